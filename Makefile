@@ -1,0 +1,36 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+EXTRAS := dev,bench
+
+.PHONY: demo test test-all bench lint clean
+
+demo: $(STAMP)
+	$(BIN)/python -m lazytensor demo
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# Ends after 13 minutes whatever happens; one test has as long as `timeout` in pyproject.toml says.
+test: lint
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=780
+
+# Thirty times as many random programs.
+test-all: lint
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=7200
+
+# The stamp is written last, so a set-up that was interrupted is taken up again by the next command.
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[$(EXTRAS)]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo-pictures
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,56 @@
+"""Child processes: whole runs of the interpreter, timed from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.program import ROOT
+
+TIMEOUT = 900.0
+
+
+class Failed(RuntimeError):
+    """A child process did not end well; the message is the end of what it said."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a child process took and said; `answer` is the JSON on its last line, if any."""
+
+    seconds: float
+    answer: dict[str, Any] = field(default_factory=dict)
+
+
+def python(*arguments: str, cache: str | Path | None = None) -> Ended:
+    """Run this interpreter in the repository's root, with the disk cache in `cache`."""
+    environment = dict(os.environ)
+    if cache is not None:
+        environment["LAZYTENSOR_CACHE_DIR"] = str(cache)
+    command = [sys.executable, *arguments]
+    start = time.perf_counter()
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    seconds = time.perf_counter() - start
+    if done.returncode != 0:
+        raise Failed(_last_line(done.stderr) or f"exit code {done.returncode}")
+    last = _last_line(done.stdout)
+    return Ended(seconds, json.loads(last) if last.startswith("{") else {})
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""

@@ -1,0 +1,84 @@
+"""The table of what must be reached, a row a promise."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks import loops, operations, recording, solvers, starting
+from benchmarks.row import Row
+
+
+def _recording(name: str, operation: str) -> Row:
+    return Row(
+        name,
+        f"record `{operation}`, 8 elements f32",
+        "≤ 2.5 µs; ≤ 0.4× jax.numpy",
+        lambda m: m["ours"] <= 2.5e-6 and m["ours / jax"] <= 0.4,
+        partial(recording.record, operation),
+    )
+
+
+def _solver(name: str, what: str, factor: float) -> Row:
+    return Row(
+        name,
+        what,
+        f"≥ {factor:g}× NumPy",
+        lambda m: m["NumPy / ours"] >= factor,
+        partial(solvers.contest, name),
+    )
+
+
+TARGETS = [
+    _recording("record-add", "x + y"),
+    _recording("record-scale", "x * 2.0"),
+    _recording("record-sin", "np.sin(x)"),
+    Row(
+        "dispatch",
+        "cut, look up, dispatch 1,000 nodes, compiled before",
+        "≤ 3 ms, nothing compiled",
+        lambda m: m["sync"] <= 3e-3 and m["compiles"] == 0,
+        recording.dispatch,
+    ),
+    _solver("jacobi", "Jacobi 2-D, N=700, 1000 steps", 4.0),
+    _solver("gray-scott", "Gray-Scott 512² f64, 500 steps", 3.0),
+    _solver("black-scholes", "Black-Scholes, 4 M options f32", 6.0),
+    Row(
+        "moving-column",
+        "`a[:, j] = v` for moving j",
+        "1 program (baked, then as data); ≤ 40 µs beyond the copy",
+        lambda m: (
+            m["200², cut at each: compiles"] <= 2
+            and max(m[f"{n}²: beyond NumPy's copy"] for n in (200, 2000)) <= 40e-6
+        ),
+        loops.moving_column,
+    ),
+    Row(
+        "many-small",
+        "50 small programs run once, import included",
+        "≤ 3× NumPy",
+        lambda m: m["ours / NumPy"] <= 3.0,
+        starting.small_programs,
+    ),
+    Row(
+        "second-process",
+        "heavy script again, disk cache warm",
+        "0 compiles; ≤ 0.3 s after jax is imported",
+        lambda m: m["warm compiles"] == 0 and m["loaded from disk"] > 0 and m["warm"] <= 0.3,
+        starting.second_process,
+    ),
+    Row(
+        "memory",
+        "peak memory, 10,000 in-place updates",
+        "≤ 1.2× that of 100",
+        lambda m: m["growth"] <= 1.2,
+        loops.memory,
+    ),
+    Row(
+        "import",
+        "`import lazytensor.numpy`",
+        "≤ 0.15 s over `import numpy`",
+        lambda m: m["added"] <= 0.15,
+        starting.importing,
+    ),
+]
+TABLES = {"targets": TARGETS, "ops": operations.rows()}

@@ -1,0 +1,1 @@
+"""Ordinary, eager-looking arrays whose operations are recorded, compiled by XLA and run."""

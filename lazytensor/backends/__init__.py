@@ -1,0 +1,1 @@
+"""Compilers that run programs."""

@@ -1,0 +1,49 @@
+"""The XLA backend: what `core.backend.Backend` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.client import deserialize as load
+from lazytensor.backends.xla.client import fingerprint, host_view, to_device, to_host
+from lazytensor.backends.xla.emit import lowerings, module_of
+from lazytensor.core import metrics
+from lazytensor.core.op import Composite, Op, element
+from lazytensor.core.place import Place
+from lazytensor.core.program import INPUTS, Program
+from lazytensor.core.types import TensorType
+
+__all__ = ["compile", "fingerprint", "host_view", "load", "runs_on_host", "stablehlo", "to_device",
+           "to_host", "copy"]
+
+
+def compile(
+    program: Program,
+    baked: Mapping[int, Any],
+    donated: Sequence[tuple[int, int]],
+    places: Sequence[Place | None] = (),
+) -> client.Executable:
+    """Compile a program."""
+    with metrics.timed("lowering"):
+        module = module_of(program, baked, donated, places)
+    with metrics.timed("compiling"):
+        return client.compile(module)
+
+
+def stablehlo(program: Program) -> str:
+    """The module's text, every slot as data."""
+    return str(module_of(program, {}))
+
+
+def runs_on_host(op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
+    """Whether NumPy runs this op faster, or nobody has lowered it."""
+    if op in INPUTS or op is element or isinstance(op, Composite):
+        return False
+    return op not in lowerings()
+
+
+def copy(buffer: Any) -> Any:
+    """A second buffer with the same contents."""
+    return to_device(to_host(buffer), owned=True)

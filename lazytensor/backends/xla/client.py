@@ -1,0 +1,293 @@
+"""XLA's client: compile modules, run them, move arrays. The one file with jax's private names.
+
+What it relies on, each with a smoke test: `jaxlib._jax` for `DeviceList`, `batched_device_put`,
+`HostBufferSemantics` and `array_result_handler`; `jaxlib.lapack`; of a client `compile_and_load`,
+`serialize_executable` and `deserialize_executable`; of a loaded executable `execute`,
+`execute_sharded` and `consume_with_handlers`. Where one of them only makes things faster, a public
+way takes over when it is gone. The user's jax configuration is read and never written.
+"""
+
+from __future__ import annotations
+
+import os
+import platform as machine
+import threading
+import zlib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import jax
+import jax.errors
+import jax.extend.backend as jax_backend
+import jax.interpreters.mlir as jax_mlir
+import jaxlib.version
+import numpy as np
+from jax.sharding import SingleDeviceSharding
+from jaxlib import _jax
+from jaxlib.mlir import ir
+
+Buffer: TypeAlias = jax.Array
+ExecutionError = jax.errors.JaxRuntimeError
+
+OPTIONS: Final[dict[str, str]] = {}
+"""Options given to XLA by name, on top of its defaults.
+
+The defaults keep NaN in minimum and maximum, contract no more than a multiply and an add, and
+divide exactly by what is not a constant. XLA:CPU flushes subnormal numbers to zero; no option
+(`xla_cpu_ftz` included) changes that.
+"""
+
+CHECKSUM_BYTES: Final = 4
+
+_context_lock = threading.Lock()
+
+
+class CorruptExecutable(ValueError):
+    """Serialised bytes that are damaged, or that this XLA cannot read."""
+
+
+def platform() -> str:
+    """What programs run on: "cpu", "cuda", "tpu"; LAZYTENSOR_PLATFORM chooses."""
+    return str(getattr(_client(), "_raw_platform", _client().platform))
+
+
+def device_count() -> int:
+    """How many devices this process can reach; programs run on the first."""
+    return len(_client().local_devices())
+
+
+@cache
+def fingerprint() -> bytes:
+    """What a serialised executable depends on besides its program."""
+    parts = (
+        jaxlib.version.__version__,
+        _client().platform_version,
+        platform(),
+        _device().device_kind,
+        _processor() if platform() == "cpu" else "",
+        os.environ.get("XLA_FLAGS", ""),
+        repr(sorted(OPTIONS.items())),
+    )
+    return "\0".join(parts).encode()
+
+
+def context() -> ir.Context:
+    """The MLIR context that has every dialect we emit; one for the process.
+
+    Threads may build modules in it at the same time, each its own module. A module from elsewhere
+    comes in as bytes. An op of a dialect that a context does not have crashes the process, so
+    nobody makes a context of their own.
+    """
+    with _context_lock:
+        return _context()
+
+
+def compile(module: ir.Module | str | bytes) -> Executable:  # noqa: A001  the word for it
+    """Compile a module (or its text or bytecode) of StableHLO and CHLO; others may run meanwhile.
+
+    Raises `ExecutionError` for what XLA refuses, `ir.MLIRError` for text that is not a module.
+    """
+    if isinstance(module, str | bytes):
+        with context():
+            module = ir.Module.parse(module)
+    return Executable(_client().compile_and_load(module, _devices(), compile_options()))
+
+
+def deserialize(data: bytes) -> Executable:
+    """The executable that `Executable.serialize` wrote; raises `CorruptExecutable`.
+
+    XLA refuses most damage itself, but some flipped bits crash it: hence the checksum.
+    """
+    stored, payload = data[:CHECKSUM_BYTES], data[CHECKSUM_BYTES:]
+    if _checksum(payload) != stored:
+        raise CorruptExecutable("deserialize: checksum differs")
+    if b"lapack_" in payload:
+        _bind_lapack()
+    try:
+        loaded = _client().deserialize_executable(payload, _devices(), compile_options())
+    except ExecutionError as error:
+        raise CorruptExecutable(f"deserialize: {error}") from error
+    return Executable(loaded)
+
+
+def compile_options() -> Any:
+    """XLA's options for one program on one device."""
+    return jax_backend.get_compile_options(
+        num_replicas=1, num_partitions=1, env_options_overrides=OPTIONS
+    )
+
+
+class Executable:
+    """A program that XLA has compiled and loaded on the device."""
+
+    __slots__ = ("_execute", "_handlers", "_loaded")
+
+    def __init__(self, loaded: Any) -> None:
+        self._loaded = loaded
+        self._execute = loaded.execute_sharded
+        self._handlers: list[Any] | None = None
+
+    def __call__(self, buffers: Sequence[Buffer]) -> list[Buffer]:
+        """Start the program; its results, which may still be on their way.
+
+        Donated buffers are deleted, unless a host view or host memory under them forbids writing:
+        then XLA donates a copy. Element types are not checked, only sizes.
+        """
+        if self._handlers is None:
+            return self._first_call(buffers)
+        return self._execute(buffers).consume_with_handlers(self._handlers)
+
+    def serialize(self) -> bytes:
+        """Bytes from which `deserialize` loads it again, under an equal `fingerprint()`."""
+        payload = _client().serialize_executable(self._loaded)
+        return _checksum(payload) + payload
+
+    def _first_call(self, buffers: Sequence[Buffer]) -> list[Buffer]:
+        """Run the slow way (2.5 times), and learn from the results how to wrap them."""
+        results = list(self._loaded.execute(buffers))
+        self._handlers = _result_handlers(results)
+        return results
+
+
+def to_device(array: np.ndarray, *, owned: bool) -> Buffer:
+    """Upload. `owned` promises that nobody will write to `array` again, so that it may be aliased.
+
+    An aliased buffer costs nothing to make, and is copied when a program donates it.
+    """
+    try:
+        return _jax.batched_device_put(
+            _array_type(array.shape, array.dtype),
+            _sharding(),
+            [array],
+            [_device()],
+            committed=False,
+            host_buffer_semantics=_semantics()[owned],
+            enable_x64=True,
+        )
+    except (AttributeError, TypeError):
+        return _put_publicly(array, owned=owned)
+
+
+def to_host(buffer: Buffer) -> np.ndarray:
+    """A fresh, writable copy; waits for the buffer. Raises `ExecutionError` if making it failed."""
+    return np.array(buffer)
+
+
+def host_view(buffer: Buffer) -> np.ndarray:
+    """A read-only array, on a CPU without a copy. While it lives a donation copies the buffer."""
+    return np.asarray(buffer)
+
+
+def copy(buffer: Buffer) -> Buffer:
+    """A second buffer with the same contents; does not wait for the first."""
+    return buffer.copy()
+
+
+def is_ready(buffer: Buffer) -> bool:
+    """Whether the program that makes the buffer has finished."""
+    return bool(buffer.is_ready())
+
+
+def block_until_ready(buffer: Buffer) -> None:
+    """Wait for the buffer; raises `ExecutionError` if the program that makes it failed."""
+    buffer.block_until_ready()
+
+
+def delete(buffer: Buffer) -> None:
+    """Free the buffer's memory now, or as soon as running programs have read it."""
+    buffer.delete()
+
+
+def from_jax(array: jax.Array) -> Buffer:
+    """The buffer of a user's jax array, moved to our device if need be. It must not be donated."""
+    if array.devices() == {_device()}:
+        return array
+    return to_device(np.asarray(array), owned=True)
+
+
+def to_jax(buffer: Buffer) -> jax.Array:
+    """The buffer as an array for jax's users. From now on it must not be donated."""
+    return buffer
+
+
+@cache
+def _client() -> Any:
+    return jax_backend.get_backend(os.environ.get("LAZYTENSOR_PLATFORM") or None)
+
+
+@cache
+def _device() -> Any:
+    return _client().local_devices()[0]
+
+
+@cache
+def _devices() -> Any:
+    return _jax.DeviceList((_device(),))
+
+
+@cache
+def _sharding() -> SingleDeviceSharding:
+    return SingleDeviceSharding(_device())
+
+
+@cache
+def _context() -> ir.Context:
+    return jax_mlir.make_ir_context()
+
+
+@lru_cache(maxsize=4096)
+def _array_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    return jax.core.ShapedArray(shape, dtype)
+
+
+@cache
+def _semantics() -> tuple[Any, Any]:
+    """How an upload treats host memory: indexed by whether it is ours."""
+    kinds = _jax.HostBufferSemantics
+    return kinds.IMMUTABLE_ONLY_DURING_CALL, kinds.ZERO_COPY
+
+
+def _put_publicly(array: np.ndarray, *, owned: bool) -> Buffer:
+    """Upload through jax's own function, ten times slower."""
+    with jax.enable_x64(True):  # for this thread, until the block ends
+        return jax.device_put(array, _device(), may_alias=owned)
+
+
+def _result_handlers(results: Sequence[Buffer]) -> list[Any] | None:
+    """What wraps each device result as an array; None where this jax has no such thing."""
+    try:
+        return [
+            _jax.array_result_handler(
+                _array_type(x.shape, x.dtype), _sharding(), committed=False, _skip_checks=True
+            )
+            for x in results
+        ]
+    except (AttributeError, TypeError):
+        return None
+
+
+@cache
+def _bind_lapack() -> None:
+    """Give the LAPACK calls in executables their addresses, which only lowering them does else.
+
+    Without it an executable from disk that calls LAPACK jumps to address zero.
+    """
+    from jaxlib import lapack
+
+    lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))
+
+
+def _checksum(payload: bytes) -> bytes:
+    return zlib.crc32(payload).to_bytes(CHECKSUM_BYTES, "big")
+
+
+def _processor() -> str:
+    """The instruction set that XLA:CPU compiles for."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists():
+        return f"{machine.machine()} {machine.processor()}"
+    lines = cpuinfo.read_text().splitlines()
+    names = ("flags", "Features", "model name", "CPU implementer", "CPU part")
+    return "\n".join(dict.fromkeys(line for line in lines if line.startswith(names)))

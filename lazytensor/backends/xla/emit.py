@@ -1,0 +1,287 @@
+"""From a Program to a StableHLO module: one loop over the instructions, one table of lowerings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.attributes import element_type, ir_type
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, element
+from lazytensor.core.place import Place, line_of
+from lazytensor.core.program import Program
+from lazytensor.core.types import Shape, TensorType, tensor_type
+
+create = ir.Operation.create
+
+Lowering = Callable[..., Any]
+LOWERINGS: Final[dict[Op, Lowering]] = {}
+"""Per op: `lower(emitter, result_type, *values, **attrs)`, a Value or a tuple of them."""
+
+
+class Value:
+    """An operand while lowering. `constant` is its value where that is known (a baked slot)."""
+
+    __slots__ = ("_emitter", "_ir", "constant", "type")
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        type: TensorType,
+        ir_value: ir.Value | None,
+        constant: np.ndarray | None = None,
+    ) -> None:
+        self._emitter = emitter
+        self._ir = ir_value
+        self.type = type
+        self.constant = constant
+
+    @property
+    def ir(self) -> ir.Value:
+        """The MLIR value; a constant's is emitted on first use."""
+        if self._ir is None:
+            assert self.constant is not None
+            self._ir = self._emitter.constant_ir(self.constant)
+        return self._ir
+
+
+class Emitter:
+    """Builds the instructions of one module. Methods return Values whose type they are given."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+        self.location: ir.Location | None = None
+        self.library: dict[Any, str] = {}
+
+    def op(self, name: str, type: TensorType, *operands: Value, **attributes: Any) -> Value:
+        """One instruction with one result, `stablehlo.` if `name` has no dialect."""
+        return self.ops(name, (type,), *operands, **attributes)[0]
+
+    def ops(
+        self, name: str, types: Sequence[TensorType], *operands: Value, **attributes: Any
+    ) -> tuple[Value, ...]:
+        """One instruction with several results."""
+        full = name if "." in name else f"stablehlo.{name}"
+        made = create(
+            full,
+            [ir_type(t) for t in types],
+            [x.ir for x in operands],
+            attributes=attributes,
+            loc=self.location,
+        )
+        return tuple(Value(self, t, r) for t, r in zip(types, made.results, strict=True))
+
+    def region_op(
+        self,
+        name: str,
+        types: Sequence[TensorType],
+        operands: Sequence[Value],
+        bodies: Sequence[tuple[Sequence[TensorType], Callable[..., Sequence[Value]]]],
+        **attributes: Any,
+    ) -> tuple[Value, ...]:
+        """An instruction with regions: per region, its arguments' types and a function of them."""
+        made = create(
+            f"stablehlo.{name}",
+            [ir_type(t) for t in types],
+            [x.ir for x in operands],
+            attributes=attributes,
+            regions=len(bodies),
+            loc=self.location,
+        )
+        for region, (arguments, body) in zip(made.regions, bodies, strict=True):
+            block = region.blocks.append(*[ir_type(t) for t in arguments])
+            with ir.InsertionPoint(block):
+                inside = [
+                    Value(self, t, a) for t, a in zip(arguments, block.arguments, strict=True)
+                ]
+                results = body(*inside)
+                create("stablehlo.return", [], [x.ir for x in results], loc=self.location)
+        return tuple(Value(self, t, r) for t, r in zip(types, made.results, strict=True))
+
+    def constant(self, array: Any, dtype: np.dtype | None = None) -> Value:
+        """A constant."""
+        value = np.asarray(array, dtype)
+        return Value(self, tensor_type(value.dtype, value.shape), None, value)
+
+    def constant_ir(self, array: np.ndarray) -> ir.Value:
+        """The instruction of a constant."""
+        attribute = ir.DenseElementsAttr.get(
+            np.ascontiguousarray(array), type=element_type(array.dtype), shape=array.shape
+        )
+        made = create(
+            "stablehlo.constant",
+            [attribute.type],
+            [],
+            attributes={"value": attribute},
+            loc=self.location,
+        )
+        return made.result
+
+    def full(self, number: Any, type: TensorType) -> Value:
+        """`number` everywhere."""
+        return self.expand(self.constant(number, type.dtype), type.shape)
+
+    def reshape(self, x: Value, shape: Shape) -> Value:
+        """`x` in another shape of its size."""
+        if x.type.shape == shape:
+            return x
+        return self.op("reshape", x.type.with_shape(shape), x)
+
+    def expand(self, x: Value, shape: Shape) -> Value:
+        """`x` broadcast to `shape` by NumPy's rule."""
+        offset = len(shape) - x.type.ndim
+        return self.place(x, shape, range(offset, len(shape)))
+
+    def place(self, x: Value, shape: Shape, axes: Sequence[int]) -> Value:
+        """`x` broadcast to `shape`, its axis `i` becoming axis `axes[i]`."""
+        if x.type.shape == shape:
+            return x
+        dimensions = ir.DenseI64ArrayAttr.get(list(axes))
+        return self.op(
+            "broadcast_in_dim", x.type.with_shape(shape), x, broadcast_dimensions=dimensions
+        )
+
+    def convert(self, x: Value, dtype: np.dtype) -> Value:
+        """`x` as another dtype."""
+        return x if x.type.dtype == dtype else self.op("convert", x.type.with_dtype(dtype), x)
+
+
+def module_of(
+    program: Program,
+    baked: Mapping[int, Any],
+    donated: Sequence[tuple[int, int]] = (),
+    places: Sequence[Place | None] = (),
+) -> ir.Module:
+    """The module of a program (see `core.backend.Backend.compile`)."""
+    with client.context(), ir.Location.unknown():
+        module = ir.Module.create()
+        inputs = [program.instructions[i][3] for i in program.parameters]
+        packed = _packed_types(program, baked)
+        with ir.InsertionPoint(module.body):
+            signature = ir.FunctionType.get([ir_type(t) for t in [*inputs, *packed.values()]], [])
+            main = func.FuncOp("main", signature, visibility="public")
+        _mark_donations(main, len(inputs) + len(packed), donated)
+        block = main.add_entry_block()
+        emitter = Emitter(module)
+        with ir.InsertionPoint(block):
+            arguments = [
+                Value(emitter, t, a)
+                for t, a in zip([*inputs, *packed.values()], block.arguments, strict=True)
+            ]
+            buffers = dict(zip(packed, arguments[len(inputs) :], strict=True))
+            slots = _slot_values(emitter, program, baked, buffers)
+            results = emit(emitter, program, arguments[: len(inputs)], slots, places)
+            func.ReturnOp([x.ir for x in results])
+        ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])
+        main.attributes["function_type"] = ir.TypeAttr.get(ends)
+    return module
+
+
+def emit(
+    emitter: Emitter,
+    program: Program,
+    parameters: Sequence[Value],
+    slots: Sequence[Value],
+    places: Sequence[Place | None] = (),
+) -> list[Value]:
+    """Emit the instructions of `program` where the insertion point is; its results."""
+    values: list[Any] = []
+    inputs, scalars = iter(parameters), iter(slots)
+    for i, (op, operands, attrs, type) in enumerate(program.instructions):
+        if op is PARAMETER:
+            values.append(next(inputs))
+        elif op is SLOT:
+            values.append(next(scalars))
+        elif op is element:
+            values.append(values[operands[0]][attrs[0]])
+        else:
+            if places and places[i] is not None:
+                emitter.location = _location(places[i])
+            values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
+    return [values[i] for i in program.results]
+
+
+def _lower(
+    emitter: Emitter, op: Op, type: Any, operands: Sequence[Value], attrs: tuple[Any, ...]
+) -> Any:
+    lowering = lowerings().get(op)
+    if lowering is not None:
+        return lowering(emitter, type, *operands, **op.attrs_of(attrs))
+    if isinstance(op, Composite):
+        body = op.program(tuple(x.type for x in operands), op.attrs_of(attrs))
+        constants = [
+            emitter.constant(value, body.instructions[i][3].dtype)
+            for i, value in zip(body.slots, body.constants, strict=True)
+        ]
+        results = emit(emitter, body, operands, constants)[: len(body.outputs)]
+        return tuple(results) if body.multiple else results[0]
+    raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
+
+
+def lowerings() -> dict[Op, Lowering]:
+    """The table of lowerings, its modules imported on first use."""
+    if not LOWERINGS:
+        from lazytensor.backends.xla import tables
+
+        tables.load()
+    return LOWERINGS
+
+
+def _packed_types(program: Program, baked: Mapping[int, Any]) -> dict[np.dtype, TensorType]:
+    """Per dtype with a slot that is data: the type of the buffer all its slots travel in."""
+    lengths: dict[np.dtype, int] = {}
+    dynamic: dict[np.dtype, None] = {}
+    for index, (dtype, at) in program.slot_places.items():
+        lengths[dtype] = at + program.instructions[index][3].size
+        if index not in baked:
+            dynamic[dtype] = None
+    return {dtype: tensor_type(dtype, (n,)) for dtype, n in lengths.items() if dtype in dynamic}
+
+
+def _slot_values(
+    emitter: Emitter,
+    program: Program,
+    baked: Mapping[int, Any],
+    buffers: Mapping[np.dtype, Value],
+) -> list[Value]:
+    values = []
+    for index, (dtype, at) in program.slot_places.items():
+        type = program.instructions[index][3]
+        if index in baked:
+            values.append(emitter.constant(np.reshape(baked[index], type.shape), dtype))
+            continue
+        cut = emitter.op(
+            "slice",
+            tensor_type(dtype, (type.size,)),
+            buffers[dtype],
+            start_indices=ir.DenseI64ArrayAttr.get([at]),
+            limit_indices=ir.DenseI64ArrayAttr.get([at + type.size]),
+            strides=ir.DenseI64ArrayAttr.get([1]),
+        )
+        values.append(emitter.reshape(cut, type.shape))
+    return values
+
+
+def _mark_donations(main: Any, inputs: int, donated: Sequence[tuple[int, int]]) -> None:
+    if not donated:
+        return
+    aliases = dict(donated)
+    index = ir.IntegerType.get_signless(32)
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [
+            ir.DictAttr.get({"tf.aliasing_output": ir.IntegerAttr.get(index, aliases[i])})
+            if i in aliases
+            else ir.DictAttr.get({})
+            for i in range(inputs)
+        ]
+    )
+
+
+def _location(place: Place | None) -> ir.Location:
+    assert place is not None
+    return ir.Location.file(place[0].co_filename, line_of(place), 0)

@@ -1,0 +1,198 @@
+"""Lowerings of the ops that move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.types import Shape, TensorType, tensor_type
+
+Ints = tuple[int, ...]
+
+LARGE_UPDATE = 8
+"""A static update of at least 1/8 of its base is emitted as a select, which fuses; a smaller one
+as dynamic_update_slice, which is done in place and leaves the rest of the base alone."""
+
+
+def _broadcast(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value:
+    return e.expand(x, shape)
+
+
+def _reshape(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value:
+    return e.reshape(x, shape)
+
+
+def _transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
+    return e.op("transpose", type, x, permutation=i64s(axes))
+
+
+def reverse(e: Emitter, x: Value, axes: Sequence[int]) -> Value:
+    """`x` backwards along `axes`."""
+    return e.op("reverse", x.type, x, dimensions=i64s(axes)) if axes else x
+
+
+def static_slice(e: Emitter, x: Value, begin: Ints, sizes: Shape, strides: Ints) -> Value:
+    """A slice whose starts are known; strides positive."""
+    if sizes == x.type.shape:
+        return x
+    stops = [b + max(n - 1, 0) * s + min(n, 1) for b, n, s in zip(begin, sizes, strides, strict=True)]
+    return e.op(
+        "slice",
+        x.type.with_shape(sizes),
+        x,
+        start_indices=i64s(begin),
+        limit_indices=i64s(stops),
+        strides=i64s(strides),
+    )
+
+
+def _backward_axes(sizes: Shape, strides: Ints) -> list[int]:
+    return [axis for axis, s in enumerate(strides) if s < 0 and sizes[axis] > 1]
+
+
+def _lowest(begin: np.ndarray, sizes: Shape, strides: Ints) -> Ints:
+    """Where a slice begins once its backward axes are run forwards."""
+    return tuple(
+        int(b) + min(s, 0) * max(n - 1, 0) for b, n, s in zip(begin, sizes, strides, strict=True)
+    )
+
+
+def _spans(sizes: Shape, strides: Ints) -> Shape:
+    return tuple((n - 1) * abs(s) + 1 if n else 0 for n, s in zip(sizes, strides, strict=True))
+
+
+def _scalars(e: Emitter, begin: Value, sizes: Shape, strides: Ints) -> list[Value]:
+    """The lowest start of each axis, as 0-d values."""
+    shift = [min(s, 0) * max(n - 1, 0) for n, s in zip(sizes, strides, strict=True)]
+    lowest = begin
+    if any(shift):
+        lowest = e.op("add", begin.type, begin, e.constant(np.array(shift, S64)))
+    one = tensor_type(S64, (1,))
+    found = []
+    for axis in range(len(sizes)):
+        cut = e.op(
+            "slice",
+            one,
+            lowest,
+            start_indices=i64s([axis]),
+            limit_indices=i64s([axis + 1]),
+            strides=i64s([1]),
+        )
+        found.append(e.reshape(cut, ()))
+    return found
+
+
+def _slice(
+    e: Emitter, type: TensorType, x: Value, begin: Value, *, sizes: Shape, strides: Ints
+) -> Value:
+    steps = tuple(abs(s) for s in strides)
+    backward = _backward_axes(sizes, strides)
+    if not type.ndim or 0 in sizes:
+        return x if not type.ndim else e.full(0, type)
+    if begin.constant is not None:
+        lowest = _lowest(begin.constant, sizes, strides)
+        return reverse(e, static_slice(e, x, lowest, sizes, steps), backward)
+    spans = _spans(sizes, strides)
+    window = e.op(
+        "dynamic_slice",
+        x.type.with_shape(spans),
+        x,
+        *_scalars(e, begin, sizes, strides),
+        slice_sizes=i64s(spans),
+    )
+    return reverse(e, static_slice(e, window, (0,) * type.ndim, sizes, steps), backward)
+
+
+def _update_slice(
+    e: Emitter, type: TensorType, x: Value, value: Value, begin: Value, *, strides: Ints
+) -> Value:
+    sizes = value.type.shape
+    if not value.type.size:
+        return x
+    if not type.ndim:
+        return value
+    steps = tuple(abs(s) for s in strides)
+    value = reverse(e, value, _backward_axes(sizes, strides))
+    if sizes == type.shape:
+        return value
+    if begin.constant is not None:
+        lowest = _lowest(begin.constant, sizes, strides)
+        if value.type.size * LARGE_UPDATE >= type.size:
+            return _select_update(e, x, value, lowest, steps)
+        corner = [e.constant(n, S64) for n in lowest]
+    else:
+        corner = _scalars(e, begin, sizes, strides)
+    spans = _spans(sizes, strides)
+    if spans != sizes:
+        window = e.op("dynamic_slice", type.with_shape(spans), x, *corner, slice_sizes=i64s(spans))
+        value = _select_update(e, window, value, (0,) * type.ndim, steps)
+    return e.op("dynamic_update_slice", type, x, value, *corner)
+
+
+def _select_update(e: Emitter, x: Value, value: Value, begin: Ints, steps: Ints) -> Value:
+    """The update as a select between the padded value and the base: one loop with its neighbours."""
+    shape, sizes = x.type.shape, value.type.shape
+    inside = [
+        _covered(e, shape, axis, begin[axis], sizes[axis], steps[axis])
+        for axis in range(len(shape))
+        if sizes[axis] != shape[axis]
+    ]
+    mask = inside[0]
+    for other in inside[1:]:
+        mask = e.op("and", mask.type, mask, other)
+    spans = _spans(sizes, steps)
+    high = [n - b - span for n, b, span in zip(shape, begin, spans, strict=True)]
+    padded = e.op(
+        "pad",
+        x.type,
+        value,
+        e.constant(0, x.type.dtype),
+        edge_padding_low=i64s(begin),
+        edge_padding_high=i64s(high),
+        interior_padding=i64s(s - 1 for s in steps),
+    )
+    return e.op("select", x.type, mask, padded, x)
+
+
+def _covered(e: Emitter, shape: Shape, axis: int, begin: int, size: int, step: int) -> Value:
+    """A flag per element: whether its index on `axis` is one of `begin + i * step`."""
+    positions = np.zeros(shape[axis], bool)
+    positions[begin : begin + (size - 1) * step + 1 : step] = True
+    line = tensor_type(S32, (shape[axis],))
+    if step == 1:
+        index = e.op("iota", line, iota_dimension=i64(0))
+        flags = line.with_dtype(BOOL)
+        low = _compare(e, flags, index, begin, "GE")
+        high = _compare(e, flags, index, begin + size, "LT")
+        inside = e.op("and", flags, low, high)
+    else:
+        inside = e.constant(positions)
+    return e.place(inside, shape, [axis])
+
+
+def _compare(e: Emitter, type: TensorType, x: Value, number: int, name: str) -> Value:
+    bound = e.full(number, x.type)
+    return e.op(
+        "compare",
+        type,
+        x,
+        bound,
+        comparison_direction=direction(name),
+        compare_type=comparison(x.type.dtype),
+    )
+
+
+LOWERINGS.update(
+    {
+        ops.broadcast: _broadcast,
+        ops.reshape: _reshape,
+        ops.transpose: _transpose,
+        ops.slice: _slice,
+        ops.update_slice: _update_slice,
+    }
+)

@@ -1,0 +1,13 @@
+"""The modules that fill the table of lowerings."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+MODULES = ("elementwise", "movement", "reduction")
+
+
+def load() -> None:
+    """Import them."""
+    for name in MODULES:
+        import_module(f"lazytensor.backends.xla.{name}")

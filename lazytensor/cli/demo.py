@@ -1,0 +1,166 @@
+"""`lazytensor demo`: whole programs with NumPy and with lazytensor, and pictures of the results."""
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from lazytensor.cli.compare import seconds
+from lazytensor.cli.process import Outcome, measure
+
+
+@dataclass(frozen=True)
+class Example:
+    """A program of the examples folder: its name, how it is run, how its field is drawn."""
+
+    file: str
+    title: str
+    arguments: tuple[str, ...]
+    quick: tuple[str, ...]
+    colours: str
+
+
+EXAMPLES = (
+    Example(
+        "gray_scott.py",
+        "Gray–Scott reaction–diffusion",
+        ("--size", "512", "--steps", "4000"),
+        ("--size", "96", "--steps", "300"),
+        "magma",
+    ),
+    Example(
+        "shallow_water.py",
+        "Shallow water: a jet breaks up",
+        ("--columns", "320", "--rows", "180", "--steps", "4000"),
+        ("--columns", "64", "--rows", "36", "--steps", "100"),
+        "RdBu_r",
+    ),
+    Example(
+        "black_scholes.py",
+        "Black–Scholes, 4 million options",
+        ("--size", "2000", "--rounds", "8"),
+        ("--size", "200", "--rounds", "3"),
+        "viridis",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run of an example: the process, the time of its computation and its field."""
+
+    outcome: Outcome
+    seconds: float
+    field: np.ndarray
+
+
+class Failed(click.ClickException):
+    """An example did not finish."""
+
+
+@click.command()
+@click.option(
+    "--out",
+    default="demo-pictures",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the pictures.",
+    show_default=True,
+)
+@click.option("--quick", is_flag=True, help="Small sizes: a look in seconds, no speed to speak of.")
+def demo(out: Path, quick: bool) -> None:
+    """Run real programs with NumPy and with lazytensor, and draw their results."""
+    console = Console()
+    folder = examples_folder()
+    pairs = []
+    with _progress(console) as progress, tempfile.TemporaryDirectory(prefix="lazytensor-") as made:
+        for number, example in enumerate(EXAMPLES, start=1):
+            sides = []
+            for name in ("NumPy", "lazytensor"):
+                label = f"{number}/{len(EXAMPLES)}  {example.title}, with {name}"
+                task = progress.add_task(label, total=None)
+                side = _run(folder / example.file, example, quick, name == "NumPy", Path(made))
+                progress.remove_task(task)
+                progress.console.print(f"{label}: {seconds(side.seconds)}")
+                sides.append(side)
+            pairs.append(tuple(sides))
+    console.print(_table([(e, a, b) for e, (a, b) in zip(EXAMPLES, pairs, strict=True)]))
+    _draw(console, out, list(zip(EXAMPLES, (lazy for _, lazy in pairs), strict=True)))
+
+
+def examples_folder() -> Path:
+    """Return the examples: in the package where it was installed, else beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "examples", package.parent / "examples"):
+        if all((folder / example.file).exists() for example in EXAMPLES):
+            return folder
+    raise click.ClickException(f"the example programs are missing from {package}")
+
+
+def _progress(console: Console) -> Progress:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True)
+
+
+def _run(script: Path, example: Example, quick: bool, plain: bool, folder: Path) -> Result:
+    field = folder / f"{script.stem}-{'numpy' if plain else 'lazy'}.npy"
+    arguments = (*(example.quick if quick else example.arguments), "--out", str(field))
+    outcome = measure(str(script), arguments, plain=plain)
+    if outcome.status:
+        raise Failed(f"{script.name} ended with status {outcome.status}\n{outcome.stderr}")
+    said = json.loads(outcome.stdout.splitlines()[-1])
+    return Result(outcome, said["seconds"], np.load(field))
+
+
+def _table(rows: list[tuple[Example, Result, Result]]) -> Table:
+    titles = ("", "NumPy", "lazytensor", "ratio", "largest difference", "compiles", "cuts")
+    table = Table(*titles, title="Unmodified NumPy programs")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for example, numpy, lazy in rows:
+        table.add_row(
+            example.title,
+            seconds(numpy.seconds),
+            seconds(lazy.seconds),
+            f"{numpy.seconds / lazy.seconds:.2f}×",
+            _distance(numpy.field, lazy.field),
+            str(lazy.outcome.metrics.get("compiles", "–")),
+            str(lazy.outcome.metrics.get("cuts", "–")),
+        )
+    return table
+
+
+def _distance(left: np.ndarray, right: np.ndarray) -> str:
+    """Return the largest difference of two fields, and what part of the largest value that is."""
+    if left.shape != right.shape:
+        return f"shape {right.shape}, not {left.shape}"
+    distance = float(np.max(np.abs(left.astype(float) - right), initial=0.0))
+    scale = float(np.max(np.abs(left), initial=0.0))
+    return f"{distance:.1e} ({distance / scale:.1e} of {scale:.3g})" if scale else f"{distance:.1e}"
+
+
+def _draw(console: Console, out: Path, rows: list[tuple[Example, Result]]) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        console.print(
+            "No pictures: matplotlib is not installed (pip install 'lazytensor\\[bench]')."
+        )
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    console.print("Pictures of the fields that lazytensor computed:")
+    for example, result in rows:
+        height, width = result.field.shape
+        figure = Figure(figsize=(8, 8 * height / width + 0.6), layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_title(example.title)
+        axes.set_axis_off()
+        axes.imshow(result.field, cmap=example.colours, origin="lower")
+        path = out / f"{Path(example.file).stem}.png"
+        figure.savefig(path, dpi=120)
+        console.print(f"  {path.resolve()}", soft_wrap=True)

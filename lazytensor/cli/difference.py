@@ -1,0 +1,55 @@
+"""How far two printed outputs are from one another."""
+
+import math
+import re
+from dataclasses import dataclass
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)(?![\w])")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two texts: whether they are equal, and if only numbers differ, by how much at the most."""
+
+    equal: bool
+    largest: float | None = None
+    line: int | None = None  # where the first words differ
+
+    def __str__(self) -> str:
+        if self.equal:
+            return "equal"
+        if self.largest is not None:
+            return f"numbers differ by {self.largest:.2g} at the most"
+        return f"differs from line {self.line}"
+
+
+def difference(left: str, right: str) -> Difference:
+    """Compare two outputs; the layout of numbers (blanks, digits) is not a difference in words."""
+    if left == right:
+        return Difference(equal=True)
+    if _words(left) != _words(right):
+        return Difference(equal=False, line=_first_line(left, right))
+    pairs = zip(_numbers(left), _numbers(right), strict=True)
+    return Difference(equal=False, largest=max((_distance(a, b) for a, b in pairs), default=0.0))
+
+
+def _words(text: str) -> list[str]:
+    return NUMBER.sub(" # ", text).split()
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number) for number in NUMBER.findall(text)]
+
+
+def _distance(left: float, right: float) -> float:
+    if left == right or (math.isnan(left) and math.isnan(right)):
+        return 0.0
+    return math.inf if math.isnan(left) or math.isnan(right) else abs(left - right)
+
+
+def _first_line(left: str, right: str) -> int:
+    lines = zip(left.splitlines(), right.splitlines(), strict=False)
+    for number, (one, other) in enumerate(lines, start=1):
+        if _words(one) != _words(other):
+            return number
+    return min(len(left.splitlines()), len(right.splitlines())) + 1

@@ -1,0 +1,78 @@
+"""Runs a user's script in this process, and writes down what it took."""
+
+import importlib
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lazytensor.swap import Missing, Script, locate, report, swap
+
+
+@dataclass
+class Record:
+    """What one process has to say of its run; written as JSON."""
+
+    imports: float = 0.0
+    runs: list[float] = field(default_factory=list)
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A script to be run in this process, once the command line has been read."""
+
+    name: str
+    arguments: tuple[str, ...]
+    module: bool
+    plain: bool
+    repeat: int
+    json: Path | None
+
+    def start(self) -> int:
+        """Run the script and return its exit status; SystemExit passes through."""
+        record = Record()
+        try:
+            if self.json is not None:
+                record.imports = self._import()
+            if not self.plain:
+                swap()
+            script = locate(self.name, self.arguments, module=self.module)
+            return self._repeat(script, record.runs)
+        except Missing as missing:
+            print(missing, file=sys.stderr)
+            return missing.code
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the user's, while importing)
+            return report(error)
+        finally:
+            if self.json is not None:
+                self._write(record)
+
+    def _import(self) -> float:
+        """Import the array module ahead of the script, to tell its time from the script's."""
+        start = time.perf_counter()
+        importlib.import_module("numpy" if self.plain else "lazytensor.numpy")
+        return time.perf_counter() - start
+
+    def _repeat(self, script: Script, seconds: list[float]) -> int:
+        for left in reversed(range(self.repeat)):
+            start = time.perf_counter()
+            try:
+                status = script.run()
+            except SystemExit as done:
+                if done.code or not left:
+                    raise
+                status = 0
+            finally:
+                seconds.append(time.perf_counter() - start)
+            if status:
+                return status
+        return 0
+
+    def _write(self, record: Record) -> None:
+        assert self.json is not None
+        if not self.plain:
+            record.metrics = importlib.import_module("lazytensor.metrics").snapshot()
+        self.json.write_text(json.dumps(asdict(record)))

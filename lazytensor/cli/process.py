@@ -1,0 +1,64 @@
+"""Runs a script in a process of its own, and measures it."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a script did in its process, and how long it took there."""
+
+    status: int
+    wall: float  # the whole process, interpreter and imports included
+    imports: float
+    runs: list[float]
+    metrics: dict[str, Any]
+    stdout: str
+    stderr: str
+
+
+def measure(
+    script: str,
+    arguments: tuple[str, ...],
+    *,
+    plain: bool,
+    module: bool = False,
+    repeat: int = 1,
+    environment: dict[str, str] | None = None,
+) -> Outcome:
+    """Run `script` in a fresh process, with NumPy where `plain`, else with lazy NumPy."""
+    with tempfile.TemporaryDirectory(prefix="lazytensor-") as folder:
+        report = Path(folder) / "record.json"
+        command = [sys.executable, "-m", "lazytensor", "run"]
+        command += ["--json", str(report), "--repeat", str(repeat)]
+        command += ["--plain"] * plain + ["-m"] * module + [script, *arguments]
+        start = time.perf_counter()
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,  # there is one input and there are two readers
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=os.environ | (environment or {}),
+            check=False,
+        )
+        wall = time.perf_counter() - start
+        # A script that ends by `os._exit`, or is killed, leaves no record.
+        said = json.loads(report.read_text()) if report.exists() else {}
+    return Outcome(
+        # What a shell would say of a process ended by a signal.
+        done.returncode if done.returncode >= 0 else 128 - done.returncode,
+        wall,
+        said.get("imports", 0.0),
+        said.get("runs", []),
+        said.get("metrics", {}),
+        done.stdout,
+        done.stderr,
+    )

@@ -1,0 +1,44 @@
+"""`lazytensor run`: a user's script, with lazy NumPy in the place of NumPy."""
+
+from pathlib import Path
+
+import click
+
+from lazytensor.cli.launch import Launch
+
+
+@click.command(
+    # What follows the script's name is the script's, whatever it looks like.
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+)
+@click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
+@click.option("--compare", is_flag=True, help="Run it with NumPy as well, and print the table.")
+@click.option("--repeat", default=1, type=click.IntRange(min=1), help="Run it so many times.")
+@click.option("--plain", is_flag=True, help="Run it with NumPy: what --compare compares with.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write times and counts to a file."
+)
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(
+    script: str,
+    arguments: tuple[str, ...],
+    module: bool,
+    compare: bool,
+    repeat: int,
+    plain: bool,
+    json_file: Path | None,
+) -> Launch | int:
+    """Run SCRIPT with lazy NumPy in the place of NumPy.
+
+    The script and the user's own modules get lazy NumPy where they import numpy; the standard
+    library and installed packages get NumPy.
+    """
+    launch = Launch(script, arguments, module, plain, repeat, json_file)
+    if not compare:
+        return launch
+    if plain:
+        raise click.UsageError("--compare runs the script both ways: leave out --plain")
+    from lazytensor.cli.compare import compare_runs  # rich takes as long to import as NumPy
+
+    return compare_runs(launch)

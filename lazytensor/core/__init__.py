@@ -1,0 +1,1 @@
+"""The framework-agnostic core: types, ops, nodes, cells, programs, and the compile cache."""

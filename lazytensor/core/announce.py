@@ -1,0 +1,33 @@
+"""A message while a compile takes long."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lazytensor.core.place import describe, user_place
+from lazytensor.core.program import Program
+from lazytensor.core.settings import settings
+
+
+@contextmanager
+def announced(program: Program) -> Iterator[None]:
+    """Say on standard error that a compile is under way, once it has taken `slow_compile` s."""
+    place = describe(user_place())
+
+    def say() -> None:
+        print(
+            f"lazytensor: compiling {program.size} operations for {place} …",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    timer = threading.Timer(settings.slow_compile, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

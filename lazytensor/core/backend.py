@@ -1,0 +1,89 @@
+"""What the core asks of a backend. The backend is named by a string and imported on first use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lazytensor.core.op import Op
+    from lazytensor.core.program import Program
+    from lazytensor.core.types import TensorType
+
+BACKEND: Final = "lazytensor.backends.xla"
+
+
+class Executable(Protocol):
+    """A compiled program."""
+
+    def __call__(self, buffers: list[Any]) -> list[Any]:
+        """Run: parameters in order, then one packed buffer per dtype that has data slots."""
+
+    def serialize(self) -> bytes:
+        """Bytes that `Backend.load` takes."""
+
+
+class Backend(Protocol):
+    """A compiler and the devices it compiles for."""
+
+    def compile(
+        self,
+        program: Program,
+        baked: Mapping[int, Any],
+        donated: Sequence[tuple[int, int]],
+    ) -> Executable:
+        """Compile.
+
+        `baked`: values of the slot instructions that are constants; the others are data.
+        `donated`: pairs (position among the parameters, position among the outputs).
+        """
+
+    def load(self, data: bytes) -> Executable:
+        """The executable that was serialised; raises `CorruptExecutable` when it cannot be."""
+
+    def stablehlo(self, program: Program) -> str:
+        """The module that `compile` would emit, every slot as data."""
+
+    def fingerprint(self) -> bytes:
+        """What a serialised executable is only good for: versions, options, machine features."""
+
+    def runs_on_host(self, op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
+        """Whether the host's NumPy runs this op faster than this backend does."""
+
+    def to_device(self, array: np.ndarray, *, owned: bool) -> Any:
+        """A device buffer; `owned` allows it to alias `array`, which nobody will write to."""
+
+    def to_host(self, buffer: Any) -> np.ndarray:
+        """A fresh, writable copy."""
+
+    def host_view(self, buffer: Any) -> np.ndarray:
+        """A read-only array, without a copy where that is possible."""
+
+    def copy(self, buffer: Any) -> Any:
+        """A second buffer with the same contents."""
+
+
+@cache
+def backend() -> Backend:
+    """The backend, imported now if it was not."""
+    return cast(Backend, import_module(BACKEND))
+
+
+def is_loaded() -> bool:
+    """Whether the backend has been imported (importing it takes most of a second)."""
+    return BACKEND in sys.modules
+
+
+def is_host(value: Any) -> bool:
+    """Whether a leaf's value is a NumPy array rather than a device buffer."""
+    return isinstance(value, np.ndarray)
+
+
+def on_host(value: Any) -> np.ndarray:
+    """A leaf's value as a NumPy array that must not be written to."""
+    return value if isinstance(value, np.ndarray) else backend().host_view(value)

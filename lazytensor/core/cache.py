@@ -1,0 +1,115 @@
+"""The compile cache in memory, and the policy of tiers.
+
+A program that is new and small is interpreted; what interpreting it has cost is added up, and once
+that reaches what compiling it would cost, it is compiled. So nothing ever takes much more than
+twice as long as the better of the two would have.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lazytensor.core import metrics
+from lazytensor.core.backend import Executable, is_loaded
+from lazytensor.core.program import Program
+from lazytensor.core.settings import settings
+from lazytensor.core.slots import Packed, SlotHistory
+
+SECONDS_PER_ELEMENT: Final = 1e-9
+SECONDS_PER_NODE: Final = 3e-6
+COMPILE_SECONDS: Final = 0.03
+COMPILE_SECONDS_PER_NODE: Final = 2e-3
+IMPORT_SECONDS: Final = 0.7
+
+
+@dataclass(slots=True)
+class Entry:
+    """What is known of one program.
+
+    `spent`: seconds spent interpreting it. `donated`: pairs (parameter position, output position)
+    that the executable overwrites. `host`: indices of instructions that the host runs, once known.
+    """
+
+    program: Program
+    history: SlotHistory
+    executable: Executable | None = None
+    donated: tuple[tuple[int, int], ...] = ()
+    spent: float = 0.0
+    runs: int = 0
+    on_disk: bool | None = None
+    host: tuple[int, ...] | None = None
+
+    @property
+    def debt(self) -> float:
+        """Seconds spent interpreting it, one more run included."""
+        program = self.program
+        run = program.work * SECONDS_PER_ELEMENT + program.size * SECONDS_PER_NODE
+        return self.spent + run
+
+    def should_compile(self) -> bool:
+        """Whether compiling pays now (see the module's text)."""
+        if settings.tier != "auto":
+            return settings.tier == "compile"
+        program = self.program
+        price = COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
+        if not is_loaded():
+            price += IMPORT_SECONDS
+        return self.debt > price
+
+
+class Cache:
+    """Entries by program, least recently used first; programs are compared whole."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[Program, Entry] = OrderedDict()
+        self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
+        self._lock = threading.Lock()
+
+    def find(self, program: Program, packed: Packed) -> Entry:
+        """The entry of this program, made now if it is new; its slot history is brought up."""
+        with self._lock:
+            entry = self._entries.get(program)
+            if entry is None:
+                return self._add(program, packed)
+            self._entries.move_to_end(program)
+        if entry.history.observe(packed):
+            entry.executable = entry.on_disk = None
+        return entry
+
+    def _add(self, program: Program, packed: Packed) -> Entry:
+        entry = Entry(program, SlotHistory(packed))
+        self._entries[program] = entry
+        siblings = self._by_instructions.setdefault(program.instructions, [])
+        siblings.append(entry)
+        while len(self._entries) > settings.programs:
+            _, old = self._entries.popitem(last=False)
+            self._by_instructions[old.program.instructions].remove(old)
+            if not self._by_instructions[old.program.instructions]:
+                del self._by_instructions[old.program.instructions]
+            metrics.count("evictions")
+        return entry
+
+    def superset(self, program: Program) -> Entry | None:
+        """A compiled entry with the same instructions and more outputs."""
+        wanted = set(program.outputs)
+        for entry in self._by_instructions.get(program.instructions, ()):
+            if entry.executable is not None and wanted < set(entry.program.outputs):
+                return entry
+        return None
+
+    def entries(self) -> list[Entry]:
+        """Every entry, least recently used first."""
+        with self._lock:
+            return list(self._entries.values())
+
+    def clear(self) -> None:
+        """Forget every program."""
+        with self._lock:
+            self._entries.clear()
+            self._by_instructions.clear()
+
+
+cache: Final = Cache()

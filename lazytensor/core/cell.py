@@ -1,0 +1,168 @@
+"""Cells and views: mutation and aliasing, outside the immutable IR.
+
+Data flow. A cell holds the current node of one user-visible buffer. A view is a chain of steps
+over a cell. Reading a view replays the chain over the cell's current node; writing to it runs the
+steps' writes backwards and gives the cell a new node.
+
+Invariants:
+- `read(write(base, v)) == v` and `write(base, read(base)) == base` for every view op.
+- A cell whose node is pending is in its thread's recorder, so that a cut settles it.
+- What a view reads is remembered on the cell, weakly, until the cell is written to: equal reads
+  are one node, and a read kept in a graph never keeps an overwritten buffer alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from weakref import ref
+
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op, starts
+from lazytensor.core.recorder import recorder
+from lazytensor.core.types import TensorType
+
+Write = Callable[..., Node]
+WRITES: dict[Op, Write] = {}
+"""Per view op: `write(base, value, *data, **attrs)`, the base with its viewed part replaced."""
+
+MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}
+"""Per pair of view ops: the one step that does what the two do, so that chains stay short."""
+
+ELEMENTS_BOUND = 2**21
+"""Pending work, in elements, past which the graph is cut by itself (see `types.NODE_WORK`)."""
+
+
+class Step(NamedTuple):
+    """One view op: `starts` enter a program as slots, `attrs` are static and sorted by name."""
+
+    op: Op
+    starts: tuple[int, ...] | None
+    attrs: tuple[tuple[str, Any], ...]
+
+    def data(self) -> tuple[Node, ...]:
+        """The operands after the base."""
+        return () if self.starts is None else (starts(self.starts),)
+
+    def read(self, base: Node) -> Node:
+        """The view of `base`."""
+        node: Node = self.op(base, *self.data(), **dict(self.attrs))
+        return node
+
+    def write(self, base: Node, value: Node) -> Node:
+        """`base` with what the view shows replaced by `value`."""
+        return WRITES[self.op](base, value, *self.data(), **dict(self.attrs))
+
+
+Chain = tuple[Step, ...]
+
+
+class Cell:
+    """What a user's array holds: a node that is replaced when the array is written to."""
+
+    __slots__ = ("__weakref__", "node", "reads")
+
+    chain: Chain = ()
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.reads: dict[Chain, ref[Node]] | None = None
+        if node.value is None:
+            recorder.cells.append(ref(self))
+            if recorder.work > ELEMENTS_BOUND:
+                overflow()
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that holds the data: itself."""
+        return self
+
+    @property
+    def type(self) -> TensorType:
+        """Type of the data."""
+        return self.node.type
+
+    def write(self, node: Node) -> None:
+        """Replace the data; `node` must be of the cell's type."""
+        was_pending = self.node.value is None
+        self.node = node
+        self.reads = None
+        if not was_pending and node.value is None:
+            recorder.cells.append(ref(self))
+        if recorder.work > ELEMENTS_BOUND:
+            overflow()
+
+    def view(self, *steps: Step) -> Cell | View:
+        """A view through `steps`."""
+        chain = extend((), steps)
+        return View(self, chain) if chain else self
+
+
+class View:
+    """A chain of steps over a cell. `node` is what it shows now."""
+
+    __slots__ = ("cell", "chain", "type")
+
+    def __init__(self, cell: Cell, chain: Chain, type: TensorType | None = None) -> None:
+        self.cell = cell
+        self.chain = chain
+        self.type = self.node.type if type is None else type
+
+    @property
+    def node(self) -> Node:
+        """The current value, read through the chain; equal reads of one version are one node."""
+        return _read(self.cell, self.chain)
+
+    def write(self, node: Node) -> None:
+        """Write `node`, of the view's type, through to the cell."""
+        cell, chain = self.cell, self.chain
+        shown = node
+        for i in range(len(chain) - 1, -1, -1):
+            node = chain[i].write(_read(cell, chain[:i]), node)
+        cell.write(node)
+        cell.reads = {chain: ref(shown)}
+
+    def view(self, *steps: Step) -> View:
+        """A view of this view."""
+        return View(self.cell, extend(self.chain, steps))
+
+
+def _read(cell: Cell, chain: Chain) -> Node:
+    if not chain:
+        return cell.node
+    reads = cell.reads
+    if reads is None:
+        reads = cell.reads = {}
+    known = reads.get(chain)
+    node = known() if known is not None else None
+    if node is not None:
+        return node
+    node = cell.node
+    for i in range(1, len(chain) + 1):
+        known = reads.get(chain[:i])
+        shorter = known() if known is not None else None
+        if shorter is None:
+            node = chain[i - 1].read(node)
+            reads[chain[:i]] = ref(node)
+        else:
+            node = shorter
+    return node
+
+
+def extend(chain: Chain, steps: Chain) -> Chain:
+    """`chain` followed by `steps`, neighbours merged where their ops have a rule for it."""
+    for step in steps:
+        while chain:
+            merge = MERGES.get((chain[-1].op, step.op))
+            if merge is None:
+                break
+            chain, step = chain[:-1], merge(chain[-1], step)
+        chain = (*chain, step)
+    return chain
+
+
+def overflow() -> None:
+    """Too much is pending: let the runtime decide whether to cut here."""
+    from lazytensor.core.runtime import cut_if_aligned
+
+    cut_if_aligned()

@@ -1,0 +1,218 @@
+"""Executables on disk: on by default, bounded, written atomically, never trusted.
+
+A file holds a checksum, the whole key (the program's text, the baked slots, the donations, and the
+backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
+compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
+once, and the work goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache as once
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from lazytensor.core import metrics
+from lazytensor.core.announce import announced
+from lazytensor.core.backend import backend, is_loaded
+from lazytensor.core.cache import Entry
+from lazytensor.core.donation import donations
+from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.settings import settings
+
+MAGIC: Final = b"lazytensor 1\n"
+SUFFIX: Final = ".xla"
+WORTH_A_LOOK: Final = 0.01
+"""Seconds of interpreting after which a program is looked for on disk."""
+
+
+class File(NamedTuple):
+    """One executable on disk. `used` is in seconds since the epoch, `size` in bytes."""
+
+    name: str
+    size: int
+    used: float
+    label: str
+
+
+def folder() -> Path:
+    """Where executables are kept: LAZYTENSOR_CACHE_DIR, or the user's cache folder."""
+    chosen = os.environ.get("LAZYTENSOR_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("lazytensor"))
+
+
+def limit() -> int:
+    """Bytes that the folder may take."""
+    return settings.disk_bytes
+
+
+def entries() -> list[File]:
+    """What is in the folder, last used first."""
+    files = []
+    for path in _paths():
+        with suppress(OSError):
+            stat = path.stat()
+            files.append(File(path.name, stat.st_size, stat.st_mtime, _label(path)))
+    return sorted(files, key=lambda file: -file.used)
+
+
+def clear() -> int:
+    """Remove every executable; how many there were."""
+    removed = 0
+    for path in _paths():
+        with suppress(OSError):
+            path.unlink()
+            removed += 1
+    return removed
+
+
+def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
+    """Give the entry its executable from disk, if it is there.
+
+    Without `force` only where looking costs little against what the entry has cost already.
+    """
+    if not settings.disk or settings.tier == "interpret" or entry.on_disk is False:
+        return False
+    if not force and (not is_loaded() or entry.debt < WORTH_A_LOOK):
+        return False
+    pairs = donations(entry.program, owned)
+    key = _key(entry, pairs)
+    path = _path(key)
+    with metrics.timed("loading"):
+        payload = _read(path, key)
+        if payload is not None:
+            try:
+                entry.executable = backend().load(payload)
+            except Exception as error:  # whatever it is, compiling again is the answer
+                _warn(f"{path} cannot be loaded ({error}); compiling again")
+    entry.on_disk = entry.executable is not None
+    if entry.on_disk:
+        entry.donated = pairs
+        metrics.count("disk_hits")
+        with suppress(OSError):
+            os.utime(path)
+    return entry.on_disk
+
+
+def compile_and_store(entry: Entry, owned: Sequence[bool]) -> None:
+    """Compile the entry's program, and put the executable on disk."""
+    program = entry.program
+    pairs = donations(program, owned)
+    with announced(program):
+        executable = backend().compile(program, entry.history.baked(program), pairs)
+    metrics.count("compiles")
+    entry.executable, entry.donated = executable, pairs
+    if settings.disk:
+        key = _key(entry, pairs)
+        try:
+            _write(_path(key), key, f"{program.size} instructions", executable.serialize())
+        except OSError as error:
+            _warn(f"{folder()} cannot be written ({error}); executables are not kept")
+
+
+def _key(entry: Entry, pairs: tuple[tuple[int, int], ...]) -> bytes:
+    baked = entry.history.baked(entry.program)
+    constants = ";".join(f"{i}={value.tobytes().hex()}" for i, value in baked.items())
+    text = f"{entry.program}\n{constants}\n{pairs}\n"
+    return text.encode() + backend().fingerprint()
+
+
+def _path(key: bytes) -> Path:
+    return folder() / (hashlib.sha256(key).hexdigest() + SUFFIX)
+
+
+def _paths() -> list[Path]:
+    with suppress(OSError):
+        return list(folder().glob(f"*{SUFFIX}"))
+    return []
+
+
+def _pack(key: bytes, label: str, payload: bytes) -> bytes:
+    parts = [label.encode(), key, payload]
+    body = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _unpack(data: bytes) -> list[bytes] | None:
+    """Label, key and payload; None if the data is not what `_pack` made."""
+    head = len(MAGIC)
+    body = data[head + 32 :]
+    if data[:head] != MAGIC or hashlib.sha256(body).digest() != data[head : head + 32]:
+        return None
+    parts = []
+    while body:
+        size = int.from_bytes(body[:8], "little")
+        parts.append(body[8 : 8 + size])
+        body = body[8 + size :]
+    return parts if len(parts) == 3 else None
+
+
+def _label(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC) + 32 + 8 + 200)
+    at = len(MAGIC) + 32
+    size = int.from_bytes(head[at : at + 8], "little")
+    return head[at + 8 : at + 8 + min(size, 200)].decode(errors="replace")
+
+
+def _read(path: Path, key: bytes) -> bytes | None:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    parts = _unpack(data)
+    if parts is None:
+        _warn(f"{path} is corrupt; compiling again")
+        with suppress(OSError):
+            path.unlink()
+        return None
+    return parts[2] if parts[1] == key else None
+
+
+def _write(path: Path, key: bytes, label: str, payload: bytes) -> None:
+    """Write beside, then rename: a reader sees the whole file or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = _pack(key, label, payload)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+    _evict()
+
+
+def _evict() -> None:
+    """Remove the least recently used executables until the folder is within its limit."""
+    found = entries()
+    excess = sum(file.size for file in found) - limit()
+    for file in reversed(found):
+        if excess <= 0:
+            return
+        with suppress(OSError):
+            (folder() / file.name).unlink()
+        excess -= file.size
+    now = time.time()
+    for path in folder().glob(".new-*"):  # left by a process that was killed while it wrote
+        with suppress(OSError):
+            if now - path.stat().st_mtime > 3600:
+                path.unlink()
+
+
+@once
+def _warn(text: str) -> None:
+    warnings.warn(f"lazytensor's disk cache: {text}", LazyTensorWarning, stacklevel=2)

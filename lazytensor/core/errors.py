@@ -1,0 +1,31 @@
+"""The errors that users see. Text: `op: rule broken, what was given`, types printed `f32[2,3]`."""
+
+from __future__ import annotations
+
+
+class LazyTensorError(Exception):
+    """Base of every error that this library raises on its own account."""
+
+
+class ShapeError(LazyTensorError, ValueError):
+    """Operand shapes, axes or sizes that an op does not take."""
+
+
+class DTypeError(LazyTensorError, TypeError):
+    """Operand dtypes that an op does not take."""
+
+
+class Unsupported(LazyTensorError, NotImplementedError):
+    """Something that is not written yet; the text names the file to edit."""
+
+
+class DataError(LazyTensorError, IndexError):
+    """A value met while a program ran that the recorded op does not take (an index out of range)."""
+
+
+class SingularMatrixError(LazyTensorError, ArithmeticError):
+    """A matrix met while a program ran that cannot be factored or inverted."""
+
+
+class LazyTensorWarning(UserWarning):
+    """Something that works, but not as it should: a fallback, a cache folder that is read-only."""

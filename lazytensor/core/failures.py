@@ -1,0 +1,97 @@
+"""Failures met while a program ran: an index out of range, a singular matrix.
+
+A `guard` instruction checks a flag; a `guarded` value depends on it. When a flag is false, the
+outputs that depend on it through `guarded` hold a Failure instead of a value, which is raised
+again whenever one of them is observed; all others are as they should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from lazytensor.core.backend import on_host
+from lazytensor.core.op import primitive
+from lazytensor.core.place import Place, describe
+
+if TYPE_CHECKING:
+    from lazytensor.core.node import Node
+    from lazytensor.core.program import Cut
+    from lazytensor.core.types import TensorType
+
+
+@primitive
+def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
+    """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`."""
+    return ok
+
+
+@primitive
+def guarded(x: TensorType, ok: TensorType) -> TensorType:
+    """`x`, which means something only if the guard `ok` held. Result: type of `x`."""
+    return x
+
+
+class Failure:
+    """Stands in a node for a value that could not be computed."""
+
+    def __init__(self, error: type[Exception], text: str, place: Place | None) -> None:
+        self.error = error
+        self.text = text
+        self.place = place
+
+    def throw(self) -> NoReturn:
+        """Raise the error, naming the line that recorded the operation."""
+        raise self.error(f"{self.text} (recorded at {describe(self.place)})")
+
+
+def failed(
+    found: Cut, computed: tuple[int, ...], values: Sequence[Any]
+) -> dict[int, Failure]:
+    """Per instruction that a false guard spoils: its failure. `values` of guards come last."""
+    guards = found.program.guards
+    if not guards:
+        return {}
+    spoiled: dict[int, Failure] = {}
+    for index, flag in zip(guards, values[len(computed) :], strict=True):
+        if not np.all(on_host(flag)):
+            node = found.nodes[index]
+            error, text = found.program.instructions[index][2]
+            spoiled[index] = Failure(error, text, node.place if node is not None else None)
+    if spoiled:
+        for i, (op, operands, _, _) in enumerate(found.program.instructions):
+            inherits = operands if op is not guard else ()
+            for j in inherits:
+                if j in spoiled and (op is guarded or found.program.instructions[j][0] is not guard):
+                    spoiled.setdefault(i, spoiled[j])
+    return spoiled
+
+
+def throw_first(found: Cut, spoiled: dict[int, Failure]) -> NoReturn:
+    """Raise the failure recorded first."""
+    spoiled[min(spoiled)].throw()
+
+
+def spread(found: Cut, outputs: list[Node]) -> list[Node]:
+    """Settle the outputs that need a failed leaf as failures; give the others."""
+    lines = found.program.instructions
+    leaves = iter(found.leaves)
+    spoiled: dict[int, Failure] = {}
+    parameters = set(found.program.parameters)
+    for i, (_, operands, _, _) in enumerate(lines):
+        if i in parameters:
+            value = next(leaves).value
+            if isinstance(value, Failure):
+                spoiled[i] = value
+        for j in operands:
+            if j in spoiled:
+                spoiled.setdefault(i, spoiled[j])
+    healthy = []
+    for node, index in zip(outputs, found.program.outputs, strict=True):
+        if index in spoiled:
+            node.settle(spoiled[index])
+        else:
+            healthy.append(node)
+    return healthy

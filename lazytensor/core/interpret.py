@@ -1,0 +1,80 @@
+"""The reference interpreter: a program run op by op with NumPy.
+
+It is the oracle of the tests, the first tier of execution for small new programs, and runs the ops
+that the host does faster. References are pure: they never write to an operand; a result may share
+memory with one (nobody writes to a leaf's array).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.op import PARAMETER, SLOT, Attrs, Composite, Op, element
+from lazytensor.core.program import Program
+from lazytensor.core.types import TensorType, tensor_type
+
+Reference = Callable[..., Any]
+REFERENCES: dict[Op, Reference] = {}
+"""Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
+
+
+def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
+    """The results of `program`, computed by NumPy."""
+    values: list[Any] = []
+    inputs, scalars = iter(leaves), iter(slots)
+    last_uses = program.last_uses
+    with np.errstate(all="ignore"):
+        for i, (op, operands, attrs, type) in enumerate(program.instructions):
+            if op is PARAMETER:
+                values.append(next(inputs))
+            elif op is SLOT:
+                values.append(np.asarray(next(scalars), type.dtype))
+            else:
+                values.append(apply(op, [values[j] for j in operands], attrs, type))
+            for j in last_uses[i]:
+                values[j] = None
+    return [values[i] for i in program.results]
+
+
+def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
+    """One op's result, of the type that the core inferred."""
+    if op is element:
+        return operands[0][attrs[0]]
+    if isinstance(op, Composite):
+        return _apply_composite(op, operands, attrs)
+    reference = references().get(op)
+    if reference is None:
+        raise Unsupported(f"{op.name}: no NumPy reference; add a row in lazytensor/core/reference/")
+    result = reference(*operands, **op.attrs_of(attrs))
+    if isinstance(type, tuple):
+        return tuple(_typed(op, r, t) for r, t in zip(result, type, strict=True))
+    return _typed(op, result, type)
+
+
+def _apply_composite(op: Composite, operands: Sequence[Any], attrs: Attrs) -> Any:
+    types = tuple(tensor_type(x.dtype, x.shape) for x in operands)
+    program = op.program(types, op.attrs_of(attrs))
+    results = interpret(program, operands, program.constants)[: len(program.outputs)]
+    return tuple(results) if program.multiple else results[0]
+
+
+def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
+    array = np.asarray(result)
+    if array.dtype != type.dtype or array.shape != type.shape:
+        raise AssertionError(
+            f"{op.name}: its reference gave {array.dtype}{array.shape}, its type rule {type}"
+        )
+    return array
+
+
+def references() -> dict[Op, Reference]:
+    """The table of references, its modules imported on first use."""
+    if not REFERENCES:
+        from lazytensor.core import reference
+
+        reference.load()
+    return REFERENCES

@@ -1,0 +1,56 @@
+"""Nodes: recorded, immutable results. The only field that changes is `value`, once, when settled."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+
+if TYPE_CHECKING:
+    from lazytensor.core.op import Op
+    from lazytensor.core.place import Place
+    from lazytensor.core.types import TensorType
+
+Scalar = bool | int | float | complex
+serials: Final = itertools.count()
+"""Orders nodes by when they were recorded; `next` on it is atomic."""
+
+
+class Node:
+    """One result of one op.
+
+    `value` is None while pending; a NumPy array or a device buffer once the node is a leaf; the
+    Python numbers themselves for a slot. `type` is a tuple for an op with several results, which
+    only `element` nodes read.
+    """
+
+    __slots__ = ("__weakref__", "attrs", "op", "operands", "place", "serial", "type", "value")
+
+    def __init__(
+        self,
+        op: Op,
+        operands: tuple[Node, ...],
+        attrs: tuple[Any, ...],
+        type: TensorType,
+        place: Place | None = None,
+        value: Any = None,
+    ) -> None:
+        self.op = op
+        self.operands = operands
+        self.attrs = attrs
+        self.type = type
+        self.place = place
+        self.value = value
+        self.serial = next(serials)
+
+    def settle(self, value: Any) -> None:
+        """Become a leaf holding `value`; the graph behind is let go."""
+        self.value = value
+        self.operands = ()
+
+    def __repr__(self) -> str:
+        state = "pending" if self.value is None else "leaf"
+        return f"<{state} {self.op.name} {self.type}>"
+

@@ -1,0 +1,201 @@
+"""Ops: a type rule, declared once, and the tables keyed by op.
+
+An op is declared by writing its type rule: positional parameters are the operands' types,
+keyword-only parameters are static attributes, the result is the type of the result. The decorated
+name records a node when it is called with nodes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final, cast
+
+import numpy as np
+
+from lazytensor.core.dtypes import DTypes, short_name
+from lazytensor.core.errors import DTypeError
+from lazytensor.core.node import Node
+from lazytensor.core.place import user_place
+from lazytensor.core.recorder import recorder
+from lazytensor.core.types import ResultType, TensorType, tensor_type
+
+Attrs = tuple[Any, ...]
+TypeRule = Callable[..., ResultType]
+
+_type_of = attrgetter("type")
+_SIGNATURES_KEPT: Final = 50_000
+
+
+class Op:
+    """A declared operation. Calling it with nodes records a node, or a tuple of them."""
+
+    def __init__(self, name: str, rule: TypeRule, elementwise: bool = False) -> None:
+        parameters = inspect.signature(rule).parameters.values()
+        self.name = name
+        self.rule = rule
+        self.elementwise = elementwise
+        self.operands = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+        self.attributes = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+        self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        self.inferred: dict[tuple[Any, ...], tuple[Any, Attrs]] = {}
+        self.__doc__ = rule.__doc__
+
+    def __call__(self, *operands: Node, **attrs: Any) -> Any:
+        types = tuple(map(_type_of, operands))
+        key = (types, *attrs.items()) if attrs else types
+        try:
+            type, values = self.inferred[key]
+        except KeyError:
+            type, values = self._infer(key, types, attrs)
+        node = Node(self, operands, values, type, user_place())
+        if type.__class__ is tuple:
+            recorder.work += type[0].work
+            return tuple(element(node, index=i) for i in range(len(type)))
+        recorder.work += type.work
+        return node
+
+    def infer(self, *types: TensorType, **attrs: Any) -> ResultType:
+        """The type of the result, without recording."""
+        return cast(ResultType, self.rule(*types, **attrs))
+
+    def _infer(
+        self, key: tuple[Any, ...], types: tuple[TensorType, ...], attrs: dict[str, Any]
+    ) -> tuple[Any, Attrs]:
+        for name in attrs.keys() - set(self.attributes):
+            raise TypeError(f"{self.name}: no attribute {name!r}, has {self.attributes}")
+        result = self.rule(*types, **attrs)
+        values = tuple(attrs[a] if a in attrs else self.defaults[a] for a in self.attributes)
+        if len(self.inferred) > _SIGNATURES_KEPT:
+            self.inferred.clear()
+        self.inferred[key] = result, values
+        return result, values
+
+    def attrs_of(self, values: Attrs) -> dict[str, Any]:
+        """A node's attribute values by name."""
+        return dict(zip(self.attributes, values, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return find_op, (self.name,)
+
+
+class Composite(Op):
+    """An op whose body is other ops: one node when recorded, inlined when lowered.
+
+    Its type is found by tracing the body once per signature.
+    """
+
+    def __init__(self, name: str, body: Callable[..., Any]) -> None:
+        super().__init__(name, body)
+        self.body = body
+        self.rule = self._trace_type
+        self.programs: dict[tuple[Any, ...], Any] = {}
+
+    def program(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Any:
+        """The body as a Program over operands of these types; memoised."""
+        from lazytensor.core.program import trace_types
+
+        key = (types, *(attrs[a] if a in attrs else self.defaults[a] for a in self.attributes))
+        found = self.programs.get(key)
+        if found is None:
+            found = self.programs[key] = trace_types(self.body, types, attrs)
+        return found
+
+    def _trace_type(self, *types: TensorType, **attrs: Any) -> ResultType:
+        program = self.program(types, attrs)
+        results = tuple(program.instructions[i][3] for i in program.outputs)
+        return results if program.multiple else cast(TensorType, results[0])
+
+
+_registry: dict[str, Op] = {}
+
+
+def _register(op: Op) -> Op:
+    if op.name in _registry:
+        raise ValueError(f"an op named {op.name!r} is declared already")
+    _registry[op.name] = op
+    return op
+
+
+def primitive(rule: TypeRule) -> Op:
+    """Declare a primitive op by its type rule."""
+    return _register(Op(rule.__name__.rstrip("_"), rule))
+
+
+def named(name: str, rule: TypeRule, doc: str) -> Op:
+    """Declare an elementwise op, whose rule is shared with others, by name."""
+    op = _register(Op(name, rule, elementwise=True))
+    op.__doc__ = doc
+    return op
+
+
+def composite(body: Callable[..., Any]) -> Composite:
+    """Declare a composite op by its body, a function of nodes."""
+    return cast(Composite, _register(Composite(body.__name__.rstrip("_"), body)))
+
+
+def find_op(name: str) -> Op:
+    """The op of this name."""
+    return _registry[name]
+
+
+def all_ops() -> tuple[Op, ...]:
+    """Every declared op, in the order of declaration."""
+    return tuple(_registry.values())
+
+
+def check_dtype(op: str, allowed: DTypes, *types: TensorType) -> np.dtype:
+    """The one dtype of all `types`, which must be among `allowed`."""
+    dtype = types[0].dtype
+    for type in types:
+        if type.dtype is not dtype and type.dtype != dtype:
+            raise DTypeError(f"{op}: operands must have one dtype, got {', '.join(map(str, types))}")
+    if dtype not in allowed:
+        names = " ".join(sorted(map(short_name, allowed)))
+        raise DTypeError(f"{op}: operands must be of {names}, got {', '.join(map(str, types))}")
+    return dtype
+
+
+@primitive
+def element(x: Any, *, index: int) -> TensorType:
+    """Result number `index` of an op with several results. x: such a node. Result: its type."""
+    return cast(TensorType, x[index])
+
+
+@primitive
+def parameter() -> TensorType:
+    """An input of a program: a leaf's buffer, or an operand of a composite's body."""
+    raise AssertionError("parameters are made by `leaf`, never recorded")
+
+
+@primitive
+def slot() -> TensorType:
+    """A scalar input of a program whose value is outside the program's identity."""
+    raise AssertionError("slots are made by `slot` and `starts`, never recorded")
+
+
+PARAMETER: Final = parameter
+SLOT: Final = slot
+_S64: Final = np.dtype(np.int64)
+
+
+def leaf(value: Any, type: TensorType | None = None) -> Node:
+    """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
+    return Node(PARAMETER, (), (), type or tensor_type(value.dtype, value.shape), None, value)
+
+
+def scalar(value: bool | int | float | complex, dtype: np.dtype) -> Node:
+    """A number whose value stays outside a program's identity.
+
+    `value` is a Python number that `dtype` holds; the frontend checks and converts.
+    """
+    return Node(SLOT, (), (), tensor_type(dtype), None, value)
+
+
+def starts(values: tuple[int, ...]) -> Node:
+    """A vector `s64[n]` of slots: where a slice starts."""
+    return Node(SLOT, (), (), tensor_type(_S64, (len(values),)), None, values)

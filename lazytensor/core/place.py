@@ -1,0 +1,67 @@
+"""Places in the user's code: where a node was recorded, where a cut was caused."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+
+Place = tuple[CodeType, int]
+"""A code object and the offset of the instruction in it; turned into a line only when it is shown."""
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_hidden: dict[str, bool] = {"<frozen importlib._bootstrap>": True}
+
+
+def _is_hidden(filename: str) -> bool:
+    hidden = _hidden.get(filename)
+    if hidden is None:
+        hidden = _hidden[filename] = filename.startswith(_ROOT)
+    return hidden
+
+
+def hide(filename: str) -> None:
+    """Count this file's frames as the library's own (a frontend outside the package, a runner)."""
+    _hidden[filename] = True
+
+
+def user_frame(depth: int = 2) -> FrameType | None:
+    """The innermost frame that is not the library's own, if any."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and _hidden.get(name := frame.f_code.co_filename, True):
+        if name not in _hidden and not _is_hidden(name):
+            break
+        frame = frame.f_back
+    return frame
+
+
+def user_place() -> Place | None:
+    """Where in the user's code the caller's caller was called from."""
+    frame = user_frame(3)
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def user_stack() -> tuple[Place, ...]:
+    """The places of every user frame, innermost first: the identity of a point in a running program."""
+    frame, places = user_frame(2), []
+    while frame is not None:
+        if not _is_hidden(frame.f_code.co_filename):
+            places.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return tuple(places)
+
+
+def line_of(place: Place) -> int:
+    """The line number of a place."""
+    code, offset = place
+    positions = list(code.co_positions())
+    index = offset // 2
+    line = positions[index][0] if 0 <= index < len(positions) else None
+    return line if line is not None else code.co_firstlineno
+
+
+def describe(place: Place | None) -> str:
+    """`file.py:12 in step`, or `unknown place`."""
+    if place is None:
+        return "unknown place"
+    return f"{place[0].co_filename}:{line_of(place)} in {place[0].co_name}"

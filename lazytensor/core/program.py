@@ -1,0 +1,231 @@
+"""Programs: cut graphs, flat, immutable, comparable, printable.
+
+A program is a tuple of instructions `(op, operands, attrs, type)`; operands are indices of earlier
+instructions. Inputs are instructions too, at the place of their first use: `parameter` (a leaf's
+buffer) and `slot` (scalars and slice starts, whose values are outside the program's identity; each
+use is a slot of its own, so that equal numbers never change a program's shape). The order is the
+order of recording, so a program reads like the user's source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazytensor.core.dtypes import short_name
+from lazytensor.core.node import Node
+from lazytensor.core.op import PARAMETER, SLOT, Op
+from lazytensor.core.types import TensorType
+
+_by_serial = attrgetter("serial")
+
+
+Instruction = tuple[Op, tuple[int, ...], tuple[Any, ...], TensorType]
+"""One line of a program: op, operands, attribute values, type."""
+
+
+class Program:
+    """A cut graph. Equal programs compute the same function of parameters and slots.
+
+    `multiple` says whether the traced function gave several results (composites with one do not);
+    `constants` are the slots' values where the program is a composite's body: there they are fixed.
+    """
+
+    def __init__(
+        self,
+        instructions: tuple[Instruction, ...],
+        outputs: tuple[int, ...],
+        multiple: bool = True,
+        constants: tuple[Any, ...] = (),
+    ) -> None:
+        self.instructions = instructions
+        self.outputs = outputs
+        self.multiple = multiple
+        self.constants = constants
+        self._hash = hash((instructions, outputs))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program):
+            return NotImplemented
+        return (
+            self._hash == other._hash
+            and self.outputs == other.outputs
+            and self.instructions == other.instructions
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def parameters(self) -> tuple[int, ...]:
+        """Indices of the parameter instructions."""
+        return tuple(i for i, line in enumerate(self.instructions) if line[0] is PARAMETER)
+
+    @cached_property
+    def slots(self) -> tuple[int, ...]:
+        """Indices of the slot instructions."""
+        return tuple(i for i, line in enumerate(self.instructions) if line[0] is SLOT)
+
+    @cached_property
+    def slot_places(self) -> dict[int, tuple[np.dtype, int]]:
+        """Per slot instruction: the dtype of its packed buffer, and where in it the slot starts."""
+        lengths: dict[np.dtype, int] = {}
+        places = {}
+        for i in self.slots:
+            type = self.instructions[i][3]
+            at = lengths.get(type.dtype, 0)
+            places[i] = type.dtype, at
+            lengths[type.dtype] = at + type.size
+        return places
+
+    @cached_property
+    def guards(self) -> tuple[int, ...]:
+        """Indices of the instructions whose flag must be true."""
+        return tuple(i for i, line in enumerate(self.instructions) if line[0].name == "guard")
+
+    @cached_property
+    def results(self) -> tuple[int, ...]:
+        """What running the program returns: the outputs, then the guards."""
+        return self.outputs + self.guards
+
+    @cached_property
+    def last_uses(self) -> list[list[int]]:
+        """Per instruction: the values that no later instruction or output needs."""
+        found: list[list[int]] = [[] for _ in self.instructions]
+        seen = set(self.results)
+        for i in range(len(self.instructions) - 1, -1, -1):
+            for j in self.instructions[i][1]:
+                if j not in seen:
+                    seen.add(j)
+                    found[i].append(j)
+        return found
+
+    @cached_property
+    def work(self) -> int:
+        """Elements computed by all instructions: what running it costs, roughly."""
+        return sum(size_of(line[3]) for line in self.instructions if line[0] not in INPUTS)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of instructions that compute."""
+        return sum(line[0] not in INPUTS for line in self.instructions)
+
+    def __str__(self) -> str:
+        lines = []
+        for i, (op, operands, attrs, type) in enumerate(self.instructions):
+            shown = [f"%{j}" for j in operands]
+            shown += [
+                f"{name}={_show(v)}" for name, v in zip(op.attributes, attrs, strict=True)
+            ]
+            lines.append(f"  %{i}: {_show(type)} = {op.name}({', '.join(shown)})")
+        results = ", ".join(f"%{i}" for i in self.outputs)
+        return "\n".join(["program {", *lines, f"  return {results}", "}"])
+
+    __repr__ = __str__
+
+    def stablehlo(self) -> str:
+        """The StableHLO that the XLA backend emits for this program, with every slot as data."""
+        from lazytensor.core.backend import backend
+
+        return backend().stablehlo(self)
+
+
+INPUTS = frozenset([PARAMETER, SLOT])
+
+
+def size_of(type: Any) -> int:
+    """Elements of a type; of a tuple of types, all of theirs."""
+    return sum(t.size for t in type) if isinstance(type, tuple) else int(type.size)
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, np.dtype):
+        return short_name(value)
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_show, value))}{',' if len(value) == 1 else ''})"
+    return str(value)
+
+
+class Cut(NamedTuple):
+    """A program with what belongs to this one run of it, each in the program's order."""
+
+    program: Program
+    nodes: list[Node | None]
+    leaves: list[Node]
+    slots: list[Any]
+
+
+def reachable(outputs: Iterable[Node]) -> list[Node]:
+    """The pending nodes that `outputs` need, themselves included, in the order of recording."""
+    stack = [node for node in outputs if node.value is None]
+    seen = set(stack)
+    while stack:
+        for operand in stack.pop().operands:
+            if operand.value is None and operand not in seen:
+                seen.add(operand)
+                stack.append(operand)
+    return sorted(seen, key=_by_serial)
+
+
+def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
+    """The program that computes `outputs`; `nodes` are what `reachable` gave for them."""
+    numbers: dict[Node, int] = {}
+    lines: list[Any] = []
+    owners: list[Node | None] = []
+    leaves: list[Node] = []
+    slots: list[Any] = []
+
+    def number_input(node: Node) -> int:
+        index = len(lines)
+        if node.op is SLOT:
+            lines.append((SLOT, (), (), node.type))
+            slots.append(node.value)
+        else:
+            lines.append((PARAMETER, (), (), node.type))
+            numbers[node] = index
+            leaves.append(node)
+        owners.append(None)
+        return index
+
+    for node in nodes:
+        if node.op is PARAMETER:  # of a composite's body: pending for ever, so not a leaf
+            numbers[node] = len(lines)
+            lines.append((PARAMETER, (), (), node.type))
+            owners.append(None)
+            continue
+        operands = []
+        for operand in node.operands:
+            index = numbers.get(operand)
+            operands.append(number_input(operand) if index is None else index)
+        numbers[node] = len(lines)
+        lines.append((node.op, tuple(operands), node.attrs, node.type))
+        owners.append(node)
+    results = []
+    for node in outputs:
+        index = numbers.get(node)
+        results.append(number_input(node) if index is None else index)
+    program = Program(tuple(lines), tuple(results))
+    return Cut(program, owners, leaves, slots)
+
+
+def trace_types(
+    body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
+) -> Program:
+    """The program of `body` over operands of these types, parameters first and in order."""
+    parameters = [Node(PARAMETER, (), (), type) for type in types]
+    result = body(*parameters, **attrs)
+    multiple = isinstance(result, tuple | list)
+    outputs = list(result) if multiple else [result]
+    pending = reachable([*parameters, *outputs])
+    inside = [*parameters, *(node for node in pending if node.op is not PARAMETER)]
+    body_cut = cut(inside, outputs)
+    traced = body_cut.program
+    if body_cut.leaves:
+        raise ValueError("a composite's body may use its operands and scalars only, not arrays")
+    return Program(traced.instructions, traced.outputs, multiple, tuple(body_cut.slots))

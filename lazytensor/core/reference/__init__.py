@@ -1,0 +1,13 @@
+"""NumPy references of the ops: what each one means."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+MODULES = ("elementwise", "movement", "reduction")
+
+
+def load() -> None:
+    """Fill the table of references."""
+    for name in MODULES:
+        import_module(f"{__name__}.{name}")

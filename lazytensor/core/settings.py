@@ -1,0 +1,39 @@
+"""Settings, read from the environment once; tests and benchmarks assign them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+
+def _number(name: str, default: float) -> float:
+    text = os.environ.get(name, "")
+    try:
+        return float(text) if text else default
+    except ValueError:
+        raise ValueError(f"{name}: a number was expected, got {text!r}") from None
+
+
+@dataclass
+class Settings:
+    """What a user may set.
+
+    `tier` (LAZYTENSOR_TIER): `auto` interprets small new programs and compiles the rest, `compile`
+    and `interpret` always do the one. `programs` (LAZYTENSOR_PROGRAMS): compiled programs kept in
+    memory. `disk` (LAZYTENSOR_DISK=0 turns it off) and `disk_bytes` (LAZYTENSOR_CACHE_BYTES): the
+    cache on disk. `slow_compile` (LAZYTENSOR_SLOW_COMPILE): seconds after which a compile is
+    announced on standard error.
+    """
+
+    tier: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_TIER", "auto"))
+    programs: int = field(default_factory=lambda: int(_number("LAZYTENSOR_PROGRAMS", 4096)))
+    disk: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_DISK", "1") != "0")
+    disk_bytes: int = field(
+        default_factory=lambda: int(_number("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
+    )
+    slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
+
+
+settings = Settings()
+if settings.tier not in ("auto", "compile", "interpret"):
+    raise ValueError(f"LAZYTENSOR_TIER: auto, compile or interpret, got {settings.tier!r}")

@@ -1,0 +1,64 @@
+"""Tensor types, interned: two equal types are one object, so comparing them is comparing names."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from lazytensor.core.dtypes import short_name
+
+Shape = tuple[int, ...]
+
+NODE_WORK: Final = 2048
+"""What recording one node counts for, in elements, when a pending graph's size is estimated."""
+
+
+class TensorType:
+    """A dtype and a static shape. Made by `tensor_type`, which interns."""
+
+    __slots__ = ("dtype", "ndim", "shape", "size", "work")
+
+    def __init__(self, dtype: np.dtype, shape: Shape) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.ndim = len(shape)
+        self.size = math.prod(shape)
+        self.work = self.size + NODE_WORK
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a dense array of this type takes."""
+        return self.size * self.dtype.itemsize
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        """The type of the same dtype with another shape."""
+        return tensor_type(self.dtype, shape)
+
+    def with_dtype(self, dtype: np.dtype) -> TensorType:
+        """The type of the same shape with another dtype."""
+        return tensor_type(dtype, self.shape)
+
+    def __repr__(self) -> str:
+        return f"{short_name(self.dtype)}[{','.join(map(str, self.shape))}]"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return tensor_type, (self.dtype, self.shape)
+
+
+ResultType = TensorType | tuple[TensorType, ...]
+
+_interned: dict[tuple[np.dtype, Shape], TensorType] = {}
+
+
+def tensor_type(dtype: np.dtype, shape: Shape = ()) -> TensorType:
+    """The one type of this dtype and shape."""
+    key = (dtype, shape)
+    found = _interned.get(key)
+    if found is None:
+        if not isinstance(dtype, np.dtype) or not isinstance(shape, tuple):
+            raise TypeError(f"tensor_type: a np.dtype and a tuple of ints, got {dtype!r}, {shape!r}")
+        # setdefault is atomic: two threads that race get one object.
+        found = _interned.setdefault(key, TensorType(dtype, tuple(int(n) for n in shape)))
+    return found

@@ -1,0 +1,114 @@
+"""Puts one package in the place of another where the user's own code imports it.
+
+`sys.modules` is left alone, so that everyone else still gets the package they asked for: what
+changes is the answer to an import statement, by whose statement it is. Python hands `__import__`
+the globals of the importing code, and those say whose it is.
+"""
+
+import builtins
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, ModuleType
+from typing import Any
+
+from lazytensor.swap.ownership import is_users_namespace
+
+# `warnings` skips frames of files so named when it counts `stacklevel`, which is how a deprecation
+# raised while a module is imported is put on the line of the import, and not inside Python's own
+# import machinery. The functions below are that machinery too.
+MACHINERY = "<lazytensor importlib._bootstrap>"
+
+
+def swap(target: str = "numpy", replacement: str = "lazytensor.numpy") -> Callable[[], None]:
+    """Give the user's code `replacement` where it imports `target`; calling the result ends it."""
+    stand_in = _StandIn(target, replacement)
+    plain_statement, plain_function = builtins.__import__, importlib.import_module
+    builtins.__import__ = _statement(stand_in, plain_statement)
+    importlib.import_module = _function(stand_in, plain_function)
+
+    def undo() -> None:
+        builtins.__import__ = plain_statement
+        importlib.import_module = plain_function
+
+    return undo
+
+
+class _StandIn:
+    """The modules of one package, looked up in another."""
+
+    def __init__(self, target: str, replacement: str) -> None:
+        self.target = target
+        self.replacement = replacement
+        self.prefix = target + "."
+
+    def covers(self, name: str) -> bool:
+        return name == self.target or name.startswith(self.prefix)
+
+    def module(self, name: str) -> Any:
+        """What stands for the module `name`: itself where the replacement has none of its own."""
+        found: Any = importlib.import_module(self.replacement)
+        for part in name.split(".")[1:]:
+            try:
+                found = getattr(found, part)
+            except AttributeError:
+                return sys.modules[name]
+        return found
+
+
+def _statement(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+    """Return the `__import__` that import statements call."""
+
+    def import_(
+        name: str,
+        globals: Mapping[str, Any] | None = None,  # noqa: A002 (the names are Python's)
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        try:
+            module = plain(name, globals, locals, fromlist, level)
+        except BaseException as error:
+            _leave_out_this_frame(error)
+            raise
+        if level or not stand_in.covers(name):
+            return module
+        caller = sys._getframe(1)
+        if not is_users_namespace(caller.f_globals if globals is None else globals, caller):
+            return module
+        found = stand_in.module(name if fromlist else stand_in.target)
+        # What neither has is missed in the target, with the message the user would get there.
+        missing = (part for part in fromlist or () if part != "*" and not hasattr(found, part))
+        return module if any(not hasattr(module, part) for part in missing) else found
+
+    import_.__code__ = _as_machinery(import_.__code__)
+    return import_
+
+
+def _function(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+    """Return what takes the place of `importlib.import_module`."""
+
+    def import_module(name: str, package: str | None = None) -> Any:
+        try:
+            module = plain(name, package)
+        except BaseException as error:
+            _leave_out_this_frame(error)
+            raise
+        caller = sys._getframe(1)
+        if stand_in.covers(name) and is_users_namespace(caller.f_globals, caller):
+            return stand_in.module(name)
+        return module
+
+    import_module.__doc__ = plain.__doc__
+    import_module.__code__ = _as_machinery(import_module.__code__)
+    return import_module
+
+
+def _as_machinery(code: CodeType) -> CodeType:
+    return code.replace(co_filename=MACHINERY)
+
+
+def _leave_out_this_frame(error: BaseException) -> None:
+    # The first entry is the frame that caught `error`, and a bare `raise` does not add another.
+    if error.__traceback__ is not None:
+        error.__traceback__ = error.__traceback__.tb_next
