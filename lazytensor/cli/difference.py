@@ -13,13 +13,13 @@ class Difference:
 
     equal: bool
     largest: float | None = None
-    line: int | None = None  # where the first words differ
+    line: int | None = None  # where that is, or where the first words differ
 
     def __str__(self) -> str:
         if self.equal:
             return "equal"
         if self.largest is not None:
-            return f"numbers differ by {self.largest:.2g} at the most"
+            return f"numbers differ by {self.largest:.2g} at the most, in line {self.line}"
         return f"differs from line {self.line}"
 
 
@@ -29,16 +29,14 @@ def difference(left: str, right: str) -> Difference:
         return Difference(equal=True)
     if _words(left) != _words(right):
         return Difference(equal=False, line=_first_line(left, right))
-    pairs = zip(_numbers(left), _numbers(right), strict=True)
-    return Difference(equal=False, largest=max((_distance(a, b) for a, b in pairs), default=0.0))
+    pairs = zip(NUMBER.finditer(left), NUMBER.finditer(right), strict=True)
+    distances = [(_distance(float(a[0]), float(b[0])), a.start()) for a, b in pairs]
+    largest, place = max(distances, key=lambda pair: pair[0], default=(0.0, 0))
+    return Difference(equal=False, largest=largest, line=left.count("\n", 0, place) + 1)
 
 
 def _words(text: str) -> list[str]:
     return NUMBER.sub(" # ", text).split()
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(number) for number in NUMBER.findall(text)]
 
 
 def _distance(left: float, right: float) -> float:

@@ -74,5 +74,9 @@ class Launch:
     def _write(self, record: Record) -> None:
         assert self.json is not None
         if not self.plain:
-            record.metrics = importlib.import_module("lazytensor.metrics").snapshot()
+            from lazytensor.core import (
+                metrics,
+            )  # not for plain runs: they should start as NumPy does
+
+            record.metrics = dict(metrics.snapshot())
         self.json.write_text(json.dumps(asdict(record)))

@@ -65,12 +65,12 @@ class Cell:
     chain: Chain = ()
 
     def __init__(self, node: Node) -> None:
+        if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's: it is the next graph's
+            overflow()
         self.node = node
         self.reads: dict[Chain, ref[Node]] | None = None
         if node.value is None:
             recorder.cells.append(ref(self))
-            if recorder.work > ELEMENTS_BOUND:
-                overflow()
 
     @property
     def cell(self) -> Cell:
@@ -84,13 +84,13 @@ class Cell:
 
     def write(self, node: Node) -> None:
         """Replace the data; `node` must be of the cell's type."""
+        if recorder.work > ELEMENTS_BOUND:
+            overflow()
         was_pending = self.node.value is None
         self.node = node
         self.reads = None
         if not was_pending and node.value is None:
             recorder.cells.append(ref(self))
-        if recorder.work > ELEMENTS_BOUND:
-            overflow()
 
     def view(self, *steps: Step) -> Cell | View:
         """A view through `steps`."""
@@ -116,11 +116,9 @@ class View:
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""
         cell, chain = self.cell, self.chain
-        shown = node
         for i in range(len(chain) - 1, -1, -1):
             node = chain[i].write(_read(cell, chain[:i]), node)
         cell.write(node)
-        cell.reads = {chain: ref(shown)}
 
     def view(self, *steps: Step) -> View:
         """A view of this view."""

@@ -14,33 +14,31 @@ SMALLEST: Final = 16 * 1024
 def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int], ...]:
     """Pairs (position among the parameters, position among the outputs).
 
-    `owned` says which parameters nobody else needs. A parameter is paired with an output of its
-    type that is computed from it position by position, so that it can be overwritten in place; a
-    stencil's input is not, since XLA would have to copy it first.
+    `owned` says which parameters nobody else needs. A parameter goes to the output that updates
+    it in place, if there is one, and else to any output of its type: even where XLA has to copy,
+    a fresh buffer's page faults would cost more.
     """
-    pairs = []
-    taken: set[int] = set()
-    for position, index in enumerate(program.parameters):
-        type = program.instructions[index][3]
-        if not owned[position] or type.nbytes < SMALLEST:
-            continue
-        aligned = _aligned_uses(program, index)
-        for at, output in enumerate(program.outputs):
-            if at not in taken and output in aligned and program.instructions[output][3] is type:
-                taken.add(at)
-                pairs.append((position, at))
-                break
-    return tuple(pairs)
+    lines = program.instructions
+    free = {
+        index: position
+        for position, index in enumerate(program.parameters)
+        if owned[position] and lines[index][3].nbytes >= SMALLEST
+    }
+    pairs = {}
+    for at, output in enumerate(program.outputs):
+        base = _base(program, output)
+        if base in free and lines[base][3] is lines[output][3]:
+            pairs[at] = free.pop(base)
+    for at, output in enumerate(program.outputs):
+        if at not in pairs:
+            match = next((i for i in free if lines[i][3] is lines[output][3]), None)
+            if match is not None:
+                pairs[at] = free.pop(match)
+    return tuple((position, at) for at, position in pairs.items())
 
 
-def _aligned_uses(program: Program, parameter: int) -> set[int]:
-    """Instructions that need element `i` of the parameter for their own element `i`, and no other."""
-    aligned, moved = {parameter}, set[int]()
-    type = program.instructions[parameter][3]
-    for i, (op, operands, _, result) in enumerate(program.instructions):
-        if not aligned.isdisjoint(operands) or not moved.isdisjoint(operands):
-            keeps = operands if op.elementwise else operands[:1] if op.name == "update_slice" else ()
-            strays = any(j in moved or (j in aligned and j not in keeps) for j in operands)
-            shape = getattr(result, "shape", None)
-            (moved if strays or shape != type.shape else aligned).add(i)
-    return aligned
+def _base(program: Program, index: int) -> int:
+    """The instruction that `index` is an updated version of."""
+    while program.instructions[index][0].name == "update_slice":
+        index = program.instructions[index][1][0]
+    return index

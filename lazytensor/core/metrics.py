@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from lazytensor.core.node import serials
+from lazytensor.core.node import nodes_made
 
 COUNTS: Final = (
     "cuts",
@@ -43,11 +43,6 @@ def timed(name: str) -> Iterator[None]:
         seconds[name] += time.perf_counter() - start
 
 
-def _nodes_made() -> int:
-    # `itertools.count` shows its next value only in its repr; counting apart would slow recording.
-    return int(repr(serials)[len("count(") : -1])
-
-
 def _node_cost() -> float:
     """Seconds to record one node on this machine, measured once."""
     if not _seconds_per_node:
@@ -73,7 +68,7 @@ def snapshot() -> dict[str, float]:
     of making one measured on this machine; `cutting_`, `lowering_`, `compiling_`, `loading_`,
     `running_`, `interpreting_seconds` are measured (`running` is dispatch: XLA runs asynchronously).
     """
-    nodes = _nodes_made() - _start
+    nodes = nodes_made() - _start
     shown: dict[str, float] = {"nodes": nodes}
     shown.update({name: counts[name] for name in COUNTS})
     shown["recording_seconds"] = nodes * _node_cost()
@@ -95,4 +90,4 @@ def reset() -> None:
     global _start
     counts.clear()
     seconds.clear()
-    _start = _nodes_made()
+    _start = nodes_made()

@@ -18,6 +18,12 @@ serials: Final = itertools.count()
 """Orders nodes by when they were recorded; `next` on it is atomic."""
 
 
+def nodes_made() -> int:
+    """How many nodes there have been."""
+    # `itertools.count` shows its next value only in its repr; a counter of ours would slow recording.
+    return int(repr(serials)[len("count(") : -1])
+
+
 class Node:
     """One result of one op.
 

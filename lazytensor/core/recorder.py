@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Recorder(threading.local):
     """Per thread: the live pending cells, how much work is pending, where the last cut was made.
 
-    `work` counts elements (see `types.NODE_WORK`). `anchor` is the point in the user's program, as
+    `work` counts elements (see `types.NODE_WORK`); `serial` is the number of nodes that there were
+    at the last cut, `stride` the work between the last two automatic ones. `anchor` is the point in the user's program, as
     a stack of places, where the last automatic cut was made; `previous` the point of the last
     record looked at once the bound was passed.
     """
@@ -22,6 +23,8 @@ class Recorder(threading.local):
     def __init__(self) -> None:
         self.cells: list[ref[Cell]] = []
         self.work = 0
+        self.serial = 0
+        self.stride = 0
         self.anchor: tuple[Place, ...] | None = None
         self.previous: tuple[Place, ...] = ()
         self.busy = False

@@ -27,16 +27,19 @@ from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import Entry, cache
 from lazytensor.core.failures import Failure
 from lazytensor.core.interpret import apply, interpret
-from lazytensor.core.node import Node
-from lazytensor.core.place import user_stack
+from lazytensor.core.cell import ELEMENTS_BOUND
+from lazytensor.core.node import Node, nodes_made
+from lazytensor.core.place import Place, user_stack
 from lazytensor.core.program import Cut, cut, reachable
 from lazytensor.core.recorder import recorder
 from lazytensor.core.slots import Packed, pack
 
 _operands_of = attrgetter("operands")
 _lock: Final = threading.RLock()
-FARTHEST: Final = 4
-"""An automatic cut waits for its anchor until the pending work is this many times the bound."""
+FARTHEST: Final = 2
+"""An automatic cut waits for its anchor until this many times the usual work is pending."""
+MOST_NODES: Final = 4000
+"""Pending nodes, scalars included, past which the graph is cut wherever the program is."""
 
 
 def sync(*nodes: Node) -> None:
@@ -59,6 +62,7 @@ def sync(*nodes: Node) -> None:
         finally:
             recorder.busy = False
             recorder.work = 0
+            recorder.serial = nodes_made()
             recorder.cells = [r for r in recorder.cells if _is_pending(r())]
     for node in nodes:
         if node.value.__class__ is Failure:
@@ -85,32 +89,40 @@ def fetch(node: Node) -> np.ndarray:
 def cut_if_aligned() -> None:
     """Cut if this point of the user's program is where the last automatic cut was made.
 
-    Without such a point, or when it does not come back in time, cut at the next loop's head and
-    remember it: a Python loop is then cut once every k whole iterations.
+    Where that point does not come back in time, cut at the next loop's head instead, and remember
+    that: a Python loop is then cut once every k whole iterations. `recorder.stride` is how much
+    work there was between the last two automatic cuts.
     """
     if recorder.busy:
         return
-    from lazytensor.core.cell import ELEMENTS_BOUND
-
     here = user_stack()
-    late = recorder.work > FARTHEST * ELEMENTS_BOUND
-    if here == recorder.anchor or late or (recorder.anchor is None and _is_back_edge(here)):
-        recorder.anchor = here
-        recorder.previous = ()
+    patience = FARTHEST * max(recorder.stride, ELEMENTS_BOUND)
+    lost = recorder.anchor is None or recorder.work > patience
+    endless = nodes_made() - recorder.serial > MOST_NODES
+    anchor = recorder.anchor
+    loop = here[: _loop_depth(here)] if lost or endless else ()
+    if loop or endless or (anchor is not None and here[: len(anchor)] == anchor):
+        if loop or endless:
+            recorder.anchor = loop or here
+        recorder.stride = recorder.work
         metrics.count("automatic_cuts")
         sync()
+        recorder.previous = ()
     else:
         recorder.previous = here
 
 
-def _is_back_edge(here: tuple[Any, ...]) -> bool:
-    """Whether the program went backwards, in the outermost frame that moved, since last time."""
-    for (code, offset), (old_code, old_offset) in zip(
-        reversed(here), reversed(recorder.previous), strict=False
-    ):
+def _loop_depth(here: tuple[Place, ...]) -> int:
+    """If the program went backwards since last time: how many frames, innermost first, that took.
+
+    The last of them is the loop's own; what called it does not matter, so that a second call of
+    the same loop finds its programs again.
+    """
+    frames = zip(reversed(here), reversed(recorder.previous), strict=False)
+    for outer, ((code, offset), (old_code, old_offset)) in enumerate(frames):
         if code is not old_code or offset != old_offset:
-            return code is old_code and offset < old_offset
-    return False
+            return len(here) - outer if code is old_code and offset < old_offset else 0
+    return 0
 
 
 def _live(wanted: list[Node]) -> list[Node]:

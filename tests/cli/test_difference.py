@@ -35,8 +35,12 @@ def test_a_text_equals_itself(text: str) -> None:
 @pytest.mark.parametrize(("left", "right", "largest"), NUMBERS)
 def test_numbers_that_differ(left: str, right: str, largest: float) -> None:
     for apart in (difference(left, right), difference(right, left)):
-        assert (apart.equal, apart.line) == (False, None)
+        assert not apart.equal
         assert apart.largest == pytest.approx(largest)
+
+
+def test_the_line_of_the_largest_difference() -> None:
+    assert difference("1\n2 3\n4\n", "1.5\n2 8\n4\n").line == 2
 
 
 @pytest.mark.parametrize(("left", "right", "line"), WORDS)

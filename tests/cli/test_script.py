@@ -184,7 +184,7 @@ def test_folder_and_zip_with_a_main(project: Write, python: Run, lazytensor: Run
 MODULES = {
     "package/__init__.py": "print('package', __name__)\n",
     "package/__main__.py": "import sys\nfrom . import part\nprint(sys.argv, sys.path[0])\n",
-    "package/part.py": "print(__name__, __package__, __spec__ and __spec__.name, sorted(globals()))\n",
+    "package/part.py": "print(__name__, __package__, __spec__.name, sorted(globals()))\n",
     "package/bad.py": "def f():\n    1 / 0\nf()\n",
     "library/__init__.py": "",
     "broken/__init__.py": "import nothing_like_it\n",

@@ -15,6 +15,7 @@ import threading
 import zlib
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -30,14 +31,6 @@ from jaxlib.mlir import ir
 
 Buffer: TypeAlias = jax.Array
 ExecutionError = jax.errors.JaxRuntimeError
-
-OPTIONS: Final[dict[str, str]] = {}
-"""Options given to XLA by name, on top of its defaults.
-
-The defaults keep NaN in minimum and maximum, contract no more than a multiply and an add, and
-divide exactly by what is not a constant. XLA:CPU flushes subnormal numbers to zero; no option
-(`xla_cpu_ftz` included) changes that.
-"""
 
 CHECKSUM_BYTES: Final = 4
 
@@ -68,9 +61,9 @@ def fingerprint() -> bytes:
         _device().device_kind,
         _processor() if platform() == "cpu" else "",
         os.environ.get("XLA_FLAGS", ""),
-        repr(sorted(OPTIONS.items())),
     )
-    return "\0".join(parts).encode()
+    options = compile_options().SerializeAsString()
+    return blake2b("\0".join(parts).encode() + options, digest_size=32).digest()
 
 
 def context() -> ir.Context:
@@ -90,6 +83,7 @@ def compile(module: ir.Module | str | bytes) -> Executable:  # noqa: A001  the w
     Raises `ExecutionError` for what XLA refuses, `ir.MLIRError` for text that is not a module.
     """
     if isinstance(module, str | bytes):
+        _bind_lapack_for(module.encode() if isinstance(module, str) else module)
         with context():
             module = ir.Module.parse(module)
     return Executable(_client().compile_and_load(module, _devices(), compile_options()))
@@ -103,8 +97,7 @@ def deserialize(data: bytes) -> Executable:
     stored, payload = data[:CHECKSUM_BYTES], data[CHECKSUM_BYTES:]
     if _checksum(payload) != stored:
         raise CorruptExecutable("deserialize: checksum differs")
-    if b"lapack_" in payload:
-        _bind_lapack()
+    _bind_lapack_for(payload)
     try:
         loaded = _client().deserialize_executable(payload, _devices(), compile_options())
     except ExecutionError as error:
@@ -113,10 +106,15 @@ def deserialize(data: bytes) -> Executable:
 
 
 def compile_options() -> Any:
-    """XLA's options for one program on one device."""
-    return jax_backend.get_compile_options(
-        num_replicas=1, num_partitions=1, env_options_overrides=OPTIONS
-    )
+    """XLA's options for one program on one device: its defaults, as none we tried was faster.
+
+    On a CPU they keep NaN in minimum and maximum, round every element type after every operation
+    (save that a multiply and an add contract), and divide data by data exactly. What they change:
+    division by a constant multiplies by its reciprocal, chains of constants and of divisions are
+    joined, and subnormals are zero. Turning the simplifier off cures all but the last, but then
+    transposes no longer fold into matrix products.
+    """
+    return jax_backend.get_compile_options(num_replicas=1, num_partitions=1)
 
 
 class Executable:
@@ -133,7 +131,8 @@ class Executable:
         """Start the program; its results, which may still be on their way.
 
         Donated buffers are deleted, unless a host view or host memory under them forbids writing:
-        then XLA donates a copy. Element types are not checked, only sizes.
+        then XLA donates a copy. Element types are not checked, only sizes. A failure is raised
+        here (`ExecutionError`) if it is known by then, else by whatever waits for a result.
         """
         if self._handlers is None:
             return self._first_call(buffers)
@@ -145,7 +144,7 @@ class Executable:
         return _checksum(payload) + payload
 
     def _first_call(self, buffers: Sequence[Buffer]) -> list[Buffer]:
-        """Run the slow way (2.5 times), and learn from the results how to wrap them."""
+        """Run in a way that needs no handlers (and takes 2.5 times as long); make them from it."""
         results = list(self._loaded.execute(buffers))
         self._handlers = _result_handlers(results)
         return results
@@ -252,7 +251,7 @@ def _semantics() -> tuple[Any, Any]:
 def _put_publicly(array: np.ndarray, *, owned: bool) -> Buffer:
     """Upload through jax's own function, ten times slower."""
     with jax.enable_x64(True):  # for this thread, until the block ends
-        return jax.device_put(array, _device(), may_alias=owned)
+        return jax.device_put(array if owned else array.copy(), _device())
 
 
 def _result_handlers(results: Sequence[Buffer]) -> list[Any] | None:
@@ -268,15 +267,15 @@ def _result_handlers(results: Sequence[Buffer]) -> list[Any] | None:
         return None
 
 
-@cache
-def _bind_lapack() -> None:
-    """Give the LAPACK calls in executables their addresses, which only lowering them does else.
+def _bind_lapack_for(program: bytes) -> None:
+    """Find LAPACK's addresses if the program calls it, as jax does when it lowers such a call.
 
-    Without it an executable from disk that calls LAPACK jumps to address zero.
+    Without it, a call in a program that was lowered elsewhere jumps to address zero.
     """
-    from jaxlib import lapack
+    if b"lapack_" in program:
+        from jaxlib import lapack
 
-    lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))
+        lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))  # it finds all of them
 
 
 def _checksum(payload: bytes) -> bytes:

@@ -25,9 +25,13 @@ LOWERINGS: Final[dict[Op, Lowering]] = {}
 
 
 class Value:
-    """An operand while lowering. `constant` is its value where that is known (a baked slot)."""
+    """An operand while lowering.
 
-    __slots__ = ("_emitter", "_ir", "constant", "type")
+    `constant` is its value where that is known (a baked slot); `update` what was last written into
+    it and where, if it is not kept: (value, starts, strides).
+    """
+
+    __slots__ = ("_emitter", "_ir", "constant", "type", "update")
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Value:
         self._ir = ir_value
         self.type = type
         self.constant = constant
+        self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
     def ir(self) -> ir.Value:
@@ -192,6 +197,7 @@ def emit(
     """Emit the instructions of `program` where the insertion point is; its results."""
     values: list[Any] = []
     inputs, scalars = iter(parameters), iter(slots)
+    kept = {i for i in program.outputs if not isinstance(program.instructions[i][3], tuple)}
     for i, (op, operands, attrs, type) in enumerate(program.instructions):
         if op is PARAMETER:
             values.append(next(inputs))
@@ -203,6 +209,8 @@ def emit(
             if places and places[i] is not None:
                 emitter.location = _location(places[i])
             values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
+            if i in kept:
+                values[i].update = None
     return [values[i] for i in program.results]
 
 

@@ -95,6 +95,10 @@ def _slice(
     if not type.ndim or 0 in sizes:
         return x if not type.ndim else e.full(0, type)
     if begin.constant is not None:
+        if x.update and x.update[1:] == (tuple(begin.constant.tolist()), strides):
+            written = x.update[0]
+            if written.type is type:  # read back what was just written
+                return written
         lowest = _lowest(begin.constant, sizes, strides)
         return reverse(e, static_slice(e, x, lowest, sizes, steps), backward)
     spans = _spans(sizes, strides)
@@ -117,13 +121,16 @@ def _update_slice(
     if not type.ndim:
         return value
     steps = tuple(abs(s) for s in strides)
+    written = value
     value = reverse(e, value, _backward_axes(sizes, strides))
     if sizes == type.shape:
         return value
     if begin.constant is not None:
         lowest = _lowest(begin.constant, sizes, strides)
         if value.type.size * LARGE_UPDATE >= type.size:
-            return _select_update(e, x, value, lowest, steps)
+            result = _select_update(e, x, value, lowest, steps)
+            result.update = written, tuple(begin.constant.tolist()), strides
+            return result
         corner = [e.constant(n, S64) for n in lowest]
     else:
         corner = _scalars(e, begin, sizes, strides)
