@@ -1,1 +1,35 @@
-"""Ordinary, eager-looking arrays whose operations are recorded, compiled by XLA and run."""
+"""Ordinary, eager-looking arrays whose operations are recorded, compiled by XLA and run.
+
+    import lazytensor.numpy as np      # a lazy NumPy
+    lazytensor.sync()                  # compute everything pending now; never needed
+    lazytensor.trace(fn, *args)        # the Program of a function's result
+    lazytensor.metrics.report()        # counts and seconds
+"""
+
+from lazytensor.core import metrics
+from lazytensor.core.errors import (
+    DTypeError,
+    LazyTensorError,
+    LazyTensorWarning,
+    ShapeError,
+    Unsupported,
+)
+from lazytensor.core.program import Program
+from lazytensor.core.settings import settings
+from lazytensor.core.tracing import explain, sync, trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DTypeError",
+    "LazyTensorError",
+    "LazyTensorWarning",
+    "Program",
+    "ShapeError",
+    "Unsupported",
+    "explain",
+    "metrics",
+    "settings",
+    "sync",
+    "trace",
+]

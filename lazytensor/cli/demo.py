@@ -64,10 +64,6 @@ class Result:
     field: np.ndarray
 
 
-class Failed(click.ClickException):
-    """An example did not finish."""
-
-
 @click.command()
 @click.option(
     "--out",
@@ -80,21 +76,10 @@ class Failed(click.ClickException):
 def demo(out: Path, quick: bool) -> None:
     """Run real programs with NumPy and with lazytensor, and draw their results."""
     console = Console()
-    folder = examples_folder()
-    pairs = []
-    with _progress(console) as progress, tempfile.TemporaryDirectory(prefix="lazytensor-") as made:
-        for number, example in enumerate(EXAMPLES, start=1):
-            sides = []
-            for name in ("NumPy", "lazytensor"):
-                label = f"{number}/{len(EXAMPLES)}  {example.name} with {name}"
-                task = progress.add_task(label, total=None)
-                side = _run(folder / example.file, example, quick, name == "NumPy", Path(made))
-                progress.remove_task(task)
-                progress.console.print(f"{label}: {seconds(side.seconds)}")
-                sides.append(side)
-            pairs.append(tuple(sides))
-    console.print(_table([(e, a, b) for e, (a, b) in zip(EXAMPLES, pairs, strict=True)]))
-    _draw(console, out, list(zip(EXAMPLES, (lazy for _, lazy in pairs), strict=True)))
+    with _progress(console) as progress:
+        rows = [_run_both(example, progress, quick) for example in EXAMPLES]
+    console.print(_table(rows))
+    _draw(console, out, [lazy for _, lazy in rows])
 
 
 def examples_folder() -> Path:
@@ -111,20 +96,33 @@ def _progress(console: Console) -> Progress:
     return Progress(*columns, console=console, transient=True)
 
 
-def _run(script: Path, example: Example, quick: bool, plain: bool, folder: Path) -> Result:
-    field = folder / f"{script.stem}-{'numpy' if plain else 'lazy'}.npy"
-    arguments = (*(example.quick if quick else example.arguments), "--out", str(field))
-    outcome = measure(str(script), arguments, plain=plain)
-    if outcome.status:
-        raise Failed(f"{script.name} ended with status {outcome.status}\n{outcome.stderr}")
-    said = json.loads(outcome.stdout.splitlines()[-1])
-    return Result(outcome, said["seconds"], np.load(field))
+def _run_both(example: Example, progress: Progress, quick: bool) -> tuple[Result, Result]:
+    numpy = _run(example, progress, quick=quick, plain=True)
+    return numpy, _run(example, progress, quick=quick, plain=False)
 
 
-def _table(rows: list[tuple[Example, Result, Result]]) -> Table:
+def _run(example: Example, progress: Progress, *, quick: bool, plain: bool) -> Result:
+    """Run an example in a process of its own, showing the time it takes."""
+    label = f"{example.name} with {'NumPy' if plain else 'lazytensor'}"
+    task = progress.add_task(label, total=None)
+    with tempfile.TemporaryDirectory(prefix="lazytensor-") as folder:
+        field = Path(folder) / "field.npy"
+        arguments = (*(example.quick if quick else example.arguments), "--out", str(field))
+        outcome = measure(str(examples_folder() / example.file), arguments, plain=plain)
+        if outcome.status:
+            text = f"{example.file} ended with status {outcome.status}\n{outcome.stderr}"
+            raise click.ClickException(text)
+        said = json.loads(outcome.stdout.splitlines()[-1])
+        result = Result(outcome, said["seconds"], np.load(field))
+    progress.remove_task(task)
+    progress.console.print(f"{label}: {seconds(result.seconds)}")
+    return result
+
+
+def _table(rows: list[tuple[Result, Result]]) -> Table:
     headings = ("NumPy", "lazytensor", "ratio", "max |Δ|", "relative", "compiles", "cuts")
     shown = table("Unmodified NumPy programs", *headings)
-    for example, numpy, lazy in rows:
+    for example, (numpy, lazy) in zip(EXAMPLES, rows, strict=True):
         shown.add_row(
             example.name,
             seconds(numpy.seconds),
@@ -146,7 +144,7 @@ def _distances(left: np.ndarray, right: np.ndarray) -> tuple[str, str]:
     return f"{distance:.1e}", f"{distance / scale:.1e}" if scale else ABSENT
 
 
-def _draw(console: Console, out: Path, rows: list[tuple[Example, Result]]) -> None:
+def _draw(console: Console, out: Path, results: list[Result]) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -156,7 +154,7 @@ def _draw(console: Console, out: Path, rows: list[tuple[Example, Result]]) -> No
         return
     out.mkdir(parents=True, exist_ok=True)
     console.print("Pictures of the fields that lazytensor computed:")
-    for example, result in rows:
+    for example, result in zip(EXAMPLES, results, strict=True):
         height, width = result.field.shape
         figure = Figure(figsize=(8, 8 * height / width + 0.6), layout="constrained")
         axes = figure.add_subplot()

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 import click
 
+import lazytensor
 from lazytensor.cli.cache import size
 from lazytensor.core import disk
 
@@ -20,7 +21,7 @@ def doctor() -> None:
     """Print versions, bounds and settings."""
     bounds = _bounds()
     rows = [("python", platform.python_version()), ("platform", platform.platform())]
-    rows += [("processors", str(os.cpu_count())), ("lazytensor", _version("lazytensor"))]
+    rows += [("processors", str(os.cpu_count())), ("lazytensor", lazytensor.__version__)]
     rows += [(name, _judged(_version(name), bounds.get(name, ""))) for name in PACKAGES]
     rows += [("cache", f"{disk.folder()} ({_state()})")]
     rows += [(name, value) for name, value in os.environ.items() if name.startswith(SETTINGS)]

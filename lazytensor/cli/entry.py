@@ -6,6 +6,7 @@ from typing import NoReturn
 
 import click
 
+import lazytensor
 from lazytensor.cli.launch import Launch
 
 COMMANDS = ("run", "demo", "cache", "doctor")
@@ -27,7 +28,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="lazytensor")
+@click.version_option(lazytensor.__version__)
 def commands() -> None:
     """Run NumPy programs lazily, compiled by XLA."""
 

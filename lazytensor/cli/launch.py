@@ -44,7 +44,7 @@ class Launch:
         except Missing as missing:
             print(missing, file=sys.stderr)
             return missing.code
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the user's, while importing)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the user's: see `locate`)
             return report(error)
         finally:
             if self.json is not None:
@@ -74,9 +74,7 @@ class Launch:
     def _write(self, record: Record) -> None:
         assert self.json is not None
         if not self.plain:
-            from lazytensor.core import (
-                metrics,
-            )  # not for plain runs: they should start as NumPy does
+            from lazytensor.core import metrics  # a plain run should start as fast as NumPy
 
             record.metrics = dict(metrics.snapshot())
         self.json.write_text(json.dumps(asdict(record)))

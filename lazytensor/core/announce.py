@@ -7,19 +7,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lazytensor.core.place import describe, user_place
+from lazytensor.core.place import Place, describe
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 
 
 @contextmanager
-def announced(program: Program) -> Iterator[None]:
+def announced(program: Program, place: Place | None) -> Iterator[None]:
     """Say on standard error that a compile is under way, once it has taken `slow_compile` s."""
-    place = describe(user_place())
 
     def say() -> None:
         print(
-            f"lazytensor: compiling {program.size} operations for {place} …",
+            f"lazytensor: compiling {program.size} operations for {describe(place)} …",
             file=sys.stderr,
             flush=True,
         )

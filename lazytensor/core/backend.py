@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
@@ -12,7 +12,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from lazytensor.core.op import Op
+    from lazytensor.core.place import Place
     from lazytensor.core.program import Program
+    from lazytensor.core.slots import Assumptions
     from lazytensor.core.types import TensorType
 
 BACKEND: Final = "lazytensor.backends.xla"
@@ -34,13 +36,14 @@ class Backend(Protocol):
     def compile(
         self,
         program: Program,
-        baked: Mapping[int, Any],
+        assumed: Assumptions,
         donated: Sequence[tuple[int, int]],
+        places: Sequence[Place | None],
     ) -> Executable:
         """Compile.
 
-        `baked`: values of the slot instructions that are constants; the others are data.
-        `donated`: pairs (position among the parameters, position among the outputs).
+        `donated`: pairs (position among the parameters, position among the outputs). `places`:
+        where each instruction was recorded.
         """
 
     def load(self, data: bytes) -> Executable:

@@ -161,6 +161,6 @@ def extend(chain: Chain, steps: Chain) -> Chain:
 
 def overflow() -> None:
     """Too much is pending: let the runtime decide whether to cut here."""
-    from lazytensor.core.runtime import cut_if_aligned
+    from lazytensor.core.alignment import cut_if_aligned
 
     cut_if_aligned()

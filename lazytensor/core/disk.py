@@ -25,6 +25,8 @@ from lazytensor.core.backend import backend, is_loaded
 from lazytensor.core.cache import Entry
 from lazytensor.core.donation import donations
 from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.place import Place, user_place
+from lazytensor.core.program import composites
 from lazytensor.core.settings import settings
 
 MAGIC: Final = b"lazytensor 1\n"
@@ -105,12 +107,14 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
     return entry.on_disk
 
 
-def compile_and_store(entry: Entry, owned: Sequence[bool]) -> None:
+def compile_and_store(
+    entry: Entry, owned: Sequence[bool], places: Sequence[Place | None]
+) -> None:
     """Compile the entry's program, and put the executable on disk."""
     program = entry.program
     pairs = donations(program, owned)
-    with announced(program):
-        executable = backend().compile(program, entry.history.baked(program), pairs)
+    with announced(program, user_place()):
+        executable = backend().compile(program, entry.history.assumptions(program), pairs, places)
     metrics.count("compiles")
     entry.executable, entry.donated = executable, pairs
     if settings.disk:
@@ -122,9 +126,10 @@ def compile_and_store(entry: Entry, owned: Sequence[bool]) -> None:
 
 
 def _key(entry: Entry, pairs: tuple[tuple[int, int], ...]) -> bytes:
-    baked = entry.history.baked(entry.program)
-    constants = ";".join(f"{i}={value.tobytes().hex()}" for i, value in baked.items())
-    text = f"{entry.program}\n{constants}\n{pairs}\n"
+    program = entry.program
+    bodies = "\n".join(f"{name}: {body}" for name, body in sorted(composites(program).items()))
+    assumed = entry.history.assumptions(program).text()
+    text = f"{program}\n{bodies}\n{assumed}\n{pairs}\n"
     return text.encode() + backend().fingerprint()
 
 

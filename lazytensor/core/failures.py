@@ -69,13 +69,13 @@ def failed(
     return spoiled
 
 
-def throw_first(found: Cut, spoiled: dict[int, Failure]) -> NoReturn:
+def throw_first(spoiled: dict[int, Failure]) -> NoReturn:
     """Raise the failure recorded first."""
     spoiled[min(spoiled)].throw()
 
 
-def spread(found: Cut, outputs: list[Node]) -> list[Node]:
-    """Settle the outputs that need a failed leaf as failures; give the others."""
+def spread(found: Cut, outputs: list[Node]) -> None:
+    """Settle the outputs that need a failed leaf, as failures."""
     lines = found.program.instructions
     leaves = iter(found.leaves)
     spoiled: dict[int, Failure] = {}
@@ -88,10 +88,6 @@ def spread(found: Cut, outputs: list[Node]) -> list[Node]:
         for j in operands:
             if j in spoiled:
                 spoiled.setdefault(i, spoiled[j])
-    healthy = []
     for node, index in zip(outputs, found.program.outputs, strict=True):
         if index in spoiled:
             node.settle(spoiled[index])
-        else:
-            healthy.append(node)
-    return healthy

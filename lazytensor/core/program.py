@@ -18,7 +18,7 @@ import numpy as np
 
 from lazytensor.core.dtypes import short_name
 from lazytensor.core.node import Node
-from lazytensor.core.op import PARAMETER, SLOT, Op
+from lazytensor.core.op import PARAMETER, SLOT, Composite, Op
 from lazytensor.core.types import TensorType
 
 _by_serial = attrgetter("serial")
@@ -140,6 +140,23 @@ INPUTS = frozenset([PARAMETER, SLOT])
 def size_of(type: Any) -> int:
     """Elements of a type; of a tuple of types, all of theirs."""
     return sum(t.size for t in type) if isinstance(type, tuple) else int(type.size)
+
+
+def composites(program: Program) -> dict[str, str]:
+    """The bodies of the composites in `program`, and in those bodies, by name and signature."""
+    found: dict[str, str] = {}
+    todo = [program]
+    while todo:
+        lines = todo.pop().instructions
+        for op, operands, attrs, _ in lines:
+            if isinstance(op, Composite):
+                types = tuple(lines[j][3] for j in operands)
+                name = f"{op.name}{types}{attrs}"
+                if name not in found:
+                    body = op.program(types, op.attrs_of(attrs))
+                    found[name] = f"{body} constants {body.constants}"
+                    todo.append(body)
+    return found
 
 
 def _show(value: Any) -> str:

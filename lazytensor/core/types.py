@@ -11,7 +11,7 @@ from lazytensor.core.dtypes import short_name
 
 Shape = tuple[int, ...]
 
-NODE_WORK: Final = 2048
+NODE_WORK: Final = 4096
 """What recording one node counts for, in elements, when a pending graph's size is estimated."""
 
 

@@ -28,7 +28,7 @@ class Script:
 
     code: CodeType
     arguments: tuple[str, ...]
-    globals: dict[str, Any]
+    namespace: dict[str, Any]
 
     def run(self) -> int:
         """Run it in a new `__main__`, print what it does not catch, and return the exit status.
@@ -37,7 +37,7 @@ class Script:
         """
         sys.argv[:] = self.arguments
         module = ModuleType("__main__")
-        module.__dict__.update(self.globals)
+        module.__dict__.update(self.namespace)
         sys.modules["__main__"] = module
         try:
             exec(self.code, module.__dict__)  # noqa: S102
@@ -56,7 +56,7 @@ def locate(name: str, arguments: tuple[str, ...], *, module: bool = False) -> Sc
     if module:
         return _module(name, arguments)
     path = os.path.abspath(name)
-    if get_importer(path) is not None and not _is_plain_file(path):
+    if get_importer(path) is not None:  # a folder or a zip file
         return _folder(name, path, arguments)
     try:
         with open(path, "rb") as file:
@@ -68,11 +68,6 @@ def locate(name: str, arguments: tuple[str, ...], *, module: bool = False) -> Sc
     code = compile(source, path, "exec", dont_inherit=True)
     loader = SourceFileLoader("__main__", path)
     return Script(code, (name, *arguments), _main_globals(path, loader))
-
-
-def _is_plain_file(path: str) -> bool:
-    # Only a zip file has an importer and is not a folder.
-    return os.path.isfile(path) and type(get_importer(path)).__name__ != "zipimporter"
 
 
 def _folder(name: str, path: str, arguments: tuple[str, ...]) -> Script:
@@ -139,6 +134,8 @@ def report(error: BaseException) -> int:
         trace = trace.tb_next
     error.__traceback__ = trace
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
     sys.excepthook(type(error), error, trace)
     if isinstance(error, KeyboardInterrupt):
         # Said once is enough; the interpreter then ends the process the way a shell expects.

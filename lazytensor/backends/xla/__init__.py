@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lazytensor.backends.xla import client
@@ -13,6 +13,7 @@ from lazytensor.core import metrics
 from lazytensor.core.op import Composite, Op, element
 from lazytensor.core.place import Place
 from lazytensor.core.program import INPUTS, Program
+from lazytensor.core.slots import NOTHING, Assumptions
 from lazytensor.core.types import TensorType
 
 __all__ = ["compile", "fingerprint", "host_view", "load", "runs_on_host", "stablehlo", "to_device",
@@ -21,20 +22,20 @@ __all__ = ["compile", "fingerprint", "host_view", "load", "runs_on_host", "stabl
 
 def compile(
     program: Program,
-    baked: Mapping[int, Any],
+    assumed: Assumptions,
     donated: Sequence[tuple[int, int]],
-    places: Sequence[Place | None] = (),
+    places: Sequence[Place | None],
 ) -> client.Executable:
     """Compile a program."""
     with metrics.timed("lowering"):
-        module = module_of(program, baked, donated, places)
+        module = module_of(program, assumed, donated, places)
     with metrics.timed("compiling"):
         return client.compile(module)
 
 
 def stablehlo(program: Program) -> str:
     """The module's text, every slot as data."""
-    return str(module_of(program, {}))
+    return str(module_of(program, NOTHING))
 
 
 def runs_on_host(op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:

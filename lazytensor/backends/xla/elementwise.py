@@ -1,11 +1,15 @@
-"""Lowerings of the elementwise ops."""
+"""Lowerings of the elementwise ops: arithmetic, comparison, choice."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from lazytensor.backends.xla.attributes import comparison, direction
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.expansion import expansion
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
+from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, INTS, SIGNED
+from lazytensor.core.node import Node
 from lazytensor.core.types import TensorType
 
 
@@ -16,6 +20,24 @@ def direct(name: str) -> Lowering:
         return e.op(name, type, *(e.expand(x, type.shape) for x in operands))
 
     return lower
+
+
+def exact(name: str) -> Lowering:
+    """A row: arithmetic that XLA must do as written, not join with its neighbours' constants.
+
+    It would turn `(x + 1e16) - 1e16` into `x`; so it is not told that they are constants.
+    """
+
+    def lower(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+        return e.op(name, type, e.expand(_opaque(e, x), type.shape), e.expand(_opaque(e, y), type.shape))
+
+    return lower
+
+
+def _opaque(e: Emitter, x: Value) -> Value:
+    if x.constant is None or x.type.dtype not in FLOATS:
+        return x
+    return e.op("optimization_barrier", x.type, x)
 
 
 def compare(name: str) -> Lowering:
@@ -34,22 +56,198 @@ def compare(name: str) -> Lowering:
     return lower
 
 
-def _convert(e: Emitter, type: TensorType, x: Value, **_: object) -> Value:
-    return e.convert(x, type.dtype)
+def number(value: complex, like: Node) -> Node:
+    """A constant of the dtype of `like`."""
+    return ops.scalar(value, like.type.dtype)
+
+
+def not_a_number(x: Node) -> Node:
+    """Whether the float `x` is NaN."""
+    node: Node = ops.not_equal(x, x)
+    return node
+
+
+def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
+    flags = type.with_dtype(BOOL)
+    if type.dtype in INTS:
+        quotient = e.op("divide", type, x, divisor)
+        if y.constant is not None and y.constant.all():
+            return quotient
+        zero = e.full(0, type)
+        empty = LOWERINGS[ops.equal](e, flags, divisor, zero)
+        return e.op("select", type, empty, zero, quotient)
+    if y.constant is not None and type.dtype in FLOATS:
+        # XLA would multiply by the inexact reciprocal of what it knows to be a constant.
+        divisor = e.op("select", type, LOWERINGS[ops.not_equal](e, flags, x, x), x, divisor)
+    return e.op("divide", type, x, divisor)
+
+
+def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
+    rest = e.op("remainder", type, x, divisor)
+    if type.dtype in FLOATS or (y.constant is not None and y.constant.all()):
+        return rest
+    zero = e.full(0, type)
+    empty = LOWERINGS[ops.equal](e, type.with_dtype(BOOL), divisor, zero)
+    return e.op("select", type, empty, zero, rest)
+
+
+def _divmod_ints(x: Node, y: Node) -> tuple[Node, Node]:
+    """Quotient and rest, rounding down; both 0 where y is."""
+    zero = number(0, x)
+    quotient = ops.divide(x, y)
+    rest = ops.select(ops.equal(y, zero), zero, ops.subtract(x, ops.multiply(quotient, y)))
+    if x.type.dtype not in SIGNED:
+        return quotient, rest
+    opposite = ops.less(ops.xor(rest, y), zero)
+    down = ops.and_(ops.not_equal(rest, zero), opposite)
+    quotient = ops.subtract(quotient, ops.convert(down, dtype=x.type.dtype))
+    return quotient, ops.add(rest, ops.select(down, y, zero))
+
+
+def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
+    """Quotient and rest by NumPy's steps, which Python's floats take too."""
+    zero, one = number(0.0, x), number(1.0, x)
+    rest = ops.remainder(x, y)
+    quotient = ops.divide(ops.subtract(x, rest), y)
+    unlike = ops.xor(ops.less(y, zero), ops.less(rest, zero))
+    down = ops.and_(ops.not_equal(rest, zero), unlike)
+    quotient = ops.select(down, ops.subtract(quotient, one), quotient)
+    rest = ops.select(down, ops.add(rest, y), rest)
+    rest = ops.select(ops.equal(rest, zero), ops.copysign(zero, y), rest)
+    floor = ops.floor(quotient)
+    short = ops.greater(ops.subtract(quotient, floor), number(0.5, x))
+    floor = ops.select(short, ops.add(floor, one), floor)
+    ratio = ops.divide(x, y)
+    floor = ops.select(ops.equal(quotient, zero), ops.copysign(zero, ratio), floor)
+    empty = ops.equal(y, zero)
+    return ops.select(empty, ratio, floor), ops.select(empty, number(np.nan, x), rest)
+
+
+def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
+    if x.type.dtype in INTS:
+        return _divmod_ints(x, y)
+    if x.type.dtype not in (F16, BF16):
+        return _divmod_floats(x, y)
+    wide = _divmod_floats(ops.convert(x, dtype=F32), ops.convert(y, dtype=F32))
+    quotient, rest = (ops.convert(part, dtype=x.type.dtype) for part in wide)
+    return quotient, rest
+
+
+def _sign(x: Node) -> Node:
+    zero = number(0, x)
+    if x.type.dtype in COMPLEX:
+        size = ops.abs(x)
+        flat = ops.complex_(size, number(0, size))
+        return ops.select(ops.equal(x, zero), zero, ops.divide(x, flat))
+    above = ops.convert(ops.greater(x, zero), dtype=x.type.dtype)
+    below = ops.convert(ops.less(x, zero), dtype=x.type.dtype)
+    found = ops.subtract(above, below)
+    return ops.select(not_a_number(x), x, found) if x.type.dtype in FLOATS else found
+
+
+def _reciprocal(x: Node) -> Node:
+    return ops.divide(number(1, x), x)
+
+
+def _part(name: str) -> Lowering:
+    def lower(e: Emitter, type: TensorType, x: Value) -> Value:
+        if x.type.dtype in COMPLEX:
+            return e.op(name, type, x)
+        return x if name == "real" else e.full(0, type)
+
+    return lower
+
+
+def _abs(e: Emitter, type: TensorType, x: Value) -> Value:
+    return x if type.dtype in INTS - SIGNED else e.op("abs", type, x)
+
+
+def _conj(e: Emitter, type: TensorType, x: Value) -> Value:
+    return e.op("chlo.conj", type, x) if type.dtype in COMPLEX else x
+
+
+def _either_part(test: str) -> Lowering:
+    """A row: whether a float, or a part of a complex number, is so."""
+    op = getattr(ops, test)
+
+    def body(x: Node) -> Node:
+        if x.type.dtype in COMPLEX:
+            join = ops.and_ if test == "is_finite" else ops.or_
+            return join(op(ops.real(x)), op(ops.imag(x)))
+        if test == "is_nan":
+            return ops.not_equal(x, x)
+        return ops.equal(ops.abs(x), number(np.inf, x))
+
+    return expansion(body)
+
+
+def _is_finite(e: Emitter, type: TensorType, x: Value) -> Value:
+    return (_finite_parts if x.type.dtype in COMPLEX else direct("is_finite"))(e, type, x)
+
+
+_finite_parts = _either_part("is_finite")
+
+
+def _ignoring_nan(extreme: object) -> Lowering:
+    """A row: an extreme of two numbers, the other one where one is NaN."""
+
+    def body(x: Node, y: Node) -> Node:
+        found = extreme(x, y)
+        if x.type.dtype not in FLOATS:
+            return found
+        return ops.select(not_a_number(x), y, ops.select(not_a_number(y), x, found))
+
+    return expansion(body)
+
+
+def _heaviside(x: Node, y: Node) -> Node:
+    step = ops.select(not_a_number(x), x, ops.convert(ops.greater(x, number(0, x)), dtype=x.type.dtype))
+    return ops.select(ops.equal(x, number(0, x)), y, step)
 
 
 LOWERINGS.update(
     {
-        ops.exp: direct("exponential"),
-        ops.sin: direct("sine"),
+        ops.abs: _abs,
         ops.negate: direct("negate"),
-        ops.add: direct("add"),
-        ops.subtract: direct("subtract"),
-        ops.multiply: direct("multiply"),
-        ops.divide: direct("divide"),
+        ops.sign: expansion(_sign),
+        ops.square: expansion(lambda x: ops.multiply(x, x)),
+        ops.reciprocal: expansion(_reciprocal),
+        ops.conj: _conj,
+        ops.real: _part("real"),
+        ops.imag: _part("imag"),
+        ops.floor: direct("floor"),
+        ops.ceil: direct("ceil"),
+        ops.trunc: expansion(
+            lambda x: ops.select(ops.sign_bit(x), ops.ceil(x), ops.floor(x))
+        ),
+        ops.round_even: direct("round_nearest_even"),
+        ops.round_away: direct("round_nearest_afz"),
+        ops.is_finite: _is_finite,
+        ops.is_inf: _either_part("is_inf"),
+        ops.is_nan: _either_part("is_nan"),
+        ops.add: exact("add"),
+        ops.subtract: exact("subtract"),
+        ops.multiply: exact("multiply"),
+        ops.divide: _divide,
+        ops.remainder: _remainder,
+        ops.floor_divide: expansion(lambda x, y: _divmod(x, y)[0]),
+        ops.modulo: expansion(lambda x, y: _divmod(x, y)[1]),
+        ops.maximum: direct("maximum"),
+        ops.minimum: direct("minimum"),
+        ops.fmax: _ignoring_nan(ops.maximum),
+        ops.fmin: _ignoring_nan(ops.minimum),
+        ops.heaviside: expansion(_heaviside),
+        ops.complex_: direct("complex"),
+        ops.equal: compare("EQ"),
+        ops.not_equal: compare("NE"),
         ops.less: compare("LT"),
+        ops.less_equal: compare("LE"),
+        ops.greater: compare("GT"),
+        ops.greater_equal: compare("GE"),
         ops.select: direct("select"),
-        ops.convert: _convert,
+        ops.clamp: expansion(lambda low, x, high: ops.minimum(ops.maximum(x, low), high)),
         ops.guard: lambda e, type, ok, **_: ok,
         ops.guarded: lambda e, type, x, ok: x,
     }

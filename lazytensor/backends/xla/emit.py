@@ -11,13 +11,16 @@ from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, ir_type
+from lazytensor.core.dtypes import COMPLEX, FLOATS
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, element
 from lazytensor.core.place import Place, line_of
 from lazytensor.core.program import Program
+from lazytensor.core.slots import Assumptions
 from lazytensor.core.types import Shape, TensorType, tensor_type
 
 create = ir.Operation.create
+INEXACT: Final = FLOATS | COMPLEX
 
 Lowering = Callable[..., Any]
 LOWERINGS: Final[dict[Op, Lowering]] = {}
@@ -27,11 +30,12 @@ LOWERINGS: Final[dict[Op, Lowering]] = {}
 class Value:
     """An operand while lowering.
 
-    `constant` is its value where that is known (a baked slot); `update` what was last written into
+    `constant` is its value where that is known (a baked slot); `opaque` says that XLA must not
+    know it, since it would reassociate (x + 1e16) - 1e16. `update` is what was last written into
     it and where, if it is not kept: (value, starts, strides).
     """
 
-    __slots__ = ("_emitter", "_ir", "constant", "type", "update")
+    __slots__ = ("_emitter", "_ir", "constant", "opaque", "type", "update")
 
     def __init__(
         self,
@@ -44,6 +48,7 @@ class Value:
         self._ir = ir_value
         self.type = type
         self.constant = constant
+        self.opaque = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
@@ -51,7 +56,7 @@ class Value:
         """The MLIR value; a constant's is emitted on first use."""
         if self._ir is None:
             assert self.constant is not None
-            self._ir = self._emitter.constant_ir(self.constant)
+            self._ir = self._emitter.constant_ir(self.constant, opaque=self.opaque)
         return self._ir
 
 
@@ -113,7 +118,13 @@ class Emitter:
         value = np.asarray(array, dtype)
         return Value(self, tensor_type(value.dtype, value.shape), None, value)
 
-    def constant_ir(self, array: np.ndarray) -> ir.Value:
+    def scalar(self, array: Any, dtype: np.dtype) -> Value:
+        """A user's number: a constant that XLA computes with as if it were data."""
+        value = self.constant(array, dtype)
+        value.opaque = dtype in INEXACT
+        return value
+
+    def constant_ir(self, array: np.ndarray, *, opaque: bool = False) -> ir.Value:
         """The instruction of a constant."""
         attribute = ir.DenseElementsAttr.get(
             np.ascontiguousarray(array), type=element_type(array.dtype), shape=array.shape
@@ -125,6 +136,8 @@ class Emitter:
             attributes={"value": attribute},
             loc=self.location,
         )
+        if opaque:  # gone before code is generated: it costs nothing
+            made = create("stablehlo.optimization_barrier", [attribute.type], [made.result])
         return made.result
 
     def full(self, number: Any, type: TensorType) -> Value:
@@ -158,7 +171,7 @@ class Emitter:
 
 def module_of(
     program: Program,
-    baked: Mapping[int, Any],
+    assumed: Assumptions,
     donated: Sequence[tuple[int, int]] = (),
     places: Sequence[Place | None] = (),
 ) -> ir.Module:
@@ -166,7 +179,7 @@ def module_of(
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
-        packed = _packed_types(program, baked)
+        packed = _packed_types(program, assumed.baked)
         with ir.InsertionPoint(module.body):
             signature = ir.FunctionType.get([ir_type(t) for t in [*inputs, *packed.values()]], [])
             main = func.FuncOp("main", signature, visibility="public")
@@ -179,7 +192,7 @@ def module_of(
                 for t, a in zip([*inputs, *packed.values()], block.arguments, strict=True)
             ]
             buffers = dict(zip(packed, arguments[len(inputs) :], strict=True))
-            slots = _slot_values(emitter, program, baked, buffers)
+            slots = _slot_values(emitter, program, assumed, buffers)
             results = emit(emitter, program, arguments[: len(inputs)], slots, places)
             func.ReturnOp([x.ir for x in results])
         ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])
@@ -223,7 +236,7 @@ def _lower(
     if isinstance(op, Composite):
         body = op.program(tuple(x.type for x in operands), op.attrs_of(attrs))
         constants = [
-            emitter.constant(value, body.instructions[i][3].dtype)
+            emitter.scalar(value, body.instructions[i][3].dtype)
             for i, value in zip(body.slots, body.constants, strict=True)
         ]
         results = emit(emitter, body, operands, constants)[: len(body.outputs)]
@@ -254,14 +267,18 @@ def _packed_types(program: Program, baked: Mapping[int, Any]) -> dict[np.dtype, 
 def _slot_values(
     emitter: Emitter,
     program: Program,
-    baked: Mapping[int, Any],
+    assumed: Assumptions,
     buffers: Mapping[np.dtype, Value],
 ) -> list[Value]:
-    values = []
+    values: dict[int, Value] = {}
     for index, (dtype, at) in program.slot_places.items():
         type = program.instructions[index][3]
-        if index in baked:
-            values.append(emitter.constant(np.reshape(baked[index], type.shape), dtype))
+        if index in assumed.baked:
+            known = np.reshape(assumed.baked[index], type.shape)
+            values[index] = emitter.scalar(known, dtype)
+            continue
+        if index in assumed.leaders:
+            values[index] = values[assumed.leaders[index]]
             continue
         cut = emitter.op(
             "slice",
@@ -271,8 +288,8 @@ def _slot_values(
             limit_indices=ir.DenseI64ArrayAttr.get([at + type.size]),
             strides=ir.DenseI64ArrayAttr.get([1]),
         )
-        values.append(emitter.reshape(cut, type.shape))
-    return values
+        values[index] = emitter.reshape(cut, type.shape)
+    return list(values.values())
 
 
 def _mark_donations(main: Any, inputs: int, donated: Sequence[tuple[int, int]]) -> None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 
-MODULES = ("elementwise", "movement", "reduction")
+MODULES = (
+    "elementwise",
+    "bits",
+    "special",
+    "movement",
+    "reduction",
+    "contraction",
+    "linalg",
+    "random",
+    "spectral",
+)
 
 
 def load() -> None:

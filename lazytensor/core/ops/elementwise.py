@@ -1,4 +1,9 @@
-"""Elementwise ops. Operands of one dtype are broadcast against each other as NumPy does."""
+"""Elementwise ops: arithmetic, comparison, choice, conversion; and the makers of their rows.
+
+Operands of one dtype are broadcast against each other as NumPy does. Where the hardware's answer is
+left open (division of an integer by zero, a float too large for an integer) the answer is NumPy's.
+Compiled programs treat subnormal numbers as zero; everything else is IEEE arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,20 @@ from lazytensor.core.dtypes import (
     BOOL,
     BOOLS,
     COMPLEX,
+    F32,
+    F64,
     FLOATS,
     INTS,
     NUMBERS,
     ORDERED,
+    REAL,
     STORED,
     DTypes,
+    complex_of,
     real_of,
     short_name,
 )
-from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.errors import DTypeError
 from lazytensor.core.op import Op, check_dtype, named, primitive
 from lazytensor.core.shapes import broadcast_shapes
 from lazytensor.core.types import TensorType, tensor_type
@@ -31,7 +40,8 @@ def _same(dtype: np.dtype) -> np.dtype:
     return dtype
 
 
-def _flag(dtype: np.dtype) -> np.dtype:
+def flag(dtype: np.dtype) -> np.dtype:
+    """The dtype of an answer: pred."""
     return BOOL
 
 
@@ -41,7 +51,7 @@ def unary(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
     def rule(x: TensorType) -> TensorType:
         return x.with_dtype(result(check_dtype(name, dtypes, x)))
 
-    return named(name, rule, _document(doc, dtypes))
+    return named(name, rule, f"{doc} x: {_names(dtypes)}, any shape. Raises: DTypeError.")
 
 
 def binary(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
@@ -51,24 +61,56 @@ def binary(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
         dtype = result(check_dtype(name, dtypes, x, y))
         return tensor_type(dtype, broadcast_shapes(name, x, y))
 
-    return named(name, rule, _document(doc, dtypes))
+    operands = f"x, y: one dtype of {_names(dtypes)}, shapes that broadcast."
+    return named(name, rule, f"{doc} {operands} Raises: DTypeError, ShapeError.")
 
 
-def _document(doc: str, dtypes: DTypes) -> str:
-    names = " ".join(sorted(map(short_name, dtypes)))
-    return f"{doc} Operands: {names}, shapes that broadcast. Raises: DTypeError, ShapeError."
+def _names(dtypes: DTypes) -> str:
+    return " ".join(sorted(map(short_name, dtypes)))
 
 
-exp = unary("exp", FLOATS | COMPLEX, "e to the x.")
-sin = unary("sin", FLOATS | COMPLEX, "Sine of x in radians.")
-negate = unary("negate", NUMBERS, "-x.")
+abs = unary("abs", NUMBERS, "Magnitude of x; of the least integer, itself.", real_of)  # noqa: A001
+negate = unary("negate", NUMBERS, "-x; integers wrap around.")
+sign = unary("sign", NUMBERS, "-1, 0 or 1 (0 for -0, NaN for NaN); x / |x| of a complex number.")
+square = unary("square", NUMBERS, "x * x; integers wrap around.")
+reciprocal = unary("reciprocal", FLOATS | COMPLEX, "1 / x.")
+conj = unary("conj", NUMBERS, "The complex conjugate; of a real number, itself.")
+real = unary("real", NUMBERS, "The real part.", real_of)
+imag = unary("imag", NUMBERS, "The imaginary part; of a real number, zero.", real_of)
+
+floor = unary("floor", FLOATS, "The greatest whole number that is not above x.")
+ceil = unary("ceil", FLOATS, "The least whole number that is not below x.")
+trunc = unary("trunc", FLOATS, "x without its fraction.")
+round_even = unary("round_even", FLOATS, "The nearest whole number, halves to the even one.")
+round_away = unary("round_away", FLOATS, "The nearest whole number, halves away from zero.")
+
+is_finite = unary("is_finite", FLOATS | COMPLEX, "Whether x is neither infinite nor NaN.", flag)
+is_inf = unary("is_inf", FLOATS | COMPLEX, "Whether x, or a part of it, is infinite.", flag)
+is_nan = unary("is_nan", FLOATS | COMPLEX, "Whether x, or a part of it, is NaN.", flag)
 
 add = binary("add", NUMBERS, "x + y; integers wrap around.")
 subtract = binary("subtract", NUMBERS, "x - y; integers wrap around.")
 multiply = binary("multiply", NUMBERS, "x * y; integers wrap around.")
-divide = binary("divide", NUMBERS, "x / y; integers divide towards zero.")
+divide = binary("divide", NUMBERS, "x / y; integers towards zero, and 0 where y is 0.")
+remainder = binary("remainder", REAL, "x - y * trunc(x / y), signed as x; 0 for integer y = 0.")
+floor_divide = binary("floor_divide", REAL, "floor(x / y) as `//` has it; 0 for integer y = 0.")
+modulo = binary("modulo", REAL, "x - y * floor(x / y), signed as y; 0 for integer y = 0.")
+maximum = binary("maximum", ORDERED, "The greater of x and y; NaN if either is.")
+minimum = binary("minimum", ORDERED, "The lesser of x and y; NaN if either is.")
+fmax = binary("fmax", ORDERED, "The greater of x and y; the other one where one is NaN.")
+fmin = binary("fmin", ORDERED, "The lesser of x and y; the other one where one is NaN.")
+copysign = binary("copysign", FLOATS, "|x| with the sign of y.")
+heaviside = binary("heaviside", FLOATS, "0 for x < 0, y for x = 0, 1 for x > 0, NaN for NaN.")
+gcd = binary("gcd", INTS, "The greatest common divisor of |x| and |y|; gcd(0, 0) = 0.")
+lcm = binary("lcm", INTS, "The least common multiple of |x| and |y|, wrapping around.")
+complex_ = binary("complex", frozenset([F32, F64]), "x + iy.", complex_of)
 
-less = binary("less", ORDERED, "x < y; false where either is NaN.", _flag)
+equal = binary("equal", STORED, "x == y; false where either is NaN.", flag)
+not_equal = binary("not_equal", STORED, "x != y; true where either is NaN.", flag)
+less = binary("less", ORDERED, "x < y; false where either is NaN.", flag)
+less_equal = binary("less_equal", ORDERED, "x <= y; false where either is NaN.", flag)
+greater = binary("greater", ORDERED, "x > y; false where either is NaN.", flag)
+greater_equal = binary("greater_equal", ORDERED, "x >= y; false where either is NaN.", flag)
 
 
 @primitive
@@ -80,10 +122,25 @@ def select(condition: TensorType, x: TensorType, y: TensorType) -> TensorType:
 
 
 @primitive
+def clamp(low: TensorType, x: TensorType, high: TensorType) -> TensorType:
+    """`minimum(maximum(x, low), high)`. low, x, high: one real or pred dtype; all broadcast."""
+    dtype = check_dtype("clamp", ORDERED, low, x, high)
+    return tensor_type(dtype, broadcast_shapes("clamp", low, x, high))
+
+
+@primitive
 def convert(x: TensorType, *, dtype: np.dtype) -> TensorType:
-    """`x` as `dtype`: floats to integers towards zero, anything to pred as `x != 0`."""
+    """`x` as `dtype`: floats to integers towards zero, complex to real by dropping the imaginary
+    part, anything to pred as `x != 0`.
+
+    Integers keep their low bits. A float that an integer dtype does not hold, NaN included, gives
+    what NumPy gives on x86-64: the least integer of 32 and of 64 bits; for narrower and unsigned
+    dtypes the low bits of the conversion to s32 (s64 for u32).
+    """
     check_dtype("convert", STORED, x)
+    if dtype not in STORED:
+        raise DTypeError(f"convert: a dtype that arrays have is needed, got {x} and {dtype}")
     return x.with_dtype(dtype)
 
 
-select.elementwise = convert.elementwise = True
+select.elementwise = clamp.elementwise = convert.elementwise = True

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from lazytensor.core.cell import MERGES, WRITES, Step
-from lazytensor.core.dtypes import STORED
+from lazytensor.core.dtypes import NUMBERS, STORED
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import check_dtype, primitive
-from lazytensor.core.shapes import broadcast_shapes, check_axes
+from lazytensor.core.ops.elementwise import complex_, imag, real
+from lazytensor.core.shapes import broadcast_shapes, check_axes, without
 from lazytensor.core.types import Shape, TensorType, tensor_type
+
+Ints = tuple[int, ...]
 
 
 @primitive
 def broadcast(x: TensorType, *, shape: Shape) -> TensorType:
-    """`x` repeated to `shape`, aligned at the last axis as NumPy does. Raises: ShapeError."""
+    """`x` repeated to `shape`, aligned at the last axis as NumPy does.
+
+    x: any. Raises: ShapeError where an axis of `x` is neither 1 nor that of `shape`.
+    Source: StableHLO broadcast_in_dim.
+    """
     result = x.with_shape(shape)
     if broadcast_shapes("broadcast", x, result) != shape:
         raise ShapeError(f"broadcast: {x} does not broadcast to {result}")
@@ -27,28 +33,33 @@ def broadcast(x: TensorType, *, shape: Shape) -> TensorType:
 
 @primitive
 def reshape(x: TensorType, *, shape: Shape) -> TensorType:
-    """The elements of `x`, in row-major order, in another shape of the same size."""
+    """The elements of `x`, in row-major order, in another shape of the same size.
+
+    x: any. Raises: ShapeError. Source: StableHLO reshape.
+    """
     if math.prod(shape) != x.size:
         raise ShapeError(f"reshape: the size must stay, got {x} and {shape}")
     return x.with_shape(shape)
 
 
 @primitive
-def transpose(x: TensorType, *, axes: tuple[int, ...]) -> TensorType:
-    """`x` with its axes in the order `axes`, a permutation."""
+def transpose(x: TensorType, *, axes: Ints) -> TensorType:
+    """`x` with its axes in the order `axes`, a permutation.
+
+    x: any. Raises: ShapeError. Source: StableHLO transpose.
+    """
     if sorted(axes) != list(range(x.ndim)):
         raise ShapeError(f"transpose: a permutation of the axes of {x} is needed, got {axes}")
     return x.with_shape(tuple(x.shape[axis] for axis in axes))
 
 
 @primitive
-def slice(
-    x: TensorType, starts: TensorType, *, sizes: Shape, strides: tuple[int, ...]
-) -> TensorType:
+def slice(x: TensorType, starts: TensorType, *, sizes: Shape, strides: Ints) -> TensorType:
     """Element `starts + i * strides` of `x` for each `i` below `sizes`.
 
     x: any. starts: s64[ndim], slots or data. strides: one an axis, negative ones run backwards,
     none zero. Every element named must be within `x`: the frontend checks.
+    Raises: ShapeError. Source: StableHLO dynamic_slice, with strides.
     """
     _check_slice("slice", x, starts, sizes, strides)
     return x.with_shape(sizes)
@@ -56,16 +67,20 @@ def slice(
 
 @primitive
 def update_slice(
-    x: TensorType, value: TensorType, starts: TensorType, *, strides: tuple[int, ...]
+    x: TensorType, value: TensorType, starts: TensorType, *, strides: Ints
 ) -> TensorType:
-    """`x` with `slice(x, starts, sizes=value.shape, strides=strides)` replaced by `value`."""
+    """`x` with `slice(x, starts, sizes=value.shape, strides=strides)` replaced by `value`.
+
+    x, value: one dtype. starts: s64[ndim]. Result: type of x. Raises: DTypeError, ShapeError.
+    Source: StableHLO dynamic_update_slice, with strides.
+    """
     check_dtype("update_slice", STORED, x, value)
     _check_slice("update_slice", x, starts, value.shape, strides)
     return x
 
 
 def _check_slice(
-    op: str, x: TensorType, starts: TensorType, sizes: Shape, strides: tuple[int, ...]
+    op: str, x: TensorType, starts: TensorType, sizes: Shape, strides: Ints
 ) -> None:
     if not len(sizes) == len(strides) == x.ndim or starts.shape != (x.ndim,):
         raise ShapeError(f"{op}: one start, size and stride an axis of {x}, got {sizes}, {strides}")
@@ -74,33 +89,112 @@ def _check_slice(
             raise ShapeError(f"{op}: {sizes} elements {strides} apart do not fit into {x}")
 
 
-WRITES[reshape] = lambda base, value, *, shape: reshape(value, shape=base.type.shape)
-WRITES[slice] = lambda base, value, starts, *, sizes, strides: update_slice(
-    base, value, starts, strides=strides
-)
+@primitive
+def reverse(x: TensorType, *, axes: Ints) -> TensorType:
+    """`x` backwards along `axes`. x: any. Raises: ShapeError. Source: StableHLO reverse."""
+    check_axes("reverse", x, axes)
+    return x
 
 
-def _write_transpose(base: Node, value: Node, *, axes: tuple[int, ...]) -> Node:
+@primitive
+def pad(x: TensorType, value: TensorType, *, low: Ints, high: Ints, interior: Ints) -> TensorType:
+    """`x` with `value` around it and between its elements.
+
+    x: any. value: 0-d, dtype of x. low, high: how many before and after an axis; negative ones cut
+    off. interior: how many between two neighbours. Raises: DTypeError, ShapeError.
+    Source: StableHLO pad.
+    """
+    check_dtype("pad", STORED, x, value)
+    if value.shape or not len(low) == len(high) == len(interior) == x.ndim:
+        raise ShapeError(f"pad: three numbers an axis and a 0-d value, got {x}, {value}, {low}")
+    shape = tuple(
+        before + after + n + max(n - 1, 0) * between
+        for n, before, after, between in zip(x.shape, low, high, interior, strict=True)
+    )
+    if min((*shape, *interior, 0)) < 0:
+        raise ShapeError(f"pad: cuts more off {x} than there is, got {low}, {high}, {interior}")
+    return x.with_shape(shape)
+
+
+@primitive
+def concatenate(*xs: TensorType, axis: int) -> TensorType:
+    """Its operands one after another along `axis`.
+
+    xs: at least one, of one dtype, of equal shapes but for `axis`. Raises: DTypeError, ShapeError.
+    Source: StableHLO concatenate.
+    """
+    check_dtype("concatenate", STORED, *xs)
+    first = xs[0]
+    check_axes("concatenate", first, (axis,))
+    rest = without(first.shape, (axis,))
+    if any(x.ndim != first.ndim or without(x.shape, (axis,)) != rest for x in xs):
+        given = ", ".join(map(str, xs))
+        raise ShapeError(f"concatenate: shapes must be equal but for axis {axis}, got {given}")
+    joined = sum(x.shape[axis] for x in xs)
+    return first.with_shape((*first.shape[:axis], joined, *first.shape[axis + 1 :]))
+
+
+@primitive
+def iota(*, dtype: np.dtype, shape: Shape, axis: int) -> TensorType:
+    """Each element's index along `axis`. dtype: a number's. Raises: DTypeError, ShapeError.
+
+    Source: StableHLO iota.
+    """
+    result = tensor_type(dtype, shape)
+    check_dtype("iota", NUMBERS, result)
+    check_axes("iota", result, (axis,))
+    return result
+
+
+@primitive
+def diagonal(x: TensorType, *, offset: int, axis1: int, axis2: int) -> TensorType:
+    """The elements whose index on `axis2` is that on `axis1` plus `offset`.
+
+    x: any, two axes or more. Result: the other axes of x in order, then the diagonal's own.
+    Raises: ShapeError. Source: numpy.diagonal.
+    """
+    return x.with_shape(_diagonal_shape("diagonal", x, offset, axis1, axis2))
+
+
+@primitive
+def update_diagonal(
+    x: TensorType, value: TensorType, *, offset: int, axis1: int, axis2: int
+) -> TensorType:
+    """`x` with `diagonal(x, …)` replaced by `value`.
+
+    x, value: one dtype. Result: type of x. Raises: DTypeError, ShapeError.
+    """
+    check_dtype("update_diagonal", STORED, x, value)
+    if value.shape != _diagonal_shape("update_diagonal", x, offset, axis1, axis2):
+        raise ShapeError(f"update_diagonal: {value} is not of the shape of that diagonal of {x}")
+    return x
+
+
+def _diagonal_shape(op: str, x: TensorType, offset: int, axis1: int, axis2: int) -> Shape:
+    check_axes(op, x, (axis1, axis2))
+    rows, columns = x.shape[axis1] + min(offset, 0), x.shape[axis2] - max(offset, 0)
+    return (*without(x.shape, (axis1, axis2)), max(min(rows, columns), 0))
+
+
+def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
     inverse = tuple(axes.index(axis) for axis in range(len(axes)))
     node: Node = transpose(value, axes=inverse)
     return node
 
 
+WRITES[reshape] = lambda base, value, *, shape: reshape(value, shape=base.type.shape)
 WRITES[transpose] = _write_transpose
+WRITES[reverse] = lambda base, value, *, axes: reverse(value, axes=axes)
+WRITES[diagonal] = update_diagonal
+WRITES[slice] = lambda base, value, starts, *, sizes, strides: update_slice(
+    base, value, starts, strides=strides
+)
+WRITES[real] = lambda base, value: complex_(value, imag(base))
+WRITES[imag] = lambda base, value: complex_(real(base), value)
 
 
-def _merge_slices(first: Step, second: Step) -> Step:
-    assert first.starts is not None and second.starts is not None
-    before, after = dict(first.attrs), dict(second.attrs)
-    begin = tuple(
-        a + b * step for a, b, step in zip(first.starts, second.starts, before["strides"], strict=True)
-    )
-    strides = tuple(a * b for a, b in zip(before["strides"], after["strides"], strict=True))
-    return slice_step(begin, after["sizes"], strides)
-
-
-def slice_step(begin: tuple[int, ...], sizes: Shape, strides: tuple[int, ...]) -> Step:
-    """The view step of a slice."""
+def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:
+    """The view step of a slice; with negative strides, of a reversal."""
     return Step(slice, begin, (("sizes", sizes), ("strides", strides)))
 
 
@@ -109,9 +203,36 @@ def reshape_step(shape: Shape) -> Step:
     return Step(reshape, None, (("shape", shape),))
 
 
-def transpose_step(axes: tuple[int, ...]) -> Step:
+def transpose_step(axes: Ints) -> Step:
     """The view step of a transpose."""
     return Step(transpose, None, (("axes", axes),))
+
+
+def diagonal_step(offset: int, axis1: int, axis2: int) -> Step:
+    """The view step of a diagonal."""
+    return Step(diagonal, None, (("axis1", axis1), ("axis2", axis2), ("offset", offset)))
+
+
+def real_step() -> Step:
+    """The view step of the real part of complex elements."""
+    return Step(real, None, ())
+
+
+def imag_step() -> Step:
+    """The view step of the imaginary part of complex elements."""
+    return Step(imag, None, ())
+
+
+def _merge_slices(first: Step, second: Step) -> Step:
+    assert first.starts is not None
+    assert second.starts is not None
+    before, after = dict(first.attrs), dict(second.attrs)
+    begin = tuple(
+        a + b * step
+        for a, b, step in zip(first.starts, second.starts, before["strides"], strict=True)
+    )
+    strides = tuple(a * b for a, b in zip(before["strides"], after["strides"], strict=True))
+    return slice_step(begin, after["sizes"], strides)
 
 
 MERGES[slice, slice] = _merge_slices

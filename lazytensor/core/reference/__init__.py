@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from importlib import import_module
 
-MODULES = ("elementwise", "movement", "reduction")
+MODULES = (
+    "elementwise",
+    "bits",
+    "special",
+    "movement",
+    "reduction",
+    "indexing",
+    "sorting",
+    "contraction",
+    "linalg",
+    "random",
+    "spectral",
+)
 
 
 def load() -> None:

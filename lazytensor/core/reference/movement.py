@@ -10,8 +10,10 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.interpret import REFERENCES
 
+Ints = tuple[int, ...]
 
-def _index(starts: np.ndarray, sizes: Any, strides: Any) -> tuple[builtins.slice, ...]:
+
+def _index(starts: np.ndarray, sizes: Ints, strides: Ints) -> tuple[builtins.slice, ...]:
     found = []
     for start, size, stride in zip(starts.tolist(), sizes, strides, strict=True):
         stop = start + size * stride
@@ -19,16 +21,51 @@ def _index(starts: np.ndarray, sizes: Any, strides: Any) -> tuple[builtins.slice
     return tuple(found)
 
 
-def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Any, strides: Any) -> np.ndarray:
+def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Ints, strides: Ints) -> np.ndarray:
     if 0 in sizes:
         return np.empty(sizes, x.dtype)
     return x[_index(starts, sizes, strides)]
 
 
-def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Any) -> Any:
+def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     result = x.copy()
     if value.size:
         result[_index(starts, value.shape, strides)] = value
+    return result
+
+
+def _pad(x: np.ndarray, value: np.ndarray, *, low: Ints, high: Ints, interior: Ints) -> np.ndarray:
+    for axis in range(x.ndim):
+        x = _pad_axis(x, value, axis, low[axis], high[axis], interior[axis])
+    return x
+
+
+def _pad_axis(
+    x: np.ndarray, value: np.ndarray, axis: int, low: int, high: int, interior: int
+) -> np.ndarray:
+    n = x.shape[axis]
+    spread = n + max(n - 1, 0) * interior
+    shape = (*x.shape[:axis], spread + max(low, 0) + max(high, 0), *x.shape[axis + 1 :])
+    result = np.full(shape, value, x.dtype)
+    lines = np.moveaxis(result, axis, 0)
+    start = max(low, 0)
+    lines[start : start + spread : interior + 1] = np.moveaxis(x, axis, 0)
+    return np.moveaxis(lines[max(-low, 0) : len(lines) - max(-high, 0)], 0, axis)
+
+
+def _iota(*, dtype: np.dtype, shape: Ints, axis: int) -> np.ndarray:
+    # Every number type but bf16 counts by itself; integers wrap as a conversion does.
+    line = np.arange(shape[axis]).astype(dtype)
+    return np.broadcast_to(line.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape)
+
+
+def _update_diagonal(
+    x: np.ndarray, value: np.ndarray, *, offset: int, axis1: int, axis2: int
+) -> np.ndarray:
+    result = x.copy()
+    lines = np.moveaxis(result, (axis1, axis2), (-2, -1))
+    index = np.arange(value.shape[-1])
+    lines[..., index + max(-offset, 0), index + max(offset, 0)] = value
     return result
 
 
@@ -39,5 +76,11 @@ REFERENCES.update(
         ops.transpose: lambda x, *, axes: x.transpose(axes),
         ops.slice: _slice,
         ops.update_slice: _update_slice,
+        ops.reverse: lambda x, *, axes: np.flip(x, axes),
+        ops.pad: _pad,
+        ops.concatenate: lambda *xs, axis: np.concatenate(xs, axis),
+        ops.iota: _iota,
+        ops.diagonal: lambda x, *, offset, axis1, axis2: x.diagonal(offset, axis1, axis2),
+        ops.update_diagonal: _update_diagonal,
     }
 )

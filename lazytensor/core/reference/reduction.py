@@ -1,12 +1,109 @@
-"""References of the reductions."""
+"""References of the reductions, cumulative ops and windows."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.interpret import REFERENCES
+from lazytensor.core.ops.reduction import window_shape
+
+Array = np.ndarray
+Ints = tuple[int, ...]
+
+_NARROW = (F16, BF16)
+_UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def lowest(dtype: np.dtype) -> Any:
+    """The smallest number of `dtype`, with which a maximum begins."""
+    if dtype == BOOL:
+        return False
+    return -np.inf if dtype in FLOATS else np.iinfo(dtype).min
+
+
+def highest(dtype: np.dtype) -> Any:
+    """The largest number of `dtype`, with which a minimum begins."""
+    if dtype == BOOL:
+        return True
+    return np.inf if dtype in FLOATS else np.iinfo(dtype).max
+
+
+def _wide(x: Array) -> Array:
+    return x.astype(F32) if x.dtype in _NARROW else x
+
+
+def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
+    def reference(x: Array, *, axes: Ints) -> Any:
+        wide = _wide(x)
+        dtype = wide.dtype if ufunc in (np.add, np.multiply) else None
+        return np.asarray(ufunc.reduce(wide, axes, dtype)).astype(x.dtype, copy=False)
+
+    return reference
+
+
+def _arg_reduction(find: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, *, axis: find(_wide(x), axis)
+
+
+def _cumulative(ufunc: np.ufunc) -> Callable[..., Any]:
+    def reference(x: Array, *, axis: int, reverse: bool) -> Array:
+        wide = np.flip(_wide(x), axis) if reverse else _wide(x)
+        found = ufunc.accumulate(wide, axis, wide.dtype).astype(x.dtype, copy=False)
+        return np.flip(found, axis) if reverse else found
+
+    return reference
+
+
+def _reduce_window(
+    x: Array,
+    *,
+    kind: str,
+    window: Ints,
+    strides: Ints,
+    padding: tuple[tuple[int, int], ...],
+    base_dilation: Ints,
+    window_dilation: Ints,
+) -> Array:
+    identity = {"sum": 0, "prod": 1, "max": lowest(x.dtype), "min": highest(x.dtype)}[kind]
+    shape = window_shape(x.shape, window, strides, padding, base_dilation, window_dilation)
+    wide = _wide(x)
+    low, high = zip(*padding, strict=True) if padding else ((), ())
+    pad = REFERENCES[ops.pad]
+    base = pad(wide, identity, low=low, high=high, interior=tuple(n - 1 for n in base_dilation))
+    result = np.full(shape, identity, wide.dtype)
+    for place in product(*map(range, window)):
+        begin = [i * dilation for i, dilation in zip(place, window_dilation, strict=True)]
+        part = base[
+            tuple(
+                slice(b, b + (n - 1) * s + 1 if n else b, s)
+                for b, n, s in zip(begin, shape, strides, strict=True)
+            )
+        ]
+        _UFUNCS[kind](result, part, out=result)
+    return result.astype(x.dtype, copy=False)
+
 
 REFERENCES.update(
-    {ops.reduce_sum: lambda x, *, axes: np.sum(x, axis=axes, dtype=x.dtype)}
+    {
+        ops.reduce_sum: _reduction(np.add),
+        ops.reduce_prod: _reduction(np.multiply),
+        ops.reduce_max: _reduction(np.maximum),
+        ops.reduce_min: _reduction(np.minimum),
+        ops.reduce_and: _reduction(np.bitwise_and),
+        ops.reduce_or: _reduction(np.bitwise_or),
+        ops.reduce_xor: _reduction(np.bitwise_xor),
+        ops.argmax: _arg_reduction(np.argmax),
+        ops.argmin: _arg_reduction(np.argmin),
+        ops.cumsum: _cumulative(np.add),
+        ops.cumprod: _cumulative(np.multiply),
+        ops.cummax: _cumulative(np.maximum),
+        ops.cummin: _cumulative(np.minimum),
+        ops.reduce_window: _reduce_window,
+    }
 )

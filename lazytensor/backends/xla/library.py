@@ -1,0 +1,82 @@
+"""Lowering by library: inline the StableHLO that a jax function lowers to for a signature.
+
+The function is traced once per signature and kept as bytecode; a module gets one private function
+per signature, however often it is called. Tracing sees 64-bit types whatever the user's jax
+configuration says, and leaves that configuration alone.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import jax
+import jax.interpreters.mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.attributes import ir_type
+from lazytensor.backends.xla.emit import Emitter, Lowering, Value
+from lazytensor.core.types import TensorType
+
+Function = Callable[..., Any]
+Attributes = tuple[tuple[str, Any], ...]
+
+SIGNATURES_KEPT: Final = 1024
+
+
+def call(
+    e: Emitter,
+    function: Function,
+    types: Sequence[TensorType],
+    operands: Sequence[Value],
+    **attrs: Any,
+) -> tuple[Value, ...]:
+    """`function(*operands, **attrs)` where the insertion point is; its results have `types`.
+
+    `function` takes and gives jax arrays and lives as long as the process; `attrs` are hashable.
+    """
+    key = (function, tuple(x.type for x in operands), tuple(sorted(attrs.items())))
+    name = e.library.get(key)
+    if name is None:
+        module = ir.Module.parse(bytecode(*key), client.context())
+        name = jax_mlir.merge_mlir_modules(e.module, f"library_{len(e.library)}", module)
+        e.library[key] = name
+    made = func.CallOp(
+        [ir_type(t) for t in types],
+        ir.FlatSymbolRefAttr.get(name),
+        [x.ir for x in operands],
+        loc=e.location,
+    )
+    return tuple(Value(e, t, r) for t, r in zip(types, made.results, strict=True))
+
+
+def inlined(function: Function) -> Lowering:
+    """A row: the op is `function`, with the op's attributes as keywords."""
+
+    def lower(e: Emitter, type: Any, *operands: Value, **attrs: Any) -> Any:
+        if isinstance(type, tuple):
+            return call(e, function, type, operands, **attrs)
+        return call(e, function, (type,), operands, **attrs)[0]
+
+    return lower
+
+
+@lru_cache(maxsize=SIGNATURES_KEPT)
+def bytecode(function: Function, types: tuple[TensorType, ...], attrs: Attributes) -> bytes:
+    """The module that `function` lowers to, for the platform that programs run on."""
+    fixed = dict(attrs)
+
+    def library(*arrays: jax.Array) -> Any:
+        return function(*arrays, **fixed)
+
+    arguments = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"):  # for this thread only
+        traced = jax.jit(library, keep_unused=True).trace(*arguments)
+        lowered = traced.lower(lowering_platforms=(client.platform(),))
+    buffer = io.BytesIO()
+    lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
+    return buffer.getvalue()

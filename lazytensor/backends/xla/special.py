@@ -1,0 +1,97 @@
+"""Lowerings of powers, exponentials, logarithms, trigonometry and the special functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lazytensor.backends.xla.elementwise import direct, not_a_number, number
+from lazytensor.backends.xla.emit import LOWERINGS
+from lazytensor.backends.xla.expansion import expansion
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, F16, F32
+from lazytensor.core.node import Node
+
+_LN2 = float(np.log(2.0))
+
+
+def widened(body: object) -> object:
+    """A row: a body that computes f16 and bf16 in f32."""
+
+    def wide(*operands: Node) -> Node:
+        dtype = operands[0].type.dtype
+        if dtype not in (F16, BF16):
+            return body(*operands)
+        return ops.convert(body(*(ops.convert(x, dtype=F32) for x in operands)), dtype=dtype)
+
+    return expansion(wide)
+
+
+def _hypot(x: Node, y: Node) -> Node:
+    """The larger times sqrt(1 + ratio²), whose square does not overflow."""
+    x, y = ops.abs(x), ops.abs(y)
+    large, small = ops.maximum(x, y), ops.minimum(x, y)
+    one, infinity = number(1, x), number(np.inf, x)
+    ratio = ops.divide(small, ops.select(ops.equal(large, number(0, x)), one, large))
+    length = ops.multiply(large, ops.sqrt(ops.add(one, ops.square(ratio))))
+    length = ops.select(ops.equal(small, large), ops.multiply(large, number(2**0.5, x)), length)
+    infinite = ops.or_(ops.equal(x, infinity), ops.equal(y, infinity))
+    return ops.select(infinite, infinity, length)
+
+
+def _logaddexp(x: Node, y: Node) -> Node:
+    apart = ops.negate(ops.abs(ops.subtract(x, y)))
+    found = ops.add(ops.maximum(x, y), ops.log1p(ops.exp(apart)))
+    # Equal infinities, whose difference is NaN.
+    return ops.select(ops.equal(x, y), ops.add(x, number(_LN2, x)), found)
+
+
+def _logaddexp2(x: Node, y: Node) -> Node:
+    apart = ops.negate(ops.abs(ops.subtract(x, y)))
+    more = ops.multiply(ops.log1p(ops.exp2(apart)), number(1 / _LN2, x))
+    return ops.select(ops.equal(x, y), ops.add(x, number(1, x)), ops.add(ops.maximum(x, y), more))
+
+
+def _digamma_at_zero(x: Node) -> Node:
+    return x
+
+
+LOWERINGS.update(
+    {
+        ops.sqrt: direct("sqrt"),
+        ops.rsqrt: direct("rsqrt"),
+        ops.cbrt: direct("cbrt"),
+        ops.exp: direct("exponential"),
+        ops.exp2: widened(lambda x: ops.exp(ops.multiply(x, number(_LN2, x)))),
+        ops.expm1: direct("exponential_minus_one"),
+        ops.log: direct("log"),
+        ops.log2: widened(lambda x: ops.multiply(ops.log(x), number(1 / _LN2, x))),
+        ops.log10: widened(lambda x: ops.multiply(ops.log(x), number(1 / np.log(10.0), x))),
+        ops.log1p: direct("log_plus_one"),
+        ops.logistic: direct("logistic"),
+        ops.sin: direct("sine"),
+        ops.cos: direct("cosine"),
+        ops.tan: direct("tan"),
+        ops.asin: direct("chlo.asin"),
+        ops.acos: direct("chlo.acos"),
+        ops.atan: direct("chlo.atan"),
+        ops.sinh: direct("chlo.sinh"),
+        ops.cosh: direct("chlo.cosh"),
+        ops.tanh: direct("tanh"),
+        ops.asinh: direct("chlo.asinh"),
+        ops.acosh: direct("chlo.acosh"),
+        ops.atanh: direct("chlo.atanh"),
+        ops.erf: direct("chlo.erf"),
+        ops.erfc: direct("chlo.erfc"),
+        ops.erf_inv: direct("chlo.erf_inv"),
+        ops.lgamma: direct("chlo.lgamma"),
+        ops.digamma: direct("chlo.digamma"),
+        ops.bessel_i1e: direct("chlo.bessel_i1e"),
+        ops.power: direct("power"),
+        ops.atan2: direct("atan2"),
+        ops.hypot: widened(_hypot),
+        ops.logaddexp: widened(_logaddexp),
+        ops.logaddexp2: widened(_logaddexp2),
+        ops.zeta: direct("chlo.zeta"),
+        ops.polygamma: direct("chlo.polygamma"),
+    }
+)

@@ -1,0 +1,91 @@
+"""What happened at each cut: where it was caused, how it ran, and why it had to be compiled."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from lazytensor.core.node import Node
+from lazytensor.core.place import Place, describe
+from lazytensor.core.program import Program
+
+KEPT: Final = 10_000
+
+
+class Event(NamedTuple):
+    """One cut. `reason` is why it was compiled; empty if it was not."""
+
+    place: Place | None
+    cause: str
+    size: int
+    how: str
+    reason: str
+
+
+events: Final[deque[Event]] = deque(maxlen=KEPT)
+
+
+def report() -> str:
+    """Equal events on one line with their number, in the order in which they first happened."""
+    numbers: dict[tuple[str, str, int, str, str], int] = {}
+    for place, cause, size, how, reason in events:
+        key = (describe(place), cause, size, how, reason)
+        numbers[key] = numbers.get(key, 0) + 1
+    lines = []
+    for (place_text, cause, size, how, reason), times in numbers.items():
+        lines.append(f"{times:>6} × {cause} at {place_text}: {size} operations, {how}")
+        if reason:
+            lines.append(f"         {reason}")
+    return "\n".join(lines) or "nothing was cut yet"
+
+
+def difference(program: Program, nodes: Sequence[Node | None], known: Sequence[Program]) -> str:
+    """What sets `program` apart from the nearest of `known`, with the line that recorded it."""
+    nearest, prefix = None, -1
+    for other in known:
+        common = _common_prefix(program, other)
+        if common >= prefix:
+            nearest, prefix = other, common
+    if nearest is None or prefix <= 0:
+        return "the first program of its kind"
+    if prefix == len(program.instructions) == len(nearest.instructions):
+        if program.outputs != nearest.outputs:
+            return f"{len(program.outputs)} live results instead of {len(nearest.outputs)}"
+        return "a scalar or a slice start changed and became data"
+    return _first_difference(program, nodes, nearest, prefix)
+
+
+def _common_prefix(program: Program, other: Program) -> int:
+    count = 0
+    for mine, theirs in zip(program.instructions, other.instructions, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def _first_difference(
+    program: Program, nodes: Sequence[Node | None], nearest: Program, at: int
+) -> str:
+    if at >= len(program.instructions):
+        return f"{len(nearest.instructions) - at} operations fewer at the end"
+    op, _, attrs, type = program.instructions[at]
+    users = (n for n in nodes[at:] if n is not None)
+    node = nodes[at] or next(users, None)
+    where = f" at {describe(node.place)}" if node is not None else ""
+    if at >= len(nearest.instructions):
+        return f"{len(program.instructions) - at} operations more, from {op.name}{where}"
+    other_op, _, other_attrs, other_type = nearest.instructions[at]
+    if op is not other_op:
+        return f"{op.name} instead of {other_op.name}{where}"
+    if type is not other_type:
+        return f"{op.name} of type {type} instead of {other_type}{where}"
+    if attrs != other_attrs:
+        changed = ", ".join(
+            f"{name}={new} instead of {old}"
+            for name, new, old in zip(op.attributes, attrs, other_attrs, strict=True)
+            if new != old
+        )
+        return f"{op.name} with {changed}{where}"
+    return f"{op.name} of other operands{where}"

@@ -1,0 +1,185 @@
+"""Running a cut: by the interpreter, by a compiled executable, or with the host's help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazytensor.core import disk, events, failures, metrics
+from lazytensor.core.backend import backend, is_host, on_host
+from lazytensor.core.cache import Entry, cache
+from lazytensor.core.events import Event
+from lazytensor.core.interpret import apply, interpret
+from lazytensor.core.node import Node
+from lazytensor.core.op import SLOT
+from lazytensor.core.place import Place, user_place
+from lazytensor.core.program import Cut
+from lazytensor.core.slots import Packed
+
+
+class Run(NamedTuple):
+    """One cut to be run. `outputs` are the nodes of the program's outputs, in order."""
+
+    entry: Entry
+    found: Cut
+    outputs: list[Node]
+    packed: Packed
+    owned: list[bool]
+    cause: str
+
+
+def run(run: Run) -> list[Node]:
+    """Run the program and settle its outputs.
+
+    If some of its instructions are better run by the host, nothing is run, and the result is what
+    has to be computed before `run_on_host`.
+    """
+    entry, found = run.entry, run.found
+    how, reason = "cached", ""
+    if entry.executable is None:
+        wider = cache.superset(found.program)
+        if wider is not None and not wider.history.observe(run.packed):
+            entry = wider
+        elif not entry.should_compile() and not disk.load(entry, run.owned):
+            _log(run, "interpreted", "")
+            _interpret(run)
+            return []
+        else:
+            needed = _needed_by_host(run)
+            if needed is not None:
+                return needed
+            how, reason = _obtain(run)
+    if how == "cached":
+        metrics.count("cache_hits")
+    _log(run, how, reason)
+    _execute(run, entry)
+    return []
+
+
+def _log(run: Run, how: str, reason: str) -> None:
+    events.events.append(Event(user_place(), run.cause, run.found.program.size, how, reason))
+    metrics.count("cuts")
+
+
+def _obtain(run: Run) -> tuple[str, str]:
+    """Make sure of the entry's executable; how it was got, and why it had to be compiled."""
+    entry, found = run.entry, run.found
+    if entry.executable is not None or disk.load(entry, run.owned, force=True):
+        return "loaded from disk", ""
+    known = [e.program for e in cache.entries()[-64:] if e.runs and e is not entry]
+    if entry.runs:
+        known.append(entry.program)
+    reason = events.difference(found.program, found.nodes, known)
+    disk.compile_and_store(entry, run.owned, _places(found))
+    return "compiled", reason
+
+
+def _interpret(run: Run) -> None:
+    start = time.perf_counter()
+    leaves = [on_host(leaf.value) for leaf in run.found.leaves]
+    values = interpret(run.found.program, leaves, run.found.slots)
+    elapsed = time.perf_counter() - start
+    run.entry.spent += elapsed
+    run.entry.runs += 1
+    metrics.seconds["interpreting"] += elapsed
+    metrics.count("interpreted")
+    _settle(run, run.found.program.outputs, values)
+
+
+def _execute(run: Run, entry: Entry) -> None:
+    executable = entry.executable
+    assert executable is not None
+    with metrics.timed("running"):
+        donated = {position for position, _ in entry.donated}
+        buffers = [
+            _argument(leaf, i in donated and not run.owned[i])
+            for i, leaf in enumerate(run.found.leaves)
+        ]
+        device = backend()
+        buffers += [device.to_device(a, owned=True) for a in entry.history.data(run.packed)]
+        # One C call from the arguments to `results`: a Ctrl-C either comes before the program
+        # runs, or finds its results there to settle, donated inputs being gone by then.
+        results: list[Any] = []
+        try:
+            results.extend(map(executable, [buffers]))
+            _settle(run, entry.program.outputs, results[0])
+        except KeyboardInterrupt:
+            if results:
+                _settle(run, entry.program.outputs, results[0])
+            raise
+    entry.runs += 1
+
+
+def _argument(leaf: Node, shared: bool) -> Any:
+    """The leaf's device buffer; a copy of it if the program overwrites what others still need."""
+    if is_host(leaf.value):
+        leaf.value = backend().to_device(leaf.value, owned=True)
+    return backend().copy(leaf.value) if shared else leaf.value
+
+
+def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> None:
+    """Give the values, which are of the instructions `computed` and the guards, to the nodes."""
+    found = run.found
+    by_index: dict[int, Any] = dict(zip(computed, values, strict=False))
+    failed = failures.failed(found, computed, values)
+    by_index.update(failed)
+    for node, index in zip(run.outputs, found.program.outputs, strict=True):
+        node.settle(by_index[index])
+    if failed:
+        failures.throw_first(failed)
+
+
+def _needed_by_host(run: Run) -> list[Node] | None:
+    """None if the host has nothing to run; else what must be computed before it can.
+
+    That is everything that does not depend on the host's instructions and that somebody, or
+    something that does depend on them, needs: it makes one program.
+    """
+    entry, found = run.entry, run.found
+    if entry.host is None:
+        entry.host = _host_instructions(entry)
+    if not entry.host:
+        return None
+    after = set(entry.host)
+    before: dict[Node, None] = {}
+    for i, (_, operands, _, _) in enumerate(found.program.instructions):
+        if i in after or not after.isdisjoint(operands):
+            after.add(i)
+            before.update((n, None) for j in operands if j not in after and (n := found.nodes[j]))
+    outputs = (i for i in found.program.outputs if i not in after)
+    before.update((n, None) for i in outputs if (n := found.nodes[i]))
+    return [node for node in before if node.value is None]
+
+
+def _host_instructions(entry: Entry) -> tuple[int, ...]:
+    lines = entry.program.instructions
+    device = backend()
+    return tuple(
+        i
+        for i, (op, operands, attrs, _) in enumerate(lines)
+        if device.runs_on_host(op, [lines[j][3] for j in operands], attrs)
+    )
+
+
+def run_on_host(run: Run) -> None:
+    """Settle the host's instructions that have all they need."""
+    assert run.entry.host is not None
+    nodes = (run.found.nodes[i] for i in run.entry.host)
+    for node in nodes:
+        if node is None or any(x.value is None for x in node.operands):
+            continue
+        with metrics.timed("interpreting"), np.errstate(all="ignore"):
+            operands = [_host_operand(x) for x in node.operands]
+            node.settle(apply(node.op, operands, node.attrs, node.type))
+
+
+def _host_operand(node: Node) -> np.ndarray:
+    return np.asarray(node.value, node.type.dtype) if node.op is SLOT else on_host(node.value)
+
+
+def _places(found: Cut) -> list[Place | None]:
+    """Where each instruction was recorded."""
+    return [None if node is None else node.place for node in found.nodes]

@@ -1,0 +1,94 @@
+"""Elementwise ops on bits: logic, shifts, counts, reinterpretation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lazytensor.core.cell import WRITES, Step
+from lazytensor.core.dtypes import (
+    BOOLS,
+    FLOATS,
+    INTS,
+    NARROW_INTS,
+    STORED,
+    short_name,
+)
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.op import check_dtype, primitive
+from lazytensor.core.ops.elementwise import binary, flag, unary
+from lazytensor.core.shapes import broadcast_shapes
+from lazytensor.core.types import TensorType, tensor_type
+
+_CASTABLE = STORED - NARROW_INTS
+
+not_ = unary("not", BOOLS | INTS, "Every bit of x flipped.")
+popcount = unary("popcount", INTS, "How many bits of x are set.")
+count_leading_zeros = unary("count_leading_zeros", INTS, "Zero bits above the highest set one.")
+sign_bit = unary("sign_bit", FLOATS, "Whether the sign bit is set: true for -0 too.", flag)
+
+and_ = binary("and", BOOLS | INTS, "Bits set in both.")
+or_ = binary("or", BOOLS | INTS, "Bits set in either.")
+xor = binary("xor", BOOLS | INTS, "Bits set in one of the two.")
+shift_left = binary("shift_left", INTS, "x << y; 0 where y is not below the width of x.")
+shift_right = binary(
+    "shift_right", INTS, "x >> y, keeping the sign; where y is not below the width, 0 or -1."
+)
+mulhi = binary("mulhi", INTS, "The upper half of the bits of the exact product x * y.")
+next_after = binary("next_after", FLOATS, "The number next to x in the direction of y.")
+
+
+@primitive
+def ldexp(x: TensorType, exponent: TensorType) -> TensorType:
+    """`x * 2**exponent`, rounded once. x: floats; exponent: integers; they broadcast.
+
+    Result: dtype of x. Raises: DTypeError, ShapeError.
+    """
+    dtype = check_dtype("ldexp", FLOATS, x)
+    check_dtype("ldexp", INTS, exponent)
+    return tensor_type(dtype, broadcast_shapes("ldexp", x, exponent))
+
+
+@primitive
+def bitcast(x: TensorType, *, dtype: np.dtype) -> TensorType:
+    """The bytes of `x` read as `dtype`; a view op.
+
+    x: every dtype but s4 and u4. Result: the shape of x; if `dtype` is k times narrower, with an
+    axis of length k after the last; if k times wider, without the last axis, which must have length
+    k. Complex numbers are two floats; a byte read as pred is true unless zero.
+    Raises: DTypeError, ShapeError.
+    """
+    check_dtype("bitcast", _CASTABLE, x)
+    if dtype not in _CASTABLE:
+        raise DTypeError(f"bitcast: a dtype of whole bytes is needed, got {x} and {dtype}")
+    old, new = x.dtype.itemsize, dtype.itemsize
+    if old == new:
+        return x.with_dtype(dtype)
+    if old > new:
+        return tensor_type(dtype, (*x.shape, old // new))
+    if x.shape[-1:] != (new // old,):
+        wanted = f"a last axis of {new // old}"
+        raise ShapeError(f"bitcast: {short_name(dtype)} needs {wanted}, got {x}")
+    return tensor_type(dtype, x.shape[:-1])
+
+
+@primitive
+def reduce_precision(x: TensorType, *, exponent_bits: int, mantissa_bits: int) -> TensorType:
+    """`x` rounded to a float format of so many bits, halves to even; too large becomes infinite.
+
+    x: floats. Result: type of x. Raises: DTypeError.
+    """
+    check_dtype("reduce_precision", FLOATS, x)
+    if exponent_bits < 1 or mantissa_bits < 0:
+        given = f"{exponent_bits} and {mantissa_bits}"
+        raise DTypeError(f"reduce_precision: needs an exponent bit or more, got {given} for {x}")
+    return x
+
+
+ldexp.elementwise = reduce_precision.elementwise = True
+
+WRITES[bitcast] = lambda base, value, *, dtype: bitcast(value, dtype=base.type.dtype)
+
+
+def bitcast_step(dtype: np.dtype) -> Step:
+    """The view step of a bitcast."""
+    return Step(bitcast, None, (("dtype", dtype),))

@@ -1,0 +1,88 @@
+"""Ops that read and write at positions which are data."""
+
+from __future__ import annotations
+
+from lazytensor.core.dtypes import NUMBERS, ORDERED, S64, STORED
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.op import check_dtype, primitive
+from lazytensor.core.shapes import broadcast_shapes, check_axes, without
+from lazytensor.core.types import Shape, TensorType, tensor_type
+
+_SCATTERED = {"set": STORED, "add": NUMBERS, "mul": NUMBERS, "min": ORDERED, "max": ORDERED}
+
+
+@primitive
+def gather(x: TensorType, *indices: TensorType, axes: tuple[int, ...]) -> TensorType:
+    """The parts of `x` at `indices` on `axes`, as NumPy's advanced indexing reads them.
+
+    x: any. indices: s64, one an axis of `axes`, broadcast against each other; not negative, and
+    clamped to the last element where they are too large.
+    Result: the shape of the indices, then the other axes of x in order.
+    Raises: DTypeError, ShapeError. Source: StableHLO gather.
+    """
+    return x.with_shape(_gathered("gather", x, indices, axes))
+
+
+@primitive
+def scatter(
+    x: TensorType, updates: TensorType, *indices: TensorType, axes: tuple[int, ...], mode: str
+) -> TensorType:
+    """`x` with `updates` brought in at `indices` on `axes`: the inverse of `gather`.
+
+    x, updates: one dtype; updates of the shape that `gather` gives. indices: as `gather`'s, but
+    an update whose index is out of range is dropped. mode: `set` (of equal indices the last one
+    wins), `add`, `mul`, `min` or `max`, once for each index.
+    Result: type of x. Raises: DTypeError, ShapeError. Source: StableHLO scatter.
+    """
+    if mode not in _SCATTERED:
+        raise ValueError(f"scatter: mode must be one of {', '.join(_SCATTERED)}, got {mode!r}")
+    check_dtype("scatter", _SCATTERED[mode], x, updates)
+    shape = _gathered("scatter", x, indices, axes)
+    if updates.shape != shape:
+        raise ShapeError(f"scatter: updates of shape {shape} are needed for {x}, got {updates}")
+    return x
+
+
+@primitive
+def take_along(x: TensorType, indices: TensorType, *, axis: int) -> TensorType:
+    """Along `axis`, the elements of `x` at `indices`, line by line.
+
+    x: any. indices: s64, as many axes as x, broadcast against x but for `axis`; not negative, and
+    clamped to the last element where they are too large.
+    Result: dtype of x, length of `axis` from indices. Raises: DTypeError, ShapeError.
+    Source: numpy.take_along_axis.
+    """
+    _check_indices("take_along", x, (indices,))
+    check_axes("take_along", x, (axis,))
+    if indices.ndim != x.ndim:
+        raise ShapeError(f"take_along: indices need as many axes as {x}, got {indices}")
+    _check_target("take_along", x, (axis,), indices)
+    line = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    places = (*indices.shape[:axis], 1, *indices.shape[axis + 1 :])
+    shape = broadcast_shapes("take_along", x.with_shape(line), indices.with_shape(places))
+    return x.with_shape((*shape[:axis], indices.shape[axis], *shape[axis + 1 :]))
+
+
+def _gathered(
+    op: str, x: TensorType, indices: tuple[TensorType, ...], axes: tuple[int, ...]
+) -> Shape:
+    check_axes(op, x, axes)
+    _check_indices(op, x, indices)
+    if len(indices) != len(axes) or not indices:
+        raise ShapeError(f"{op}: one index an axis is needed, got {len(indices)} for {axes}")
+    front = tensor_type(S64, broadcast_shapes(op, *indices))
+    if op == "gather":
+        _check_target(op, x, axes, front)
+    return front.shape + without(x.shape, axes)
+
+
+def _check_indices(op: str, x: TensorType, indices: tuple[TensorType, ...]) -> None:
+    check_dtype(op, STORED, x)
+    if any(index.dtype != S64 for index in indices):
+        given = ", ".join(map(str, indices))
+        raise DTypeError(f"{op}: indices must be s64, got {given}")
+
+
+def _check_target(op: str, x: TensorType, axes: tuple[int, ...], indices: TensorType) -> None:
+    if indices.size and any(x.shape[axis] == 0 for axis in axes):
+        raise ShapeError(f"{op}: {x} has no elements to read on axes {axes}, got {indices}")

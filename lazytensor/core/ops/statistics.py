@@ -1,0 +1,149 @@
+"""Statistics and normalisations: composites, each one node when recorded.
+
+f16 and bf16 are summed in f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+
+from lazytensor.core.dtypes import BF16, F16, F32, real_of
+from lazytensor.core.node import Node
+from lazytensor.core.op import composite, scalar
+from lazytensor.core.ops.elementwise import (
+    abs,  # noqa: A004
+    conj,
+    convert,
+    divide,
+    is_finite,
+    multiply,
+    real,
+    select,
+    square,
+    subtract,
+)
+from lazytensor.core.ops.movement import reshape
+from lazytensor.core.ops.reduction import reduce_max, reduce_sum
+from lazytensor.core.ops.special import exp, log, sqrt
+from lazytensor.core.types import Shape
+
+Axes = tuple[int, ...]
+
+
+def _kept(shape: Shape, axes: Axes) -> Shape:
+    return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
+
+
+def _wide(x: Node) -> Node:
+    narrow = x.type.dtype in (F16, BF16)
+    return convert(x, dtype=F32) if narrow else x
+
+
+def _narrow(x: Node, like: Node) -> Node:
+    dtype = like.type.dtype if x.type.dtype.kind == "c" else real_of(like.type.dtype)
+    return x if x.type.dtype == dtype else convert(x, dtype=dtype)
+
+
+def _sum(x: Node, axes: Axes, keepdims: bool) -> Node:
+    total: Node = reduce_sum(x, axes=axes)
+    return reshape(total, shape=_kept(x.type.shape, axes)) if keepdims else total
+
+
+def _count(x: Node, axes: Axes) -> int:
+    return math.prod(x.type.shape[axis] for axis in axes)
+
+
+def _mean(x: Node, axes: Axes, keepdims: bool) -> Node:
+    total = _sum(x, axes, keepdims)
+    return divide(total, scalar(_count(x, axes), total.type.dtype))
+
+
+@composite
+def mean(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
+    """The mean over `axes`. x: floats or complex. Result: dtype of x; NaN over no elements.
+
+    Raises: DTypeError, ShapeError. Source: numpy.mean.
+    """
+    return _narrow(_mean(_wide(x), axes, keepdims), x)
+
+
+def _squares(x: Node, axes: Axes) -> Node:
+    """Sum over `axes` of the squared distances from the mean there."""
+    apart = subtract(x, _mean(x, axes, True))
+    if apart.type.dtype.kind == "c":
+        return real(multiply(apart, conj(apart)))
+    return square(apart)
+
+
+@composite
+def variance(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> Node:
+    """Sum of the squared distances from the mean over `axes`, by `divisor`.
+
+    x: floats or complex. divisor: 0-d, the real dtype of x (f32 for f16 and bf16): the number of
+    elements less the degrees of freedom. Result: the real dtype of x.
+    Raises: DTypeError, ShapeError. Source: numpy.var.
+    """
+    return _narrow(divide(_sum(_squares(_wide(x), axes), axes, keepdims), divisor), x)
+
+
+@composite
+def deviation(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> Node:
+    """The square root of `variance`. Operands, result and errors as there. Source: numpy.std."""
+    total = divide(_sum(_squares(_wide(x), axes), axes, keepdims), divisor)
+    return _narrow(sqrt(total), x)
+
+
+def _shifted(x: Node, axes: Axes) -> tuple[Node, Node]:
+    """`x` less its greatest element over `axes`, and that element, kept; infinite ones count as 0."""
+    top = reshape(reduce_max(x, axes=axes), shape=_kept(x.type.shape, axes))
+    top = select(is_finite(top), top, scalar(0, top.type.dtype))
+    return subtract(x, top), top
+
+
+@composite
+def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
+    """log(sum(exp(x))) over `axes`, without overflow. x: floats, no axis of `axes` empty.
+
+    Result: dtype of x. Raises: DTypeError, ShapeError. Source: scipy.special.logsumexp.
+    """
+    wide = _wide(x)
+    shifted, top = _shifted(wide, axes)
+    total = log(_sum(exp(shifted), axes, keepdims))
+    return _narrow(_add(total, top if keepdims else reshape(top, shape=total.type.shape)), x)
+
+
+def _add(x: Node, y: Node) -> Node:
+    from lazytensor.core.ops.elementwise import add
+
+    return add(x, y)
+
+
+@composite
+def softmax(x: Node, *, axis: int) -> Node:
+    """exp(x) by its sum along `axis`. x: floats. Result: type of x. Raises: DTypeError, ShapeError.
+
+    Source: scipy.special.softmax.
+    """
+    shifted = exp(_shifted(_wide(x), (axis,))[0])
+    return _narrow(divide(shifted, _sum(shifted, (axis,), True)), x)
+
+
+@composite
+def log_softmax(x: Node, *, axis: int) -> Node:
+    """log(softmax(x)) along `axis`, without underflow. x: floats. Result: type of x.
+
+    Raises: DTypeError, ShapeError. Source: scipy.special.log_softmax.
+    """
+    shifted = _shifted(_wide(x), (axis,))[0]
+    return _narrow(subtract(shifted, log(_sum(exp(shifted), (axis,), True))), x)
+
+
+@composite
+def norm2(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
+    """The square root of the sum of |x|² over `axes`. x: floats or complex.
+
+    Result: the real dtype of x. Raises: DTypeError, ShapeError. Source: numpy.linalg.norm.
+    """
+    wide = _wide(x)
+    magnitudes = square(abs(wide)) if wide.type.dtype.kind == "c" else square(wide)
+    return _narrow(sqrt(_sum(magnitudes, axes, keepdims)), x)

@@ -1,0 +1,59 @@
+"""References of the ops that read and write at positions which are data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.interpret import REFERENCES
+
+Ints = tuple[int, ...]
+
+_UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def _gather(x: np.ndarray, *indices: np.ndarray, axes: Ints) -> np.ndarray:
+    if len(axes) == 1:
+        ndim, axis = indices[0].ndim, axes[0]
+        taken = np.take(x, indices[0], axis, mode="clip")
+        return np.moveaxis(taken, range(axis, axis + ndim), range(ndim))
+    lines = np.moveaxis(x, axes, range(len(axes)))
+    shape = np.broadcast_shapes(*(index.shape for index in indices))
+    if 0 in shape:
+        return np.empty(shape + lines.shape[len(axes) :], x.dtype)
+    return lines[tuple(np.minimum(index, n - 1) for index, n in zip(indices, lines.shape, strict=False))]
+
+
+def _scatter(
+    x: np.ndarray, updates: np.ndarray, *indices: np.ndarray, axes: Ints, mode: str
+) -> np.ndarray:
+    result = x.copy()
+    lines = np.moveaxis(result, axes, range(len(axes)))
+    places, updates = _within(lines.shape, indices, updates)
+    if mode == "set":
+        lines[places] = updates
+    else:
+        _UFUNCS[mode].at(lines, places, updates)
+    return result
+
+
+def _within(
+    shape: Ints, indices: tuple[np.ndarray, ...], updates: np.ndarray
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """The indices that are in range, and their updates."""
+    if all(index.max(initial=0) < n for index, n in zip(indices, shape, strict=False)):
+        return indices, updates
+    indices = np.broadcast_arrays(*indices)
+    inside = np.logical_and.reduce(
+        [index < n for index, n in zip(indices, shape, strict=False)]
+    )
+    return tuple(index[inside] for index in indices), updates[inside]
+
+
+def _take_along(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
+    return np.take_along_axis(x, np.minimum(indices, x.shape[axis] - 1), axis)
+
+
+REFERENCES.update(
+    {ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along}
+)

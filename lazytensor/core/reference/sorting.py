@@ -1,0 +1,86 @@
+"""References of sorting and searching; on CPUs they are also what runs (see `backends`)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, F32, S64
+from lazytensor.core.interpret import REFERENCES
+
+Array = np.ndarray
+
+_PROBED: Final = 256
+"""Elements looked at to guess whether there are equal ones."""
+
+
+def _key(x: Array) -> Array:
+    """`x`, of a dtype that NumPy sorts with NaN last."""
+    return x.astype(F32) if x.dtype == BF16 else x
+
+
+def _sort(*xs: Array, axis: int, keys: int, descending: bool) -> Any:
+    if len(xs) == 1 and xs[0].dtype != BF16:
+        found = np.sort(xs[0], axis)
+        return np.flip(found, axis) if descending else found
+    order = _order(xs[:keys], axis, descending)
+    found = tuple(np.take_along_axis(x, order, axis) for x in xs)
+    return found if len(xs) > 1 else found[0]
+
+
+def _order(keys: tuple[Array, ...], axis: int, descending: bool) -> Array:
+    """Indices that sort by `keys`, the first one first, keeping the order of equal elements."""
+    columns = [_key(x) for x in keys]
+    if descending:  # backwards twice: once for the order, once so that equal elements keep theirs
+        columns = [np.flip(x, axis) for x in columns]
+    order = _argsort(columns[0], axis) if len(columns) == 1 else np.lexsort(columns[::-1], axis)
+    return columns[0].shape[axis] - 1 - np.flip(order, axis) if descending else order
+
+
+def _argsort(x: Array, axis: int) -> Array:
+    """A stable argsort. NumPy's unstable one is up to twice as fast, and as good without ties."""
+    line = x.ravel()
+    probe = np.sort(line[:: max(line.size // _PROBED, 1)])
+    if x.shape[axis] < _PROBED or (probe[1:] == probe[:-1]).any():
+        return np.argsort(x, axis, kind="stable")
+    order = np.argsort(x, axis)
+    found = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
+    several_nans = (found[..., -2] != found[..., -2]).any()
+    if several_nans or (found[..., 1:] == found[..., :-1]).any():
+        return np.argsort(x, axis, kind="stable")
+    return order
+
+
+def _top_k(x: Array, *, k: int) -> tuple[Array, Array]:
+    *outer, n = x.shape
+    lines = _key(x).reshape(math.prod(outer), n)
+    order = np.empty((len(lines), k), S64)
+    for row, line in enumerate(lines):
+        near = _largest(line, k) if 0 < 4 * k < n else np.arange(n)
+        order[row] = near[_order((line[near],), 0, True)[:k]]
+    order = order.reshape(*outer, k)
+    return np.take_along_axis(x, order, -1), order
+
+
+def _largest(line: Array, k: int) -> Array:
+    """Ascending indices of at least the `k` largest of `line`, the first of equal ones."""
+    bound = np.partition(line, len(line) - k)[len(line) - k]
+    above = ~(line <= bound) if bound == bound else line != line
+    return np.flatnonzero(above | (line == bound))
+
+
+def _searchsorted(line: Array, values: Array, *, side: Any) -> Array:
+    return np.searchsorted(_key(line), _key(values), side)
+
+
+REFERENCES.update(
+    {
+        ops.sort: _sort,
+        ops.argsort: lambda x, *, axis, descending: _order((x,), axis, descending),
+        ops.top_k: _top_k,
+        ops.searchsorted: _searchsorted,
+    }
+)

@@ -1,0 +1,57 @@
+"""What a user calls on the core: `sync`, `trace`, `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lazytensor.core import events, runtime
+from lazytensor.core.node import Node
+from lazytensor.core.program import Program, cut, reachable
+
+
+def sync(*arrays: Any) -> None:
+    """Compute everything that this thread has pending, and `arrays`. Never needed for correctness."""
+    runtime.sync(*_nodes(arrays))
+
+
+def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
+    """The Program of `function`'s result: printable, comparable, with `.stablehlo()`.
+
+    args: lazy arrays (NumPy arrays become lazy ones) and anything else. The function is called
+    once; its results are not computed. Raises: TypeError if the result holds no lazy array.
+    """
+    args = tuple(map(_lazy, args))
+    kwargs = {name: _lazy(value) for name, value in kwargs.items()}
+    runtime.sync(*_nodes([args, kwargs]))
+    result = function(*args, **kwargs)
+    outputs = list(_nodes([result]))
+    if not outputs:
+        raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")
+    return cut(reachable(outputs), outputs).program
+
+
+def explain() -> str:
+    """Each cut since the start (or `metrics.reset`): where, why, and what was compiled and why."""
+    return events.report()
+
+
+def _lazy(value: Any) -> Any:
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        import lazytensor.numpy
+
+        return lazytensor.numpy.asarray(value)
+    return value
+
+
+def _nodes(value: Any) -> Iterator[Node]:
+    """The nodes of the lazy arrays in nested tuples, lists and dicts."""
+    if isinstance(value, tuple | list):
+        for item in value:
+            yield from _nodes(item)
+    elif isinstance(value, Mapping):
+        yield from _nodes(list(value.values()))
+    elif isinstance(node := getattr(value, "node", None), Node):
+        yield node

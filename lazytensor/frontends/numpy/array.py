@@ -1,0 +1,148 @@
+"""The lazy `ndarray` and the lazy scalar: what they hold, and how they are made.
+
+Data flow. `ndarray.ref` is a core Cell or a View of one; its node is what the array holds now.
+What `ndarray` can do is attached by `__init__.py` from the tables of the other modules.
+
+Invariants:
+- `_shadow` is None for an array that owns its cell, is C-contiguous and writeable; otherwise a
+  real array with its shape, strides and flags, whose memory is never read (see `shadow.py`).
+- `_base` is None for an array that owns its cell; otherwise the owner.
+- A scalar's cell is never written to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.cell import Cell, View
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape, TensorType
+
+new = object.__new__
+
+
+class Lazy:
+    """What arrays and scalars share: a node that is recorded and computed when asked for."""
+
+    __slots__ = ("__weakref__", "_base", "_shadow", "ref")
+
+    ref: Cell | View
+    _shadow: np.ndarray | None
+    _base: Lazy | None
+
+    __array_priority__ = 100.0
+
+    @property
+    def node(self) -> Node:
+        """What it holds now."""
+        return self.ref.node
+
+    @property
+    def type(self) -> TensorType:
+        """Dtype and shape."""
+        return self.ref.type
+
+    @property
+    def shape(self) -> Shape:
+        """Length of each axis."""
+        return self.ref.type.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Dtype of the elements."""
+        return self.ref.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.ref.type.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.ref.type.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.ref.type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.ref.type.nbytes
+
+
+class ArrayType(type):
+    """Real NumPy arrays, of dtypes that are never lazy, are instances of the lazy class too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is ndarray and isinstance(instance, np.ndarray)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        if type.__subclasscheck__(cls, subclass):
+            return True
+        return cls is ndarray and issubclass(subclass, np.ndarray)
+
+
+class ndarray(Lazy, metaclass=ArrayType):
+    """An array whose operations are recorded and computed when a value is needed."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # arrays are mutable, as NumPy's
+
+
+class Scalar(Lazy):
+    """What reductions and full indexing give: it is like `np.float64` and the like, but lazy."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self) -> Any:  # makes isinstance(x, np.float64), float, numbers.Number hold
+        return self.ref.type.dtype.type
+
+
+def wrap(node: Node) -> ndarray:
+    """A new array that holds `node`."""
+    array: ndarray = new(ndarray)
+    array.ref = Cell(node)
+    array._shadow = array._base = None
+    return array
+
+
+def wrap_scalar(node: Node) -> Scalar:
+    """A lazy scalar that holds `node`, which has no axes."""
+    value: Scalar = new(Scalar)
+    value.ref = Cell(node)
+    value._shadow = value._base = None
+    return value
+
+
+def wrap_result(node: Node) -> Any:
+    """What NumPy's functions give: a scalar where there are no axes, an array otherwise."""
+    return wrap(node) if node.type.ndim else wrap_scalar(node)
+
+
+def wrap_view(ref: Cell | View, shadow: np.ndarray | None, owner: Lazy) -> ndarray:
+    """A view of what `owner` holds."""
+    array: ndarray = new(ndarray)
+    array.ref = ref
+    array._shadow = shadow
+    array._base = owner if owner._base is None else owner._base
+    return array
+
+
+def lazy(x: object) -> bool:
+    """Whether `x` is a lazy array or a lazy scalar."""
+    return issubclass(type(x), Lazy)
+
+
+def asarray(x: Any, dtype: Any = None) -> Any:
+    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype."""
+    from lazytensor.frontends.numpy import conversion
+
+    return conversion.asarray(x, dtype)

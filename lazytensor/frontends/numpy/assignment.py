@@ -1,0 +1,74 @@
+"""Writing a value into what an array shows: conversion, broadcasting, NumPy's errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops, runtime
+from lazytensor.core.cell import Cell, View
+from lazytensor.core.node import Node
+from lazytensor.core.op import SLOT, leaf
+from lazytensor.core.types import TensorType
+from lazytensor.frontends.numpy.array import Lazy, ndarray
+from lazytensor.frontends.numpy.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, convert, host_leaf, number, operand
+
+
+def assign(target: Cell | View, value: Any) -> None:
+    """Write `value`, any array-like, into `target`."""
+    if type(value) is ndarray:
+        source = value.ref
+        if source.cell is target.cell and source.chain == target.chain:
+            return  # the second half of `x[key] += …`, whose first half has written already
+    target.write(stored(value, target.type))
+
+
+def stored(value: Any, type: TensorType) -> Node:
+    """`value` as a node of `type`, by the rules of assignment. Raises: ValueError, TypeError."""
+    if isinstance(value, Lazy):
+        node = value.ref.node
+    else:
+        node = _host_value(value, type.dtype)
+    return settled(spread(convert(node, type.dtype), type))
+
+
+def _host_value(value: Any, dtype: np.dtype) -> Node:
+    if type(value) in PYTHON_NUMBERS:
+        return number(value, dtype)
+    try:
+        return operand(value)
+    except HostOnly:
+        return host_leaf(np.asarray(value).astype(dtype))
+
+
+def spread(node: Node, type: TensorType) -> Node:
+    """`node` broadcast to the shape of `type`; extra leading axes of length 1 are dropped."""
+    shape, wanted = node.type.shape, type.shape
+    if shape == wanted:
+        return node
+    while len(shape) > len(wanted) and shape[0] == 1:
+        shape = shape[1:]
+    if shape != node.type.shape:
+        node = ops.reshape(node, shape=shape)
+    if shape == wanted:
+        return node
+    try:
+        made: Node = ops.broadcast(node, shape=wanted)
+    except ValueError:
+        np.empty(wanted, np.bool_)[...] = dummy(node.type.with_dtype(np.dtype(np.bool_)))
+        raise
+    return made
+
+
+def settled(node: Node) -> Node:
+    """`node`, or a leaf of its value where it is a scalar's slot: cells hold no slots."""
+    if node.op is SLOT:
+        return leaf(np.array(node.value, node.type.dtype), node.type)
+    return node
+
+
+def write_host(array: np.ndarray, node: Node, casting: Any = "unsafe") -> None:
+    """Write `node` into a real array."""
+    np.copyto(array, runtime.observe(node), casting=casting)

@@ -1,0 +1,30 @@
+"""From array-likes to lazy arrays, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
+from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
+
+
+def asarray(x: Any, dtype: Any = None) -> Any:
+    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype."""
+    kind = type(x)
+    if issubclass(kind, Lazy) and kind is not Scalar:
+        if dtype is None or np.dtype(dtype) == x.dtype:
+            return x
+    return array(x, dtype)
+
+
+def array(x: Any, dtype: Any = None) -> Any:
+    """A new array of an array-like; real if XLA has not its dtype."""
+    if issubclass(type(x), Lazy):
+        wanted = x.dtype if dtype is None else np.dtype(dtype)
+        if wanted in CANONICAL:
+            return wrap(convert(x.node, wanted))
+        return np.array(x, dtype)
+    made = np.array(x, dtype, order="C")
+    return wrap(host_leaf(made)) if made.dtype in CANONICAL else made

@@ -1,0 +1,57 @@
+"""What becomes of a result: a new array or scalar, or a write into `out=`, under `where=`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.array import Lazy, wrap_result
+from lazytensor.frontends.numpy.assignment import settled, write_host
+from lazytensor.frontends.numpy.numerics import filled
+from lazytensor.frontends.numpy.promotion import convert, operand
+from lazytensor.frontends.numpy.shadow import shadow
+
+
+def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind") -> Any:
+    """`node` as NumPy returns it; written into `out` where `where` holds, if they are given."""
+    if out is None:
+        return wrap_result(node if where is True else _chosen(where, node, None))
+    if not isinstance(out, Lazy):
+        if where is True:
+            write_host(out, node, casting)
+        else:
+            write_host(out, _chosen(where, node, operand(out)), "unsafe")
+        return out
+    if not shadow(out).flags.writeable:
+        raise ValueError("output array is read-only")
+    value = convert(node, out.dtype)
+    if where is not True:
+        value = _chosen(where, value, out.node)
+    if value.type.shape != out.shape:
+        value = _fitting(value, out)
+    out.ref.write(settled(value))
+    return out
+
+
+def _fitting(value: Node, out: Lazy) -> Node:
+    """`value` in the shape of `out`, which it may be broadcast to, but not the other way round."""
+    given = value.type.shape
+    if np.broadcast_shapes(given, out.shape) != out.shape:
+        shapes = [str(shape).replace(" ", "") for shape in (out.shape, given)]
+        raise ValueError(
+            f"non-broadcastable output operand with shape {shapes[0]} "
+            f"doesn't match the broadcast shape {shapes[1]}"
+        )
+    made: Node = ops.broadcast(value, shape=out.shape)
+    return made
+
+
+def _chosen(where: Any, node: Node, otherwise: Node | None) -> Node:
+    mask = operand(where)
+    if mask.type.dtype.kind != "b":
+        np.add(1.0, 1.0, where=np.zeros(1, mask.type.dtype))  # raises
+    made: Node = ops.select(mask, node, filled(0, node) if otherwise is None else convert(otherwise, node.type.dtype))
+    return made

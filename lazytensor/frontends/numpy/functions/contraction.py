@@ -1,0 +1,114 @@
+"""Products of two operands that sum over what they share: one plan for `dot`, `matmul`, `einsum`, …
+
+Axes carry labels, as in einsum. A label of both operands and of the result is a batch; one of both
+operands alone is summed over; others are free. An axis of length one is broadcast against a longer
+one of the same label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, F32
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.core.types import Shape
+
+Axes = tuple[int, ...]
+Labels = Sequence[Hashable]
+
+
+class Side(NamedTuple):
+    """What is done to one operand: axes left out, axes summed, its axes for the product.
+
+    Without anything to sum over in common, `order` and `spread` line it up with the result.
+    """
+
+    shape: Shape | None
+    sums: Axes
+    batch: Axes
+    contract: Axes
+    order: Axes
+    spread: Shape
+
+
+class Plan(NamedTuple):
+    """How to get to the result; `order` puts the axes of the product in the result's order."""
+
+    left: Side
+    right: Side
+    order: Axes
+
+
+def contract(x: Node, y: Node, left: Labels, right: Labels, result: Labels) -> Node:
+    """The sum of products of `x` and `y`, of one dtype, whose axes have the labels given."""
+    if x.type.dtype == BOOL:  # whether any product is true; a sum of ones in f32 never gets to 0
+        total = contract(ops.convert(x, dtype=F32), ops.convert(y, dtype=F32), left, right, result)
+        found: Node = ops.not_equal(total, scalar(0.0, F32))
+        return found
+    plan = _plan(x.type.shape, y.type.shape, tuple(left), tuple(right), tuple(result))
+    x, y = _prepared(x, plan.left), _prepared(y, plan.right)
+    if not plan.left.contract:
+        product: Node = ops.multiply(_spread(x, plan.left), _spread(y, plan.right))
+        return product
+    total = ops.dot_general(
+        x,
+        y,
+        batch=(plan.left.batch, plan.right.batch),
+        contract=(plan.left.contract, plan.right.contract),
+    )
+    return moved(total, plan.order)
+
+
+def _prepared(x: Node, side: Side) -> Node:
+    if side.shape is not None:
+        x = ops.reshape(x, shape=side.shape)
+    return ops.reduce_sum(x, axes=side.sums) if side.sums else x
+
+
+def _spread(x: Node, side: Side) -> Node:
+    x = moved(x, side.order)
+    return x if x.type.shape == side.spread else ops.reshape(x, shape=side.spread)
+
+
+def moved(x: Node, axes: Axes) -> Node:
+    """`x` with its axes in another order."""
+    return x if axes == tuple(range(len(axes))) else ops.transpose(x, axes=axes)
+
+
+@lru_cache(maxsize=4096)
+def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Plan:
+    sizes: dict[Hashable, int] = {}
+    for n, label in zip((*x, *y), (*left, *right), strict=True):
+        if sizes.get(label, 1) not in (1, n) and n != 1:
+            raise ValueError(f"sizes {sizes[label]} and {n} of one axis in {x} and {y} do not match")
+        sizes[label] = n if sizes.get(label, 1) == 1 else sizes[label]
+    wide = [
+        [label for n, label in zip(shape, labels, strict=True) if n == sizes[label]]
+        for shape, labels in ((x, left), (y, right))
+    ]
+    used = [
+        [label for label in mine if label in others or label in result]
+        for mine, others in (wide, wide[::-1])
+    ]
+    shared = [label for label in used[0] if label in used[1]]
+    batch = [label for label in shared if label in result]
+    summed = [label for label in shared if label not in result]
+    given = batch + [label for side in used for label in side if label not in shared]
+    sides = [
+        Side(
+            None if len(all_) == len(kept) else tuple(sizes[label] for label in kept),
+            tuple(axis for axis, label in enumerate(kept) if label not in mine),
+            tuple(map(mine.index, batch)),
+            tuple(map(mine.index, summed)),
+            tuple(mine.index(label) for label in result if label in mine),
+            tuple(sizes[label] if label in mine else 1 for label in result),
+        )
+        for all_, kept, mine in zip((left, right), wide, used, strict=True)
+    ]
+    # A label of the result may be only where its length is one, and so be left out of both.
+    order = () if summed == [] else tuple(map(given.index, result))
+    return Plan(sides[0], sides[1], order)

@@ -1,0 +1,119 @@
+"""`einsum`: NumPy finds the order of the products, each is one contraction."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.functions.contraction import contract, moved
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.promotion import canonical, common, convert
+
+Steps = tuple[tuple[tuple[int, ...], str], ...]
+
+
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    optimize: Any = False,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str = "safe",
+) -> Any:
+    """See numpy.einsum."""
+    text, arrays = _separated(operands)
+    nodes = common(*arrays)
+    if dtype is not None:
+        check_cast(nodes[0].type.dtype, np.dtype(dtype), casting)
+        nodes = [convert(node, canonical(np.dtype(dtype))) for node in nodes]
+    path = _hashable(optimize)
+    for places, expression in _steps(text, tuple(node.type.shape for node in nodes), path):
+        given, result = expression.split("->")
+        taken = [nodes.pop(i) for i in places]
+        nodes.append(_combined(taken, given.split(","), result))
+    return deliver(nodes[0], out)
+
+
+def _separated(operands: tuple[Any, ...]) -> tuple[Hashable, list[Any]]:
+    """The expression and the arrays; NumPy takes text, or lists of numbers between the arrays."""
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand")
+    if isinstance(operands[0], str):
+        return operands[0], list(operands[1:])
+    pairs = len(operands) // 2
+    lists = tuple(tuple(labels) for labels in operands[1 : 2 * pairs : 2])
+    rest = tuple(operands[-1]) if len(operands) % 2 else None
+    return (lists, rest), list(operands[0 : 2 * pairs : 2])
+
+
+def _hashable(optimize: Any) -> Hashable:
+    if isinstance(optimize, list | tuple):
+        return tuple(tuple(x) if isinstance(x, list) else x for x in optimize)
+    return "greedy" if optimize in (False, None, True) else optimize  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=1024)
+def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
+    """Which operands are combined in which order, by which expressions."""
+    dummies = [np.broadcast_to(np.int8(1), shape) for shape in shapes]
+    if isinstance(text, str):
+        given: list[Any] = [text, *dummies]
+    else:
+        given = [item for pair in zip(dummies, text[0], strict=True) for item in pair]
+        given += [] if text[1] is None else [text[1]]
+    path = list(optimize) if isinstance(optimize, tuple) else optimize
+    _, found = np.einsum_path(*given, optimize=path, einsum_call=True)  # type: ignore[call-overload]
+    return tuple(
+        (step[0], next(x for x in step[1:] if isinstance(x, str) and "->" in x)) for step in found
+    )
+
+
+def _combined(nodes: list[Node], labels: list[str], result: str) -> Node:
+    """The product of `nodes`, summed over the labels that `result` has not."""
+    nodes, labels = map(list, zip(*map(_undoubled, nodes, labels), strict=True))  # type: ignore[assignment]
+    while len(nodes) > 2:
+        first, second, *rest = labels
+        wanted = set(result).union(*rest)
+        both = "".join(k for k in dict.fromkeys(first + second) if k in wanted)
+        nodes[:2] = [contract(nodes[0], nodes[1], first, second, both)]
+        labels[:2] = [both]
+    if len(nodes) == 2:
+        return contract(*nodes, *labels, result)
+    return _alone(nodes[0], labels[0], result)
+
+
+def _undoubled(x: Node, labels: str) -> tuple[Node, str]:
+    """A label that comes twice names a diagonal."""
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            if x.type.shape[first] != x.type.shape[second]:
+                raise ValueError(
+                    f"dimensions in operand for collapsing index {label!r} don't match "
+                    f"({x.type.shape[first]} != {x.type.shape[second]})"
+                )
+            x = ops.diagonal(x, offset=0, axis1=first, axis2=second)
+            labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
+    return x, labels
+
+
+def _alone(x: Node, labels: str, result: str) -> Node:
+    summed = tuple(axis for axis, label in enumerate(labels) if label not in result)
+    if summed:
+        if x.type.dtype == np.bool_:
+            x = ops.reduce_or(x, axes=summed)
+        else:
+            x = ops.reduce_sum(x, axes=summed)
+        labels = "".join(label for label in labels if label in result)
+    return moved(x, tuple(map(labels.index, result)))
+
+
+LAZY: dict[str, Function] = {"einsum": einsum}

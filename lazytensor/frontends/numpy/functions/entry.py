@@ -1,0 +1,95 @@
+"""How a call of a NumPy function comes in.
+
+With a lazy argument the lazy function records. Without one NumPy computes at once, as there is
+nothing to wait for, and its result enters as a leaf. Data of a dtype that XLA has not stay with
+NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.errors import Unsupported
+from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
+from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.promotion import host_leaf, supported
+
+Function = Callable[..., Any]
+
+
+def has_lazy(*values: Any) -> bool:
+    """Whether there is a lazy array or scalar in `values`, nested lists and tuples included."""
+    for value in values:
+        kind = type(value)
+        if issubclass(kind, Lazy):
+            return True
+        if (kind is list or kind is tuple) and has_lazy(*value):
+            return True
+    return False
+
+
+def lazily(name: str, function: Function, real: Function) -> Function:
+    """`function`, which records, under the name and with the text of NumPy's `real`."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not (args and type(args[0]) is ndarray) and not has_lazy(*args, *kwargs.values()):
+            return entered(real(*args, **kwargs), args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except HostOnly:
+            return on_host(name, real, args, kwargs)
+        except Unsupported:
+            return fallback(name, real, args, kwargs)
+
+    return dressed(call, real)
+
+
+def hosted(name: str, real: Function) -> Function:
+    """NumPy's function itself, for what needs values by its nature; silent."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if has_lazy(*args, *kwargs.values()):
+            return on_host(name, real, args, kwargs)
+        return entered(real(*args, **kwargs), args, kwargs)
+
+    return dressed(call, real)
+
+
+def dressed(call: Function, real: Function) -> Function:
+    """`call` with the name, the text and the signature of `real`."""
+    update_wrapper(call, real, updated=())
+    call.__module__ = "lazytensor.numpy"
+    return call
+
+
+def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """A result of NumPy's with its arrays made leaves; those that alias an argument are copied."""
+    kind = type(result)
+    if kind is np.ndarray:
+        if not supported(result.dtype):
+            return result
+        if not _is_fresh(result, [*args, *(kwargs or {}).values()]):
+            result = result.copy()
+        return wrap(host_leaf(np.require(result, requirements="CW")))
+    if kind is list or kind is tuple:
+        return kind(entered(item, args, kwargs) for item in result)
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return kind(*(entered(item, args, kwargs) for item in result))
+    return result
+
+
+def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
+    """Whether `array` owns its memory and is none of the arguments."""
+    if not array.flags.owndata:
+        return False
+    for item in arguments:
+        if item is array:
+            return False
+        if type(item) in (list, tuple) and not _is_fresh(array, list(item)):
+            return False
+    return True

@@ -1,0 +1,300 @@
+"""Products: `dot`, `matmul` and their relatives."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import NUMBERS
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.functions.contraction import contract
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.promotion import canonical, common, convert
+
+
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """See numpy.dot."""
+    x, y = common(a, b)
+    n, m = x.type.ndim, y.type.ndim
+    if not n or not m:
+        return deliver(_times(x, y), out)
+    shared = max(m - 2, 0)
+    if x.type.shape[-1] != y.type.shape[shared]:
+        _complain(np.dot, x, y)
+    right = [*range(n, n + m)]
+    right[shared] = n - 1
+    rest = [label for label in right if label != n - 1]
+    return deliver(contract(x, y, range(n), right, [*range(n - 1), *rest]), out)
+
+
+def _times(x: Node, y: Node) -> Node:
+    both: Node = ops.multiply(x, y) if x.type.dtype in NUMBERS else ops.and_(x, y)
+    return both
+
+
+def _complain(function: Function, *nodes: Node) -> None:
+    """Raise what NumPy's `function` raises for operands of these types."""
+    function(*(dummy(node.type) for node in nodes))
+    raise HostOnly(f"{function} takes what its lazy counterpart does not")
+
+
+def vdot(a: Any, b: Any, /) -> Any:
+    """See numpy.vdot."""
+    x, y = (ops.reshape(node, shape=(node.type.size,)) for node in common(a, b))
+    if x.type.size != y.type.size:
+        _complain(np.vdot, x, y)
+    return deliver(contract(_conjugate(x), y, "i", "i", ""))
+
+
+def _conjugate(x: Node) -> Node:
+    node: Node = ops.conj(x) if x.type.dtype.kind == "c" else x
+    return node
+
+
+def inner(a: Any, b: Any, /) -> Any:
+    """See numpy.inner."""
+    x, y = common(a, b)
+    n, m = x.type.ndim, y.type.ndim
+    if not n or not m:
+        return deliver(_times(x, y))
+    if x.type.shape[-1] != y.type.shape[-1]:
+        _complain(np.inner, x, y)
+    rest = range(n, n + m - 1)
+    return deliver(contract(x, y, range(n), [*rest, n - 1], [*range(n - 1), *rest]))
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """See numpy.outer."""
+    x, y = common(a, b)
+    x = ops.reshape(x, shape=(x.type.size, 1))
+    return deliver(_times(x, ops.reshape(y, shape=(1, y.type.size))), out)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """See numpy.tensordot."""
+    x, y = common(a, b)
+    n, m = x.type.ndim, y.type.ndim
+    left, right = _tensordot_axes(axes)
+    for mine in (left, right):
+        if len(set(mine)) != len(mine):
+            raise ValueError("duplicate axes are not allowed in tensordot")
+    if len(left) != len(right) or any(
+        x.type.shape[i] != y.type.shape[j] for i, j in zip(left, right, strict=True)
+    ):
+        raise ValueError("shape-mismatch for sum")
+    pairs = {j % m: i % n for i, j in zip(left, right, strict=True)}
+    labels = [pairs.get(j, n + j) for j in range(m)]
+    summed = set(pairs.values())
+    result = [i for i in (*range(n), *labels) if i not in summed]
+    return deliver(contract(x, y, range(n), labels, result))
+
+
+def _tensordot_axes(axes: Any) -> tuple[list[int], list[int]]:
+    try:
+        left, right = axes
+    except TypeError:
+        count = operator.index(axes)
+        return list(range(-count, 0)), list(range(count))
+    return _ints(left), _ints(right)
+
+
+def _ints(axes: Any) -> list[int]:
+    return [operator.index(i) for i in axes] if np.iterable(axes) else [operator.index(axes)]
+
+
+def kron(a: Any, b: Any) -> Any:
+    """See numpy.kron."""
+    x, y = common(a, b)
+    rank = max(x.type.ndim, y.type.ndim)
+    first, second = (
+        (1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y)
+    )
+    x = ops.reshape(x, shape=tuple(n for size in first for n in (size, 1)))
+    y = ops.reshape(y, shape=tuple(n for size in second for n in (1, size)))
+    shape = tuple(n * m for n, m in zip(first, second, strict=True))
+    return deliver(ops.reshape(_times(x, y), shape=shape))
+
+
+def _gufunc(function: Function, ranks: tuple[int, int], rank: int) -> Function:
+    """A generalised ufunc: `axes`, `dtype`, `casting` and `out` around a function of nodes."""
+    real = getattr(np, function.__name__)
+
+    def call(
+        x1: Any,
+        x2: Any,
+        /,
+        out: Any = None,
+        *,
+        axes: Any = None,
+        axis: Any = None,
+        dtype: Any = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
+        keepdims: bool = False,
+    ) -> Any:
+        nodes = common(x1, x2)
+        if dtype is not None:
+            nodes = [convert(node, canonical(np.dtype(dtype))) for node in nodes]
+        if axis is not None:
+            axes = [(axis,), (axis,)]
+        if axes is not None:
+            nodes = [_last(n, a, r) for n, a, r in zip(nodes, axes, ranks, strict=False)]
+        try:
+            result = function(*nodes)
+        except ValueError:
+            _complain(real, *nodes)
+            raise
+        if keepdims:
+            place = normalize_axis_index(-1 if axis is None else axis, result.type.ndim + 1)
+            shape = result.type.shape
+            result = ops.reshape(result, shape=(*shape[:place], 1, *shape[place:]))
+        elif axes is not None and len(axes) > 2:
+            result = _first(result, axes[2], rank)
+        return deliver(result, out, casting)
+
+    return call
+
+
+def _as_tuple(axes: Any) -> tuple[int, ...]:
+    return tuple(axes) if isinstance(axes, Sequence) else (axes,)
+
+
+def _last(x: Node, axes: Any, rank: int) -> Node:
+    """`x` with its core axes last."""
+    given = [normalize_axis_index(a, x.type.ndim) for a in _as_tuple(axes)[:rank]]
+    order = (*(i for i in range(x.type.ndim) if i not in given), *given)
+    node: Node = ops.transpose(x, axes=order)
+    return node
+
+
+def _first(x: Node, axes: Any, rank: int) -> Node:
+    """`x`, whose core axes are last, with them where `axes` says."""
+    given = [normalize_axis_index(a, x.type.ndim) for a in _as_tuple(axes)[:rank]]
+    rest = iter(range(x.type.ndim - len(given)))
+    core = dict(zip(given, range(x.type.ndim - len(given), x.type.ndim), strict=True))
+    order = tuple(core[i] if i in core else next(rest) for i in range(x.type.ndim))
+    node: Node = ops.transpose(x, axes=order)
+    return node
+
+
+def matmul_nodes(x: Node, y: Node) -> Node:
+    """`x @ y` of nodes of one dtype."""
+    n, m = x.type.ndim, y.type.ndim
+    if not n or not m:
+        raise ValueError("matmul: operands need an axis")
+    batch = max(n, m, 2) - 2
+    row, column, shared = batch, batch + 1, batch + 2
+    left = [shared] if n == 1 else [*range(batch - n + 2, batch), row, shared]
+    right = [shared] if m == 1 else [*range(batch - m + 2, batch), shared, column]
+    if x.type.shape[-1] != y.type.shape[right.index(shared)]:
+        raise ValueError("matmul: the axes summed over differ")
+    result = [*range(batch), *([row] if n > 1 else []), *([column] if m > 1 else [])]
+    return contract(x, y, left, right, result)
+
+
+def _matmul(x: Node, y: Node) -> Node:
+    return matmul_nodes(x, y)
+
+
+def _vecdot(x: Node, y: Node) -> Node:
+    return _batched(_conjugate(x), y, "k", "k", "")
+
+
+def _matvec(x: Node, y: Node) -> Node:
+    return _batched(x, y, "ik", "k", "i")
+
+
+def _vecmat(x: Node, y: Node) -> Node:
+    return _batched(_conjugate(x), y, "k", "kj", "j")
+
+
+def _batched(x: Node, y: Node, left: str, right: str, result: str) -> Node:
+    """A contraction of the last axes; those before are broadcast."""
+    extra = [x.type.ndim - len(left), y.type.ndim - len(right)]
+    if min(extra) < 0 or x.type.shape[-1] != y.type.shape[extra[1] + right.index("k")]:
+        raise ValueError("the axes summed over differ, or are not there")
+    batch = max(extra)
+    first, second = ([*range(batch - n, batch)] for n in extra)
+    return contract(x, y, [*first, *left], [*second, *right], [*range(batch), *result])
+
+
+_matmul.__name__, _vecdot.__name__ = "matmul", "vecdot"
+_matvec.__name__, _vecmat.__name__ = "matvec", "vecmat"
+matmul = _gufunc(_matmul, (2, 2), 2)
+vecdot = _gufunc(_vecdot, (1, 1), 0)
+matvec = _gufunc(_matvec, (2, 1), 1)
+vecmat = _gufunc(_vecmat, (1, 2), 1)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """See numpy.convolve."""
+    x, y = common(a, v)
+    x, y = (n if n.type.ndim else ops.reshape(n, shape=(1,)) for n in (x, y))
+    if x.type.ndim > 1 or y.type.ndim > 1 or not x.type.size or not y.type.size:
+        _complain(np.convolve, x, y)
+    if y.type.size > x.type.size:
+        x, y = y, x
+    return deliver(_slid(x, ops.reverse(y, axes=(0,)), mode))
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """See numpy.correlate."""
+    x, y = common(a, v)
+    if x.type.ndim != 1 or y.type.ndim != 1 or not x.type.size or not y.type.size:
+        _complain(np.correlate, x, y)
+    y = _conjugate(y)
+    if y.type.size <= x.type.size:
+        return deliver(_slid(x, y, mode))
+    return deliver(ops.reverse(_slid(y, x, mode), axes=(0,)))
+
+
+_MODES = {"valid": 0, "same": 1, "full": 2}
+
+
+def _slid(x: Node, y: Node, mode: Any) -> Node:
+    """Inner products of `y` with the windows of `x`, which is at least as long."""
+    if mode not in _MODES and mode not in (0, 1, 2):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    size = y.type.size
+    padding = {0: (0, 0), 1: (size // 2, (size - 1) // 2), 2: (size - 1, size - 1)}[
+        _MODES.get(mode, mode)
+    ]
+    dtype = x.type.dtype
+    if dtype not in NUMBERS:
+        x, y = convert(x, np.dtype(np.int64)), convert(y, np.dtype(np.int64))
+    total = ops.convolution(
+        ops.reshape(x, shape=(1, 1, x.type.size)),
+        ops.reshape(y, shape=(1, 1, size)),
+        strides=(1,),
+        padding=(padding,),
+    )
+    return convert(ops.reshape(total, shape=(math.prod(total.type.shape),)), dtype)
+
+
+LAZY: dict[str, Function] = {
+    "convolve": convolve,
+    "correlate": correlate,
+    "dot": dot,
+    "inner": inner,
+    "kron": kron,
+    "outer": outer,
+    "tensordot": tensordot,
+    "vdot": vdot,
+}
+
+GUFUNCS: dict[str, Function] = {
+    "matmul": matmul,
+    "matvec": matvec,
+    "vecdot": vecdot,
+    "vecmat": vecmat,
+}
+"""Ufuncs of NumPy's whose loops run over whole axes."""

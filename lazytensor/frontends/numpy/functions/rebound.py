@@ -1,0 +1,126 @@
+"""NumPy's own Python, run over lazy arrays.
+
+Much of NumPy is Python over a small surface in C: `np.gradient` is slices, differences and
+quotients. Such a function is taken from the NumPy that is installed and run with its global names
+bound to lazy counterparts, so that semantics, keywords and errors are those of that very release,
+and only the C surface has to be written here.
+
+Ufuncs and public functions need no binding, as they hand lazy arguments to us by themselves
+(`__array_ufunc__`, `__array_function__`). Bound are those that make real arrays of whatever they
+are given (`asarray`), the C surface, and private functions of NumPy that use either. Creation
+without data (`zeros`, `arange`) stays NumPy's unless asked for: it is mostly bookkeeping with
+shapes and axes, which shall not be recorded.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.place import hide
+from lazytensor.frontends.numpy.functions.entry import Function, lazily
+
+SURFACE: Final[dict[str, Any]] = {}
+"""Per name in NumPy's modules: what stands for it in every function."""
+
+CREATION: Final[dict[str, Any]] = {}
+"""What stands for `empty` and the like in functions that write lazy arrays into a new one."""
+
+Names = dict[str, Any]
+_spaces: Final[dict[tuple[str, tuple[str, ...]], Names]] = {}
+_PORTED: Final = (
+    "numpy._core.einsumfunc",
+    "numpy._core.fromnumeric",
+    "numpy._core.function_base",
+    "numpy._core.numeric",
+    "numpy._core.shape_base",
+    "numpy.fft._",
+    "numpy.lib._",
+    "numpy.linalg._linalg",
+)
+"""Where the functions are that are run over lazy arrays; all others are left alone."""
+
+
+def rebound(name: str, *creation: str, of: Any = np, **local: Any) -> Function:
+    """NumPy's function `name` over lazy arrays.
+
+    `creation` names what makes lazy arrays in it that does not as a rule; `local` are names with a
+    meaning of their own.
+    """
+    real = getattr(of, name)
+    made: list[Function] = []
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not made:
+            function = implementation(real)
+            home = function.__globals__["__name__"]
+            made.append(_copied(function, {**space(home, creation), **local}))
+        return made[0](*args, **kwargs)
+
+    return lazily(name, call, real)
+
+
+def private(module: str, name: str, *creation: str) -> Function:
+    """A function of a module of NumPy's that is not public, bound."""
+    found: Function = space(module, creation)[name]
+    return found
+
+
+def implementation(real: Any) -> FunctionType:
+    """The Python function behind a public one."""
+    function = getattr(real, "_implementation", real)
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"{real} is not written in Python in NumPy {np.__version__}")
+    return function
+
+
+def space(module: str, creation: tuple[str, ...] = ()) -> Names:
+    """The names of a module of NumPy's, bound."""
+    found = _spaces.get((module, creation))
+    if found is None:
+        found = _spaces[module, creation] = {}
+        for name, value in vars(sys.modules[module]).items():
+            found[name] = _counterpart(value, name, creation)
+    return found
+
+
+class Namespace:
+    """A module of NumPy's, its names bound."""
+
+    def __init__(self, module: ModuleType, creation: tuple[str, ...]) -> None:
+        self._module = module
+        self._creation = creation
+
+    def __getattr__(self, name: str) -> Any:
+        value = _counterpart(getattr(self._module, name), name, self._creation)
+        setattr(self, name, value)
+        return value
+
+
+def _counterpart(value: Any, name: str, creation: tuple[str, ...]) -> Any:
+    """What stands for `value`, which a module of NumPy's calls `name`."""
+    if name in SURFACE:
+        return SURFACE[name]
+    if name in creation:
+        return CREATION[name]
+    if isinstance(value, ModuleType):
+        return Namespace(value, creation) if value.__name__.startswith("numpy") else value
+    if isinstance(value, FunctionType):
+        home = value.__globals__.get("__name__", "")
+        return _copied(value, space(home, creation)) if home.startswith(_PORTED) else value
+    if isinstance(value, dict) and not name.startswith("__"):
+        return {key: _counterpart(item, "", creation) for key, item in value.items()}
+    return value
+
+
+def _copied(function: FunctionType, names: Names) -> FunctionType:
+    """The function with other global names."""
+    hide(function.__code__.co_filename)
+    copy = FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy

@@ -1,0 +1,289 @@
+"""Functions that show the same data in another shape: views where NumPy gives views."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from lazytensor.core import ops
+from lazytensor.core.cell import Chain, Step, View, extend
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, ndarray, wrap, wrap_view
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.shadow import read_only, shadow, shadow_of_type
+
+# NumPy 2.1 can be asked for a reshape that does not copy; before, assigning the shape does that.
+_ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
+
+
+def shown(x: Lazy, layout: np.ndarray, *steps: Step) -> ndarray:
+    """A view of `x` through `steps`, laid out as `layout`."""
+    node_type = x.ref.type.with_shape(layout.shape)
+    if type(x) is Scalar:
+        return wrap(_replayed(x.ref.node, steps))
+    chain: Chain = extend(x.ref.chain, steps)
+    return wrap_view(View(x.ref.cell, chain, node_type) if chain else x.ref, layout, x)
+
+
+def _replayed(node: Node, steps: tuple[Step, ...]) -> Node:
+    for step in steps:
+        node = step.read(node)
+    return node
+
+
+def in_shape(x: Any, shape: Shape) -> Any:
+    """`x` in another shape of its size: a view if NumPy can give one, else a copy."""
+    if type(x) is not Scalar:
+        layout = _reshaped(x, shape)
+        if layout is not None:
+            return shown(x, layout, ops.reshape_step(shape))
+    return wrap(ops.reshape(x.ref.node, shape=shape))
+
+
+def _reshaped(x: Lazy, shape: Shape) -> np.ndarray | None:
+    """The layout of `x` in another shape; None if it takes a copy."""
+    if x._shadow is None or (x._shadow.flags.c_contiguous and x._shadow.flags.writeable):
+        found = shadow_of_type(x.ref.type.with_shape(shape))
+        if x._shadow is None or x._shadow.ctypes.data == found.ctypes.data:
+            return found
+    try:
+        if _ASKS:
+            return np.reshape(x._shadow, shape, copy=False)
+        layout = x._shadow.view()
+        layout.shape = shape
+        return layout
+    except (ValueError, AttributeError):
+        return None
+
+
+def resolved(shape: Any, size: int) -> Shape:
+    """A shape as `reshape` takes it, its -1 filled in. Raises: ValueError, TypeError."""
+    try:
+        given = (operator.index(shape),)
+    except TypeError:
+        given = tuple(operator.index(n) for n in shape)  # type: ignore[assignment]
+    unknown = given.count(-1)
+    known = math.prod(n for n in given if n != -1)
+    if unknown > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if min(given, default=0) < -1 or (size % known if unknown and known else unknown and not known):
+        raise ValueError(f"cannot reshape array of size {size} into shape {given}")
+    full = tuple(size // known if n == -1 else n for n in given)
+    if math.prod(full) != size:
+        raise ValueError(f"cannot reshape array of size {size} into shape {given}")
+    return full
+
+
+def _fortran(x: Lazy, order: Any) -> bool:
+    """Whether `order` means columns first for `x`. Raises: ValueError, TypeError."""
+    if order in ("C", "c", None):
+        return False
+    if order in ("F", "f"):
+        return True
+    if order in ("A", "a", "K", "k"):
+        return bool(shadow(x).flags.fnc)
+    raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+
+
+def reshape(
+    a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
+) -> Any:
+    """See numpy.reshape."""
+    x = asarray(a)
+    if isinstance(order, str) and order in "Kk":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    wanted = resolved(shape, x.size)
+    if _fortran(x, order):
+        made = in_shape(transpose(x), wanted[::-1])
+        result = transpose(made)
+    else:
+        result = in_shape(x, wanted)
+    if copy is False and result._base is None:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    if copy and result._base is not None:
+        return wrap(result.node)
+    return result
+
+
+def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+    if type(order) is str and order == "C" and copy is None:  # the usual call, made short
+        return in_shape(x, resolved(shape[0] if len(shape) == 1 else shape, x.size))
+    return reshape(x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """See numpy.ravel."""
+    x = asarray(a)
+    if order in ("K", "k") and x._shadow is not None:
+        return _in_memory_order(x)
+    if _fortran(x, order):
+        x = transpose(x)
+    if x.ndim == 1 and x._base is None:
+        return shown(x, shadow(x))
+    return in_shape(x, (x.size,))
+
+
+def _in_memory_order(x: Any) -> Any:
+    """The elements as they lie in memory, which is a transpose of `x` for what NumPy makes."""
+    strides = x._shadow.strides
+    axes = tuple(sorted(range(x.ndim), key=lambda axis: -abs(strides[axis])))
+    return in_shape(transpose(x, axes), (x.size,))
+
+
+def flatten(x: Any, order: str = "C") -> Any:
+    """See numpy.ndarray.flatten."""
+    result = ravel(x, order)
+    return wrap(result.node) if result._base is not None else result
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """See numpy.transpose."""
+    x = asarray(a)
+    if x.ndim < 2 and axes is None:
+        return shown(x, shadow(x))
+    given = tuple(range(x.ndim))[::-1] if axes is None else axes
+    layout = shadow(x).transpose(given)
+    order = tuple(normalize_axis_index(operator.index(i), x.ndim) for i in _listed(given))
+    return shown(x, layout, ops.transpose_step(order))
+
+
+def _listed(axes: Any) -> Any:
+    return axes if np.iterable(axes) else (axes,)
+
+
+def _transpose_method(x: Any, *axes: Any) -> Any:
+    return transpose(x, None if not axes or axes == (None,) else axes[0] if len(axes) == 1 else axes)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """See numpy.matrix_transpose."""
+    array = asarray(x)
+    if array.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {array.ndim}")
+    return swapaxes(array, -1, -2)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """See numpy.swapaxes."""
+    x = asarray(a)
+    first = normalize_axis_index(axis1, x.ndim, "axis1")
+    second = normalize_axis_index(axis2, x.ndim, "axis2")
+    axes = list(range(x.ndim))
+    axes[first], axes[second] = axes[second], axes[first]
+    return transpose(x, tuple(axes))
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """See numpy.moveaxis."""
+    x = asarray(a)
+    start = normalize_axis_tuple(source, x.ndim, "source")
+    end = normalize_axis_tuple(destination, x.ndim, "destination")
+    if len(start) != len(end):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [axis for axis in range(x.ndim) if axis not in start]
+    for place, axis in sorted(zip(end, start, strict=True)):
+        order.insert(place, axis)
+    return transpose(x, tuple(order))
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """See numpy.expand_dims."""
+    x = asarray(a)
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    places = normalize_axis_tuple(axes, len(axes) + x.ndim)
+    rest = iter(x.shape)
+    return in_shape(x, tuple(1 if i in places else next(rest) for i in range(len(axes) + x.ndim)))
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """See numpy.squeeze."""
+    x = asarray(a)
+    layout = shadow(x).squeeze(axis)
+    if layout.shape == x.shape:
+        return x
+    return shown(x, layout, ops.reshape_step(layout.shape))
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """See numpy.diagonal."""
+    x = asarray(a)
+    layout = shadow(x).diagonal(offset, axis1, axis2)
+    first, second = axis1 % x.ndim, axis2 % x.ndim
+    return shown(x, layout, ops.diagonal_step(operator.index(offset), first, second))
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """See numpy.broadcast_to."""
+    x = asarray(array)
+    layout = np.broadcast_to(shadow(x), shape)
+    if layout.shape == x.shape:
+        return shown(x, read_only(shadow(x)))
+    return shown(x, layout, Step(ops.broadcast, None, (("shape", layout.shape),)))
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """See numpy.broadcast_arrays."""
+    arrays = [asarray(x) for x in args]
+    shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
+
+
+def _at_least(count: int) -> Callable[[Any], Any]:
+    def one(x: Any) -> Any:
+        array = asarray(x)
+        shape = array.shape
+        if len(shape) >= count:
+            return array
+        if count == 3 and len(shape) == 2:
+            return in_shape(array, (*shape, 1))
+        if count == 3 and len(shape) == 1:
+            return in_shape(array, (1, *shape, 1))
+        return in_shape(array, (1,) * (count - len(shape)) + shape)
+
+    return one
+
+
+def _over(function: Callable[[Any], Any]) -> Function:
+    def call(*arys: Any) -> Any:
+        made = tuple(map(function, arys))
+        return made[0] if len(made) == 1 else made
+
+    return call
+
+
+
+
+LAZY: dict[str, Function] = {
+    "atleast_1d": _over(_at_least(1)),
+    "atleast_2d": _over(_at_least(2)),
+    "atleast_3d": _over(_at_least(3)),
+    "broadcast_arrays": broadcast_arrays,
+    "broadcast_to": broadcast_to,
+    "diagonal": diagonal,
+    "expand_dims": expand_dims,
+    "matrix_transpose": matrix_transpose,
+    "moveaxis": moveaxis,
+    "permute_dims": transpose,
+    "ravel": ravel,
+    "reshape": reshape,
+    "squeeze": squeeze,
+    "swapaxes": swapaxes,
+    "transpose": transpose,
+}
+
+METHODS: dict[str, Function] = {
+    "diagonal": diagonal,
+    "flatten": flatten,
+    "ravel": ravel,
+    "reshape": _reshape_method,
+    "squeeze": squeeze,
+    "swapaxes": swapaxes,
+    "transpose": _transpose_method,
+}

@@ -1,0 +1,154 @@
+"""Basic indexing: integers, slices, newaxis and ellipsis give views.
+
+A key becomes, once per array type and key, the view steps that do it; the array's shadow says
+what NumPy says of the result's layout and of errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.cell import Chain, Step, View
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape, TensorType, tensor_type
+from lazytensor.frontends.numpy import selection
+from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_scalar
+from lazytensor.frontends.numpy.assignment import assign
+from lazytensor.frontends.numpy.shadow import shadow_of_type
+
+
+class Plan(NamedTuple):
+    """What a basic key does to an array of one type."""
+
+    steps: Chain
+    type: TensorType
+    shadow: np.ndarray
+    scalar: bool
+
+
+_plans: Final[dict[tuple[TensorType, tuple[Any, ...]], Plan]] = {}
+_PLANS_BOUND: Final = 20_000
+
+
+def encode(key: Any) -> tuple[Any, ...] | None:
+    """A basic key as something hashable; None for a key that is not, or not plainly, basic."""
+    if type(key) is not tuple:
+        if type(key) is slice:
+            return ((key.start, key.stop, key.step),)
+        return (key,) if type(key) is int or key is None or key is ... else None
+    code = []
+    for item in key:
+        if type(item) is slice:
+            code.append((item.start, item.stop, item.step))
+        elif type(item) is int or item is None or item is ...:
+            code.append(item)
+        else:
+            return None
+    return tuple(code)
+
+
+def plan(type: TensorType, key: Any) -> Plan | None:
+    """The plan of a key, if it is basic. Raises: IndexError."""
+    code = encode(key)
+    if code is None:
+        key = selection.plain(key)
+        code = encode(key)
+        if code is None:
+            return None
+    try:
+        found = _plans.get((type, code))
+    except TypeError:  # a slice with something unhashable in it: NumPy says what it thinks of that
+        found = None
+    if found is None:
+        found = _make_plan(type, key if key.__class__ is tuple else (key,))
+        if len(_plans) > _PLANS_BOUND:
+            _plans.clear()
+        _plans[type, code] = found
+    return found
+
+
+def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
+    scalar = ... not in key
+    # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
+    shadow: np.ndarray = shadow_of_type(type)[(*key, ...) if scalar else key]
+    steps = tuple(_steps(type.shape, key, shadow.shape))
+    return Plan(steps, tensor_type(type.dtype, shadow.shape), shadow, scalar and not shadow.ndim)
+
+
+def _steps(shape: Shape, key: tuple[Any, ...], result: Shape) -> list[Step]:
+    items = [item for item in key if item is not None]
+    if ... in items:
+        at = items.index(...)
+        items[at : at + 1] = [slice(None)] * (len(shape) - len(items) + 1)
+    items += [slice(None)] * (len(shape) - len(items))
+    spans = [_span(item, n) for item, n in zip(items, shape, strict=True)]
+    begin, sizes, strides = (tuple(column) for column in zip(*spans, strict=True)) if spans else ((),) * 3
+    steps = []
+    if sizes != shape or any(stride != 1 for stride in strides):
+        steps.append(ops.slice_step(begin, sizes, strides))
+    if sizes != result:
+        steps.append(ops.reshape_step(result))
+    return steps
+
+
+def _span(item: Any, n: int) -> tuple[int, int, int]:
+    """Start, size and stride on an axis of length `n`."""
+    if type(item) is int:
+        return item % n, 1, 1
+    start, stop, stride = item.indices(n)
+    size = len(range(start, stop, stride))
+    return (start if size else 0), size, (stride if size > 1 else 1)
+
+
+def getitem(x: Lazy, key: Any) -> Any:
+    """`x[key]`."""
+    ref = x.ref
+    found = plan(ref.type, key)
+    if found is None:
+        return selection.read(x, key)
+    steps, type, shadow, scalar = found
+    target = _view(x, steps, type)
+    if scalar:
+        return wrap_scalar(target.node)
+    array: ndarray = new(ndarray)
+    array.ref = target
+    array._shadow = shadow if x._shadow is None else x._shadow[key if ... in _tuple(key) else (*_tuple(key), ...)]
+    array._base = x if x._base is None else x._base
+    return array
+
+
+def _tuple(key: Any) -> tuple[Any, ...]:
+    return key if type(key) is tuple else (key,)
+
+
+def _view(x: Lazy, steps: Chain, type: TensorType) -> Any:
+    ref = x.ref
+    if not steps:
+        return ref
+    chain = ref.chain
+    if chain:
+        from lazytensor.core.cell import extend
+
+        return View(ref.cell, extend(chain, steps), type)
+    return View(ref.cell, steps, type)
+
+
+def setitem(x: ndarray, key: Any, value: Any) -> None:
+    """`x[key] = value`."""
+    if x._shadow is not None and not x._shadow.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    found = plan(x.ref.type, key)
+    if found is None:
+        selection.write(x, key, value)
+        return
+    assign(_view(x, found.steps, found.type), value)
+
+
+def read_node(x: Lazy, steps: Chain) -> Node:
+    """What `x` shows through `steps`."""
+    ref: Any = x.ref
+    node: Node = ref.view(*steps).node if steps else ref.node
+    return node

@@ -1,0 +1,238 @@
+"""Functions of nodes for rows whose meaning in NumPy is more than one op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import SLOT, Op, scalar
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.promotion import convert
+
+Unary = Callable[[Node], Node]
+Binary = Callable[[Node, Node], Node]
+
+NEGATIVE_POWER: Final = "Integers to negative integer powers are not allowed."
+
+
+def same(x: Node) -> Node:
+    """`x`."""
+    return x
+
+
+def truth(x: Node) -> Node:
+    """Whether each element is true."""
+    return convert(x, BOOL)
+
+
+def constant(value: bool) -> Unary:
+    """The same flag for every element."""
+    return lambda x: cast(Node, ops.broadcast(scalar(value, BOOL), shape=x.type.shape))
+
+
+def filled(value: Any, like: Node) -> Node:
+    """`value` everywhere, in the type of `like`."""
+    return cast(Node, ops.broadcast(scalar(value, like.type.dtype), shape=like.type.shape))
+
+
+def scaled(factor: float) -> Unary:
+    """`x * factor`."""
+    return lambda x: cast(Node, ops.multiply(x, scalar(factor, x.type.dtype)))
+
+
+def power(x: Node, y: Node) -> Node:
+    """`x ** y` of floats; a whole number of a few factors is multiplied out."""
+    few = _few_factors(x, y)
+    return few if few is not None else cast(Node, ops.power(x, y))
+
+
+def operator_power(x: Node, y: Node) -> Node:
+    """The same for the operator, which takes roots for `x ** 0.5` where `np.power` does not."""
+    if y.op is SLOT and y.value == 0.5 and y.value.__class__ is not bool:
+        return cast(Node, ops.sqrt(x))
+    return power(x, y)
+
+
+def _few_factors(x: Node, y: Node) -> Node | None:
+    if y.op is not SLOT:
+        return None
+    exponent = y.value
+    if exponent == 1:
+        return x
+    if exponent == 2:
+        return cast(Node, ops.square(x))
+    if exponent == 3:
+        return cast(Node, ops.multiply(ops.square(x), x))
+    if exponent == 4:
+        return cast(Node, ops.square(ops.square(x)))
+    if exponent == -1:
+        return cast(Node, ops.divide(scalar(1, x.type.dtype), x))
+    return None
+
+
+def integer_power(x: Node, y: Node) -> Node:
+    """`x ** y` of integers. Raises: ValueError for a negative exponent, at the cut if it is data."""
+    if y.op is SLOT:
+        if y.value < 0:
+            raise ValueError(NEGATIVE_POWER)
+        few = _few_factors(x, y)
+        return few if few is not None else cast(Node, ops.power(x, y))
+    made: Node = ops.power(x, y)
+    if y.type.dtype.kind == "u":
+        return made
+    good = ops.greater_equal(y, scalar(0, y.type.dtype))
+    every = ops.reduce_and(good, axes=tuple(range(y.type.ndim)))
+    return cast(Node, ops.guarded(made, ops.guard(every, error=ValueError, text=NEGATIVE_POWER)))
+
+
+def integer_reciprocal(x: Node) -> Node:
+    """`1 / x`, towards zero."""
+    return cast(Node, ops.divide(scalar(1, x.type.dtype), x))
+
+
+def bitwise_count(x: Node) -> Node:
+    """How many bits of |x| are set."""
+    return cast(Node, ops.popcount(ops.abs(x) if x.type.dtype.kind == "i" else x))
+
+
+def compared(op: Op) -> Binary:
+    """A comparison; of signed with unsigned integers too, by their values."""
+
+    def compare(x: Node, y: Node) -> Node:
+        if x.type.dtype is y.type.dtype:
+            return cast(Node, op(x, y))
+        if x.type.dtype.kind == "u":
+            return compare_signed(_MIRRORED[op], y, x)
+        return compare_signed(op, x, y)
+
+    return compare
+
+
+_MIRRORED: Final = {
+    ops.equal: ops.equal,
+    ops.not_equal: ops.not_equal,
+    ops.less: ops.greater,
+    ops.less_equal: ops.greater_equal,
+    ops.greater: ops.less,
+    ops.greater_equal: ops.less_equal,
+}
+
+
+def compare_signed(op: Op, x: Node, y: Node) -> Node:
+    """`op` of a signed `x` and an unsigned `y`: a negative `x` is less than any `y`."""
+    negative = ops.less(x, scalar(0, x.type.dtype))
+    below = scalar(op in (ops.less, ops.less_equal, ops.not_equal), BOOL)
+    return cast(Node, ops.select(negative, below, op(convert(x, y.type.dtype), y)))
+
+
+def ordered(op: Op) -> Binary:
+    """A comparison of complex numbers: by real parts, then by imaginary ones."""
+    strict = ops.less if op in (ops.less, ops.less_equal) else ops.greater
+
+    def compare(x: Node, y: Node) -> Node:
+        a, b, c, d = ops.real(x), ops.imag(x), ops.real(y), ops.imag(y)
+        numbers = ops.not_(ops.or_(ops.is_nan(b), ops.is_nan(d)))
+        first = ops.and_(strict(a, c), numbers)
+        return cast(Node, ops.or_(first, ops.and_(ops.equal(a, c), op(b, d))))
+
+    return compare
+
+
+def complex_extreme(op: Op, propagate: bool) -> Binary:
+    """The greater or lesser of complex numbers; NaN wins or loses."""
+    wins = ordered(op)
+
+    def choose(x: Node, y: Node) -> Node:
+        nan = ops.is_nan(x if propagate else y)
+        return cast(Node, ops.select(ops.or_(wins(x, y), nan), x, y))
+
+    return choose
+
+
+def complex_rint(x: Node) -> Node:
+    """Both parts rounded, halves to even."""
+    return cast(Node, ops.complex_(ops.round_even(ops.real(x)), ops.round_even(ops.imag(x))))
+
+
+def spacing(x: Node) -> Node:
+    """The distance to the next number away from zero."""
+    away = ops.copysign(filled(float("inf"), x), x)
+    return cast(Node, ops.subtract(ops.next_after(x, away), x))
+
+
+def modf(x: Node) -> tuple[Node, Node]:
+    """The fraction and the whole part, both signed as `x`."""
+    whole = ops.trunc(x)
+    fraction = ops.select(ops.is_inf(x), filled(0.0, x), ops.subtract(x, whole))
+    return cast(Node, ops.copysign(fraction, x)), cast(Node, whole)
+
+
+def ldexp(x: Node, exponent: Node) -> Node:
+    """`x * 2**exponent`."""
+    return cast(Node, ops.ldexp(x, exponent))
+
+
+def matmul(x: Node, y: Node) -> Node:
+    """The product of two stacks of matrices; a vector is a row on the left, a column on the right."""
+    left, right = x.type.shape, y.type.shape
+    if len(left) == 1 or len(right) == 1:
+        rows = x if len(left) > 1 else _reshape(x, (1, *left))
+        columns = y if len(right) > 1 else _reshape(y, (*right, 1))
+        made = matmul(rows, columns)
+        shape = made.type.shape
+        kept = shape[:-2] + (shape[-2:-1] if len(left) > 1 else ()) + (shape[-1:] if len(right) > 1 else ())
+        return _reshape(made, kept)
+    if x.type.dtype is BOOL:
+        return truth(matmul(convert(x, S32), convert(y, S32)))
+    contract = ((x.type.ndim - 1,), (y.type.ndim - 2,))
+    if y.type.ndim == 2:
+        return cast(Node, ops.dot_general(x, y, contract=contract))
+    stack = np.broadcast_shapes(left[:-2], right[:-2])
+    x, y = _stacked(x, stack), _stacked(y, stack)
+    axes = tuple(range(len(stack)))
+    contract = ((x.type.ndim - 1,), (y.type.ndim - 2,))
+    return cast(Node, ops.dot_general(x, y, batch=(axes, axes), contract=contract))
+
+
+def vecdot(x: Node, y: Node) -> Node:
+    """Products of vectors on the last axes, the left one conjugated."""
+    row = _reshape(_conjugate(x), (*x.type.shape[:-1], 1, x.type.shape[-1]))
+    column = _reshape(y, (*y.type.shape, 1))
+    made = matmul(row, column)
+    return _reshape(made, made.type.shape[:-2])
+
+
+def matvec(x: Node, y: Node) -> Node:
+    """Products of matrices and vectors."""
+    made = matmul(x, _reshape(y, (*y.type.shape, 1)))
+    return _reshape(made, made.type.shape[:-1])
+
+
+def vecmat(x: Node, y: Node) -> Node:
+    """Products of vectors, conjugated, and matrices."""
+    made = matmul(_reshape(_conjugate(x), (*x.type.shape[:-1], 1, x.type.shape[-1])), y)
+    shape = made.type.shape
+    return _reshape(made, (*shape[:-2], shape[-1]))
+
+
+def _conjugate(x: Node) -> Node:
+    return cast(Node, ops.conj(x)) if x.type.dtype.kind == "c" else x
+
+
+def _reshape(x: Node, shape: Shape) -> Node:
+    return x if x.type.shape == shape else cast(Node, ops.reshape(x, shape=shape))
+
+
+def _stacked(x: Node, stack: Shape) -> Node:
+    shape = (*stack, *x.type.shape[-2:])
+    return x if x.type.shape == shape else cast(Node, ops.broadcast(x, shape=shape))
+
+
+def integers(x: Node) -> Node:
+    """`x` as s64."""
+    return convert(x, S64)

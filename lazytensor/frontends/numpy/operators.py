@@ -1,0 +1,183 @@
+"""Operators, straight from two operands to a recorded node where the call was seen before."""
+
+from __future__ import annotations
+
+import operator as python
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.cell import Cell
+from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy import numerics
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
+from lazytensor.frontends.numpy.delivery import deliver
+from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.ufunc import call, ufunc
+from lazytensor.frontends.numpy.ufuncs import UFUNCS
+
+POWER: Final = ufunc(np.power, {"iu": numerics.integer_power, "fc": numerics.operator_power})
+
+BINARY: Final[dict[str, tuple[ufunc, Callable[..., Any]]]] = {
+    "add": (UFUNCS["add"], python.add),
+    "sub": (UFUNCS["subtract"], python.sub),
+    "mul": (UFUNCS["multiply"], python.mul),
+    "truediv": (UFUNCS["divide"], python.truediv),
+    "floordiv": (UFUNCS["floor_divide"], python.floordiv),
+    "mod": (UFUNCS["remainder"], python.mod),
+    "divmod": (UFUNCS["divmod"], divmod),
+    "pow": (POWER, python.pow),
+    "matmul": (UFUNCS["matmul"], python.matmul),
+    "and": (UFUNCS["bitwise_and"], python.and_),
+    "or": (UFUNCS["bitwise_or"], python.or_),
+    "xor": (UFUNCS["bitwise_xor"], python.xor),
+    "lshift": (UFUNCS["left_shift"], python.lshift),
+    "rshift": (UFUNCS["right_shift"], python.rshift),
+}
+COMPARISONS: Final = {
+    "eq": (UFUNCS["equal"], python.eq),
+    "ne": (UFUNCS["not_equal"], python.ne),
+    "lt": (UFUNCS["less"], python.lt),
+    "le": (UFUNCS["less_equal"], python.le),
+    "gt": (UFUNCS["greater"], python.gt),
+    "ge": (UFUNCS["greater_equal"], python.ge),
+}
+UNARY: Final = {
+    "neg": UFUNCS["negative"],
+    "pos": UFUNCS["positive"],
+    "abs": UFUNCS["absolute"],
+    "invert": UFUNCS["invert"],
+}
+
+
+def binary(function: ufunc, host: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """`x ∘ other`."""
+    plans = function.plans
+
+    def operator(x: Any, other: Any) -> Any:
+        kind = type(other)
+        node = x.ref.node
+        if kind is ndarray or kind is Scalar:
+            second = other.ref.node
+            plan = plans.get((node.type, second.type))
+            if plan is None:
+                return operate(function, host, x, other)
+            made = plan[0](node, second)
+        else:
+            plan = plans.get((node.type, kind))
+            if plan is None or not plan[2] <= other <= plan[3]:
+                return operate(function, host, x, other)
+            made = plan[0](node, scalar(other, plan[4]))
+        result = new(plan[1])
+        result.ref = Cell(made)
+        result._shadow = result._base = None
+        return result
+
+    return operator
+
+
+def reflected(function: ufunc, host: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """`other ∘ x`, where `other` is not lazy."""
+    plans = function.plans
+
+    def operator(x: Any, other: Any) -> Any:
+        node = x.ref.node
+        plan = plans.get((type(other), node.type))
+        if plan is None or not plan[2] <= other <= plan[3]:
+            return operate(function, lambda a, b: host(b, a), x, other, swap=True)
+        result = new(plan[1])
+        result.ref = Cell(plan[0](scalar(other, plan[4]), node))
+        result._shadow = result._base = None
+        return result
+
+    return operator
+
+
+def operate(
+    function: ufunc, host: Callable[..., Any], x: Any, other: Any, swap: bool = False
+) -> Any:
+    """An operator's call that was not seen before, or is not plain."""
+    if defers(x, other, function):
+        return NotImplemented
+    kind = getattr(other, "dtype", None)
+    if kind is None and not isinstance(other, bool | int | float | complex | list | tuple):
+        if not hasattr(other, "__array__") and not hasattr(other, "__buffer__"):
+            return on_host(function.__name__, host, (x, other), {})
+    if isinstance(kind, np.dtype) and kind.kind in "OSUmMT":
+        return on_host(function.__name__, host, (x, other), {})
+    return call(function, (other, x) if swap else (x, other), {})
+
+
+def defers(x: Any, other: Any, function: ufunc) -> bool:
+    """Whether `other` has an operator of its own that comes first."""
+    kind = type(other)
+    if issubclass(kind, Lazy | np.ndarray | np.generic | bool | int | float | complex):
+        return False
+    if issubclass(kind, list | tuple | str | bytes):
+        repeats = type(x) is Scalar and x.dtype.kind in "iu" and function.__name__ == "multiply"
+        return repeats
+    if hasattr(kind, "__array_ufunc__"):
+        return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
+    priority = getattr(other, "__array_priority__", None)
+    return priority is not None and priority > x.__array_priority__
+
+
+def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
+    """`x ∘= other`."""
+    plans = function.plans
+
+    def operator(x: Any, other: Any) -> Any:
+        ref = x.ref
+        node = ref.node
+        type_ = node.type
+        kind = type(other)
+        if x._shadow is None or x._shadow.flags.writeable:
+            if kind is ndarray or kind is Scalar:
+                second = other.ref.node
+                plan = plans.get((type_, second.type))
+                made = None if plan is None else plan[0](node, second)
+            else:
+                plan = plans.get((type_, kind))
+                within = plan is not None and plan[2] <= other <= plan[3]
+                made = plan[0](node, scalar(other, plan[4])) if within else None
+            if made is not None and made.type is type_:
+                ref.write(made)
+                return x
+        if name == "matmul":
+            return deliver(call(function, (x, other), {}).node, x)
+        return call(function, (x, other, x), {})
+
+    return operator
+
+
+def unary(function: ufunc) -> Callable[[Any], Any]:
+    """`∘x`."""
+    plans = function.plans
+
+    def operator(x: Any) -> Any:
+        node = x.ref.node
+        plan = plans.get(node.type)
+        if plan is None:
+            return call(function, (x,), {})
+        result = new(plan[1])
+        result.ref = Cell(plan[0](node))
+        result._shadow = result._base = None
+        return result
+
+    return operator
+
+
+def attach() -> None:
+    """Give arrays and scalars their operators."""
+    for name, (function, host) in BINARY.items():
+        setattr(Lazy, f"__{name}__", binary(function, host))
+        setattr(Lazy, f"__r{name}__", reflected(function, host))
+        if name != "divmod":
+            setattr(ndarray, f"__i{name}__", in_place(function, name))
+    for name, (function, host) in COMPARISONS.items():
+        setattr(Lazy, f"__{name}__", binary(function, host))
+    for name, function in UNARY.items():
+        setattr(Lazy, f"__{name}__", unary(function))
+
+

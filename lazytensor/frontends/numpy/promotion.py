@@ -1,0 +1,125 @@
+"""Operands: array-likes as nodes of one dtype, promoted by NumPy's own rules (NEP 50)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import STORED
+from lazytensor.core.node import Node
+from lazytensor.core.op import SLOT, leaf, scalar
+from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.errors import HostOnly
+
+CANONICAL: Final = {dtype: dtype for dtype in STORED}
+"""Per dtype that can be lazy, in whatever spelling (`q`, `l`): the one object we use for it."""
+
+WEAK: Final[dict[type, Any]] = {int: 0, float: 0.0, complex: 0j}
+"""Python's number types, which adapt to the other operand's dtype."""
+
+PYTHON_NUMBERS: Final = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+"""Python's number types, and the dtypes of arrays of them."""
+
+_results: dict[tuple[Any, ...], np.dtype] = {}
+
+
+def canonical(dtype: Any) -> np.dtype:
+    """`dtype` as the dtype object that nodes have. Raises: HostOnly if XLA has not got it."""
+    found = CANONICAL.get(dtype)
+    if found is None:
+        if dtype is None or not isinstance(dtype, np.dtype):
+            return canonical(np.dtype(dtype))
+        raise HostOnly(f"arrays of {dtype} are NumPy's own")
+    return found
+
+
+def supported(dtype: np.dtype) -> bool:
+    """Whether arrays of this dtype can be lazy."""
+    return dtype in CANONICAL
+
+
+def operand(x: Any) -> Node:
+    """The node of an array-like; host data are copied. Raises: HostOnly for dtypes XLA has not."""
+    if issubclass(type(x), Lazy):
+        node: Node = x.ref.node
+        return node
+    default = PYTHON_NUMBERS.get(type(x))
+    if default is not None:
+        return number(x, default)
+    if isinstance(x, np.generic):
+        return scalar(x.item(), canonical(x.dtype))
+    if isinstance(x, np.ndarray):
+        return host_leaf(np.array(x, order="C", copy=True, subok=False))
+    from lazytensor.frontends.numpy import conversion
+
+    made = conversion.array(x)
+    if issubclass(type(made), Lazy):
+        return operand(made)
+    raise HostOnly(f"arrays of {made.dtype} are NumPy's own")
+
+
+def host_leaf(array: np.ndarray) -> Node:
+    """A leaf of a real array that nobody else will write to. Raises: HostOnly."""
+    dtype = canonical(array.dtype)
+    return leaf(array if array.dtype is dtype else array.view(dtype))
+
+
+def number(value: Any, dtype: np.dtype) -> Node:
+    """A Python number as a scalar of `dtype`, checked and converted as NumPy does."""
+    if type(value) is float and dtype.kind == "f" and dtype.itemsize == 8:
+        return scalar(value, dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return scalar(np.array(value, dtype).item() if dtype.kind != "V" else float(value), dtype)
+
+
+def kind_of(x: Any) -> Any:
+    """What decides how `x` promotes: a dtype, or a Python number type."""
+    if type(x) in WEAK:
+        return type(x)
+    if issubclass(type(x), Lazy):
+        return x.ref.type.dtype
+    found = getattr(x, "dtype", None)
+    return found if isinstance(found, np.dtype) else np.asarray(x).dtype
+
+
+def result_type(*xs: Any) -> np.dtype:
+    """The dtype that arrays, scalars, dtypes and Python numbers have in common."""
+    key = tuple(
+        x if isinstance(x, np.dtype) else np.dtype(x) if isinstance(x, type | str) else kind_of(x)
+        for x in xs
+    )
+    found = _results.get(key)
+    if found is None:
+        found = np.result_type(*(WEAK[k] if k in WEAK else k for k in key))
+        _results[key] = found = CANONICAL.get(found, found)
+    return found
+
+
+def convert(node: Node, dtype: Any) -> Node:
+    """`node` with its elements as `dtype`; itself where they are already."""
+    dtype = canonical(dtype)
+    if node.type.dtype is dtype:
+        return node
+    if node.op is SLOT and node.type.ndim == 0:
+        return number(node.value, dtype)
+    made: Node = ops.convert(node, dtype=dtype)
+    return made
+
+
+def common(*xs: Any) -> list[Node]:
+    """The operands as nodes of the one dtype that they have in common."""
+    nodes = [None if type(x) in WEAK else operand(x) for x in xs]
+    dtype = result_type(
+        *(type(x)(0) if node is None else node.type.dtype for x, node in zip(xs, nodes, strict=True))
+    )
+    return [
+        number(x, dtype) if node is None else convert(node, dtype)
+        for x, node in zip(xs, nodes, strict=True)
+    ]

@@ -1,0 +1,96 @@
+"""Shadows: real arrays that answer questions of layout and whose memory is never read.
+
+A shadow has the shape, strides and flags that NumPy's array would have; all of its elements lie in
+memory that is not there, so only NumPy code that looks at the layout alone may be given one:
+basic indexing that leaves an array, transposing, reshaping without a copy, overlap tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.types import Shape, TensorType
+from lazytensor.frontends.numpy.array import Lazy
+
+_MEMORY: Final = np.empty(64, np.uint8)
+_ADDRESS: Final = int(_MEMORY.ctypes.data) + (-int(_MEMORY.ctypes.data)) % 16
+_shared: Final[dict[TensorType, np.ndarray]] = {}
+_SHARED_BOUND: Final = 10_000
+
+
+class _Layout:
+    """What NumPy asks for to make an array of memory that it does not own."""
+
+    def __init__(
+        self, address: int, dtype: np.dtype, shape: Shape, strides: Shape, writeable: bool
+    ) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, not writeable),
+            "typestr": dtype.str,
+            "shape": shape,
+            "strides": strides,
+        }
+
+
+def shadow(x: Lazy) -> np.ndarray:
+    """The shadow of a lazy array."""
+    found = x._shadow
+    return found if found is not None else shadow_of_type(x.ref.type)
+
+
+def shadow_of_type(type: TensorType) -> np.ndarray:
+    """The shadow that all C-contiguous, writeable arrays of a type share."""
+    found = _shared.get(type)
+    if found is None:
+        if len(_shared) > _SHARED_BOUND:
+            _shared.clear()
+        found = _shared[type] = make(_ADDRESS, type.dtype, type.shape, c_strides(type), True)
+    return found
+
+
+def make(
+    address: int, dtype: np.dtype, shape: Shape, strides: Shape, writeable: bool
+) -> np.ndarray:
+    """A shadow with this layout."""
+    array = np.asarray(_Layout(address, dtype, shape, strides, writeable))
+    return array if array.dtype == dtype else array.view(dtype)
+
+
+def fortran_shadow(type: TensorType) -> np.ndarray:
+    """The shadow of a Fortran-contiguous array that owns its cell."""
+    return shadow_of_type(type.with_shape(type.shape[::-1])).T
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same layout, not to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def writeable(array: np.ndarray) -> np.ndarray:
+    """The same layout, writeable."""
+    address = array.__array_interface__["data"][0]
+    return make(address, array.dtype, array.shape, array.strides, True)
+
+
+def c_strides(type: TensorType) -> Shape:
+    """Strides of a C-contiguous array."""
+    strides: list[int] = []
+    step = type.dtype.itemsize
+    for n in reversed(type.shape):
+        strides.append(step)
+        step *= n or 1
+    return tuple(reversed(strides))
+
+
+def overlap(x: Any, y: Any, test: Any, max_work: Any = None) -> bool:
+    """Whether `test` (`np.shares_memory` or `np.may_share_memory`) says that arrays overlap."""
+    if not (isinstance(x, Lazy) and isinstance(y, Lazy)):
+        return False
+    if x.ref.cell is not y.ref.cell:
+        return False
+    return bool(test(shadow(x), shadow(y), max_work=max_work))

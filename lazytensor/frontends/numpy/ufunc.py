@@ -1,0 +1,271 @@
+"""The lazy ufunc: NumPy's, with its methods, recording where it can.
+
+Data flow of a call: arguments → operands (nodes and Python numbers) → NumPy's loop for their
+dtypes → nodes → `out=`, `where=` → arrays. What a plain call has found is remembered by the types
+of its operands in `plans`, which the fast paths here and in `operators.py` look up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core.cell import Cell
+from lazytensor.core.dtypes import BOOL
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy import loops, masked, ufunc_methods
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap_result
+from lazytensor.frontends.numpy.delivery import deliver
+from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
+from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.promotion import WEAK, operand
+
+PLANS_BOUND: Final = 20_000
+COMPARISONS: Final = frozenset(
+    "equal not_equal less less_equal greater greater_equal".split()
+)
+
+
+class Plan(NamedTuple):
+    """A plain call, ready: `op(*nodes)` is the result of class `cls`.
+
+    A Python number enters as a scalar of `dtype` if it is within `low` and `high`.
+    """
+
+    op: Any
+    cls: type
+    low: Any = None
+    high: Any = None
+    dtype: Any = None
+
+
+class UfuncType(type):
+    """NumPy's own ufuncs, and SciPy's, are instances of the lazy class too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return type.__instancecheck__(cls, instance) or (
+            cls is ufunc and isinstance(instance, np.ufunc)
+        )
+
+
+class ufunc(metaclass=UfuncType):
+    """A function of array elements, as NumPy has it."""
+
+    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
+        self.real = real
+        self.row = row
+        self.plans: dict[Any, Plan] = {}
+        self.loops: dict[Any, loops.Loop] = {}
+        self.nin, self.nout = real.nin, real.nout
+        self.__name__ = self.__qualname__ = real.__name__
+        self.__doc__ = real.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            if len(args) == 1:
+                x = args[0]
+                if type(x) is ndarray:
+                    node = x.ref.node
+                    plan = self.plans.get(node.type)
+                    if plan is not None:
+                        result = new(plan[1])
+                        result.ref = Cell(plan[0](node))
+                        result._shadow = result._base = None
+                        return result
+            elif len(args) == 2 and type(args[0]) is ndarray and type(args[1]) is ndarray:
+                node, other = args[0].ref.node, args[1].ref.node
+                plan = self.plans.get((node.type, other.type))
+                if plan is not None:
+                    result = new(plan[1])
+                    result.ref = Cell(plan[0](node, other))
+                    result._shadow = result._base = None
+                    return result
+        return call(self, args, kwargs)
+
+    def loop(self, kinds: tuple[loops.Kind, ...], **how: Any) -> loops.Loop:
+        """The loop for operands of these kinds. Raises: TypeError."""
+        key = (kinds, *how.items())
+        found = self.loops.get(key)
+        if found is None:
+            found = self.loops[key] = loops.resolve(self.real, self.row, kinds, **how)
+        return found
+
+    def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        """NumPy's `reduce`."""
+        return ufunc_methods.reduce(self, array, *args, **kwargs)
+
+    def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        """NumPy's `accumulate`."""
+        return ufunc_methods.accumulate(self, array, *args, **kwargs)
+
+    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
+        """NumPy's `reduceat`."""
+        return ufunc_methods.reduceat(self, *args, **kwargs)
+
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        """NumPy's `outer`."""
+        return ufunc_methods.outer(self, A, B, **kwargs)
+
+    def at(self, *args: Any) -> None:
+        """NumPy's `at`."""
+        ufunc_methods.at(self, *args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Any call of a ufunc."""
+    if len(args) < self.nin or len(args) > self.nin + self.nout:
+        return self.real(*args, **kwargs)  # raises
+    inputs, options = args[: self.nin], dict(kwargs)
+    outs = _outs(self, args, options)
+    if not any(map(is_array, (*inputs, *outs, options.get("where")))):
+        return self.real(*args, **kwargs)
+    if masked.any_masked(inputs) and not options and not any(o is not None for o in outs):
+        made = masked.apply(self, inputs)
+        if made is not None:
+            return made
+    try:
+        return _record(self, inputs, outs, options, args, kwargs)
+    except HostOnly:
+        return on_host(self.__name__, self.real, args, kwargs)
+    except (ShapeError, DTypeError) as error:
+        as_numpy(error, self.real, *args, **kwargs)
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` makes a call lazy: it is, or it is an array or something nested."""
+    if issubclass(type(x), Lazy):
+        return True
+    return x is not None and not isinstance(x, np.generic | bool | int | float | complex | str)
+
+
+def _outs(self: ufunc, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    given = args[self.nin :] or options.pop("out", None) or ()
+    outs = given if isinstance(given, tuple) else (given,)
+    return (*outs, *[None] * (self.nout - len(outs)))
+
+
+def _record(
+    self: ufunc,
+    inputs: tuple[Any, ...],
+    outs: tuple[Any, ...],
+    options: dict[str, Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    where = options.pop("where", True)
+    options.pop("order", None)
+    options.pop("subok", None)
+    operands = tuple(x if type(x) in WEAK else operand(x) for x in inputs)
+    kinds = tuple(x.type.dtype if isinstance(x, Node) else type(x) for x in operands)
+    loop = _find_loop(self, kinds, outs, options)
+    if loop is None or loop.body is None:
+        return fallback(self.__name__, self.real, args, kwargs)
+    try:
+        made = loop(*operands)
+    except OverflowError:
+        if self.__name__ in COMPARISONS:
+            return _compare_beyond(self, inputs, operands)
+        raise
+    if not options and where is True and not any(o is not None for o in outs):
+        _remember(self, operands, loop)
+        return tuple(map(wrap_result, made)) if self.nout > 1 else wrap_result(made)
+    results = made if self.nout > 1 else (made,)
+    delivered = tuple(
+        deliver(node, out, where, options.get("casting", "same_kind"))
+        for node, out in zip(results, outs, strict=True)
+    )
+    return delivered if self.nout > 1 else delivered[0]
+
+
+def _find_loop(
+    self: ufunc, kinds: tuple[loops.Kind, ...], outs: tuple[Any, ...], options: dict[str, Any]
+) -> loops.Loop | None:
+    """The loop; NumPy checks that `out=` may be given its results."""
+    how: dict[str, Any] = {}
+    if options.keys() - {"dtype", "casting", "signature", "sig"}:
+        return None
+    if options.get("casting") is not None:
+        how["casting"] = options["casting"]
+    signature = options.get("signature", options.get("sig"))
+    if options.get("dtype") is not None:
+        signature = (*[None] * self.nin, *[np.dtype(options["dtype"])] * self.nout)
+    if signature is not None:
+        how["signature"] = signature
+    if any(out is not None for out in outs):
+        given = [loops.PYTHON_NUMBERS[k] if k is bool else k for k in kinds]
+        if all(k in WEAK for k in given):
+            given = [loops.PYTHON_NUMBERS[k] for k in given]
+        self.real.resolve_dtypes(
+            (*given, *(None if out is None else out.dtype for out in outs)), **how
+        )
+    return self.loop(kinds, **how)
+
+
+def _remember(self: ufunc, operands: tuple[Any, ...], loop: loops.Loop) -> None:
+    """Make the plan of a plain call, for the fast paths."""
+    if self.nout > 1 or self.nin > 2:
+        return
+    nodes = [x for x in operands if isinstance(x, Node)]
+    types = [x.type if isinstance(x, Node) else type(x) for x in operands]
+    cls = ndarray if _ndim(self, nodes) else Scalar
+    plain = all(
+        not isinstance(x, Node) or x.type.dtype is d for x, d in zip(operands, loop.dtypes, strict=True)
+    )
+    assert loop.body is not None
+    op = loop.body if plain and _keeps(loop, nodes) else loop
+    if len(self.plans) > PLANS_BOUND:
+        self.plans.clear()
+    if self.nin == 1:
+        self.plans[types[0]] = Plan(op, cls)
+    elif len(nodes) == 2:
+        self.plans[tuple(types)] = Plan(op, cls)
+    else:
+        at = 0 if not isinstance(operands[0], Node) else 1
+        low, high = _bounds(type(operands[at]), loop.dtypes[at])
+        self.plans[tuple(types)] = Plan(op, cls, low, high, loop.dtypes[at])
+
+
+def _ndim(self: ufunc, nodes: list[Node]) -> int:
+    if self.real.signature is not None:
+        return -1
+    return max(node.type.ndim for node in nodes)
+
+
+def _keeps(loop: loops.Loop, nodes: list[Node]) -> bool:
+    """Whether the body's result has the loop's result dtype by itself."""
+    return loop.body in _EXACT or loop.results[0] in (BOOL, loop.dtypes[0])
+
+
+_EXACT: Final[frozenset[Any]] = frozenset()
+
+
+def _bounds(number: type, dtype: np.dtype) -> tuple[Any, Any]:
+    """Between which numbers converting to `dtype` is exact enough not to be looked at."""
+    if dtype.kind in "iu" and number is int:
+        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    if dtype.itemsize == 8 and dtype.kind == "f":
+        return (-(2**53), 2**53) if number is int else (-float("inf"), float("inf"))
+    if dtype.itemsize == 4 and dtype.kind == "f":
+        return (-(2**24), 2**24) if number is int else (-3e38, 3e38)
+    return 1, 0
+
+
+def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+    """A comparison with a Python integer that the dtype cannot hold: the answer is known."""
+    from lazytensor.frontends.numpy.numerics import constant
+
+    at = 0 if isinstance(operands[0], Node) else 1
+    probe = np.zeros((), operands[at].type.dtype)
+    answer = bool(self.real(*(probe if i == at else x for i, x in enumerate(inputs))))
+    return wrap_result(constant(answer)(operands[at]))

@@ -1,0 +1,142 @@
+"""The laws of the ops, checked on every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from lazytensor.backends.xla.emit import lowerings
+from lazytensor.core import ops
+from lazytensor.core.cell import WRITES
+from lazytensor.core.dtypes import BF16, F32, F64, FLOATS
+from lazytensor.core.interpret import references
+from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, all_ops, element
+from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.settings import settings
+from tests.ops.sample import Refusal, Sample, all_refusals, all_samples
+
+BOOKKEEPING = {PARAMETER, SLOT, element}
+FLUSHED = {BF16, F32, F64}
+"""Floats whose subnormal numbers XLA:CPU takes for zero."""
+SAMPLED = sorted({sample.op for sample in all_samples()}, key=lambda op: op.name)
+
+
+@pytest.fixture(autouse=True)
+def _in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(settings, "disk", False)
+    return
+
+
+def samples_of(op: Op) -> list[Sample]:
+    return [sample for sample in all_samples() if sample.op is op]
+
+
+def computed(samples: list[Sample], tier: str) -> list[list[np.ndarray]]:
+    """Per sample its results, all computed in one program."""
+    settings.tier = tier
+    recorded = [sample.record() for sample in samples]
+    sync(*(node for nodes in recorded for node in nodes))
+    return [[fetch(node) for node in nodes] for nodes in recorded]
+
+
+@pytest.fixture
+def tiers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", settings.tier)  # put back whatever a test assigns
+
+
+@pytest.mark.usefixtures("tiers")
+@pytest.mark.parametrize("op", SAMPLED, ids=lambda op: op.name)
+def test_compiled_equals_reference(op: Op) -> None:
+    samples = samples_of(op)
+    expected = computed(samples, "interpret")
+    actual = computed(samples, "compile")
+    for sample, left, right in zip(samples, actual, expected, strict=True):
+        for node, x, y in zip(sample.record(), left, right, strict=True):
+            assert x.dtype == y.dtype == node.type.dtype, sample
+            assert x.shape == y.shape == node.type.shape, sample
+            assert_same(x, y, sample)
+
+
+def assert_same(actual: np.ndarray, expected: np.ndarray, sample: Sample) -> None:
+    if actual.dtype.kind == "c":
+        if sample.tolerance is None or not np.isfinite(expected).all():
+            assert_same(actual.real, expected.real, sample)
+            assert_same(actual.imag, expected.imag, sample)
+            return
+    elif actual.dtype in FLOATS:
+        actual, expected = flush(actual), flush(expected)
+    if sample.tolerance is None:
+        assert_identical(actual, expected, sample)
+        return
+    wide = np.complex128 if actual.dtype.kind == "c" else np.float64
+    x, y = actual.astype(wide), expected.astype(wide)
+    finite = np.isfinite(y)
+    assert_identical(x[~finite], y[~finite], sample)
+    size = np.abs(np.where(finite, y, 0))
+    scale = size if sample.each else size.max(initial=0)
+    error = np.abs(np.where(finite, x - y, 0)) - sample.tolerance * scale
+    assert np.all(error <= 0), report(sample, x, y, error > 0)
+
+
+def flush(x: np.ndarray) -> np.ndarray:
+    """`x` with zeros for the subnormal numbers that XLA may not see."""
+    if x.dtype not in FLUSHED:
+        return x
+    tiny = np.asarray(2.0**-126 if x.dtype != F64 else 2.0**-1022, x.dtype)
+    return np.where(np.abs(x) < tiny, np.copysign(np.zeros((), x.dtype), x), x)
+
+
+def assert_identical(actual: np.ndarray, expected: np.ndarray, sample: Sample) -> None:
+    same = (actual == expected) | ((actual != actual) & (expected != expected))
+    if actual.dtype in FLOATS:
+        same &= (np.signbit(actual) == np.signbit(expected)) | (expected != expected)
+    assert np.all(same), report(sample, actual, expected, ~same)
+
+
+def report(sample: Sample, actual: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
+    """Where the two differ, and on what operands."""
+    wrong = np.broadcast_to(wrong, np.shape(actual))
+    lines = [f"{sample}: {wrong.sum()} of {wrong.size} differ"]
+    operands = sample.arrays
+    if all(np.broadcast_shapes(x.shape, wrong.shape) == wrong.shape for x in operands):
+        operands = tuple(np.broadcast_to(x, wrong.shape) for x in operands)
+        lines += [f"operands {[x[wrong][:8].tolist() for x in operands]}"]
+    return "\n".join([*lines, f"got      {actual[wrong][:8]}", f"expected {expected[wrong][:8]}"])
+
+
+VIEWS = [sample for sample in all_samples() if sample.op in WRITES]
+
+
+@pytest.mark.usefixtures("tiers")
+@pytest.mark.parametrize("sample", VIEWS, ids=str)
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_views_read_what_was_written(sample: Sample, tier: str) -> None:
+    settings.tier = tier
+    base, *data = map(ops.leaf, sample.arrays)
+    write = WRITES[sample.op]
+    view = sample.op(base, *data, **sample.attrs)
+    value = ops.leaf(fetch(view)[::-1].copy() if view.type.ndim else fetch(view))
+    read = sample.op(write(base, value, *data, **sample.attrs), *data, **sample.attrs)
+    unchanged = write(base, view, *data, **sample.attrs)
+    sync(read, unchanged)
+    assert_identical(fetch(read), fetch(value), sample)
+    assert_identical(fetch(unchanged), sample.arrays[0], sample)
+
+
+@pytest.mark.parametrize("refusal", all_refusals(), ids=lambda r: f"{r.op.name}-{r.operands}")
+def test_wrong_operands_are_refused_while_recording(refusal: Refusal) -> None:
+    with pytest.raises(refusal.error, match=f"^{refusal.op.name}: "):
+        refusal.op(*map(ops.leaf, refusal.operands), **refusal.attrs)
+
+
+@pytest.mark.parametrize("op", set(all_ops()) - BOOKKEEPING, ids=lambda op: op.name)
+def test_every_op_is_whole(op: Op) -> None:
+    """Closed world: documented, sampled, with a reference, and lowered or left to the host."""
+    assert op.__doc__, f"{op.name}: write what the result is"
+    assert op in SAMPLED, f"{op.name}: add a sample to tests/ops/samples/"
+    if not isinstance(op, Composite):
+        assert op in references(), f"{op.name}: add its reference to lazytensor/core/reference/"
+        hosted = getattr(op, "host_only", False)
+        assert hosted or op in lowerings(), f"{op.name}: lower it in lazytensor/backends/xla/"
