@@ -52,8 +52,10 @@ def _loop_depth(here: tuple[Place, ...]) -> int:
     """If the program went backwards since last time: how many frames, innermost first, that took.
 
     The last of them is the loop's own; what called it does not matter, so that a second call of
-    the same loop finds its programs again.
+    the same loop finds its programs again. Coming to the very same point again is a loop as well.
     """
+    if here == recorder.previous:
+        return 1
     frames = zip(reversed(here), reversed(recorder.previous), strict=False)
     for outer, ((code, offset), (old_code, old_offset)) in enumerate(frames):
         if code is not old_code or offset != old_offset:

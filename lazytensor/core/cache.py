@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lazytensor.core import metrics
@@ -34,13 +34,18 @@ class Entry:
     """
 
     program: Program
-    history: SlotHistory
+    history: SlotHistory = field(default_factory=SlotHistory)
     executable: Executable | None = None
     donated: tuple[tuple[int, int], ...] = ()
     spent: float = 0.0
     runs: int = 0
     on_disk: bool | None = None
     host: tuple[int, ...] | None = None
+
+    def observe(self, packed: Packed) -> None:
+        """Take note of the slots' values; an executable that assumed others is let go."""
+        if self.history.observe(packed):
+            self.executable = self.on_disk = None
 
     @property
     def debt(self) -> float:
@@ -68,26 +73,23 @@ class Cache:
         self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
         self._lock = threading.Lock()
 
-    def find(self, program: Program, packed: Packed) -> Entry:
-        """The entry of this program, made now if it is new; its slot history is brought up."""
+    def find(self, program: Program) -> Entry:
+        """The entry of this program, made now if it is new."""
         with self._lock:
             entry = self._entries.get(program)
             if entry is None:
-                return self._add(program, packed)
+                return self._add(program)
             self._entries.move_to_end(program)
-        if entry.history.observe(packed):
-            entry.executable = entry.on_disk = None
-        return entry
+            return entry
 
-    def _add(self, program: Program, packed: Packed) -> Entry:
-        entry = Entry(program, SlotHistory(packed))
-        self._entries[program] = entry
-        siblings = self._by_instructions.setdefault(program.instructions, [])
-        siblings.append(entry)
+    def _add(self, program: Program) -> Entry:
+        entry = self._entries[program] = Entry(program)
+        self._by_instructions.setdefault(program.instructions, []).append(entry)
         while len(self._entries) > settings.programs:
             _, old = self._entries.popitem(last=False)
-            self._by_instructions[old.program.instructions].remove(old)
-            if not self._by_instructions[old.program.instructions]:
+            siblings = self._by_instructions[old.program.instructions]
+            siblings.remove(old)
+            if not siblings:
                 del self._by_instructions[old.program.instructions]
             metrics.count("evictions")
         return entry

@@ -17,11 +17,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import ref
 
+import numpy as np
+
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, starts
 from lazytensor.core.recorder import recorder
-from lazytensor.core.types import TensorType
+from lazytensor.core.types import TensorType, tensor_type
 
+_S64 = np.dtype(np.int64)
 Write = Callable[..., Node]
 WRITES: dict[Op, Write] = {}
 """Per view op: `write(base, value, *data, **attrs)`, the base with its viewed part replaced."""
@@ -43,6 +46,11 @@ class Step(NamedTuple):
     def data(self) -> tuple[Node, ...]:
         """The operands after the base."""
         return () if self.starts is None else (starts(self.starts),)
+
+    def type(self, base: TensorType) -> TensorType:
+        """The type of the view of a base of this type."""
+        types = (base,) if self.starts is None else (base, tensor_type(_S64, (len(self.starts),)))
+        return self.op.signature(types, dict(self.attrs))[0]
 
     def read(self, base: Node) -> Node:
         """The view of `base`."""
@@ -106,7 +114,11 @@ class View:
     def __init__(self, cell: Cell, chain: Chain, type: TensorType | None = None) -> None:
         self.cell = cell
         self.chain = chain
-        self.type = self.node.type if type is None else type
+        if type is None:
+            type = cell.type
+            for step in chain:
+                type = step.type(type)
+        self.type = type
 
     @property
     def node(self) -> Node:

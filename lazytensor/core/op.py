@@ -36,6 +36,7 @@ class Op:
         self.name = name
         self.rule = rule
         self.elementwise = elementwise
+        self.moves = False
         self.operands = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
         self.attributes = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
         self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
@@ -53,12 +54,20 @@ class Op:
         if type.__class__ is tuple:
             recorder.work += type[0].work
             return tuple(element(node, index=i) for i in range(len(type)))
-        recorder.work += type.work
+        recorder.work += type.moving if self.moves else type.work
         return node
+
+    def signature(
+        self, types: tuple[TensorType, ...], attrs: dict[str, Any]
+    ) -> tuple[Any, Attrs]:
+        """The type of the result and the attribute values in order, without recording."""
+        key = (types, *attrs.items()) if attrs else types
+        found = self.inferred.get(key)
+        return self._infer(key, types, attrs) if found is None else found
 
     def infer(self, *types: TensorType, **attrs: Any) -> ResultType:
         """The type of the result, without recording."""
-        return cast(ResultType, self.rule(*types, **attrs))
+        return cast(ResultType, self.signature(types, attrs)[0])
 
     def _infer(
         self, key: tuple[Any, ...], types: tuple[TensorType, ...], attrs: dict[str, Any]

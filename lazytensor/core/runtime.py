@@ -113,8 +113,10 @@ def _compute(outputs: list[Node], cause: str) -> None:
                 outputs = _pending(outputs)
                 continue
             owned = _owned(found.leaves, edges)
-            packed = pack(found.program, found.slots)
-            entry = cache.find(found.program, packed)
+            entry = cache.find(found.program)
+            found = found._replace(program=entry.program)  # it knows its layout already
+            packed = pack(entry.program, found.slots)
+            entry.observe(packed)
         run = execution.Run(entry, found, wanted, packed, owned, cause)
         needed = execution.run(run)
         if needed:

@@ -54,16 +54,15 @@ def pack(program: Program, values: list[Any]) -> Packed:
 class SlotHistory:
     """What the slots of one program have been.
 
-    Per dtype: the `first` values as bits, a row each; `varying` marks the positions that have
+    Per dtype: the `first` values and their `bits`; `varying` marks the positions that have
     changed; `leader` is the first position that has always had the same bits.
     """
 
-    def __init__(self, packed: Packed) -> None:
-        self.first = packed
-        self.bits = {dtype: array.tobytes() for dtype, array in packed.items()}
-        self.rows = {dtype: _rows(array) for dtype, array in packed.items()}
-        self.varying = {dtype: np.zeros(array.size, bool) for dtype, array in packed.items()}
-        self.leader = {dtype: _leaders(array) for dtype, array in packed.items()}
+    def __init__(self) -> None:
+        self.first: Packed = {}
+        self.bits: Packed = {}
+        self.varying: Packed = {}
+        self.leader: Packed = {}
         self.changes = 0
 
     def observe(self, packed: Packed) -> bool:
@@ -72,26 +71,38 @@ class SlotHistory:
         The second time that happens, every slot of the dtype in question becomes data of its own:
         two recompiles for scalars are the most that a program ever costs.
         """
+        if not self.first:
+            self._begin(packed)
+            return False
         news = False
         for dtype, array in packed.items():
-            if array.tobytes() != self.bits[dtype]:
-                news |= self._changed(dtype, _rows(array))
+            bits, varying, leader = _bits(array), self.varying[dtype], self.leader[dtype]
+            changed = bits != self.bits[dtype]
+            if not changed.any():
+                continue
+            fresh = (changed & ~varying).any()
+            parted = ((bits != bits[leader]) & varying).any()
+            if fresh or parted:
+                self._take_in(dtype, bits, changed)
+                news = True
         self.changes += news
         return news
 
-    def _changed(self, dtype: np.dtype, rows: np.ndarray) -> bool:
+    def _begin(self, packed: Packed) -> None:
+        for dtype, array in packed.items():
+            self.first[dtype] = array
+            self.bits[dtype] = _bits(array)
+            self.varying[dtype] = np.zeros(array.size, bool)
+            self.leader[dtype] = _leaders(array)
+
+    def _take_in(self, dtype: np.dtype, bits: np.ndarray, changed: np.ndarray) -> None:
         varying, leader = self.varying[dtype], self.leader[dtype]
-        fresh = (self.rows[dtype] != rows).any(axis=1) & ~varying
-        parted = (rows != rows[leader]).any(axis=1) & varying
-        if not fresh.any() and not parted.any():
-            return False
         if self.changes:
             varying[:] = True
             leader[:] = np.arange(leader.size)
         else:
-            varying |= fresh
-            _part(leader, rows)
-        return True
+            varying |= changed
+            _part(leader, bits)
 
     def assumptions(self, program: Program) -> Assumptions:
         """What an executable compiled now may rely on."""
@@ -114,22 +125,23 @@ class SlotHistory:
         return [array for dtype, array in packed.items() if self.varying[dtype].any()]
 
 
-def _rows(array: np.ndarray) -> np.ndarray:
-    """The bytes of each element."""
-    return array.view(np.uint8).reshape(array.size, array.dtype.itemsize)
+def _bits(array: np.ndarray) -> np.ndarray:
+    """Something per element that is equal where, and only where, all bits are."""
+    width = array.dtype.itemsize
+    if width == 16:  # NumPy has no 128-bit integer; a void's bytes compare
+        return array.view("V16")
+    return array.view(f"u{width}")
 
 
 def _leaders(array: np.ndarray) -> np.ndarray:
     """Per element the first position with the same bits."""
-    width = array.dtype.itemsize
-    bits = array.tobytes()
-    first: dict[bytes, int] = {}
-    places = range(0, len(bits), width)
-    return np.array([first.setdefault(bits[i : i + width], i // width) for i in places], np.intp)
+    first: dict[object, int] = {}
+    bits = _bits(array).tolist()
+    return np.array([first.setdefault(item, i) for i, item in enumerate(bits)], np.intp)
 
 
-def _part(leader: np.ndarray, rows: np.ndarray) -> None:
-    """Keep together only what has the same bits in `rows` too."""
-    first: dict[tuple[int, bytes], int] = {}
-    for i, row in enumerate(rows):
-        leader[i] = first.setdefault((int(leader[i]), row.tobytes()), i)
+def _part(leader: np.ndarray, bits: np.ndarray) -> None:
+    """Keep together only what has equal `bits` too."""
+    first: dict[tuple[int, object], int] = {}
+    for i, item in enumerate(zip(leader.tolist(), bits.tolist(), strict=True)):
+        leader[i] = first.setdefault(item, i)

@@ -13,12 +13,14 @@ Shape = tuple[int, ...]
 
 NODE_WORK: Final = 4096
 """What recording one node counts for, in elements, when a pending graph's size is estimated."""
+MOVING_WORK: Final = 2**17
+"""What an op that only moves elements counts for at the most: XLA fuses it, or does it in place."""
 
 
 class TensorType:
     """A dtype and a static shape. Made by `tensor_type`, which interns."""
 
-    __slots__ = ("dtype", "ndim", "shape", "size", "work")
+    __slots__ = ("dtype", "moving", "ndim", "shape", "size", "work")
 
     def __init__(self, dtype: np.dtype, shape: Shape) -> None:
         self.dtype = dtype
@@ -26,6 +28,7 @@ class TensorType:
         self.ndim = len(shape)
         self.size = math.prod(shape)
         self.work = self.size + NODE_WORK
+        self.moving = min(self.size, MOVING_WORK) + NODE_WORK
 
     @property
     def nbytes(self) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.client import deserialize as load
-from lazytensor.backends.xla.client import fingerprint, host_view, to_device, to_host
+from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
 from lazytensor.backends.xla.emit import lowerings, module_of
 from lazytensor.core import metrics
 from lazytensor.core.op import Composite, Op, element
@@ -16,8 +19,17 @@ from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.slots import NOTHING, Assumptions
 from lazytensor.core.types import TensorType
 
-__all__ = ["compile", "fingerprint", "host_view", "load", "runs_on_host", "stablehlo", "to_device",
-           "to_host", "copy"]
+__all__ = [
+    "compile",
+    "copy",
+    "fingerprint",
+    "host_view",
+    "load",
+    "runs_on_host",
+    "stablehlo",
+    "to_device",
+    "to_host",
+]
 
 
 def compile(
@@ -38,13 +50,16 @@ def stablehlo(program: Program) -> str:
     return str(module_of(program, NOTHING))
 
 
+@cache
+def fingerprint() -> bytes:
+    """The client's, and a hash of the lowerings: a lowering that is mended makes new executables."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    text = b"".join(path.read_bytes() for path in sources)
+    return client.fingerprint() + hashlib.sha256(text).digest()
+
+
 def runs_on_host(op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
     """Whether NumPy runs this op faster, or nobody has lowered it."""
     if op in INPUTS or op is element or isinstance(op, Composite):
         return False
     return op not in lowerings()
-
-
-def copy(buffer: Any) -> Any:
-    """A second buffer with the same contents."""
-    return to_device(to_host(buffer), owned=True)

@@ -240,3 +240,6 @@ MERGES[reshape, reshape] = lambda first, second: second
 MERGES[transpose, transpose] = lambda first, second: transpose_step(
     tuple(first.attrs[0][1][axis] for axis in second.attrs[0][1])
 )
+
+for _op in (broadcast, reshape, transpose, slice, update_slice):
+    _op.moves = True

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import NUMBERS
@@ -17,7 +15,7 @@ from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.functions.contraction import contract
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.promotion import canonical, common, convert
+from lazytensor.frontends.numpy.promotion import common, convert
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -123,118 +121,6 @@ def kron(a: Any, b: Any) -> Any:
     return deliver(ops.reshape(_times(x, y), shape=shape))
 
 
-def _gufunc(function: Function, ranks: tuple[int, int], rank: int) -> Function:
-    """A generalised ufunc: `axes`, `dtype`, `casting` and `out` around a function of nodes."""
-    real = getattr(np, function.__name__)
-
-    def call(
-        x1: Any,
-        x2: Any,
-        /,
-        out: Any = None,
-        *,
-        axes: Any = None,
-        axis: Any = None,
-        dtype: Any = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-        keepdims: bool = False,
-    ) -> Any:
-        nodes = common(x1, x2)
-        if dtype is not None:
-            nodes = [convert(node, canonical(np.dtype(dtype))) for node in nodes]
-        if axis is not None:
-            axes = [(axis,), (axis,)]
-        if axes is not None:
-            nodes = [_last(n, a, r) for n, a, r in zip(nodes, axes, ranks, strict=False)]
-        try:
-            result = function(*nodes)
-        except ValueError:
-            _complain(real, *nodes)
-            raise
-        if keepdims:
-            place = normalize_axis_index(-1 if axis is None else axis, result.type.ndim + 1)
-            shape = result.type.shape
-            result = ops.reshape(result, shape=(*shape[:place], 1, *shape[place:]))
-        elif axes is not None and len(axes) > 2:
-            result = _first(result, axes[2], rank)
-        return deliver(result, out, casting)
-
-    return call
-
-
-def _as_tuple(axes: Any) -> tuple[int, ...]:
-    return tuple(axes) if isinstance(axes, Sequence) else (axes,)
-
-
-def _last(x: Node, axes: Any, rank: int) -> Node:
-    """`x` with its core axes last."""
-    given = [normalize_axis_index(a, x.type.ndim) for a in _as_tuple(axes)[:rank]]
-    order = (*(i for i in range(x.type.ndim) if i not in given), *given)
-    node: Node = ops.transpose(x, axes=order)
-    return node
-
-
-def _first(x: Node, axes: Any, rank: int) -> Node:
-    """`x`, whose core axes are last, with them where `axes` says."""
-    given = [normalize_axis_index(a, x.type.ndim) for a in _as_tuple(axes)[:rank]]
-    rest = iter(range(x.type.ndim - len(given)))
-    core = dict(zip(given, range(x.type.ndim - len(given), x.type.ndim), strict=True))
-    order = tuple(core[i] if i in core else next(rest) for i in range(x.type.ndim))
-    node: Node = ops.transpose(x, axes=order)
-    return node
-
-
-def matmul_nodes(x: Node, y: Node) -> Node:
-    """`x @ y` of nodes of one dtype."""
-    n, m = x.type.ndim, y.type.ndim
-    if not n or not m:
-        raise ValueError("matmul: operands need an axis")
-    batch = max(n, m, 2) - 2
-    row, column, shared = batch, batch + 1, batch + 2
-    left = [shared] if n == 1 else [*range(batch - n + 2, batch), row, shared]
-    right = [shared] if m == 1 else [*range(batch - m + 2, batch), shared, column]
-    if x.type.shape[-1] != y.type.shape[right.index(shared)]:
-        raise ValueError("matmul: the axes summed over differ")
-    result = [*range(batch), *([row] if n > 1 else []), *([column] if m > 1 else [])]
-    return contract(x, y, left, right, result)
-
-
-def _matmul(x: Node, y: Node) -> Node:
-    return matmul_nodes(x, y)
-
-
-def _vecdot(x: Node, y: Node) -> Node:
-    return _batched(_conjugate(x), y, "k", "k", "")
-
-
-def _matvec(x: Node, y: Node) -> Node:
-    return _batched(x, y, "ik", "k", "i")
-
-
-def _vecmat(x: Node, y: Node) -> Node:
-    return _batched(_conjugate(x), y, "k", "kj", "j")
-
-
-def _batched(x: Node, y: Node, left: str, right: str, result: str) -> Node:
-    """A contraction of the last axes; those before are broadcast."""
-    extra = [x.type.ndim - len(left), y.type.ndim - len(right)]
-    if min(extra) < 0 or x.type.shape[-1] != y.type.shape[extra[1] + right.index("k")]:
-        raise ValueError("the axes summed over differ, or are not there")
-    batch = max(extra)
-    first, second = ([*range(batch - n, batch)] for n in extra)
-    return contract(x, y, [*first, *left], [*second, *right], [*range(batch), *result])
-
-
-_matmul.__name__, _vecdot.__name__ = "matmul", "vecdot"
-_matvec.__name__, _vecmat.__name__ = "matvec", "vecmat"
-matmul = _gufunc(_matmul, (2, 2), 2)
-vecdot = _gufunc(_vecdot, (1, 1), 0)
-matvec = _gufunc(_matvec, (2, 1), 1)
-vecmat = _gufunc(_vecmat, (1, 2), 1)
-
-
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """See numpy.convolve."""
     x, y = common(a, v)
@@ -290,11 +176,3 @@ LAZY: dict[str, Function] = {
     "tensordot": tensordot,
     "vdot": vdot,
 }
-
-GUFUNCS: dict[str, Function] = {
-    "matmul": matmul,
-    "matvec": matvec,
-    "vecdot": vecdot,
-    "vecmat": vecmat,
-}
-"""Ufuncs of NumPy's whose loops run over whole axes."""

@@ -1,0 +1,84 @@
+"""`x.flat`: all elements in row-major order, to be read, written and iterated over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import runtime
+from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap, wrap_view
+from lazytensor.frontends.numpy.conversion import asarray
+from lazytensor.frontends.numpy.indexing import getitem, setitem
+from lazytensor.frontends.numpy.reinterpretation import flat_view
+
+
+class flatiter:
+    """What `x.flat` gives. Slices of it are copies; writing repeats a value that is too short."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, base: ndarray) -> None:
+        self.base = base
+        self.index = 0
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Where in the array the next element is."""
+        return tuple(int(i) for i in np.unravel_index(self.index, self.base.shape))
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= self.base.size:
+            raise StopIteration
+        self.index += 1
+        return getitem(flat_view(self.base), self.index - 1)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = getitem(flat_view(self.base), key)
+        return wrap(found.node) if isinstance(found, ndarray) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        row = flat_view(self.base)
+        part = getitem(row, key)
+        if isinstance(part, ndarray):
+            value = asarray(value)
+            size = part.size
+            value = wrap_view(value.ref, value._shadow, value) if value.ndim == 1 else value.ravel()
+            if value.size not in (1, size) and value.size:
+                value = _repeated(value, size)
+        setitem(row, key, value)
+
+    def copy(self) -> ndarray:
+        """The elements, in an array of their own."""
+        return wrap(flat_view(self.base).node)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return runtime.fetch(flat_view(self.base).node).astype(dtype or self.base.dtype, copy=False)
+
+    def __eq__(self, other: object) -> Any:
+        return self.copy() == (other.copy() if isinstance(other, flatiter) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.copy() != (other.copy() if isinstance(other, flatiter) else other)
+
+
+def _repeated(value: Lazy, size: int) -> Any:
+    """The first `size` of the elements of `value` run through over and over."""
+    return getitem(value, np.arange(size) % value.size)
+
+
+def flat(x: ndarray) -> flatiter:
+    """`x.flat`."""
+    return flatiter(x)
+
+
+def set_flat(x: ndarray, value: Any) -> None:
+    """`x.flat = value`."""
+    flatiter(x)[:] = value

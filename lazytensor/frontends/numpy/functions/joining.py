@@ -1,0 +1,297 @@
+"""Functions that put arrays together: concatenation, stacking, tiling, padding, rolling."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.core.op import starts
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
+
+
+def joined(
+    nodes: Sequence[Node], axis: int, out: Any = None, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
+    """Nodes one after another along an axis, converted to what they have in common."""
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were "
+                        "provided.")
+    if dtype is None:
+        wanted = result_type(*(node.type.dtype for node in nodes))
+    else:
+        wanted = canonical(np.dtype(dtype))
+        for node in nodes:
+            check_cast(node.type.dtype, wanted, casting)
+    if len(nodes) == 1:
+        return deliver(convert(nodes[0], wanted), out, casting)
+    return deliver(
+        ops.concatenate(*(convert(node, wanted) for node in nodes), axis=axis), out, casting
+    )
+
+
+def concatenate(
+    arrays: Any,
+    /,
+    axis: int | None = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:
+    """See numpy.concatenate."""
+    nodes = [operand(x) for x in arrays]
+    if not nodes:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        nodes = [ops.reshape(node, shape=(node.type.size,)) for node in nodes]
+        axis = 0
+    rank = nodes[0].type.ndim
+    if rank == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    place = normalize_axis_index(operator.index(axis), rank)
+    try:
+        return joined(nodes, place, out, dtype, casting)
+    except ValueError:
+        np.concatenate([dummy(node.type) for node in nodes], axis)
+        raise
+
+
+def stack(
+    arrays: Any,
+    axis: int = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Any:
+    """See numpy.stack."""
+    nodes = [operand(x) for x in arrays]
+    if not nodes:
+        raise ValueError("need at least one array to stack")
+    shape = nodes[0].type.shape
+    if any(node.type.shape != shape for node in nodes):
+        raise ValueError("all input arrays must have the same shape")
+    place = normalize_axis_index(operator.index(axis), len(shape) + 1)
+    thick = (*shape[:place], 1, *shape[place:])
+    return joined([ops.reshape(n, shape=thick) for n in nodes], place, out, dtype, casting)
+
+
+def _in_rows(node: Node) -> Node:
+    shape = node.type.shape
+    if len(shape) > 1:
+        return node
+    row: Node = ops.reshape(node, shape=(1, node.type.size))
+    return row
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """See numpy.vstack."""
+    return concatenate([wrap(_in_rows(operand(x))) for x in tup], 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """See numpy.hstack."""
+    nodes = [n if n.type.ndim else ops.reshape(n, shape=(1,)) for n in map(operand, tup)]
+    axis = 0 if nodes and nodes[0].type.ndim == 1 else 1
+    return concatenate(list(map(wrap, nodes)), axis, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> Any:
+    """See numpy.dstack."""
+    nodes = [_in_rows(operand(x)) for x in tup]
+    deep = [n if n.type.ndim > 2 else ops.reshape(n, shape=(*n.type.shape, 1)) for n in nodes]
+    return concatenate(list(map(wrap, deep)), 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """See numpy.column_stack."""
+    nodes = [operand(x) for x in tup]
+    columns = [
+        n if n.type.ndim > 1 else ops.reshape(n, shape=(n.type.size, 1)) for n in nodes
+    ]
+    return concatenate(list(map(wrap, columns)), 1)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """See numpy.append."""
+    return concatenate((arr, values), axis)
+
+
+def repeated(node: Node, count: int, axis: int) -> Node:
+    """Every element `count` times along an axis."""
+    shape = node.type.shape
+    thick = ops.reshape(node, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    wide = ops.broadcast(thick, shape=(*shape[: axis + 1], count, *shape[axis + 1 :]))
+    made: Node = ops.reshape(wide, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+    return made
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """See numpy.repeat."""
+    node = operand(a)
+    if axis is None:
+        node = ops.reshape(node, shape=(node.type.size,))
+        axis = 0
+    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    counts = np.asarray(real(repeats))
+    if counts.dtype.kind not in "iub" or counts.ndim > 1 or (counts < 0).any():
+        np.repeat(np.arange(node.type.shape[place]), counts)
+        raise HostOnly(f"repeats of {counts.dtype}")
+    if counts.size == 1:
+        return wrap(repeated(node, int(counts.item()), place))
+    return wrap(picked(node, np.repeat(np.arange(node.type.shape[place]), counts), place))
+
+
+def tile(A: Any, reps: Any) -> Any:
+    """See numpy.tile."""
+    node = operand(A)
+    try:
+        counts = tuple(operator.index(n) for n in reps)
+    except TypeError:
+        counts = (operator.index(reps),)
+    rank = max(len(counts), node.type.ndim)
+    shape = (1,) * (rank - node.type.ndim) + node.type.shape
+    counts = (1,) * (rank - len(counts)) + counts
+    if min(counts, default=0) < 0:
+        raise ValueError("negative dimensions are not allowed")
+    thick = ops.reshape(node, shape=tuple(n for size in shape for n in (1, size)))
+    pairs = [n for pair in zip(counts, shape, strict=True) for n in pair]
+    wide = ops.broadcast(thick, shape=tuple(pairs))
+    final = tuple(n * size for n, size in zip(counts, shape, strict=True))
+    return wrap(ops.reshape(wide, shape=final))
+
+
+MOST_RUNS = 8
+"""Runs of equally spaced indices up to which they are sliced and joined instead of gathered."""
+
+
+def picked(node: Node, indices: np.ndarray, axis: int) -> Node:
+    """The elements at `indices`, known and in range, along an axis.
+
+    Slices fuse with what comes before and after; a gather does not.
+    """
+    runs = _runs(indices)
+    if len(runs) > MOST_RUNS:
+        return _gathered(node, indices, axis)
+    parts = [_run(node, axis, *run) for run in runs]
+    made: Node = parts[0] if len(parts) == 1 else ops.concatenate(*parts, axis=axis)
+    return made
+
+
+def _runs(indices: np.ndarray) -> list[tuple[int, int, int]]:
+    """(start, count, step) of each run of equally spaced indices."""
+    if not indices.size:
+        return [(0, 0, 1)]
+    found: list[tuple[int, int, int]] = []
+    begin, size = 0, indices.size
+    while begin < size and len(found) <= MOST_RUNS:
+        if begin + 1 == size:
+            found.append((int(indices[begin]), 1, 1))
+            break
+        step = int(indices[begin + 1] - indices[begin])
+        same = np.diff(indices[begin:]) == step
+        count = (size - begin) if same.all() else int(same.argmin()) + 1
+        if count == 2 and abs(step) > 1:  # two elements apart are no run
+            count, step = 1, 1
+        found.append((int(indices[begin]), count, step))
+        begin += count
+    return found
+
+
+def _run(node: Node, axis: int, start: int, count: int, step: int) -> Node:
+    shape = node.type.shape
+    rank = len(shape)
+    begin = tuple(start if i == axis else 0 for i in range(rank))
+    sizes = _replaced(shape, axis, 1 if step == 0 else count)
+    strides = tuple((step or 1) if i == axis else 1 for i in range(rank))
+    part: Node = ops.slice(node, starts(begin), sizes=sizes, strides=strides)
+    return ops.broadcast(part, shape=_replaced(shape, axis, count)) if step == 0 else part
+
+
+def _replaced(shape: Shape, axis: int, n: int) -> Shape:
+    return (*shape[:axis], n, *shape[axis + 1 :])
+
+
+def _gathered(node: Node, indices: np.ndarray, axis: int) -> Node:
+    found: Node = ops.gather(node, operand(indices.astype(np.int64)), axes=(axis,))
+    order = (*range(1, axis + 1), 0, *range(axis + 1, node.type.ndim))
+    return found if axis == 0 else ops.transpose(found, axes=order)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """See numpy.roll."""
+    node = operand(a)
+    shape = node.type.shape
+    if axis is None:
+        flat = ops.reshape(node, shape=(node.type.size,))
+        return wrap(ops.reshape(_rolled(flat, int(_total(shift)), 0), shape=shape))
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    places = [normalize_axis_index(operator.index(i), len(shape)) for i in axes]
+    pairs = np.broadcast(real(shift), places)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    for count, place in pairs:
+        node = _rolled(node, int(count), int(place))
+    return wrap(node)
+
+
+def _total(shift: Any) -> Any:
+    return np.asarray(real(shift)).sum()
+
+
+def _rolled(node: Node, count: int, axis: int) -> Node:
+    n = node.type.shape[axis]
+    count %= n or 1
+    if not count:
+        return node
+    parts = (_run(node, axis, n - count, count, 1), _run(node, axis, 0, n - count, 1))
+    made: Node = ops.concatenate(*parts, axis=axis)
+    return made
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """See numpy.resize."""
+    node = operand(a)
+    shape = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
+    if min(shape, default=0) < 0:
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    size = math.prod(shape)
+    if not node.type.size or not size:
+        return wrap(ops.broadcast(convert(operand(0), node.type.dtype), shape=shape))
+    times = -(-size // node.type.size)
+    flat = ops.reshape(node, shape=(1, node.type.size))
+    wide = ops.broadcast(flat, shape=(times, node.type.size))
+    line = _run(ops.reshape(wide, shape=(times * node.type.size,)), 0, 0, size, 1)
+    return wrap(ops.reshape(line, shape=shape))
+
+
+LAZY: dict[str, Function] = {
+    "append": append,
+    "column_stack": column_stack,
+    "concat": concatenate,
+    "concatenate": concatenate,
+    "dstack": dstack,
+    "hstack": hstack,
+    "repeat": repeat,
+    "resize": resize,
+    "roll": roll,
+    "stack": stack,
+    "tile": tile,
+    "vstack": vstack,
+}
+
+METHODS: dict[str, Function] = {"repeat": repeat}
+

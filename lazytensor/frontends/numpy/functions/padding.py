@@ -1,0 +1,81 @@
+"""`pad`: what surrounds the array is slices of it, so that padding fuses with its neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.joining import picked
+from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.promotion import convert, operand
+
+_of_numpy = rebound("pad", "empty")
+_OF_INDICES = {"edge", "reflect", "symmetric", "wrap"}
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """See numpy.pad."""
+    node = operand(array)
+    pairs = _pairs(real(pad_width), node.type.ndim)
+    if pairs is None or not node.type.size:
+        return _of_numpy(array, pad_width, mode, **kwargs)
+    if mode == "constant" and kwargs.keys() <= {"constant_values"}:
+        return wrap(_constant(node, pairs, kwargs.get("constant_values", 0)))
+    if mode in _OF_INDICES and kwargs.get("reflect_type", "even") == "even":
+        for axis, (low, high) in enumerate(pairs):
+            if low or high:
+                line = np.arange(node.type.shape[axis])
+                node = picked(node, np.pad(line, (low, high), mode, **kwargs), axis)
+        return wrap(node)
+    return _of_numpy(array, pad_width, mode, **kwargs)
+
+
+def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]] | None:
+    """Widths before and after each axis; None where NumPy shall say what is wrong with them."""
+    if isinstance(pad_width, dict):
+        widths = np.zeros((ndim, 2), int)
+        for axis, value in pad_width.items():
+            widths[axis] = value
+        pad_width = widths
+    given = np.asarray(pad_width)
+    if given.dtype.kind not in "iu" or (given < 0).any():
+        return None
+    try:
+        return [tuple(pair) for pair in np.broadcast_to(given, (ndim, 2)).tolist()]
+    except ValueError:
+        return None
+
+
+def _constant(node: Node, pairs: list[tuple[int, int]], values: Any) -> Node:
+    """Padding with numbers: in one step where they are all the same."""
+    ndim = node.type.ndim
+    if np.ndim(values) == 0:
+        low, high = (tuple(column) for column in zip(*pairs, strict=True)) if pairs else ((), ())
+        return _padded(node, values, low, high)
+    each = np.broadcast_to(np.asarray(real(values)), (ndim, 2))
+    for axis, (low_width, high_width) in enumerate(pairs):
+        for width, value, side in (
+            (low_width, each[axis, 0], 0),
+            (high_width, each[axis, 1], 1),
+        ):
+            widths = tuple(width if i == axis else 0 for i in range(ndim))
+            none = (0,) * ndim
+            node = _padded(node, value, *((none, widths) if side else (widths, none)))
+    return node
+
+
+def _padded(node: Node, value: Any, low: tuple[int, ...], high: tuple[int, ...]) -> Node:
+    if not any(low) and not any(high):
+        return node
+    filler = convert(operand(value), node.type.dtype)
+    made: Node = ops.pad(node, filler, low=low, high=high, interior=(0,) * node.type.ndim)
+    return made
+
+
+LAZY: dict[str, Function] = {"pad": pad}

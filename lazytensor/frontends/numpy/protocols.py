@@ -1,0 +1,160 @@
+"""What other code asks of an array: NumPy's protocols, Python's containers, printing, pickling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import runtime
+from lazytensor.frontends.numpy import scalar
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.indexing import getitem
+from lazytensor.frontends.numpy.operators import COMPARISONS
+from lazytensor.frontends.numpy.promotion import host_leaf
+from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
+
+
+def fetched(x: Lazy) -> np.ndarray:
+    """The values in a real array of the caller's own, laid out as NumPy would have them."""
+    array = runtime.fetch(x.node)
+    layout = x._shadow
+    if layout is not None and layout.flags.fnc:
+        return np.asfortranarray(array)
+    return array
+
+
+def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:  # noqa: A002
+    """`__array__`: always a copy, as writing to it must not reach lazy data."""
+    if copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    array = fetched(x)
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
+    function = lazy_ufunc(real)
+    if function is None:
+        called = real if method == "__call__" else getattr(real, method)
+        return fallback(real.__name__, called, inputs, kwargs)
+    if any(_takes_over(item) for item in inputs):
+        return NotImplemented
+    out = kwargs.get("out")
+    if isinstance(out, tuple) and len(out) == 1 and method != "__call__":
+        kwargs["out"] = out[0]
+    return getattr(function, method)(*inputs, **kwargs)
+
+
+def _takes_over(item: Any) -> bool:
+    kind = type(item)
+    if issubclass(kind, Lazy | np.ndarray | np.generic) or not hasattr(kind, "__array_ufunc__"):
+        return False
+    return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
+
+
+def array_function(x: Lazy, real: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """`__array_function__`: NumPy's own function was called with a lazy array."""
+    from lazytensor.frontends.numpy import namespace
+
+    function = namespace.counterpart(real)
+    if function is not None:
+        return function(*args, **kwargs)
+    return fallback(real.__name__, real, args, kwargs)
+
+
+def iterate(x: ndarray) -> Iterator[Any]:
+    """`iter(x)`."""
+    if not x.ndim:
+        raise TypeError("iteration over a 0-d array")
+    if x.ndim == 1 and x.size > _SINGLY:
+        runtime.sync(x.node)  # one program now, rather than as many reads as elements
+        return iter(runtime.fetch(x.node))  # a copy: the loop may write to `x`
+    return (getitem(x, i) for i in range(x.shape[0]))
+
+
+_SINGLY: Final = 8
+
+
+
+
+def length(x: Lazy) -> int:
+    """`len(x)`."""
+    if not x.ndim:
+        if type(x) is Scalar:
+            raise TypeError(f"object of type '{x.dtype.type.__name__}' has no len()")
+        raise TypeError("len() of unsized object")
+    return x.shape[0]
+
+
+def contains(x: ndarray, item: Any) -> bool:
+    """`item in x`."""
+    found = COMPARISONS["eq"][0](x, item)
+    return bool(np.any(runtime.observe(found.node))) if isinstance(found, Lazy) else bool(np.any(found))
+
+
+def shown(function: Callable[..., str]) -> Callable[..., str]:
+    """Printing: NumPy's, of the values."""
+
+    def show(x: Lazy, *args: Any) -> str:
+        return function(scalar.value(x), *args)
+
+    return show
+
+
+def formatted(x: Lazy, spec: str) -> str:
+    """`format(x, spec)`."""
+    return format(scalar.value(x), spec)
+
+
+def reduced(x: ndarray) -> Any:
+    """Pickling: the values."""
+    return restored, (fetched(x),)
+
+
+def restored(array: np.ndarray) -> Any:
+    """The array that was pickled."""
+    return wrap(host_leaf(array))
+
+
+def duplicated(x: ndarray, memo: Any = None) -> ndarray:
+    """`copy.copy(x)` and `copy.deepcopy(x)`."""
+    return wrap(x.node)
+
+
+def host_method(name: str) -> Callable[..., Any]:
+    """A method that needs values by its nature."""
+
+    def method(x: Lazy, *args: Any, **kwargs: Any) -> Any:
+        value = fetched(x)
+        return getattr(value if type(x) is not Scalar else value[()], name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+DUNDERS: Final[dict[str, Any]] = {
+    "__array__": to_numpy,
+    "__array_ufunc__": array_ufunc,
+    "__array_function__": array_function,
+    "__len__": length,
+    "__repr__": shown(repr),
+    "__str__": shown(str),
+    "__format__": formatted,
+    "__dlpack__": host_method("__dlpack__"),
+    "__dlpack_device__": lambda x: (1, 0),
+    "tobytes": host_method("tobytes"),
+    "tofile": host_method("tofile"),
+    "dump": host_method("dump"),
+    "dumps": host_method("dumps"),
+    "byteswap": host_method("byteswap"),
+}
+ARRAY_DUNDERS: Final[dict[str, Any]] = {
+    "__iter__": iterate,
+    "__contains__": contains,
+    "__reduce__": reduced,
+    "__copy__": duplicated,
+    "__deepcopy__": duplicated,
+}

@@ -1,0 +1,93 @@
+"""The same data seen as something else: parts of complex numbers, other dtypes, all in one row."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.cell import Step
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap_result, wrap_view
+from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.numerics import filled
+from lazytensor.frontends.numpy.promotion import canonical, supported
+from lazytensor.frontends.numpy.shadow import make, read_only, shadow, shadow_of_type
+
+
+def through(x: Lazy, layout: np.ndarray, *steps: Step) -> Any:
+    """The view of `x` through `steps`, laid out as `layout` is; of a scalar, another scalar."""
+    if type(x) is not Scalar:
+        return wrap_view(x.ref.view(*steps) if steps else x.ref, layout, x)
+    node = x.node
+    for step in steps:
+        node = step.read(node)
+    return wrap_result(node)
+
+
+def real(x: Lazy) -> Any:
+    """`x.real`."""
+    if x.dtype.kind != "c":
+        return x
+    return through(x, shadow(x).real, ops.real_step())
+
+
+def imag(x: Lazy) -> Any:
+    """`x.imag`."""
+    if x.dtype.kind == "c":
+        return through(x, shadow(x).imag, ops.imag_step())
+    made = wrap_result(filled(0, x.node))
+    if type(made) is not Scalar:
+        made._shadow = read_only(shadow_of_type(made.type))
+    return made
+
+
+def set_real(x: ndarray, value: Any) -> None:
+    """`x.real = value`."""
+    real(x)[...] = value
+
+
+def set_imag(x: ndarray, value: Any) -> None:
+    """`x.imag = value`."""
+    if x.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    imag(x)[...] = value
+
+
+def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
+    """`x.view(dtype)`: the same bytes as another dtype."""
+    if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
+        dtype, type = None, dtype
+    if type not in (None, ndarray, np.ndarray):
+        return fallback("ndarray.view", np.ndarray.view, (x, dtype or x.dtype, type), {})
+    if dtype is None:
+        return through(x, shadow(x).view())
+    wanted = np.dtype(dtype)
+    if not supported(wanted) or (x.ndim and not _lines_up(x, wanted)):
+        return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (x,), {})
+    layout = shadow(x).view(wanted)
+    return through(x, layout, *_steps(x, canonical(wanted), layout.shape))
+
+
+def _lines_up(x: Lazy, wanted: np.dtype) -> bool:
+    return wanted.itemsize == x.itemsize or shadow(x).flags.c_contiguous
+
+
+def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[Step]:
+    """Bytes split or join along the last axis where the widths differ."""
+    if dtype is x.dtype:
+        return []
+    if dtype.itemsize == x.itemsize:
+        return [ops.bitcast_step(dtype)]
+    if dtype.itemsize < x.itemsize:
+        return [ops.bitcast_step(dtype), ops.reshape_step(shape)]
+    return [ops.reshape_step((*shape, dtype.itemsize // x.itemsize)), ops.bitcast_step(dtype)]
+
+
+def flat_view(x: ndarray) -> ndarray:
+    """All elements of `x` in row-major order, writing through: what `x.flat` runs over."""
+    allowed = bool(shadow(x).flags.writeable)
+    layout = make(0, x.dtype, (x.size,), (x.itemsize,), allowed)
+    return wrap_view(x.ref.view(ops.reshape_step((x.size,))), layout, x)

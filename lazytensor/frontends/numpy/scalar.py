@@ -1,0 +1,112 @@
+"""What Python asks of numbers, and what arrays of one element answer too."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import runtime
+from lazytensor.frontends.numpy.array import Lazy, Scalar
+
+
+def value(x: Lazy) -> Any:
+    """The real NumPy scalar; of an array, a read-only real array."""
+    array = runtime.observe(x.node)
+    return array[()] if type(x) is Scalar else array
+
+
+def truth(x: Lazy) -> bool:
+    """`bool(x)`."""
+    if x.size != 1:
+        return bool(np.broadcast_to(np.zeros((), np.bool_), x.shape))  # raises
+    return bool(value(x))
+
+
+def number(kind: Any) -> Any:
+    """`int(x)`, `float(x)`, `complex(x)`."""
+
+    def convert(x: Lazy) -> Any:
+        if x.ndim:
+            return kind(np.broadcast_to(np.zeros((), x.dtype), x.shape))  # raises
+        return kind(runtime.observe(x.node)[()])
+
+    return convert
+
+
+def index(x: Lazy) -> int:
+    """`operator.index(x)`."""
+    if x.ndim or x.dtype.kind not in "iu":
+        if type(x) is Scalar:
+            raise TypeError(f"'{x.dtype.type.__name__}' object cannot be interpreted as an integer")
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+    return operator.index(runtime.observe(x.node)[()])
+
+
+def item(x: Lazy, *args: Any) -> Any:
+    """`x.item(*args)`."""
+    return runtime.observe(x.node).item(*args)
+
+
+def tolist(x: Lazy) -> Any:
+    """`x.tolist()`."""
+    return runtime.observe(x.node).tolist()
+
+
+def delegated(name: str) -> Any:
+    """A method of NumPy's scalar, asked of the value."""
+
+    def method(x: Scalar, *args: Any, **kwargs: Any) -> Any:
+        return getattr(value(x), name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def round_(x: Scalar, ndigits: Any = None) -> Any:
+    """`round(x, ndigits)`."""
+    return round(value(x)) if ndigits is None else round(value(x), ndigits)
+
+
+def hash_(x: Scalar) -> int:
+    """`hash(x)`."""
+    return hash(value(x))
+
+
+def reduce(x: Scalar) -> Any:
+    """What pickling keeps: the real scalar."""
+    return value(x).__reduce__()
+
+
+def copied(x: Scalar, memo: Any = None) -> Scalar:
+    """`copy.copy(x)`: a scalar never changes."""
+    return x
+
+
+
+
+SCALAR_DUNDERS = {
+    "__hash__": hash_,
+    "__round__": round_,
+    "__reduce__": reduce,
+    "__copy__": copied,
+    "__deepcopy__": copied,
+    "__trunc__": lambda x: math.trunc(value(x)),
+    "__floor__": lambda x: math.floor(value(x)),
+    "__ceil__": lambda x: math.ceil(value(x)),
+    "as_integer_ratio": delegated("as_integer_ratio"),
+    "is_integer": delegated("is_integer"),
+    "hex": delegated("hex"),
+    "bit_count": delegated("bit_count"),
+}
+DUNDERS = {
+    "__bool__": truth,
+    "__int__": number(int),
+    "__float__": number(float),
+    "__complex__": number(complex),
+    "__index__": index,
+    "item": item,
+    "tolist": tolist,
+}
