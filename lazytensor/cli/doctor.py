@@ -22,7 +22,9 @@ def doctor() -> None:
     bounds = _bounds()
     rows = [("python", platform.python_version()), ("platform", platform.platform())]
     rows += [("processors", str(os.cpu_count())), ("lazytensor", lazytensor.__version__)]
-    rows += [(name, _judged(_version(name), bounds.get(name, ""))) for name in PACKAGES]
+    rows += [
+        (name, _judged(_version(name), bounds.get(name.replace("_", "-"), ""))) for name in PACKAGES
+    ]
     rows += [("cache", f"{disk.folder()} ({_state()})")]
     rows += [(name, value) for name, value in os.environ.items() if name.startswith(SETTINGS)]
     for name, value in rows:

@@ -61,8 +61,8 @@ def _statement(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable
 
     def import_(
         name: str,
-        globals: Mapping[str, Any] | None = None,  # noqa: A002 (the names are Python's)
-        locals: Mapping[str, Any] | None = None,  # noqa: A002
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> Any:

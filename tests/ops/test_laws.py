@@ -15,7 +15,7 @@ from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 from tests.ops.sample import Refusal, Sample, all_refusals, all_samples
 
-BOOKKEEPING = {PARAMETER, SLOT, element}
+BOOKKEEPING = {PARAMETER, SLOT, element, ops.guard, ops.guarded}
 FLUSHED = {BF16, F32, F64}
 """Floats whose subnormal numbers XLA:CPU takes for zero."""
 SAMPLED = sorted({sample.op for sample in all_samples()}, key=lambda op: op.name)

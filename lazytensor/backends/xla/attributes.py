@@ -10,7 +10,7 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.core.dtypes import BOOL, BOOLS, FLOATS, FLOATS8, COMPLEX, UNSIGNED, real_of
+from lazytensor.core.dtypes import BOOL, BOOLS, COMPLEX, FLOATS, FLOATS8, real_of
 from lazytensor.core.types import TensorType
 
 _FLOATS: dict[str, Any] = {
@@ -71,4 +71,5 @@ def comparison(dtype: np.dtype) -> ir.Attribute:
     """How elements of this dtype compare."""
     if dtype in FLOATS | FLOATS8 | COMPLEX:
         return hlo.ComparisonTypeAttr.get("FLOAT")
-    return hlo.ComparisonTypeAttr.get("UNSIGNED" if dtype in BOOLS | UNSIGNED else "SIGNED")
+    unsigned = dtype in BOOLS or dtype.name.startswith("uint")
+    return hlo.ComparisonTypeAttr.get("UNSIGNED" if unsigned else "SIGNED")

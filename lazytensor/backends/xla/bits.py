@@ -17,6 +17,7 @@ from lazytensor.core.dtypes import (
     COMPLEX,
     F16,
     F32,
+    F64,
     FLOATS,
     FLOATS8,
     INTS,
@@ -81,7 +82,8 @@ def _next_after(x: Node, y: Node) -> Node:
     bits = ops.select(ops.less(moved, zero), ops.subtract(least, moved), moved)
     sign = ops.and_(ops.bitcast(x, dtype=integer), least)
     bits = ops.select(ops.equal(moved, zero), sign, bits)
-    found = ops.select(ops.equal(at, towards), y, ops.bitcast(bits, dtype=dtype))
+    end = x if dtype == F16 else y  # which of two zeros: as NumPy has it
+    found = ops.select(ops.equal(at, towards), end, ops.bitcast(bits, dtype=dtype))
     return ops.select(ops.not_equal(x, x), x, ops.select(ops.not_equal(y, y), y, found))
 
 

@@ -28,16 +28,16 @@ def exact(name: str) -> Lowering:
     It would turn `(x + 1e16) - 1e16` into `x`; so it is not told that they are constants.
     """
 
-    def lower(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-        return e.op(name, type, e.expand(_opaque(e, x), type.shape), e.expand(_opaque(e, y), type.shape))
+    def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
+        hidden = (x if x.constant is None else opaque(e, x) for x in operands)
+        return e.op(name, type, *(e.expand(x, type.shape) for x in hidden))
 
     return lower
 
 
-def _opaque(e: Emitter, x: Value) -> Value:
-    if x.constant is None or x.type.dtype not in FLOATS:
-        return x
-    return e.op("optimization_barrier", x.type, x)
+def opaque(e: Emitter, x: Value) -> Value:
+    """`x`, of which XLA does not see where it comes from; costs nothing, and fuses."""
+    return e.op("optimization_barrier", x.type, x) if x.type.dtype in FLOATS else x
 
 
 def compare(name: str) -> Lowering:
@@ -77,10 +77,9 @@ def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
         zero = e.full(0, type)
         empty = LOWERINGS[ops.equal](e, flags, divisor, zero)
         return e.op("select", type, empty, zero, quotient)
-    if y.constant is not None and type.dtype in FLOATS:
-        # XLA would multiply by the inexact reciprocal of what it knows to be a constant.
-        divisor = e.op("select", type, LOWERINGS[ops.not_equal](e, flags, x, x), x, divisor)
-    return e.op("divide", type, x, divisor)
+    # Left to itself XLA multiplies by the inexact reciprocal of a constant or of what is broadcast,
+    # and turns x / y / z into x / (y * z): hence the divisor and the result are hidden from it.
+    return opaque(e, e.op("divide", type, x, opaque(e, divisor)))
 
 
 def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:

@@ -89,7 +89,7 @@ REFERENCES.update(
     {
         ops.abs: np.abs,
         ops.negate: np.negative,
-        ops.sign: np.sign,
+        ops.sign: rounded(np.sign),
         ops.square: np.square,
         ops.reciprocal: np.reciprocal,
         ops.conj: np.conj,

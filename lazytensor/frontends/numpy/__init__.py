@@ -1,10 +1,8 @@
-"""A lazy NumPy."""
+"""A lazy NumPy: `array.py` says what an array is, the tables attached here what it can do."""
 
-from lazytensor.frontends.numpy import operators
-from lazytensor.frontends.numpy.array import Lazy
-from lazytensor.frontends.numpy.indexing import getitem, setitem
-from lazytensor.frontends.numpy.array import ndarray
+from __future__ import annotations
+
+from lazytensor.frontends.numpy import methods, operators
 
 operators.attach()
-setattr(Lazy, "__getitem__", getitem)
-setattr(ndarray, "__setitem__", setitem)
+methods.attach()

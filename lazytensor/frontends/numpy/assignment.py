@@ -18,23 +18,26 @@ from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, convert, host_l
 
 def assign(target: Cell | View, value: Any) -> None:
     """Write `value`, any array-like, into `target`."""
-    if type(value) is ndarray:
-        source = value.ref
-        if source.cell is target.cell and source.chain == target.chain:
-            return  # the second half of `x[key] += …`, whose first half has written already
+    if type(value) is ndarray and is_same(value.ref, target):
+        return  # the second half of `x[key] += …`, whose first half has written already
     target.write(stored(value, target.type))
+
+
+def is_same(x: Cell | View, y: Cell | View) -> bool:
+    """Whether two arrays are one and the same part of the same data."""
+    return x.cell is y.cell and x.chain == y.chain
 
 
 def stored(value: Any, type: TensorType) -> Node:
     """`value` as a node of `type`, by the rules of assignment. Raises: ValueError, TypeError."""
-    if isinstance(value, Lazy):
-        node = value.ref.node
-    else:
-        node = _host_value(value, type.dtype)
-    return settled(spread(convert(node, type.dtype), type))
+    return settled(spread(convert(source(value, type.dtype), type.dtype), type))
 
 
-def _host_value(value: Any, dtype: np.dtype) -> Node:
+def source(value: Any, dtype: np.dtype) -> Node:
+    """The node of a value that is to be written into an array of `dtype`."""
+    if issubclass(type(value), Lazy):
+        node: Node = value.ref.node
+        return node
     if type(value) in PYTHON_NUMBERS:
         return number(value, dtype)
     try:

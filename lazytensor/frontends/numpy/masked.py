@@ -6,22 +6,181 @@ that is done with such an array first computes the mask, and it becomes an ordin
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from lazytensor.frontends.numpy.array import ndarray
+import numpy as np
+
+from lazytensor.core import ops, runtime
+from lazytensor.core.cell import Cell
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
+from lazytensor.frontends.numpy.assignment import source
+from lazytensor.frontends.numpy.promotion import convert, host_leaf
 
 
 class Masked(ndarray):
-    """What `x[mask]` gives."""
+    """What `x[mask]` gives: `full` where `mask`; `made` once it is an ordinary array."""
 
-    __slots__ = ()
+    __slots__ = ("full", "made", "mask")
+
+    full: Node
+    mask: Node
+    made: Cell | None
+
+    @property
+    def ref(self) -> Any:  # type: ignore[override]
+        """The cell of the array that it becomes, now."""
+        if self.made is None:
+            runtime.sync(self.mask, self.full)
+            chosen = runtime.observe(self.full)[runtime.observe(self.mask)]
+            self.made = Cell(host_leaf(chosen))
+        return self.made
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Dtype of the elements."""
+        return self.full.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.full.type.ndim - self.mask.type.ndim + 1
 
 
-def any_masked(xs: Any) -> bool:
-    """Whether a masked read is among the operands."""
-    return any(type(x) is Masked for x in xs)
+def read(x: Lazy, mask: Lazy) -> Masked:
+    """`x[mask]`. Raises: IndexError."""
+    check_shape(x, mask.node)
+    return _masked(x.node, mask.node)
 
 
-def apply(function: Any, inputs: Any) -> Any:
+def check_shape(x: Lazy, mask: Node) -> None:
+    """Raise NumPy's IndexError unless `mask` goes over the first axes of `x`."""
+    if mask.type.ndim > x.ndim:
+        raise IndexError(
+            f"too many indices for array: array is {x.ndim}-dimensional, "
+            f"but {mask.type.ndim} were indexed"
+        )
+    for axis, (n, size) in enumerate(zip(mask.type.shape, x.shape, strict=False)):
+        if n != size:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is "
+                f"{size} but size of corresponding boolean axis is {n}"
+            )
+
+
+def _masked(full: Node, mask: Node) -> Masked:
+    array: Masked = new(Masked)
+    array.full, array.mask, array.made = full, mask, None
+    array._shadow = array._base = None
+    return array
+
+
+def any_masked(xs: Sequence[Any]) -> bool:
+    """Whether a masked read that is still put off is among the operands."""
+    return any(type(x) is Masked and x.made is None for x in xs)
+
+
+def apply(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """The masked result; None if the operands do not go together in the full shape."""
-    return None
+    first = next(x for x in inputs if type(x) is Masked)
+    operands = []
+    for x in inputs:
+        if type(x) is Masked:
+            if x.made is not None or not _alike(x, first):
+                return None
+            operands.append(wrap(x.full))
+        elif isinstance(x, bool | int | float | complex | np.generic) or _is_point(x):
+            operands.append(x)
+        else:
+            return None
+    made = function(*operands)
+    results = made if type(made) is tuple else (made,)
+    if any(result.shape != first.full.type.shape for result in results):
+        return None
+    wrapped = tuple(_masked(result.node, first.mask) for result in results)
+    return wrapped if type(made) is tuple else wrapped[0]
+
+
+def _alike(x: Masked, y: Masked) -> bool:
+    return x.mask is y.mask and x.full.type.shape == y.full.type.shape
+
+
+def _is_point(x: Any) -> bool:
+    return isinstance(x, Lazy) and not x.ndim
+
+
+def write(x: ndarray, key: Any, value: Any) -> bool:
+    """`x[key] = value` as a select, if `key` has one mask and `value` fits without counting."""
+    items = key if type(key) is tuple else (key,)
+    masks = [i for i, item in enumerate(items) if _is_mask(item)]
+    if len(masks) != 1 or not all(_is_basic(x) for i, x in enumerate(items) if i != masks[0]):
+        return False
+    mask = _mask_node(items[masks[0]])
+    before, after = items[: masks[0]], items[masks[0] + 1 :]
+    if len(items) == 1:
+        check_shape(x, mask)
+    elif not _fits(x, before, after, mask):
+        return False
+    view = x[(*before, *[slice(None)] * mask.type.ndim, *after, *(() if ... in items else (...,)))]
+    place = _axes_of(before, x, after, mask.type.ndim)
+    rest = view.ndim - place - mask.type.ndim
+    fitted = _fitted(value, mask, view, rest, whole=len(items) == 1)
+    if fitted is None:
+        return False
+    shape = (*mask.type.shape, *[1] * rest)
+    flag = mask if shape == mask.type.shape else ops.reshape(mask, shape=shape)
+    view.ref.write(ops.select(flag, convert(fitted, x.dtype), view.node))
+    return True
+
+
+def _fitted(value: Any, mask: Node, view: Lazy, rest: int, whole: bool) -> Node | None:
+    """`value` in a shape that broadcasts to the view's as it would to the selection's."""
+    if type(value) is Masked and value.made is None:
+        same = value.mask is mask and value.full.type.shape == view.shape and whole
+        if same:
+            return value.full
+    node = convert(source(value, view.dtype), view.dtype)
+    shape = node.type.shape
+    if len(shape) == rest + 1 and shape[0] == 1:
+        shape = shape[1:]
+        node = ops.reshape(node, shape=shape)
+    if len(shape) > rest:
+        return None
+    tail = view.shape[view.ndim - len(shape) :]
+    return node if all(n in (1, m) for n, m in zip(shape, tail, strict=True)) else None
+
+
+def _is_mask(item: Any) -> bool:
+    if isinstance(item, Lazy):
+        return item.dtype.kind == "b" and item.ndim > 0
+    return isinstance(item, np.ndarray) and item.dtype.kind == "b" and item.ndim > 0
+
+
+def _is_basic(item: Any) -> bool:
+    return item is None or item is ... or type(item) in (slice, int)
+
+
+def _mask_node(item: Any) -> Node:
+    return item.node if isinstance(item, Lazy) else host_leaf(np.array(item))
+
+
+def _fits(x: ndarray, before: Any, after: Any, mask: Node) -> bool:
+    """Whether the mask lines up with the axes it stands for; errors are found on the long way."""
+    used = sum(item is not None and item is not ... for item in (*before, *after))
+    if used + mask.type.ndim > x.ndim or sum(i is ... for i in (*before, *after)) > 1:
+        return False
+    axis = sum(item is not None for item in before)
+    if ... in before:
+        axis = x.ndim - mask.type.ndim - sum(item is not None for item in after)
+    return mask.type.shape == x.shape[axis : axis + mask.type.ndim]
+
+
+def _axes_of(before: Any, x: ndarray, after: Any, ndim: int) -> int:
+    """How many axes of the view come before the mask's."""
+    count = sum(type(item) is not int and item is not ... for item in before)
+    if ... in before:
+        count += x.ndim - ndim - sum(i is not None and i is not ... for i in (*before, *after))
+    return count
+
+

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any, Final
 
@@ -16,32 +17,45 @@ from lazytensor.frontends.numpy.shadow import overlap
 from lazytensor.frontends.numpy.ufunc import ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """See numpy.shares_memory."""
+    return overlap(a, b, np.shares_memory, max_work)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """See numpy.may_share_memory."""
+    return overlap(a, b, np.may_share_memory, max_work)
+
+
 LAZY: Final[dict[str, Any]] = {
     **UFUNCS,
+    **functions.FUNCTIONS,
     "ndarray": ndarray,
     "ufunc": ufunc,
     "flatiter": flatiter,
-    "shares_memory": lambda a, b, max_work=None: overlap(a, b, np.shares_memory, max_work),
-    "may_share_memory": lambda a, b, max_work=None: overlap(a, b, np.may_share_memory, max_work),
-    **functions.FUNCTIONS,
+    "shares_memory": shares_memory,
+    "may_share_memory": may_share_memory,
 }
-"""Per public name what we put in its place."""
+"""Per public name of NumPy's: what stands for it."""
+
+MODULES: Final[dict[str, ModuleType]] = functions.MODULES
+"""Per public module of NumPy's (`linalg`, `fft`, `random`): what stands for it."""
 
 
 def find(name: str) -> Any:
     """The object of this public name. Raises: AttributeError."""
-    found = LAZY.get(name)
-    if found is None:
-        found = NumPy_(getattr(np, name))
-        LAZY[name] = found
-    return found
+    if name in LAZY:
+        return LAZY[name]
+    if name in MODULES:
+        return MODULES[name]
+    value = getattr(np, name)
+    return value if isinstance(value, type | ModuleType) or not callable(value) else computed(value)
 
 
-def NumPy_(value: Any) -> Any:
-    """NumPy's own: functions with lazy arguments fall back, all else is what it is."""
-    if isinstance(value, type | ModuleType) or not callable(value):
-        return value
-    return computed(value)
+def names() -> list[str]:
+    """Every public name."""
+    return sorted({*dir(np), *LAZY, *MODULES})
 
 
 def computed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,14 +63,25 @@ def computed(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if lazies((args, kwargs)):
-            return fallback(function.__name__, function, args, kwargs)
+            return fallback(call.__name__, function, args, kwargs)
         return function(*args, **kwargs)
 
-    call.__name__ = call.__qualname__ = getattr(function, "__name__", "call")
+    call.__name__ = call.__qualname__ = getattr(function, "__name__", type(function).__name__)
     call.__doc__ = function.__doc__
     return call
 
 
+@cache
+def _counterparts() -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for home, table in [(np, LAZY), *((getattr(np, n), vars(m)) for n, m in MODULES.items())]:
+        for name, lazy in table.items():
+            real = getattr(home, name, None)
+            if callable(real) and real is not lazy and not isinstance(real, type):
+                found[real] = lazy
+    return found
+
+
 def counterpart(real: Any) -> Any:
-    """What stands for NumPy's function, found by its module and name; None if nothing does."""
-    return None
+    """What stands for NumPy's function; None if nothing does."""
+    return _counterparts().get(real)

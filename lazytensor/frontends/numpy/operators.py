@@ -10,10 +10,11 @@ import numpy as np
 
 from lazytensor.core.cell import Cell
 from lazytensor.core.op import scalar
-from lazytensor.frontends.numpy import numerics
+from lazytensor.frontends.numpy import masked, numerics
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.ufunc import call, ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
@@ -168,16 +169,44 @@ def unary(function: ufunc) -> Callable[[Any], Any]:
     return operator
 
 
+def masked_binary(function: ufunc, host: Callable[..., Any], swap: bool) -> Callable[[Any, Any], Any]:
+    """`x ∘ other` where `x` is a masked read, which stays one if it can."""
+
+    def operator(x: Any, other: Any) -> Any:
+        return operate(function, host, x, other, swap)
+
+    return operator
+
+
+def masked_in_place(function: ufunc) -> Callable[[Any, Any], Any]:
+    """`x ∘= other` where `x` is a masked read: of a copy, so no other array is written to."""
+    plain = in_place(function, function.__name__)
+
+    def operator(x: Any, other: Any) -> Any:
+        made = masked.apply(function, (x, other)) if x.made is None else None
+        if made is None or made.dtype != x.dtype:
+            return plain(x, other)
+        x.full = made.full
+        return x
+
+    return operator
+
+
 def attach() -> None:
     """Give arrays and scalars their operators."""
     for name, (function, host) in BINARY.items():
         setattr(Lazy, f"__{name}__", binary(function, host))
         setattr(Lazy, f"__r{name}__", reflected(function, host))
+        setattr(Masked, f"__{name}__", masked_binary(function, host, False))
+        setattr(Masked, f"__r{name}__", masked_binary(function, lambda a, b: host(b, a), True))
         if name != "divmod":
             setattr(ndarray, f"__i{name}__", in_place(function, name))
+            setattr(Masked, f"__i{name}__", masked_in_place(function))
     for name, (function, host) in COMPARISONS.items():
         setattr(Lazy, f"__{name}__", binary(function, host))
+        setattr(Masked, f"__{name}__", masked_binary(function, host, False))
     for name, function in UNARY.items():
         setattr(Lazy, f"__{name}__", unary(function))
+        setattr(Masked, f"__{name}__", lambda x, function=function: call(function, (x,), {}))
 
 

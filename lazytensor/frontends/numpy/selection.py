@@ -1,20 +1,222 @@
-"""Advanced indexing: boolean masks and integer arrays."""
+"""Advanced indexing: integer arrays and boolean masks, alone or mixed with basic indices.
+
+Data flow: key → `parse`: a basic key, which gives a view, and indices on some of the view's axes →
+`gather` or `scatter` on the view. Index data that is known is checked at once; index data that is
+not known yet is checked when the program runs. Invariant: a write that fails changes nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy import masked
+from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap, wrap_result
+from lazytensor.frontends.numpy.assignment import source, spread
+from lazytensor.frontends.numpy.errors import dummy
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.positions import Position, positions
+from lazytensor.frontends.numpy.promotion import convert, operand
 
 
 def plain(key: Any) -> Any:
     """`key` with NumPy's and lazy integers in it as Python's, where that makes it basic."""
-    return key
+    items = key if type(key) is tuple else (key,)
+    found = []
+    for item in items:
+        if type(item) is slice:
+            found.append(slice(*(None if n is None else _index(n) for n in _ends(item))))
+        elif item is None or item is ... or type(item) is int:
+            found.append(item)
+        elif isinstance(item, np.integer) or _is_known_integer(item):
+            found.append(int(item))
+        else:
+            return key
+    return tuple(found)
+
+
+def _ends(item: slice) -> tuple[Any, Any, Any]:
+    return item.start, item.stop, item.step
+
+
+def _index(n: Any) -> int:
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+
+
+def _is_known_integer(item: Any) -> bool:
+    if type(item) is Scalar:
+        return item.node.type.dtype.kind in "iu" and item.node.value is not None
+    if isinstance(item, Lazy | np.ndarray | list | bool | np.bool_):
+        return False
+    return hasattr(item, "__index__")
+
+
+class Selection(NamedTuple):
+    """`view` with `indices` on `axes`; the indices' axes stand at `place` in the result."""
+
+    view: Any
+    axes: tuple[int, ...]
+    indices: tuple[Node, ...]
+    place: int
+    good: Node | None
+
+    def shape(self) -> Shape:
+        """Shape of the result."""
+        front = np.broadcast_shapes(*(index.type.shape for index in self.indices))
+        rest = [n for axis, n in enumerate(self.view.shape) if axis not in self.axes]
+        return (*rest[: self.place], *front, *rest[self.place :])
+
+    def order(self) -> tuple[int, ...]:
+        """How to transpose what `gather` gives, with the indices' axes first, into the result."""
+        front = max(index.type.ndim for index in self.indices)
+        total = front + self.view.ndim - len(self.axes)
+        rest = list(range(front, total))
+        return (*rest[: self.place], *range(front), *rest[self.place :])
 
 
 def read(x: Any, key: Any) -> Any:
     """A copy of the elements selected."""
-    raise NotImplementedError
+    mask = _lone_mask(key)
+    if mask is not None and mask.ndim:
+        return masked.read(x, mask)
+    if _is_single(x, key):
+        key = _observed(key)
+        found = plain(key)
+        if found is not key:
+            return x[found]
+    chosen = parse(x, key)
+    if not chosen.indices:
+        return wrap(chosen.view.node)
+    node = ops.gather(chosen.view.node, *chosen.indices, axes=chosen.axes)
+    node = _transposed(node, chosen.order())
+    if chosen.good is not None:
+        node = ops.guarded(node, chosen.good)
+    scalar = not node.type.ndim and ... not in _items(key)
+    return wrap_result(node) if scalar else wrap(node)
+
+
+def _is_single(x: Any, key: Any) -> bool:
+    """Whether lazy integers in `key` name a view, so that where it is must be known."""
+    items = _items(key)
+    single = [item for item in items if type(item) is Scalar]
+    arrays = [i for i in items if isinstance(i, Lazy | np.ndarray | list) and type(i) is not Scalar]
+    return bool(single) and not arrays and len(items) != x.ndim
+
+
+def _observed(key: Any) -> Any:
+    return tuple(int(i) if type(i) is Scalar and i.dtype.kind in "iu" else i for i in _items(key))
 
 
 def write(x: Any, key: Any, value: Any) -> None:
-    """Write to the elements selected."""
-    raise NotImplementedError
+    """Write `value` to the elements selected."""
+    if masked.write(x, key, value):
+        return
+    scatter(x, key, value, "set")
+
+
+def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
+    """Bring `value` in at the elements selected: `set`, `add`, `mul`, `min` or `max`."""
+    chosen = parse(x, key)
+    view = chosen.view
+    updates = convert(source(value, view.dtype), view.dtype)
+    shape = chosen.shape() if chosen.indices else view.shape
+    try:
+        updates = spread(updates, updates.type.with_shape(shape))
+    except ValueError:
+        stand_in = np.empty(x.shape, x.dtype)
+        stand_in[real(key)] = dummy(updates.type)
+        raise
+    if not chosen.indices:
+        view.ref.write(updates)
+        return
+    order = chosen.order()
+    updates = _transposed(updates, tuple(order.index(i) for i in range(len(order))))
+    old = view.node
+    new = ops.scatter(old, updates, *chosen.indices, axes=chosen.axes, mode=mode)
+    if chosen.good is not None:
+        new = ops.select(chosen.good, new, old)
+    view.ref.write(new)
+
+
+def _transposed(node: Node, axes: tuple[int, ...]) -> Node:
+    if axes == tuple(range(len(axes))):
+        return node
+    return cast(Node, ops.transpose(node, axes=axes))
+
+
+def parse(x: Any, key: Any) -> Selection:
+    """What an advanced key selects. Raises: IndexError."""
+    from lazytensor.frontends.numpy.indexing import getitem
+
+    found = positions(x, _items(key))
+    if found is None:
+        dummy(x.type)[real(key)]
+        raise IndexError(f"index {key!r} does not fit an array of shape {x.shape}")
+    basic = tuple(p.basic for p in found)
+    view = getitem(x, (*basic, ...))
+    spots = [i for i, p in enumerate(found) if p.index is not None]
+    good = [p.good for p in found if p.good is not None]
+    every = None
+    if good:
+        every = good[0]
+        for flag in good[1:]:
+            every = ops.and_(every, flag)
+        every = ops.guard(every, error=IndexError, text=_text(found))
+    indices = tuple(cast(Node, found[i].index) for i in spots)
+    _check_together(x, key, indices)
+    return Selection(view, tuple(spots), indices, _place(spots), every)
+
+
+def _place(spots: list[int]) -> int:
+    """Where the indices' axes go: to the place of the first if they are neighbours, else first."""
+    neighbours = spots == list(range(spots[0], spots[0] + len(spots))) if spots else False
+    return spots[0] if neighbours else 0
+
+
+def _text(found: list[Position]) -> str:
+    bounds = [f"axis {p.axis} with size {p.size}" for p in found if p.good is not None]
+    return f"index out of bounds for {' or '.join(bounds)}"
+
+
+def _check_together(x: Any, key: Any, indices: tuple[Node, ...]) -> None:
+    try:
+        np.broadcast_shapes(*(index.type.shape for index in indices))
+    except ValueError:
+        shapes = " ".join(str(i.type.shape).replace(" ", "") for i in indices)
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with shapes "
+            f"{shapes} "
+        ) from None
+
+
+def _items(key: Any) -> tuple[Any, ...]:
+    return key if type(key) is tuple else (key,)
+
+
+def _lone_mask(key: Any) -> Any:
+    """The mask, as a lazy array, where the key is nothing else."""
+    if type(key) is tuple:
+        if len(key) != 1:
+            return None
+        key = key[0]
+    if isinstance(key, Lazy):
+        if type(key) is masked.Masked:
+            return key if key.dtype.kind == "b" else None
+        return key if key.node.type.dtype.kind == "b" else None
+    if isinstance(key, list):
+        key = np.asarray(real(key))
+    if isinstance(key, np.ndarray) and key.dtype.kind == "b":
+        return wrap(operand(key))
+    return None
+
+

@@ -2,11 +2,206 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL
+from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
+from lazytensor.core.op import Op
+from lazytensor.frontends.numpy import selection
+from lazytensor.frontends.numpy.array import Lazy, wrap
+from lazytensor.frontends.numpy.assignment import source
+from lazytensor.frontends.numpy.delivery import deliver
+from lazytensor.frontends.numpy.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
+from lazytensor.frontends.numpy.functions import reductions
+from lazytensor.frontends.numpy.promotion import canonical, convert, operand, supported
+
+if TYPE_CHECKING:
+    from lazytensor.frontends.numpy.ufunc import ufunc
+
+NO: Final = reductions.NO
+
+NAMED: Final = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+"""Ufuncs whose reduction is a function with a name."""
+
+BITWISE: Final = {
+    "bitwise_and": (ops.reduce_and, -1),
+    "bitwise_or": (ops.reduce_or, 0),
+    "bitwise_xor": (ops.reduce_xor, 0),
+    "logical_xor": (ops.reduce_xor, 0),
+}
+"""Ufuncs that reduce bit by bit, and what changes nothing."""
+
+RUNNING: Final = {
+    "add": ops.cumsum,
+    "multiply": ops.cumprod,
+    "maximum": ops.cummax,
+    "minimum": ops.cummin,
+    "logical_and": ops.cummin,
+    "logical_or": ops.cummax,
+}
+SCATTERED: Final = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 
 
-def reduce(ufunc: Any, array: Any, *args: Any, **kwargs: Any) -> Any: raise NotImplementedError
-def accumulate(ufunc: Any, array: Any, *args: Any, **kwargs: Any) -> Any: raise NotImplementedError
-def reduceat(ufunc: Any, *args: Any, **kwargs: Any) -> Any: raise NotImplementedError
-def outer(ufunc: Any, A: Any, B: Any, **kwargs: Any) -> Any: raise NotImplementedError
-def at(ufunc: Any, *args: Any) -> None: raise NotImplementedError
+def _on_host(self: ufunc, method: str, args: Any, kwargs: Any, loud: bool = True) -> Any:
+    real = getattr(self.real, method)
+    name = "at" if method == "at" else f"{self.__name__}.{method}"
+    return (fallback if loud else on_host)(name, real, args, kwargs)
+
+
+def _guarded(self: ufunc, method: str, record: Callable[[], Any], args: Any, kwargs: Any) -> Any:
+    """`record()`, or NumPy's method where that cannot be lazy, or raises."""
+    if not lazies((args, kwargs)):
+        return _entered(getattr(self.real, method)(*args, **kwargs))
+    try:
+        return record()
+    except HostOnly:
+        return _on_host(self, method, args, kwargs, loud=False)
+    except (Unsupported, ShapeError, DTypeError):
+        return _on_host(self, method, args, kwargs)
+
+
+def _entered(result: Any) -> Any:
+    from lazytensor.frontends.numpy.functions.entry import entered
+
+    return entered(result)
+
+
+def reduce(
+    self: ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = NO,
+    where: Any = True,
+) -> Any:
+    """`ufunc.reduce`."""
+    options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
+    options |= {} if initial is NO else {"initial": initial}
+    options |= {} if where is True else {"where": where}
+    if isinstance(out, tuple):
+        out = out[0]
+
+    def record() -> Any:
+        name = self.__name__
+        if name in BITWISE:
+            return _bitwise(self, array, axis, dtype, out, keepdims, initial, where)
+        if name not in NAMED:
+            raise Unsupported(f"{name}.reduce")
+        extra = {} if where is True else {"where": where}
+        if initial is not NO:
+            if name.startswith("logical") or initial is None:
+                raise Unsupported(f"{name}.reduce with initial={initial}")
+            extra["initial"] = initial
+        x = array
+        if dtype is not None and NAMED[name] in ("sum", "prod"):
+            extra["dtype"] = dtype
+        elif dtype is not None:
+            x = wrap(convert(operand(array), canonical(np.dtype(dtype))))
+        function = reductions.LAZY[NAMED[name]]
+        return function(x, axis=axis, out=out, keepdims=keepdims, **extra)
+
+    return _guarded(self, "reduce", record, (array,), options)
+
+
+def _bitwise(
+    self: ufunc,
+    array: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> Any:
+    op, neutral = BITWISE[self.__name__]
+    node = operand(array)
+    if initial is not NO:
+        raise Unsupported(f"{self.__name__}.reduce with initial")
+    if self.__name__ == "logical_xor":
+        node = convert(node, BOOL)
+    elif dtype is not None:
+        node = convert(node, canonical(np.dtype(dtype)))
+    axes = reductions.axes_of(axis, node.type.ndim)
+    filler = True if neutral and node.type.dtype == BOOL else neutral
+    if neutral and node.type.dtype.kind == "u":
+        filler = int(np.iinfo(node.type.dtype).max)
+    chosen = reductions.masked(node, where, filler)
+    made = op(chosen, axes=axes) if axes else chosen
+    return deliver(reductions.kept(node, made, axes, keepdims), out)
+
+
+def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """`ufunc.accumulate`."""
+
+    def record() -> Any:
+        op: Op | None = RUNNING.get(self.__name__)
+        node = operand(array)
+        if op is None or node.type.dtype.kind == "c" and op in (ops.cummax, ops.cummin):
+            raise Unsupported(f"{self.__name__}.accumulate")
+        if not node.type.ndim:
+            self.real.accumulate(np.zeros(()))  # raises
+        place = normalize_axis_index(operator.index(axis), node.type.ndim)
+        kind = node.type.dtype if dtype is None else canonical(np.dtype(dtype))
+        if self.__name__.startswith("logical"):
+            kind = BOOL
+        elif dtype is None and op in (ops.cumsum, ops.cumprod):
+            kind = reductions.sum_dtype(kind)
+        target = out[0] if isinstance(out, tuple) else out
+        return deliver(op(convert(node, kind), axis=place), target)
+
+    options = {"axis": axis, "dtype": dtype, "out": out}
+    return _guarded(self, "accumulate", record, (array,), options)
+
+
+def reduceat(self: ufunc, *args: Any, **kwargs: Any) -> Any:
+    """`ufunc.reduceat`."""
+    if not lazies((args, kwargs)):
+        return _entered(self.real.reduceat(*args, **kwargs))
+    return _on_host(self, "reduceat", args, kwargs)
+
+
+def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
+    """`ufunc.outer`."""
+    if self.nin != 2 or self.real.signature is not None or not lazies((A, B, kwargs)):
+        return _entered(self.real.outer(A, B, **kwargs))
+    try:
+        left, right = operand(A), operand(B)
+    except HostOnly:
+        return _on_host(self, "outer", (A, B), kwargs, loud=False)
+    if not left.type.ndim or not right.type.ndim:
+        return self(A, B, **kwargs)
+    shape = left.type.shape + (1,) * right.type.ndim
+    return self(wrap(ops.reshape(left, shape=shape)), wrap(right), **kwargs)
+
+
+def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
+    """`ufunc.at`: unbuffered, so that an index that comes twice counts twice."""
+    if not isinstance(a, Lazy):
+        _on_host(self, "at", (a, indices, *b), {}, loud=False)
+        return
+    mode = SCATTERED.get(self.__name__)
+    if mode is None or len(b) != 1 or a.dtype.kind == "b":
+        _on_host(self, "at", (a, indices, *b), {})
+        return
+    values = source(b[0], a.dtype)
+    if not supported(values.type.dtype) or not np.can_cast(
+        self.loop((a.dtype, values.type.dtype)).results[0], a.dtype, "same_kind"
+    ):
+        self.real.at(np.zeros(1, a.dtype), [0], dummy(values.type.with_shape(())))  # raises
+    selection.scatter(a, indices, wrap(values) if values.value is None else b[0], mode)

@@ -168,7 +168,8 @@ CLOSE: list[tuple[Op, DTypes, float, float, float]] = [
     (ops.lgamma, FLOATS, 2.5, 40, 8),
     (ops.digamma, FLOATS, 2, 40, 8),
     (ops.bessel_i1e, FLOATS, -20, 20, 12),
-    (ops.power, INEXACT, 0, 4, 8),
+    (ops.power, FLOATS, 0, 4, 8),
+    (ops.power, COMPLEX, 0, 4, 64),
     (ops.atan2, FLOATS, -4, 4, 4),
     (ops.hypot, FLOATS, -4, 4, 4),
     (ops.logaddexp, FLOATS, -9, 9, 8),
@@ -191,4 +192,138 @@ SAMPLES += [
     Sample(op, pairs(dtype), {}, 0.0, "which of two zeros is the greater is left open")
     for op in (ops.maximum, ops.minimum, ops.fmax, ops.fmin)
     for dtype in in_order(ORDERED)
+]
+
+
+def _outside() -> np.ndarray:
+    """Floats that some integer dtype does not hold."""
+    powers = [2.0**n for n in (7, 8, 15, 16, 31, 32, 62, 63, 64)]
+    return np.array([*powers, 255.7, 300.0, 70000.0, 3e9, 5e9, 1e10, 1e19, 65519.0, 65520.0])
+
+
+def _convertible(source: np.dtype, target: np.dtype) -> np.ndarray:
+    x = numbers(source)
+    with np.errstate(all="ignore"):
+        if source in FLOATS and target not in FLOATS8:
+            more = _outside().astype(source)
+            x = np.concatenate([x, more, -more])
+        if source in FLOATS | FLOATS8 and target in NARROW_INTS:
+            x = x[(x > -0.9 if target.name == "uint4" else x >= -8) & (x < 8)]
+    return x
+
+
+CAST = in_order(STORED)
+HUBS = {BOOL, F32, S64, C64}
+"""Every dtype is converted from and to these; floats to every integer too."""
+SAMPLES += [
+    Sample(ops.convert, (_convertible(a, b),), {"dtype": b})
+    for a, b in product(CAST, CAST)
+    if a in HUBS or b in HUBS or (a in FLOATS and b in INTS)
+]
+
+BYTES = np.random.default_rng(3).integers(0, 256, 3 * 2 * 16, np.uint8)
+CASTABLE = in_order(STORED - NARROW_INTS)
+
+
+def _bytes_of(dtype: np.dtype, *shape: int) -> np.ndarray:
+    if dtype == BOOL:
+        return (BYTES[: np.prod(shape)] > 99).reshape(shape)
+    # Exponent bytes that are neither all ones nor all zeros: no NaN, whose bits may change.
+    plain = np.where(np.arange(BYTES.size) % dtype.itemsize >= dtype.itemsize - 2, 0x35, BYTES)
+    return plain.astype(np.uint8).view(dtype)[: np.prod(shape)].reshape(shape)
+
+
+def _casts() -> list[Sample]:
+    made = []
+    for a, b in product(CASTABLE, CASTABLE):
+        if not {a, b} & {U8, C64} and not (a.itemsize == b.itemsize and a in REAL and b in FLOATS):
+            continue
+        ratio = b.itemsize // a.itemsize
+        shape = (3, ratio) if ratio > 1 else (3, 2)
+        made.append(Sample(ops.bitcast, (_bytes_of(a, *shape),), {"dtype": b}))
+    return made
+
+
+SAMPLES += _casts()
+SAMPLES += [Sample(ops.bitcast, (np.float32(1.5),), {"dtype": np.dtype(np.uint16)})]
+
+SAMPLES += [
+    Sample(ops.select, (np.arange(4) % 2 == 0, numbers(t)[:4], numbers(t)[4:][:1]))
+    for t in CAST
+    if t != BOOL
+]
+SAMPLES += [
+    Sample(ops.clamp, (numbers(t)[-1:], numbers(t), numbers(t)[-2:-1]), {}, 0.0, "sign of a zero")
+    for t in in_order(ORDERED)
+]
+SAMPLES += [
+    Sample(ops.ldexp, (numbers(t)[:, None], np.array(n, e)), {})
+    for t in in_order(FLOATS)
+    for n, e in [([-3, 0, 2, 9], "i4"), ([-2000, -200, 200, 2**40], "i8"), ([0, 200], "u1")]
+]
+SAMPLES += [
+    Sample(ops.reduce_precision, (numbers(t),), {"exponent_bits": e, "mantissa_bits": m})
+    for t in in_order(FLOATS)
+    for e, m in [(5, 10), (8, 7), (4, 3), (5, 2), (2, 0), (11, 52)]
+]
+ORDERS = np.array([1.5, 2.0, 3.0, 7.0])[:, None], np.array([0.25, 1.0, 2.5, 20.0, 300.0])
+SAMPLES += [
+    Sample(op, tuple((x - less).astype(t) for x, less in zip(ORDERS, (shift, 0), strict=True)), {},
+           16 * EPSILON[t], POLYNOMIAL, each=True)
+    for op, shift in ((ops.zeta, 0.0),)
+    for t in in_order(FLOATS)
+]
+SAMPLES += [
+    Sample(ops.polygamma, (np.array([[0], [1], [2], [5]], t), np.array([0.25, 2.5, 20.0], t)), {},
+           16 * EPSILON[t], POLYNOMIAL, each=True)
+    for t in in_order(FLOATS)
+]
+
+LINE = np.linspace(0.5, 4.0, 8)
+SHAPED = [
+    (np.float64(2.0), np.float64(0.5)),  # no axes
+    (np.empty((3, 0)), np.empty((1, 0))),  # no elements
+    (np.empty((0,)), np.float64(1.0)),
+    (LINE[::-2], LINE[None, :4]),  # backwards
+    (LINE.reshape(2, 1, 4), LINE[:3, None]),
+    (np.asfortranarray(LINE.reshape(2, 4)), LINE.reshape(2, 4)),
+]
+SAMPLES += [
+    Sample(op, operands)
+    for op in (ops.add, ops.divide, ops.less, ops.floor_divide)
+    for operands in SHAPED
+]
+SAMPLES += [Sample(op, (x,)) for op in (ops.negate, ops.sqrt, ops.is_nan) for x, _ in SHAPED]
+
+
+def _refusals() -> list[Refusal]:
+    one, two, three = np.float32(1), np.ones(2, np.float32), np.ones(3, np.float32)
+    made = []
+    for op in {sample.op for sample in SAMPLES if sample.op.elementwise}:
+        if len(op.operands) == 2 and op not in (ops.ldexp,):
+            made.append(Refusal(op, (one, np.int8(1)), DTypeError))
+    for op, dtypes in EXACT:
+        outside = [t for t in CAST if t not in dtypes]
+        if outside and len(op.operands) == 1:
+            made += [Refusal(op, (np.zeros(1, outside[0]),), DTypeError)]
+        if len(op.operands) == 2:
+            t = in_order(dtypes)[0]
+            made.append(Refusal(op, (two.astype(t), three.astype(t)), ShapeError))
+    return made
+
+
+REFUSALS = _refusals() + [
+    Refusal(ops.exp, (np.int32(1),), DTypeError),
+    Refusal(ops.ldexp, (np.float32(1), np.float32(1)), DTypeError),
+    Refusal(ops.ldexp, (np.ones(2), np.ones(3, np.int32)), ShapeError),
+    Refusal(ops.select, (np.int32(1), np.float32(1), np.float32(1)), DTypeError),
+    Refusal(ops.select, (np.True_, np.float32(1), np.float64(1)), DTypeError),
+    Refusal(ops.select, (np.ones(2, bool), np.ones(3), np.ones(3)), ShapeError),
+    Refusal(ops.clamp, (np.float32(1), np.float64(1), np.float32(1)), DTypeError),
+    Refusal(ops.clamp, (np.ones(2), np.ones(3), np.ones(3)), ShapeError),
+    Refusal(ops.convert, (np.float32(1),), DTypeError, {"dtype": np.dtype("U1")}),
+    Refusal(ops.bitcast, (np.float32(1),), DTypeError, {"dtype": np.dtype("M8[s]")}),
+    Refusal(ops.bitcast, (np.ones(3, np.float32),), ShapeError, {"dtype": np.dtype("f8")}),
+    Refusal(ops.reduce_precision, (np.int32(1),), DTypeError, {"exponent_bits": 5, "mantissa_bits": 2}),
+    Refusal(ops.reduce_precision, (np.float32(1),), DTypeError, {"exponent_bits": 0, "mantissa_bits": 2}),
 ]

@@ -1,0 +1,170 @@
+"""Reductions that leave NaN out.
+
+NumPy warns of slices that are all NaN; that is data, and here the result alone (NaN) tells.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import S64, real_of
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions import reductions, statistics
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, kept
+from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.promotion import convert, number, operand
+
+
+def _inexact(node: Node) -> bool:
+    return node.type.dtype.kind in "fcV"
+
+
+def _without(node: Node, filler: Any) -> Node:
+    """`node` with `filler` for NaN."""
+    made: Node = ops.select(ops.is_nan(node), number(filler, node.type.dtype), node)
+    return made
+
+
+def _replaced(name: str, filler: float) -> Function:
+    """The function `name` of an array with `filler` for NaN."""
+    plain = reductions.LAZY[name]
+
+    def reduce(a: Any, *args: Any, **kwargs: Any) -> Any:
+        node = operand(a)
+        return plain(wrap(_without(node, filler)) if _inexact(node) else a, *args, **kwargs)
+
+    return reduce
+
+
+def _extreme(name: str, filler: float) -> Function:
+    """`nanmax` and `nanmin`."""
+    plain = reductions.LAZY[name]
+
+    def reduce(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO,
+        initial: Any = NO,
+        where: Any = NO,
+    ) -> Any:
+        node = operand(a)
+        if node.type.dtype.kind not in "fV":
+            return plain(a, axis, out, keepdims, initial, where)
+        top = plain(wrap(_without(node, filler)), axis, None, keepdims, initial, where)
+        if initial is not NO:
+            return deliver(top.node, out)
+        axes = axes_of(axis, node.type.ndim)
+        none = kept(node, ops.reduce_and(ops.is_nan(node), axes=axes), axes, keepdims)
+        return deliver(ops.select(none, number(math.nan, top.dtype), top.node), out)
+
+    return reduce
+
+
+def _position(name: str, filler: float) -> Function:
+    """`nanargmax` and `nanargmin`."""
+    plain = reductions.LAZY[name]
+
+    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
+        node = operand(a)
+        if node.type.dtype.kind not in "fV":
+            return plain(a, axis, out, keepdims=keepdims)
+        found = plain(wrap(_without(node, filler)), axis, keepdims=keepdims)
+        numbers = ops.not_(ops.is_nan(node))
+        some = ops.reduce_or(numbers, axes=axes_of(axis, node.type.ndim))
+        every = ops.reduce_and(some, axes=tuple(range(some.type.ndim)))
+        fine = ops.guard(every, error=ValueError, text="All-NaN slice encountered")
+        return deliver(ops.guarded(found.node, fine), out)
+
+    return reduce
+
+
+def _where_numbers(node: Node, where: Any) -> Node:
+    """Where `node` is a number, and `where` holds."""
+    numbers: Node = ops.not_(ops.is_nan(node))
+    return numbers if where is NO or where is True else ops.and_(numbers, operand(where))
+
+
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO,
+    *,
+    where: Any = NO,
+) -> Any:
+    """See numpy.nanmean."""
+    node = operand(a)
+    if not _inexact(node):
+        return statistics.mean(a, axis, dtype, out, keepdims, where=where)
+    _check_inexact(dtype, out)
+    flags = wrap(_where_numbers(node, where))
+    return statistics.mean(a, axis, dtype, out, keepdims, where=flags)
+
+
+def _check_inexact(dtype: Any, out: Any) -> None:
+    if dtype is not None and not np.issubdtype(np.dtype(dtype), np.inexact):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    if out is not None and not np.issubdtype(out.dtype, np.inexact):
+        raise TypeError("If a is inexact, then out must be inexact")
+
+
+def _spread(root: bool) -> Function:
+    """`nanvar` and `nanstd`."""
+
+    def spread(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO,
+        *,
+        where: Any = NO,
+        mean: Any = NO,
+        correction: Any = NO,
+    ) -> Any:
+        node = operand(a)
+        if not _inexact(node):
+            plain = statistics.LAZY["std" if root else "var"]
+            return plain(
+                a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
+            )
+        _check_inexact(dtype, out)
+        ddof = ddof if correction is NO else correction
+        flags = _where_numbers(node, where)
+        given = wrap(_without(node, 0))
+        made = statistics.LAZY["var"](
+            given, axis, dtype, None, ddof, keepdims, where=wrap(flags), mean=mean
+        ).node
+        axes = axes_of(axis, node.type.ndim)
+        counted = ops.reduce_sum(convert(ops.broadcast(flags, shape=node.type.shape), S64), axes=axes)
+        free = ops.subtract(counted, number(int(real(ddof)), S64))
+        bad = ops.less_equal(kept(node, free, axes, keepdims), number(0, S64))
+        made = ops.select(bad, number(math.nan, real_of(made.type.dtype)), made)
+        return deliver(ops.sqrt(made) if root else made, out)
+
+    return spread
+
+
+LAZY: dict[str, Function] = {
+    "nanargmax": _position("argmax", -math.inf),
+    "nanargmin": _position("argmin", math.inf),
+    "nancumprod": _replaced("cumprod", 1),
+    "nancumsum": _replaced("cumsum", 0),
+    "nanmax": _extreme("max", -math.inf),
+    "nanmean": nanmean,
+    "nanmin": _extreme("min", math.inf),
+    "nanprod": _replaced("prod", 1),
+    "nanstd": _spread(True),
+    "nansum": _replaced("sum", 0),
+    "nanvar": _spread(False),
+}

@@ -1,0 +1,218 @@
+"""Medians and quantiles: a sort, then elements at positions that shapes alone decide."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import F64, S64
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.joining import picked
+from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_of, kept
+from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
+
+
+def lined(node: Node, axes: Axes) -> Node:
+    """`node` with `axes` made one, the last."""
+    rest = tuple(i for i in range(node.type.ndim) if i not in axes)
+    order = (*rest, *axes)
+    if order != tuple(range(node.type.ndim)):
+        node = ops.transpose(node, axes=order)
+    shape = tuple(node.type.shape[: len(rest)])
+    made: Node = ops.reshape(node, shape=(*shape, math.prod(node.type.shape[len(rest) :])))
+    return made
+
+
+def _sorted(node: Node) -> Node:
+    if node.type.dtype.kind == "c":
+        raise Unsupported("sorting of complex numbers")
+    made: Node = ops.sort(node, axis=node.type.ndim - 1)
+    return made
+
+
+def _last(line: Node, *indices: int) -> Node:
+    return picked(line, np.array(indices), line.type.ndim - 1)
+
+
+def median(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: Any = False,
+) -> Any:
+    """See numpy.median."""
+    node = operand(a)
+    axes = axes_of(axis, node.type.ndim)
+    line = lined(node, axes)
+    size = line.type.shape[-1]
+    if not size:
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+        made = ops.mean(_inexact(line), axes=(line.type.ndim - 1,))
+        return deliver(kept(node, made, axes, keepdims), out)
+    line = _sorted(line)
+    middle = _last(line, *{(size - 1) // 2, size // 2})
+    made = ops.mean(_inexact(middle), axes=(line.type.ndim - 1,))
+    if line.type.dtype.kind in "fV":
+        end = ops.reshape(_last(line, size - 1), shape=made.type.shape)
+        made = ops.select(ops.is_nan(end), number(math.nan, made.type.dtype), made)
+    return deliver(kept(node, made, axes, keepdims), out)
+
+
+def _inexact(node: Node) -> Node:
+    return convert(node, F64) if node.type.dtype.kind in "biu" else node
+
+
+def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
+    """`quantile`, `percentile` and their twins that leave NaN out."""
+    what, limits = ("Percentiles", "[0, 100]") if scale != 1 else ("Quantiles", "[0, 1]")
+
+    def quantile(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        node = operand(a)
+        if node.type.dtype.kind == "c":
+            raise TypeError("a must be an array of real numbers")
+        wanted = np.true_divide(real(q), scale) if scale != 1 else np.asarray(real(q))
+        wanted = np.asarray(wanted, np.float64)
+        if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
+            raise ValueError(f"{what} must be in the range {limits}")
+        if weights is not None or wanted.ndim > 1 or node.type.dtype == np.bool_:
+            raise Unsupported(f"{name}: weights, or q of two axes")
+        axes = axes_of(axis, node.type.ndim)
+        dtype = _result_dtype(node.type.dtype, type(q) in (int, float))
+        if ignore_nan and node.type.dtype.kind in "fV":
+            made = _among_numbers(lined(node, axes), wanted, method, dtype)
+        else:
+            made = _among_all(lined(node, axes), wanted, method, dtype)
+        return deliver(_shaped(made, node, axes, wanted, keepdims), out)
+
+    quantile.__name__ = name
+    return quantile
+
+
+def _result_dtype(dtype: np.dtype, weak: bool) -> np.dtype:
+    return result_type(dtype, 0.0) if weak else result_type(dtype, F64)
+
+
+def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) -> Node:
+    """The axis of the quantiles first, then what was not reduced."""
+    rank = made.type.ndim
+    made = ops.transpose(made, axes=(rank - 1, *range(rank - 1)))
+    rest = made.type.shape[1:]
+    if keepdims is not NO and keepdims:
+        rest = tuple(1 if i in axes else n for i, n in enumerate(node.type.shape))
+    shaped: Node = ops.reshape(made, shape=(*q.shape, *rest))
+    return shaped
+
+
+@lru_cache(maxsize=256)
+def _positions(size: int, q: tuple[float, ...], method: str) -> np.ndarray:
+    """Where between the sorted elements the quantiles are."""
+    if method == "linear":
+        return (size - 1) * np.array(q)
+    return np.quantile(np.arange(float(size)), q, method=method)
+
+
+def _among_all(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
+    size = line.type.shape[-1]
+    if not size:
+        np.quantile(np.zeros(0), 0.5, method=method)  # raises
+    positions = _positions(size, tuple(q.ravel().tolist()), method)
+    line = _sorted(line)
+    below = np.clip(np.floor(positions), 0, size - 1).astype(np.int64)
+    share = positions - below
+    low = _last(line, *below.tolist())
+    if not share.any() and line.type.dtype.kind in "biu" and _discrete(method):
+        return low
+    low = convert(low, dtype)
+    if share.any():
+        high = convert(_last(line, *np.minimum(below + 1, size - 1).tolist()), dtype)
+        low = _between(low, high, convert(operand(share), dtype))
+    return _missing(low, line, dtype)
+
+
+def _discrete(method: str) -> bool:
+    return method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+
+
+def _missing(made: Node, line: Node, dtype: np.dtype) -> Node:
+    if line.type.dtype.kind not in "fV":
+        return made
+    end = ops.is_nan(_last(line, line.type.shape[-1] - 1))
+    found: Node = ops.select(end, number(math.nan, dtype), made)
+    return found
+
+
+def _between(low: Node, high: Node, share: Node) -> Node:
+    """From `low` to `high` by `share`, exact at both ends."""
+    one = scalar(1.0, share.type.dtype)
+    apart = ops.subtract(high, low)
+    up = ops.add(low, ops.multiply(apart, share))
+    down = ops.subtract(high, ops.multiply(apart, ops.subtract(one, share)))
+    half = scalar(0.5, share.type.dtype)
+    made: Node = ops.select(ops.greater_equal(share, half), down, up)
+    return made
+
+
+def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
+    """Quantiles of what is not NaN: how many those are is data."""
+    if method != "linear":
+        raise Unsupported(f"nanquantile: method {method}")
+    axis = line.type.ndim - 1
+    flags = convert(ops.not_(ops.is_nan(line)), S64)
+    count = ops.reduce_sum(flags, axes=(axis,))
+    last = ops.reshape(ops.subtract(count, scalar(1, S64)), shape=(*count.type.shape, 1))
+    positions = ops.multiply(convert(last, F64), operand(q.ravel()))
+    zero = scalar(0, S64)
+    below = ops.maximum(convert(ops.floor(positions), S64), zero)
+    above = ops.maximum(ops.minimum(ops.add(below, scalar(1, S64)), last), zero)
+    line = _sorted(line)
+    low, high = (convert(ops.take_along(line, i, axis=axis), dtype) for i in (below, above))
+    share = convert(ops.subtract(positions, convert(below, F64)), dtype)
+    return _between(low, high, share)  # with no numbers at all both ends are NaN
+
+
+def nanmedian(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: Any = NO,
+) -> Any:
+    """See numpy.nanmedian."""
+    node = operand(a)
+    if node.type.dtype.kind not in "fV":
+        return median(a, axis, out, overwrite_input, keepdims)
+    axes = axes_of(axis, node.type.ndim)
+    made = _among_numbers(lined(node, axes), np.array([0.5]), "linear", node.type.dtype)
+    made = ops.reshape(made, shape=made.type.shape[:-1])
+    return deliver(kept(node, made, axes, keepdims), out)
+
+
+LAZY: dict[str, Function] = {
+    "median": median,
+    "nanmedian": nanmedian,
+    "nanpercentile": _quantile("nanpercentile", 100, True),
+    "nanquantile": _quantile("nanquantile", 1, True),
+    "percentile": _quantile("percentile", 100, False),
+    "quantile": _quantile("quantile", 1, False),
+}

@@ -1,0 +1,282 @@
+"""Reductions over axes: sums, products, extremes, truth, positions, running totals."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S64, U64
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op, scalar
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
+
+NO: Final[Any] = np._NoValue  # type: ignore[attr-defined]  # NumPy's own mark of what is not given
+Axes = tuple[int, ...]
+
+
+def axes_of(axis: Any, ndim: int) -> Axes:
+    """The axes to reduce. Raises: AxisError, ValueError, TypeError."""
+    if axis is None:
+        return tuple(range(ndim))
+    if ndim == 0 and not isinstance(axis, tuple):  # NumPy lets a number be reduced over axis 0
+        normalize_axis_index(operator.index(axis), 1)
+        return ()
+    if isinstance(axis, tuple):
+        return normalize_axis_tuple(axis, ndim)
+    return (normalize_axis_index(operator.index(axis), ndim),)
+
+
+def kept(node: Node, reduced: Node, axes: Axes, keepdims: Any) -> Node:
+    """The reduction of `node` with its axes kept as ones, if `keepdims`."""
+    if keepdims is NO or not keepdims or not axes:
+        return reduced
+    shape = tuple(1 if i in axes else n for i, n in enumerate(node.type.shape))
+    made: Node = ops.reshape(reduced, shape=shape)
+    return made
+
+
+def masked(node: Node, where: Any, otherwise: Any) -> Node:
+    """`node` with `otherwise` where `where` does not hold."""
+    if where is NO or where is True:
+        return node
+    mask = operand(where)
+    if mask.type.dtype != BOOL:
+        np.add.reduce(np.zeros(1), where=np.zeros(1, mask.type.dtype))  # raises
+    shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
+    if shape != node.type.shape:
+        np.add.reduce(np.zeros(node.type.shape), where=np.zeros(mask.type.shape, bool))  # raises
+    made: Node = ops.select(mask, node, number(otherwise, node.type.dtype))
+    return made
+
+
+def sum_dtype(dtype: np.dtype) -> np.dtype:
+    """What NumPy adds and multiplies numbers of `dtype` in: narrow integers in wide ones."""
+    if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
+        return S64
+    return U64 if dtype.kind == "u" else dtype
+
+
+def total(name: str, op: Op, combine: Op, identity: int) -> Function:
+    """`sum` and `prod`."""
+
+    def reduce(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = NO,
+        initial: Any = NO,
+        where: Any = NO,
+    ) -> Any:
+        node = operand(a)
+        axes = axes_of(axis, node.type.ndim)
+        if dtype is not None:
+            node = convert(node, canonical(np.dtype(dtype)))
+        elif out is not None:
+            check_cast(node.type.dtype, out.dtype)
+            node = convert(node, canonical(out.dtype))
+        else:
+            node = convert(node, sum_dtype(node.type.dtype))
+        if node.type.dtype == BOOL:
+            return _flags(name, node, axes, out, keepdims, initial, where)
+        made = op(masked(node, where, identity), axes=axes) if axes else masked(node, where, identity)
+        if initial is not NO:
+            made = combine(made, convert(operand(initial), made.type.dtype))
+        return deliver(kept(node, made, axes, keepdims), out)
+
+    reduce.__name__ = name
+    return reduce
+
+
+def _flags(
+    name: str, node: Node, axes: Axes, out: Any, keepdims: Any, initial: Any, where: Any
+) -> Any:
+    """A sum or product of flags, asked for by `dtype=bool`: whether any, or all, are true."""
+    op, neutral = (ops.reduce_or, False) if name == "sum" else (ops.reduce_and, True)
+    made = op(masked(node, where, neutral), axes=axes)
+    if initial is not NO:
+        combine = ops.or_ if name == "sum" else ops.and_
+        made = combine(made, convert(operand(initial), BOOL))
+    return deliver(kept(node, made, axes, keepdims), out)
+
+
+def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
+    """`max` and `min`."""
+
+    def reduce(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO,
+        initial: Any = NO,
+        where: Any = NO,
+    ) -> Any:
+        node = operand(a)
+        axes = axes_of(axis, node.type.ndim)
+        dtype = node.type.dtype
+        if dtype.kind == "c":
+            raise Unsupported(f"{name}: complex numbers")
+        empty = any(node.type.shape[i] == 0 for i in axes)
+        if initial is NO and (empty or (where is not NO and where is not True)):
+            real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
+        if empty:
+            shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
+            made = ops.broadcast(convert(operand(initial), dtype), shape=shape)
+        else:
+            node = node if where is NO or where is True else masked_by(node, where, initial)
+            made = op(node, axes=axes) if axes else node
+            if initial is not NO:
+                made = combine(made, convert(operand(initial), dtype))
+        return deliver(kept(node, made, axes, keepdims), out)
+
+    reduce.__name__ = name
+    return reduce
+
+
+def masked_by(node: Node, where: Any, initial: Any) -> Node:
+    """`node` with `initial` where `where` does not hold."""
+    filler = convert(operand(initial), node.type.dtype)
+    shape = np.broadcast_shapes(node.type.shape, operand(where).type.shape)
+    made: Node = ops.select(operand(where), node, filler)
+    if shape != node.type.shape:
+        np.add.reduce(np.zeros(node.type.shape), where=np.zeros(shape, bool))  # raises
+    return made
+
+
+def truth(op: Op, neutral: bool) -> Function:
+    """`all` and `any`."""
+
+    def reduce(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO, *, where: Any = NO
+    ) -> Any:
+        node = convert(operand(a), BOOL)
+        axes = axes_of(axis, node.type.ndim)
+        chosen = masked(node, where, neutral)
+        made = op(chosen, axes=axes) if axes else chosen
+        return deliver(kept(node, made, axes, keepdims), out, "unsafe")
+
+    return reduce
+
+
+def position(op: Op, real: Function) -> Function:
+    """`argmax` and `argmin`."""
+
+    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
+        node = operand(a)
+        ndim = node.type.ndim
+        flat = axis is None or ndim == 0
+        if axis is not None:
+            axes = axes_of(operator.index(axis), ndim)
+        if node.type.dtype.kind == "c":
+            raise Unsupported(f"{op.name}: complex numbers")
+        line = ops.reshape(node, shape=(node.type.size,)) if flat else node
+        place = 0 if flat else axes[0]
+        if not line.type.shape[place]:
+            real(np.zeros(0))  # raises
+        made = op(line, axis=place)
+        gone = tuple(range(ndim)) if flat else (place,)
+        return deliver(kept(node, made, gone, keepdims), out, "safe")
+
+    return reduce
+
+
+def running(op: Op) -> Function:
+    """`cumsum` and `cumprod`."""
+
+    def accumulate(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        node = operand(a)
+        if axis is None:
+            node = ops.reshape(node, shape=(node.type.size,))
+            axis = 0
+        place = normalize_axis_index(operator.index(axis), max(node.type.ndim, 1))
+        if not node.type.ndim:
+            node = ops.reshape(node, shape=(1,))
+        kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
+        if dtype is None and out is not None:
+            kind = canonical(out.dtype)
+        return deliver(op(convert(node, kind), axis=place), out)
+
+    return accumulate
+
+
+def cumulative(op: Op, neutral: int) -> Function:
+    """`cumulative_sum` and `cumulative_prod`."""
+
+    def accumulate(
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
+        node = operand(x)
+        if node.type.ndim == 0:
+            node = ops.reshape(node, shape=(1,))
+        if axis is None:
+            if node.type.ndim > 1:
+                raise ValueError(
+                    "For arrays which have more than one dimension ``axis`` argument is required."
+                )
+            axis = 0
+        place = normalize_axis_index(operator.index(axis), node.type.ndim)
+        kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
+        made = op(convert(node, kind), axis=place)
+        if include_initial:
+            low = tuple(int(i == place) for i in range(node.type.ndim))
+            none = (0,) * node.type.ndim
+            made = ops.pad(made, scalar(neutral, kind), low=low, high=none, interior=none)
+        return deliver(made, out)
+
+    return accumulate
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO) -> Any:
+    """See numpy.ptp."""
+    node = operand(a)
+    axes = axes_of(axis, node.type.ndim)
+    if any(node.type.shape[i] == 0 for i in axes):
+        np.ptp(np.zeros(0))  # raises
+    made = ops.subtract(ops.reduce_max(node, axes=axes), ops.reduce_min(node, axes=axes))
+    return deliver(kept(node, made, axes, keepdims), out)
+
+
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """See numpy.count_nonzero."""
+    node = operand(a)
+    axes = axes_of(axis, node.type.ndim)
+    flags = convert(convert(node, BOOL), S64)
+    return deliver(kept(node, ops.reduce_sum(flags, axes=axes), axes, keepdims))
+
+
+LAZY: dict[str, Function] = {
+    "all": truth(ops.reduce_and, True),
+    "any": truth(ops.reduce_or, False),
+    "argmax": position(ops.argmax, np.argmax),
+    "argmin": position(ops.argmin, np.argmin),
+    "count_nonzero": count_nonzero,
+    "cumprod": running(ops.cumprod),
+    "cumsum": running(ops.cumsum),
+    "cumulative_prod": cumulative(ops.cumprod, 1),
+    "cumulative_sum": cumulative(ops.cumsum, 0),
+    "max": extreme("max", ops.reduce_max, ops.maximum, np.max),
+    "min": extreme("min", ops.reduce_min, ops.minimum, np.min),
+    "prod": total("prod", ops.reduce_prod, ops.multiply, 1),
+    "ptp": ptp,
+    "sum": total("sum", ops.reduce_sum, ops.add, 0),
+}
+LAZY["amax"] = LAZY["max"]
+LAZY["amin"] = LAZY["min"]
+
+METHODS: dict[str, Function] = {
+    name: LAZY[name]
+    for name in "all any argmax argmin cumprod cumsum max min prod sum".split()
+}

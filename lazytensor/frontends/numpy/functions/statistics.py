@@ -1,0 +1,178 @@
+"""Means, spreads, orders: statistics over axes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, F16, F32, F64, S64, real_of
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_of, kept, masked
+from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
+
+
+def _computed_in(node: Node, dtype: Any) -> np.dtype:
+    """What NumPy computes a mean in."""
+    if dtype is not None:
+        return canonical(np.dtype(dtype))
+    return node.type.dtype if node.type.dtype.kind not in "biu" else F64
+
+
+def _count(node: Node, axes: Axes) -> int:
+    return math.prod(node.type.shape[i] for i in axes)
+
+
+def _counted(node: Node, where: Any, axes: Axes, dtype: np.dtype, keepdims: bool) -> Node:
+    """How many elements `where` lets count, as `dtype`."""
+    if where is NO or where is True:
+        return scalar(_count(node, axes), dtype)
+    flags = ops.broadcast(operand(where), shape=node.type.shape)
+    made = ops.reduce_sum(convert(convert(flags, BOOL), S64), axes=axes)
+    return convert(kept(node, made, axes, keepdims), dtype)
+
+
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO,
+    *,
+    where: Any = NO,
+) -> Any:
+    """See numpy.mean."""
+    node = operand(a)
+    axes = axes_of(axis, node.type.ndim)
+    keep = keepdims is not NO and bool(keepdims)
+    kind = _computed_in(node, dtype)
+    if not _count(node, axes):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+    if (where is NO or where is True) and kind.kind not in "biu":
+        return deliver(ops.mean(convert(node, kind), axes=axes, keepdims=keep), out)
+    wide = F64 if kind.kind in "biu" else kind
+    given = masked(convert(node, wide), where, 0)
+    made = kept(node, ops.reduce_sum(given, axes=axes), axes, keep)
+    made = ops.divide(made, _counted(node, where, axes, wide, keep))
+    return deliver(convert(made, kind), out, "unsafe")
+
+
+def _spread(root: bool) -> Function:
+    """`var` and `std`."""
+    op = ops.deviation if root else ops.variance
+
+    def spread(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO,
+        *,
+        where: Any = NO,
+        mean: Any = NO,
+        correction: Any = NO,
+    ) -> Any:
+        if correction is not NO:
+            if ddof != 0:
+                raise ValueError("ddof and correction can't be provided simultaneously.")
+            ddof = correction
+        node = operand(a)
+        axes = axes_of(axis, node.type.ndim)
+        keep = keepdims is not NO and bool(keepdims)
+        kind = _computed_in(node, dtype)
+        free = max(_count(node, axes) - real(ddof), 0)
+        if free <= 0:
+            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+        wide = F32 if kind == F16 else kind
+        if mean is NO and (where is NO or where is True):
+            divisor = scalar(float(free), real_of(wide))
+            return deliver(op(convert(node, kind), divisor, axes=axes, keepdims=keep), out)
+        made = _chosen_variance(convert(node, wide), axes, ddof, keep, where, mean)
+        return deliver(convert(ops.sqrt(made) if root else made, real_of(kind)), out)
+
+    return spread
+
+
+def _chosen_variance(
+    node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, mean: Any
+) -> Node:
+    """The variance of the elements that count, about a mean that may be given."""
+    dtype = real_of(node.type.dtype)
+    if mean is NO:
+        total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, True)
+        center = ops.divide(total, _counted(node, where, axes, node.type.dtype, True))
+    else:
+        center = convert(operand(mean), node.type.dtype)
+    apart = ops.subtract(node, center)
+    squares = ops.square(ops.abs(apart))
+    made = kept(node, ops.reduce_sum(masked(squares, where, 0), axes=axes), axes, keep)
+    counted = _counted(node, where, axes, dtype, keep)
+    free = ops.subtract(counted, convert(operand(ddof), dtype))
+    result: Node = ops.divide(made, ops.maximum(free, scalar(0.0, dtype)))
+    return result
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO
+) -> Any:
+    """See numpy.average."""
+    node = operand(a)
+    axes = axes_of(axis, node.type.ndim)
+    keep = keepdims is not NO and bool(keepdims)
+    if weights is None:
+        made = ops.mean(convert(node, _computed_in(node, None)), axes=axes, keepdims=keep)
+        scale = scalar(_count(node, axes), made.type.dtype)
+    else:
+        weight = _lined_up(operand(weights), node, axis, axes)
+        dtypes = [node.type.dtype, weight.type.dtype]
+        dtype = result_type(*dtypes, *([F64] if node.type.dtype.kind in "biu" else []))
+        spread = ops.broadcast(convert(weight, dtype), shape=node.type.shape)
+        scale = kept(node, ops.reduce_sum(spread, axes=axes), axes, keep)
+        total = ops.reduce_sum(ops.multiply(convert(node, dtype), spread), axes=axes)
+        zero = ops.not_equal(scale, scalar(0, dtype))
+        fine = ops.guard(
+            ops.reduce_and(zero, axes=tuple(range(zero.type.ndim))),
+            error=ZeroDivisionError,
+            text="Weights sum to zero, can't be normalized",
+        )
+        made = ops.guarded(ops.divide(kept(node, total, axes, keep), scale), fine)
+    if not returned:
+        return deliver(made)
+    return deliver(made), deliver(ops.broadcast(scale, shape=made.type.shape))
+
+
+def _lined_up(weight: Node, node: Node, axis: Any, axes: Axes) -> Node:
+    """Weights of some axes, in their places among the others."""
+    if weight.type.shape == node.type.shape:
+        return weight
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weight.type.shape != tuple(node.type.shape[i] for i in axes):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    weight = ops.transpose(weight, axes=tuple(np.argsort(axes).tolist()))
+    shape = tuple(n if i in axes else 1 for i, n in enumerate(node.type.shape))
+    made: Node = ops.reshape(weight, shape=shape)
+    return made
+
+
+LAZY: dict[str, Function] = {
+    "average": average,
+    "corrcoef": rebound("corrcoef"),
+    "cov": rebound("cov"),
+    "mean": mean,
+    "std": _spread(True),
+    "var": _spread(False),
+}
+
+METHODS: dict[str, Function] = {name: LAZY[name] for name in ("mean", "std", "var")}

@@ -1,0 +1,145 @@
+"""The methods and attributes of arrays and scalars, attached from the tables of other modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.node import Node
+from lazytensor.frontends.numpy import (
+    flags,
+    flat,
+    indexing,
+    protocols,
+    reinterpretation,
+    scalar,
+    sorting,
+)
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.assignment import assign
+from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.promotion import canonical, convert
+from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow
+
+
+def astype(
+    x: Lazy,
+    dtype: Any,
+    order: Any = "K",
+    casting: Any = "unsafe",
+    subok: Any = True,
+    copy: Any = True,
+) -> Any:
+    """`x.astype(dtype)`."""
+    wanted = np.dtype(dtype)
+    if casting != "unsafe" and not np.can_cast(x.dtype, wanted, casting):
+        np.zeros((), x.dtype).astype(wanted, casting=casting)  # raises
+    try:
+        node = convert(x.node, canonical(wanted))
+    except HostOnly:
+        return on_host("astype", lambda a: np.asarray(a).astype(wanted), (x,), {})
+    if not copy and node is x.node and type(x) is not Scalar:
+        return x
+    return ordered(node, x, order)
+
+
+def copied(x: Lazy, order: Any = "C") -> Any:
+    """`x.copy(order)`."""
+    return ordered(x.node, x, order)
+
+
+def ordered(node: Node, x: Lazy, order: Any) -> Any:
+    """A new array of `node`, laid out by `order`, which may mean as `x` is."""
+    if type(x) is Scalar:
+        return wrap_result(node)
+    array = wrap(node)
+    layout = shadow(x).flags
+    if order in ("F", "f") or (order in ("A", "a", "K", "k") and layout.fnc):
+        array._shadow = fortran_shadow(node.type) if node.type.ndim > 1 else None
+    return array
+
+
+def fill(x: ndarray, value: Any) -> None:
+    """`x.fill(value)`."""
+    if flags.is_read_only(x):
+        raise ValueError("assignment destination is read-only")
+    assign(x.ref, value)
+
+
+def late(name: str) -> Callable[..., Any]:
+    """A method that is the function of the same name."""
+
+    def method(x: Lazy, *args: Any, **kwargs: Any) -> Any:
+        from lazytensor.frontends.numpy import namespace
+
+        return namespace.find(name)(x, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+LATE: Final = (
+    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum"
+    " diagonal dot max mean min nonzero prod put ravel repeat reshape round searchsorted squeeze"
+    " std sum swapaxes take trace transpose var"
+).split()
+"""Methods that functions of the same name do; `functions` has its own for some of them."""
+
+PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
+    "flags": (flags.flags,),
+    "strides": (flags.strides,),
+    "base": (flags.base,),
+    "real": (reinterpretation.real, reinterpretation.set_real),
+    "imag": (reinterpretation.imag, reinterpretation.set_imag),
+    "flat": (flat.flat, flat.set_flat),
+    "T": (late("transpose"),),
+    "mT": (late("matrix_transpose"),),
+    "data": (lambda x: protocols.fetched(x).data,),
+    "device": (lambda x: "cpu",),
+    "ctypes": (lambda x: protocols.fetched(x).ctypes,),
+}
+METHODS: Final[dict[str, Any]] = {
+    "astype": astype,
+    "copy": copied,
+    "view": reinterpretation.view,
+    "setflags": flags.set_flags,
+    "to_device": lambda x, device, stream=None: x,
+    "__array_namespace__": lambda x, api_version=None: _namespace(),
+    **{name: late(name) for name in LATE},
+    **scalar.DUNDERS,
+    **protocols.DUNDERS,
+    "__getitem__": indexing.getitem,
+}
+ARRAY_METHODS: Final[dict[str, Any]] = {
+    "fill": fill,
+    "sort": sorting.sort,
+    "partition": sorting.partition,
+    "resize": sorting.resize,
+    "__setitem__": indexing.setitem,
+    **protocols.ARRAY_DUNDERS,
+}
+
+
+def _namespace() -> Any:
+    import lazytensor.numpy
+
+    return lazytensor.numpy
+
+
+def attach() -> None:
+    """Give arrays and scalars their methods and attributes."""
+    from lazytensor.frontends.numpy import functions
+
+    for name, accessors in PROPERTIES.items():
+        setattr(Lazy, name, property(*accessors))
+    for name, method in {**METHODS, **getattr(functions, "METHODS", {})}.items():
+        setattr(Lazy, name, method)
+    for name, method in ARRAY_METHODS.items():
+        setattr(ndarray, name, method)
+    for name, method in scalar.SCALAR_DUNDERS.items():
+        setattr(Scalar, name, method)
+
+

@@ -1,0 +1,177 @@
+"""The parts of an advanced key, one an axis: a basic index, or index data with its check."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from lazytensor.core import ops, runtime
+from lazytensor.core.dtypes import S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf, scalar
+from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.fallback import lazies, real
+from lazytensor.frontends.numpy.promotion import convert
+
+
+class Position(NamedTuple):
+    """What the key says of one axis of the view: `basic` if `index` is None.
+
+    `index`: not negative, s64. `good`: whether all of it is within bounds, where that is data.
+    `axis`, `size`: of the array indexed, for messages.
+    """
+
+    basic: Any
+    index: Node | None = None
+    good: Node | None = None
+    axis: int = 0
+    size: int = 0
+
+
+ALL: Final = slice(None)
+_checked: Final[WeakKeyDictionary[Node, tuple[int, int]]] = WeakKeyDictionary()
+"""Per leaf that was an index: its least and its greatest element."""
+
+
+def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
+    """The parts of a key; None if it does not fit the array, for whatever reason."""
+    parts = [_part(item) for item in items]
+    if any(part is None for part in parts):
+        return None
+    used = sum(_axes_used(part) for part in parts)
+    ellipses = sum(part is ... for part in parts)
+    if used > x.ndim or ellipses > 1:
+        return None
+    if not ellipses:
+        parts.append(...)
+    found: list[Position] = []
+    axis = 0
+    for part in parts:
+        if part is ...:
+            found += [Position(ALL)] * (x.ndim - used)
+            axis += x.ndim - used
+        elif part is None_:
+            found.append(Position(None))
+        elif isinstance(part, slice):
+            found.append(Position(part))
+            axis += 1
+        else:
+            made = _indices(part, x, axis)
+            if made is None:
+                return None
+            found += made
+            axis += _axes_used(part)
+    return found
+
+
+class None_:
+    """Stands for newaxis among the parts, where None means an item that is no index."""
+
+
+def _part(item: Any) -> Any:
+    """The item as a slice, ellipsis, `None_`, integer, node or real array; None for anything else."""
+    if item is None:
+        return None_
+    if item is ... or isinstance(item, slice):
+        return item
+    if isinstance(item, Lazy):
+        return item.node if item.node.type.dtype.kind in "iub" else None
+    if isinstance(item, bool | np.bool_):
+        return np.asarray(item)
+    if isinstance(item, int | np.integer):
+        return int(item)
+    lazy = isinstance(item, list | tuple) and lazies(item)
+    array = np.asarray(real(item) if lazy else item)
+    if not array.size and not isinstance(item, np.ndarray) and array.dtype.kind == "f":
+        array = array.astype(np.intp)
+    return array if array.dtype.kind in "iub" else None
+
+
+def _axes_used(part: Any) -> int:
+    if part is ... or part is None_:
+        return 0
+    if isinstance(part, Node):
+        return part.type.ndim if part.type.dtype.kind == "b" else 1
+    if isinstance(part, np.ndarray):
+        return part.ndim if part.dtype.kind == "b" else 1
+    return 1
+
+
+def _indices(part: Any, x: Lazy, axis: int) -> list[Position] | None:
+    if isinstance(part, Node) and part.type.dtype.kind == "b":
+        part = runtime.observe(part)  # how many elements are true is a shape
+    if isinstance(part, np.ndarray) and part.dtype.kind == "b":
+        return _of_mask(part, x, axis)
+    size = x.shape[axis]
+    if isinstance(part, int):
+        if not -size <= part < size:
+            raise IndexError(out_of_bounds(part, axis, size))
+        return [Position(ALL, scalar(part % size, S64), None, axis, size)]
+    if isinstance(part, np.ndarray):
+        return [Position(ALL, _of_array(part, axis, size), None, axis, size)]
+    if isinstance(part.value, np.ndarray) or part in _checked:
+        return [Position(ALL, _of_leaf(part, axis, size), None, axis, size)]
+    return [_of_data(part, axis, size)]
+
+
+def out_of_bounds(index: int, axis: int, size: int) -> str:
+    """NumPy's text."""
+    return f"index {index} is out of bounds for axis {axis} with size {size}"
+
+
+def _of_mask(mask: np.ndarray, x: Lazy, axis: int) -> list[Position] | None:
+    if not mask.ndim:  # an axis of length 1, or 0
+        return [Position(None, leaf(np.zeros(int(mask), np.int64)), None, axis, 1)]
+    for i, n in enumerate(mask.shape):
+        if n != x.shape[axis + i]:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis + i}; size of axis is "
+                f"{x.shape[axis + i]} but size of corresponding boolean axis is {n}"
+            )
+    return [
+        Position(ALL, leaf(np.ascontiguousarray(index)), None, axis + i, mask.shape[i])
+        for i, index in enumerate(mask.nonzero())
+    ]
+
+
+def _of_array(array: np.ndarray, axis: int, size: int) -> Node:
+    """A known index, its negative elements counted from the end. Raises: IndexError."""
+    index = array.astype(np.int64)
+    if index.size:
+        low, high = int(index.min()), int(index.max())
+        if low < -size or high >= size:
+            bad = index[(index < -size) | (index >= size)].flat[0]
+            raise IndexError(out_of_bounds(int(bad), axis, size))
+        if low < 0:
+            index[index < 0] += size
+    return leaf(index)
+
+
+def _of_leaf(node: Node, axis: int, size: int) -> Node:
+    """A lazy index whose values are on the host, or were when it was checked last."""
+    bounds = _checked.get(node)
+    if bounds is None:
+        array = runtime.observe(node)
+        bounds = (int(array.min()), int(array.max())) if array.size else (0, -1)
+        _checked[node] = bounds
+    if 0 <= bounds[0] and bounds[1] < size:
+        return convert(node, S64)
+    return _of_array(runtime.observe(node), axis, size)
+
+
+def _of_data(node: Node, axis: int, size: int) -> Position:
+    """An index that is not known yet."""
+    index = convert(node, S64)
+    if not size and index.type.size:
+        raise IndexError(out_of_bounds(0, axis, size))
+    length = scalar(size, S64)
+    good = ops.less(index, length)
+    if node.type.dtype.kind == "i":
+        good = ops.and_(good, ops.greater_equal(index, scalar(-size, S64)))
+        index = ops.select(ops.less(index, scalar(0, S64)), ops.add(index, length), index)
+    every = ops.reduce_and(good, axes=tuple(range(good.type.ndim)))
+    return Position(ALL, cast(Node, index), cast(Node, every), axis, size)
+
+

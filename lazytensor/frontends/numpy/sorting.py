@@ -1,0 +1,54 @@
+"""Methods that rearrange an array in place."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.cell import Cell
+from lazytensor.frontends.numpy.array import ndarray
+from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.flags import is_read_only
+
+
+def sort(x: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    """`x.sort(axis)`."""
+    _check_writeable(x)
+    if order is not None or not x.ndim:
+        np.empty(x.shape, x.dtype).sort(axis=axis, order=order)  # raises
+    place = normalize_axis_index(operator.index(axis), x.ndim)
+    if x.dtype.kind == "c":
+        fallback("sort", np.ndarray.sort, (x, axis), {})
+        return
+    x.ref.write(ops.sort(x.node, axis=place))
+
+
+def partition(x: ndarray, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
+    """`x.partition(kth, axis)`: sorted altogether, which is a partition too."""
+    np.empty(x.shape, x.dtype).partition(kth, axis, kind, order)  # raises
+    sort(x, axis)
+
+
+def resize(x: ndarray, *shape: Any, refcheck: Any = True) -> None:
+    """`x.resize(shape)`, of an array that owns its data; new elements are zero."""
+    wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    sizes = tuple(map(operator.index, wanted))
+    if x._base is not None:
+        raise ValueError("cannot resize this array: it does not own its data")
+    row = ops.reshape(x.node, shape=(x.size,))
+    size = int(np.prod(sizes, dtype=int))
+    if size > x.size:
+        zero = ops.scalar(0, x.dtype)
+        row = ops.pad(row, zero, low=(0,), high=(size - x.size,), interior=(0,))
+    elif size < x.size:
+        row = ops.slice(row, ops.starts((0,)), sizes=(size,), strides=(1,))
+    x.ref, x._shadow = Cell(ops.reshape(row, shape=sizes)), None
+
+
+def _check_writeable(x: ndarray) -> None:
+    if is_read_only(x):
+        raise ValueError("sort array is read-only")
