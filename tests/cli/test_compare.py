@@ -14,7 +14,6 @@ import pytest
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[[dict[str, str]], Path]
 
-# A few thousand elements: the second run of a program of this size is compiled.
 WAVES = """
     import sys
     import numpy as np

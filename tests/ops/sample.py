@@ -29,7 +29,8 @@ class Sample:
     `operands` are the arrays, or a function that makes them. Without a `tolerance` XLA and NumPy
     must agree to the bit, signs of zeros included (save that subnormal numbers may be zero); with
     one, to within `tolerance` times the largest number of the result, or, if `each`, times each
-    number's own magnitude, for the `reason` given.
+    number's own magnitude, for the `reason` given. `view` says, of a view op, that this call of it
+    can be undone, so that the laws of writing hold.
     """
 
     op: Op
@@ -38,6 +39,7 @@ class Sample:
     tolerance: float | None = None
     reason: str = ""
     each: bool = False
+    view: bool = True
 
     def __post_init__(self) -> None:
         if self.tolerance is not None and not self.reason:

@@ -165,3 +165,13 @@ from lazytensor.core.ops.special import (
     zeta,
 )
 from lazytensor.core.ops.spectral import fft
+from lazytensor.core.ops.statistics import (
+    deviation,
+    interp,
+    log_softmax,
+    logsumexp,
+    mean,
+    norm2,
+    softmax,
+    variance,
+)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from lazytensor.core.dtypes import BOOLS, INTS, NUMBERS, ORDERED, S64, DTypes, short_name
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.dtypes import BOOL, BOOLS, FLOATS, INTS, NUMBERS, ORDERED, S64, DTypes, short_name
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.op import Op, TypeRule, check_dtype, primitive
 from lazytensor.core.shapes import check_axes, without
@@ -10,6 +14,20 @@ from lazytensor.core.types import Shape, TensorType
 
 Ints = tuple[int, ...]
 WINDOWED = {"sum": NUMBERS, "prod": NUMBERS, "max": ORDERED, "min": ORDERED}
+
+
+def identity(kind: str, dtype: np.dtype) -> Any:
+    """The number of `dtype` that a reduction begins with: `sum prod max min and or xor`."""
+    if kind in ("max", "min"):
+        least = kind == "max"
+        if dtype == BOOL:
+            return not least
+        if dtype in FLOATS:
+            return -np.inf if least else np.inf
+        return np.iinfo(dtype).min if least else np.iinfo(dtype).max
+    if kind == "and":
+        return True if dtype == BOOL else ~np.zeros((), dtype)
+    return 1 if kind == "prod" else 0
 
 
 def _row(name: str, rule: TypeRule, doc: str, dtypes: DTypes) -> Op:

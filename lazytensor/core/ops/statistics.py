@@ -7,23 +7,31 @@ from __future__ import annotations
 
 import math
 
-from lazytensor.core.dtypes import BF16, F16, F32, real_of
+from lazytensor.core.dtypes import BF16, F16, F32, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import composite, scalar
 from lazytensor.core.ops.elementwise import (
     abs,  # noqa: A004
+    add,
+    clamp,
     conj,
     convert,
     divide,
+    equal,
+    greater,
     is_finite,
+    is_nan,
+    less,
     multiply,
     real,
     select,
     square,
     subtract,
 )
+from lazytensor.core.ops.indexing import gather
 from lazytensor.core.ops.movement import reshape
 from lazytensor.core.ops.reduction import reduce_max, reduce_sum
+from lazytensor.core.ops.sorting import searchsorted
 from lazytensor.core.ops.special import exp, log, sqrt
 from lazytensor.core.types import Shape
 
@@ -109,13 +117,7 @@ def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     wide = _wide(x)
     shifted, top = _shifted(wide, axes)
     total = log(_sum(exp(shifted), axes, keepdims))
-    return _narrow(_add(total, top if keepdims else reshape(top, shape=total.type.shape)), x)
-
-
-def _add(x: Node, y: Node) -> Node:
-    from lazytensor.core.ops.elementwise import add
-
-    return add(x, y)
+    return _narrow(add(total, top if keepdims else reshape(top, shape=total.type.shape)), x)
 
 
 @composite
@@ -147,3 +149,28 @@ def norm2(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     wide = _wide(x)
     magnitudes = square(abs(wide)) if wide.type.dtype.kind == "c" else square(wide)
     return _narrow(sqrt(_sum(magnitudes, axes, keepdims)), x)
+
+
+@composite
+def interp(x: Node, xp: Node, fp: Node, left: Node, right: Node) -> Node:
+    """The value at `x` of the broken line through the points `(xp, fp)`.
+
+    x, left, right: any shapes that broadcast; xp, fp: one axis of one length, not 0; xp ascending.
+    All of one dtype, f32 or f64. `left` is the value below all of xp, `right` above. Result: dtype
+    of x; NaN for NaN. Raises: DTypeError, ShapeError. Source: numpy.interp.
+    """
+    last = xp.type.size - 1
+    first, end = (gather(xp, scalar(i, S64), axes=(0,)) for i in (0, last))
+    one, highest = scalar(1, S64), scalar(max(last - 1, 0), S64)
+    low = clamp(scalar(0, S64), subtract(searchsorted(xp, x, side="right"), one), highest)
+    high = add(low, scalar(min(last, 1), S64))
+    x0, x1, y0, y1 = (
+        gather(line, place, axes=(0,)) for line in (xp, fp) for place in (low, high)
+    )
+    slope = divide(subtract(y1, y0), subtract(x1, x0))
+    inner = add(multiply(slope, subtract(x, x0)), y0)
+    other = add(multiply(slope, subtract(x, x1)), y1)
+    inner = select(is_nan(inner), select(equal(y0, y1), y0, other), inner)
+    inner = select(equal(x, end), gather(fp, scalar(last, S64), axes=(0,)), inner)
+    inner = select(less(x, first), left, select(greater(x, end), right, inner))
+    return select(is_nan(x), x, inner)

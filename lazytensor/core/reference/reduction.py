@@ -9,29 +9,15 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS
+from lazytensor.core.dtypes import BF16, F16, F32
 from lazytensor.core.interpret import REFERENCES
-from lazytensor.core.ops.reduction import window_shape
+from lazytensor.core.ops.reduction import identity, window_shape
 
 Array = np.ndarray
 Ints = tuple[int, ...]
 
 _NARROW = (F16, BF16)
 _UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
-
-
-def lowest(dtype: np.dtype) -> Any:
-    """The smallest number of `dtype`, with which a maximum begins."""
-    if dtype == BOOL:
-        return False
-    return -np.inf if dtype in FLOATS else np.iinfo(dtype).min
-
-
-def highest(dtype: np.dtype) -> Any:
-    """The largest number of `dtype`, with which a minimum begins."""
-    if dtype == BOOL:
-        return True
-    return np.inf if dtype in FLOATS else np.iinfo(dtype).max
 
 
 def _wide(x: Array) -> Array:
@@ -70,13 +56,13 @@ def _reduce_window(
     base_dilation: Ints,
     window_dilation: Ints,
 ) -> Array:
-    identity = {"sum": 0, "prod": 1, "max": lowest(x.dtype), "min": highest(x.dtype)}[kind]
+    start = identity(kind, x.dtype)
     shape = window_shape(x.shape, window, strides, padding, base_dilation, window_dilation)
     wide = _wide(x)
     low, high = zip(*padding, strict=True) if padding else ((), ())
     pad = REFERENCES[ops.pad]
-    base = pad(wide, identity, low=low, high=high, interior=tuple(n - 1 for n in base_dilation))
-    result = np.full(shape, identity, wide.dtype)
+    base = pad(wide, start, low=low, high=high, interior=tuple(n - 1 for n in base_dilation))
+    result = np.full(shape, start, wide.dtype)
     for place in product(*map(range, window)):
         begin = [i * dilation for i, dilation in zip(place, window_dilation, strict=True)]
         part = base[

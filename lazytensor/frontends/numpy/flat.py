@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from lazytensor.core import runtime
-from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap, wrap_view
-from lazytensor.frontends.numpy.conversion import asarray
+from lazytensor.core import ops, runtime
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf
+from lazytensor.frontends.numpy.array import ndarray, wrap
+from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.indexing import getitem, setitem
 from lazytensor.frontends.numpy.reinterpretation import flat_view
 
@@ -48,11 +50,7 @@ class flatiter:
         row = flat_view(self.base)
         part = getitem(row, key)
         if isinstance(part, ndarray):
-            value = asarray(value)
-            size = part.size
-            value = wrap_view(value.ref, value._shadow, value) if value.ndim == 1 else value.ravel()
-            if value.size not in (1, size) and value.size:
-                value = _repeated(value, size)
+            value = wrap(_repeated(source(value, self.base.dtype), part.size))
         setitem(row, key, value)
 
     def copy(self) -> ndarray:
@@ -69,9 +67,13 @@ class flatiter:
         return self.copy() != (other.copy() if isinstance(other, flatiter) else other)
 
 
-def _repeated(value: Lazy, size: int) -> Any:
+def _repeated(value: Node, size: int) -> Node:
     """The first `size` of the elements of `value` run through over and over."""
-    return getitem(value, np.arange(size) % value.size)
+    row: Node = ops.reshape(value, shape=(value.type.size,))
+    if value.type.size in (1, size) or not value.type.size:
+        return row
+    places = leaf(np.arange(size) % value.type.size)
+    return cast(Node, ops.gather(row, places, axes=(0,)))
 
 
 def flat(x: ndarray) -> flatiter:

@@ -71,9 +71,8 @@ def plan(type: TensorType, key: Any) -> Plan | None:
 
 
 def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
-    scalar = ... not in key
-    # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
-    shadow: np.ndarray = shadow_of_type(type)[(*key, ...) if scalar else key]
+    scalar = not any(item is ... for item in key)
+    shadow = _layout(shadow_of_type(type), key)
     steps = tuple(_steps(type.shape, key, shadow.shape))
     return Plan(steps, tensor_type(type.dtype, shadow.shape), shadow, scalar and not shadow.ndim)
 
@@ -115,13 +114,17 @@ def getitem(x: Lazy, key: Any) -> Any:
         return wrap_scalar(target.node)
     array: ndarray = new(ndarray)
     array.ref = target
-    array._shadow = shadow if x._shadow is None else x._shadow[key if ... in _tuple(key) else (*_tuple(key), ...)]
+    array._shadow = shadow if x._shadow is None else _layout(x._shadow, key)
     array._base = x if x._base is None else x._base
     return array
 
 
-def _tuple(key: Any) -> tuple[Any, ...]:
-    return key if type(key) is tuple else (key,)
+def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
+    """The shadow of a view of what has a shadow of its own."""
+    items = selection.plain(key)
+    # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
+    made: np.ndarray = shadow[items if any(i is ... for i in items) else (*items, ...)]
+    return made
 
 
 def _view(x: Lazy, steps: Chain, type: TensorType) -> Any:

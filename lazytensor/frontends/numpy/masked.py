@@ -122,7 +122,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
         check_shape(x, mask)
     elif not _fits(x, before, after, mask):
         return False
-    view = x[(*before, *[slice(None)] * mask.type.ndim, *after, *(() if ... in items else (...,)))]
+    view = x[(*before, *[slice(None)] * mask.type.ndim, *after, *(() if any(i is ... for i in items) else (...,)))]
     place = _axes_of(before, x, after, mask.type.ndim)
     rest = view.ndim - place - mask.type.ndim
     fitted = _fitted(value, mask, view, rest, whole=len(items) == 1)
@@ -171,7 +171,7 @@ def _fits(x: ndarray, before: Any, after: Any, mask: Node) -> bool:
     if used + mask.type.ndim > x.ndim or sum(i is ... for i in (*before, *after)) > 1:
         return False
     axis = sum(item is not None for item in before)
-    if ... in before:
+    if any(item is ... for item in before):
         axis = x.ndim - mask.type.ndim - sum(item is not None for item in after)
     return mask.type.shape == x.shape[axis : axis + mask.type.ndim]
 
@@ -179,7 +179,7 @@ def _fits(x: ndarray, before: Any, after: Any, mask: Node) -> bool:
 def _axes_of(before: Any, x: ndarray, after: Any, ndim: int) -> int:
     """How many axes of the view come before the mask's."""
     count = sum(type(item) is not int and item is not ... for item in before)
-    if ... in before:
+    if any(item is ... for item in before):
         count += x.ndim - ndim - sum(i is not None and i is not ... for i in (*before, *after))
     return count
 

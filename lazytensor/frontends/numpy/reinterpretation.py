@@ -14,7 +14,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap_result,
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import canonical, supported
-from lazytensor.frontends.numpy.shadow import make, read_only, shadow, shadow_of_type
+from lazytensor.frontends.numpy.shadow import read_only, shadow, shadow_of_type
 
 
 def through(x: Lazy, layout: np.ndarray, *steps: Step) -> Any:
@@ -88,6 +88,7 @@ def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[Step]:
 
 def flat_view(x: ndarray) -> ndarray:
     """All elements of `x` in row-major order, writing through: what `x.flat` runs over."""
-    allowed = bool(shadow(x).flags.writeable)
-    layout = make(0, x.dtype, (x.size,), (x.itemsize,), allowed)
+    layout = shadow_of_type(x.type.with_shape((x.size,)))
+    if not shadow(x).flags.writeable:
+        layout = read_only(layout)
     return wrap_view(x.ref.view(ops.reshape_step((x.size,))), layout, x)

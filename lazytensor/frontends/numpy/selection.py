@@ -101,7 +101,7 @@ def read(x: Any, key: Any) -> Any:
     node = _transposed(node, chosen.order())
     if chosen.good is not None:
         node = ops.guarded(node, chosen.good)
-    scalar = not node.type.ndim and ... not in _items(key)
+    scalar = not node.type.ndim and not any(item is ... for item in _items(key))
     return wrap_result(node) if scalar else wrap(node)
 
 

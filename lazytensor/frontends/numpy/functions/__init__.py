@@ -1,11 +1,82 @@
-"""Temporary assembly until the package's own `__init__` is written."""
-from importlib import import_module
+"""NumPy's functions over lazy arrays, by name.
+
+`lazy` functions record; functions of `host` need values by their nature. A function that is in
+neither table falls back to NumPy, loudly.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Final
+
 import numpy as np
-from lazytensor.frontends.numpy.functions.entry import lazily
-FUNCTIONS = {}; METHODS = {}; MODULES = {}
-for _m in "creation einsum joining padding products reductions statistics views nan quantiles".split():
-    _mod = import_module(f"{__name__}.{_m}")
-    for _n, _f in getattr(_mod, "LAZY", {}).items():
-        FUNCTIONS[_n] = lazily(_n, _f, getattr(np, _n)) if hasattr(np, _n) else _f
-    FUNCTIONS.update(getattr(_mod, "PLAIN", {}))
-    METHODS.update(getattr(_mod, "METHODS", {}))
+
+from lazytensor.frontends.numpy import host
+from lazytensor.frontends.numpy.functions import (
+    creation,
+    einsum,
+    elementwise,
+    generators,
+    joining,
+    metadata,
+    nan,
+    numpys,
+    ordering,
+    padding,
+    products,
+    quantiles,
+    reductions,
+    selecting,
+    sets,
+    statistics,
+    views,
+)
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily
+
+_MODULES: Final = (
+    creation,
+    einsum,
+    elementwise,
+    joining,
+    metadata,
+    nan,
+    ordering,
+    padding,
+    products,
+    quantiles,
+    reductions,
+    selecting,
+    statistics,
+    views,
+)
+
+LAZY: Final[dict[str, Function]] = {
+    **{
+        name: lazily(name, function, getattr(np, name))
+        for module in _MODULES
+        for name, function in module.LAZY.items()
+        if hasattr(np, name)
+    },
+    **{name: function for name, function in numpys.LAZY.items()},
+    **{name: dressed(function, getattr(np, name)) for name, function in creation.PLAIN.items()},
+    **generators.PLAIN,
+}
+"""What records."""
+
+HOST: Final[dict[str, Function]] = {**host.HOST, **sets.HOST}
+"""What computes its arguments, silently."""
+
+FUNCTIONS: Final[dict[str, Any]] = {**host.OWN, **HOST, **LAZY, **generators.OBJECTS}
+"""Every public name that is here."""
+
+TABLE: Final = FUNCTIONS
+
+METHODS: Final[dict[str, Function]] = {
+    name: method
+    for module in (views, joining, reductions, statistics, selecting, ordering, elementwise, products)
+    for name, method in getattr(module, "METHODS", {}).items()
+}
+"""Per method of arrays: a function of the array and the method's arguments."""
+
+MODULES: Final[dict[str, ModuleType]] = {}
+"""Per public module of NumPy's: what stands for it."""

@@ -176,3 +176,5 @@ LAZY: dict[str, Function] = {
     "tensordot": tensordot,
     "vdot": vdot,
 }
+
+METHODS: dict[str, Function] = {"dot": dot}

@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.place import hide
-from lazytensor.frontends.numpy.functions.entry import Function, lazily
+from lazytensor.frontends.numpy.functions.entry import Function, entered, lazily
 
 SURFACE: Final[dict[str, Any]] = {}
 """Per name in NumPy's modules: what stands for it in every function."""
@@ -57,8 +57,8 @@ def rebound(name: str, *creation: str, of: Any = np, **local: Any) -> Function:
         if not made:
             function = implementation(real)
             home = function.__globals__["__name__"]
-            made.append(_copied(function, {**space(home, creation), **local}))
-        return made[0](*args, **kwargs)
+            made.append(copied(function, {**space(home, creation), **local}))
+        return entered(made[0](*args, **kwargs), args, kwargs)
 
     return lazily(name, call, real)
 
@@ -110,13 +110,13 @@ def _counterpart(value: Any, name: str, creation: tuple[str, ...]) -> Any:
         return Namespace(value, creation) if value.__name__.startswith("numpy") else value
     if isinstance(value, FunctionType):
         home = value.__globals__.get("__name__", "")
-        return _copied(value, space(home, creation)) if home.startswith(_PORTED) else value
+        return copied(value, space(home, creation)) if home.startswith(_PORTED) else value
     if isinstance(value, dict) and not name.startswith("__"):
         return {key: _counterpart(item, "", creation) for key, item in value.items()}
     return value
 
 
-def _copied(function: FunctionType, names: Names) -> FunctionType:
+def copied(function: FunctionType, names: Names) -> FunctionType:
     """The function with other global names."""
     hide(function.__code__.co_filename)
     copy = FunctionType(

@@ -1,0 +1,26 @@
+"""What the host's NumPy runs faster than XLA:CPU does, so much that a cut of the program pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.emit import lowerings
+from lazytensor.core.op import Composite, Op, element
+from lazytensor.core.program import INPUTS
+from lazytensor.core.types import TensorType
+
+Rule = Callable[..., bool]
+HOST: Final[dict[Op, Rule]] = {}
+"""Per op: `rule(*operand_types, **attrs)`, whether the host runs it where programs run on a CPU."""
+
+
+def runs_on_host(op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
+    """Whether NumPy runs this op faster, or nobody has lowered it."""
+    if op in INPUTS or op is element or isinstance(op, Composite):
+        return False
+    if op not in lowerings():
+        return True
+    rule = HOST.get(op)
+    return rule is not None and client.platform() == "cpu" and rule(*operands, **op.attrs_of(attrs))

@@ -1,0 +1,238 @@
+"""Functions of each element, or of neighbours, that are no ufuncs."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, F64
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op, scalar
+from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.functions.reductions import NO
+from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.promotion import (
+    canonical,
+    convert,
+    number,
+    operand,
+    result_type,
+)
+
+
+def clip(
+    a: Any,
+    a_min: Any = NO,
+    a_max: Any = NO,
+    out: Any = None,
+    *,
+    min: Any = NO,
+    max: Any = NO,
+    dtype: Any = None,
+    where: Any = True,
+    casting: str = "same_kind",
+    **kwargs: Any,
+) -> Any:
+    """See numpy.clip."""
+    if a_min is NO and a_max is NO:
+        a_min, a_max = (None if min is NO else min), (None if max is NO else max)
+    elif a_min is NO or a_max is NO:
+        missing = "a_min" if a_min is NO else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    elif min is not NO or max is not NO:
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
+            "forbidden."
+        )
+    if where is not True:
+        raise Unsupported("clip: where")
+    node = operand(a)
+    low, high = _limit(a_min, node, -1), _limit(a_max, node, 1)
+    kind = _clip_dtype(node, low, high, dtype)
+    made = convert(node, kind)
+    low, high = (None if x is None else _as(x, kind) for x in (low, high))
+    if low is not None and high is not None:
+        made = ops.clamp(low, made, high)
+    elif low is not None:
+        made = ops.maximum(made, low)
+    elif high is not None:
+        made = ops.minimum(made, high)
+    return deliver(made, out, casting)
+
+
+def _limit(x: Any, node: Node, sign: int) -> Any:
+    """A limit; None where it is a Python integer beyond what the dtype holds."""
+    if type(x) is not int or node.type.dtype.kind not in "iu":
+        return x
+    info = np.iinfo(node.type.dtype)
+    beyond = x <= info.min if sign < 0 else x >= info.max
+    return None if beyond else x
+
+
+def _as(x: Any, dtype: np.dtype) -> Node:
+    plain = type(x) in (int, float, complex, bool)
+    return number(x, dtype) if plain else convert(operand(x), dtype)
+
+
+def _clip_dtype(node: Node, low: Any, high: Any, dtype: Any) -> np.dtype:
+    limits = [x if type(x) in (int, float, complex) else operand(x).type.dtype
+              for x in (low, high) if x is not None]
+    kind = result_type(node.type.dtype, *limits)
+    if dtype is not None:
+        check_cast(kind, np.dtype(dtype))
+        kind = canonical(np.dtype(dtype))
+    if kind.kind == "c":
+        raise Unsupported("clip: complex numbers")
+    return kind
+
+
+def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """See numpy.round."""
+    node = operand(a)
+    digits = operator.index(decimals)
+    kind = node.type.dtype.kind
+    if kind == "b":
+        return deliver(convert(node, np.dtype(np.float16)), out)
+    if kind == "c":
+        re, im = (_rounded(part, digits) for part in (ops.real(node), ops.imag(node)))
+        return deliver(ops.complex_(re, im), out)
+    if kind in "iu":
+        if digits >= 0:
+            return deliver(node, out)
+        made = convert(_rounded(convert(node, F64), digits), node.type.dtype)
+        return deliver(made, out)
+    return deliver(_rounded(node, digits), out)
+
+
+def _rounded(node: Node, digits: int) -> Node:
+    if not digits:
+        whole: Node = ops.round_even(node)
+        return whole
+    power = scalar(10.0 ** abs(digits), node.type.dtype)
+    up, down = (ops.multiply, ops.divide) if digits > 0 else (ops.divide, ops.multiply)
+    made: Node = down(ops.round_even(up(node, power)), power)
+    return made
+
+
+def _flagged(op: Op, positive: bool) -> Function:
+    """`isposinf` and `isneginf`."""
+
+    def test(x: Any, out: Any = None) -> Any:
+        node = operand(x)
+        if node.type.dtype.kind == "c":
+            np.isposinf(np.zeros(1, complex))  # raises
+        if node.type.dtype.kind in "biu":
+            node = convert(node, F64)
+        edge = number(float("inf") if positive else -float("inf"), node.type.dtype)
+        return deliver(op(node, edge), out)
+
+    return test
+
+
+def _has_imaginary(invert: bool) -> Function:
+    """`iscomplex` and `isreal`."""
+    op = ops.equal if invert else ops.not_equal
+
+    def test(x: Any) -> Any:
+        node = operand(x)
+        if node.type.dtype.kind == "c":
+            part = ops.imag(node)
+            return wrap_result(op(part, scalar(0.0, part.type.dtype)))
+        return wrap_result(ops.broadcast(scalar(invert, BOOL), shape=node.type.shape))
+
+    return test
+
+
+def real(val: Any) -> Any:
+    """See numpy.real."""
+    return asarray(val).real if not hasattr(val, "real") else val.real
+
+
+def imag(val: Any) -> Any:
+    """See numpy.imag."""
+    return asarray(val).imag if not hasattr(val, "imag") else val.imag
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """See numpy.astype."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+    return x.astype(dtype, copy=copy)
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """See numpy.interp."""
+    values, line = operand(fp), convert(operand(xp), F64)
+    if period is not None or values.type.dtype.kind == "c":
+        raise Unsupported("interp: a period, or complex values")
+    values = convert(values, F64)
+    if line.type.ndim != 1 or values.type.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if not line.type.size:
+        raise ValueError("array of sample points is empty")
+    if line.type.size != values.type.size:
+        raise ValueError("fp and xp are not of the same length")
+    ends = [
+        _end(values, 0) if left is None else convert(operand(left), F64),
+        _end(values, -1) if right is None else convert(operand(right), F64),
+    ]
+    return wrap_result(ops.interp(convert(operand(x), F64), line, values, *ends))
+
+
+def _end(values: Node, place: int) -> Node:
+    node: Node = wrap(values)[place].node
+    return node
+
+
+def selected(x: Any, condlist: Any, funclist: Any) -> Any:
+    """`piecewise` of functions that are defined everywhere, all of which are computed."""
+    first, otherwise = (function(x) for function in funclist)
+    return np.where(condlist[0], first, otherwise)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """See numpy.meshgrid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    nodes = [operand(x) for x in xi]
+    rank = len(nodes)
+    places = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        places[:2] = [1, 0]
+    shape = [0] * rank
+    for place, node in zip(places, nodes, strict=True):
+        shape[place] = node.type.size
+    thin = [
+        ops.reshape(node, shape=tuple(node.type.size if i == place else 1 for i in range(rank)))
+        for place, node in zip(places, nodes, strict=True)
+    ]
+    if sparse:
+        return tuple(map(wrap, thin))
+    return tuple(wrap(ops.broadcast(node, shape=tuple(shape))) for node in thin)
+
+
+LAZY: dict[str, Function] = {
+    "around": round,
+    "astype": astype,
+    "clip": clip,
+    "i0": rebound("i0", piecewise=selected),
+    "imag": imag,
+    "interp": interp,
+    "iscomplex": _has_imaginary(False),
+    "isneginf": _flagged(ops.equal, False),
+    "isposinf": _flagged(ops.equal, True),
+    "isreal": _has_imaginary(True),
+    "meshgrid": meshgrid,
+    "real": real,
+    "round": round,
+}
+
+METHODS: dict[str, Function] = {"clip": clip, "round": round}

@@ -1,0 +1,91 @@
+"""Indices that are data: checked and made non-negative, at once where they are known."""
+
+from __future__ import annotations
+
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.promotion import convert, host_leaf, operand
+
+CAST = "Cannot cast array data from {!r} to dtype('int64') according to the rule 'safe'"
+
+
+def known(x: Any) -> np.ndarray | None:
+    """The value of an array-like, if it is there without computing."""
+    if not issubclass(type(x), Lazy):
+        return np.asarray(x)
+    value = x.node.value
+    if value is None or not isinstance(value, np.ndarray | int | float | bool):
+        return None
+    return np.asarray(value)
+
+
+def whole(x: Any) -> Any:
+    """`x` as integers may be taken from it. Raises: TypeError."""
+    array = x if issubclass(type(x), Lazy) else np.asarray(x)
+    if array.size == 0 and not issubclass(type(x), Lazy | np.ndarray):
+        return np.asarray(x, np.int64)
+    if array.dtype.kind not in "iub":
+        raise TypeError(CAST.format(array.dtype))
+    return array
+
+
+def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = IndexError) -> Node:
+    """Indices into `n` elements as s64 from 0 to n - 1; `mode` as in `numpy.take`.
+
+    Out-of-range indices raise `error` at once if they are known, else when they are computed.
+    """
+    x = whole(x)
+    text = text or f"index is out of bounds for an axis of size {n}"
+    value = known(x)
+    if value is not None:
+        return host_leaf(_host_within(value.astype(np.int64), n, mode, text, error))
+    node = convert(operand(x), S64)
+    zero, length = scalar(0, S64), scalar(n, S64)
+    if mode == "wrap":
+        made: Node = ops.modulo(node, length)
+        return made
+    if mode == "clip":
+        clipped: Node = ops.clamp(zero, node, scalar(n - 1, S64))
+        return clipped
+    _check_mode(mode)
+    low = ops.greater_equal(node, scalar(-n, S64))
+    fine = _every(ops.and_(low, ops.less(node, length)))
+    found = ops.select(ops.less(node, zero), ops.add(node, length), node)
+    sure: Node = ops.guarded(found, ops.guard(fine, error=error, text=text))
+    return sure
+
+
+def _every(flags: Node) -> Node:
+    made: Node = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
+    return made
+
+
+def every(node: Node) -> Node:
+    """Whether all elements are true."""
+    return _every(convert(node, BOOL))
+
+
+def _host_within(value: np.ndarray, n: int, mode: str, text: str, error: Any) -> np.ndarray:
+    if mode == "wrap":
+        return value % n if n else value
+    if mode == "clip":
+        return np.clip(value, 0, max(n - 1, 0))
+    _check_mode(mode)
+    if ((value < -n) | (value >= n)).any():
+        raise error(text)
+    return np.where(value < 0, value + n, value)
+
+
+def _check_mode(mode: Any) -> None:
+    if mode != "raise":
+        np.take([1], [0], mode=mode)  # raises
+
+

@@ -1,0 +1,96 @@
+"""Functions of shapes and dtypes alone: they compute nothing and cut nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.frontends.numpy.array import Lazy, asarray
+from lazytensor.frontends.numpy.errors import dummy
+from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
+from lazytensor.frontends.numpy.promotion import kind_of
+
+
+def ndim(a: Any) -> int:
+    """See numpy.ndim."""
+    return a.ndim if hasattr(a, "ndim") else len(shape(a))  # type: ignore[no-any-return]
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """See numpy.shape."""
+    if hasattr(a, "shape"):
+        return a.shape  # type: ignore[no-any-return]
+    return asarray_of(a).shape  # type: ignore[no-any-return]
+
+
+def asarray_of(a: Any) -> Any:
+    """An array of an array-like, put together lazily if something in it is lazy."""
+    from lazytensor.frontends.numpy.functions.creation import array
+
+    return array(a, copy=None) if has_lazy(a) else asarray(a)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """See numpy.size."""
+    lengths = shape(a)
+    stand_in = np.broadcast_to(np.int8(0), lengths)
+    return int(np.size(stand_in, axis))
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """See numpy.result_type."""
+    return np.result_type(*(_dtype(x) for x in arrays_and_dtypes))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """See numpy.can_cast."""
+    return np.can_cast(_dtype(from_), _dtype(to), casting)
+
+
+def min_scalar_type(a: Any, /) -> np.dtype:
+    """See numpy.min_scalar_type."""
+    if issubclass(type(a), Lazy) and a.ndim:
+        return a.dtype  # type: ignore[no-any-return]
+    return np.min_scalar_type(np.asarray(a))
+
+
+def _dtype(x: Any) -> Any:
+    """A lazy array's dtype; anything else as it is."""
+    return kind_of(x) if issubclass(type(x), Lazy) else x
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy", **kwargs: Any) -> Any:
+    """See numpy.einsum_path."""
+    stand_ins = [dummy(x.type) if issubclass(type(x), Lazy) else x for x in operands]
+    return np.einsum_path(*stand_ins, optimize=optimize, **kwargs)
+
+
+def isfortran(a: Any) -> bool:
+    """See numpy.isfortran."""
+    return bool(a.flags.fnc)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """See numpy.require."""
+    from lazytensor.frontends.numpy.functions.creation import array, ascontiguousarray
+
+    wanted = [requirements] if isinstance(requirements, str) else list(requirements or ())
+    made = array(a, dtype, copy=None)
+    letters = {str(x)[0].upper() for x in wanted}
+    if "F" in letters:
+        return array(made, order="F", copy=None)
+    return ascontiguousarray(made) if "C" in letters else made
+
+
+LAZY: dict[str, Function] = {
+    "can_cast": can_cast,
+    "einsum_path": einsum_path,
+    "isfortran": isfortran,
+    "min_scalar_type": min_scalar_type,
+    "ndim": ndim,
+    "require": require,
+    "result_type": result_type,
+    "shape": shape,
+    "size": size,
+}

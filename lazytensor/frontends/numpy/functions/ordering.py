@@ -1,0 +1,229 @@
+"""Sorting, searching, sets of sorted elements."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import S64
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.indices import known, within
+from lazytensor.frontends.numpy.promotion import common, convert, operand
+
+_KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
+
+
+def _line(a: Any, axis: Any) -> tuple[Node, int]:
+    """The operand and the axis to sort along; None means all of it in one line."""
+    node = operand(a)
+    if axis is None:
+        node = ops.reshape(node, shape=(node.type.size,))
+        axis = 0
+    return node, normalize_axis_index(operator.index(axis), node.type.ndim)
+
+
+def _check(kind: Any, order: Any, stable: Any) -> None:
+    if order is not None or (kind is not None and stable is not None) or (
+        isinstance(kind, str) and kind not in _KINDS
+    ):
+        np.sort(np.zeros(1), kind=kind, order=order, stable=stable)  # raises
+
+
+def _keys(node: Node) -> list[Node]:
+    """What complex numbers are sorted by: which parts are NaN, the real part, the imaginary one."""
+    if node.type.dtype.kind != "c":
+        return [node]
+    re, im = ops.real(node), ops.imag(node)
+    two = scalar(2, S64)
+    missing = ops.add(
+        ops.multiply(convert(ops.is_nan(re), S64), two), convert(ops.is_nan(im), S64)
+    )
+    return [missing, re, im]
+
+
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
+    """See numpy.sort."""
+    node, place = _line(a, axis)
+    _check(kind, order, stable)
+    keys = _keys(node)
+    if len(keys) == 1:
+        return wrap(ops.sort(node, axis=place))
+    _, re, im = ops.sort(*keys, axis=place, keys=len(keys))
+    return wrap(ops.complex_(re, im))
+
+
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
+    """See numpy.argsort."""
+    node, place = _line(a, axis)
+    _check(kind, order, stable)
+    return wrap(_order(_keys(node), place))
+
+
+def _order(keys: list[Node], axis: int) -> Node:
+    if len(keys) == 1:
+        made: Node = ops.argsort(keys[0], axis=axis)
+        return made
+    places = ops.iota(dtype=S64, shape=keys[0].type.shape, axis=axis)
+    found: Node = ops.sort(*keys, places, axis=axis, keys=len(keys))[-1]
+    return found
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """See numpy.lexsort."""
+    given = [operand(key) for key in keys]
+    if not given:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if len({key.type.shape for key in given}) > 1:
+        raise ValueError("all keys need to be the same shape")
+    if any(key.type.dtype.kind == "c" for key in given):
+        raise Unsupported("lexsort: complex numbers")
+    if not given[0].type.ndim:
+        return wrap_result(scalar(0, S64))
+    place = normalize_axis_index(operator.index(axis), given[0].type.ndim)
+    return wrap(_order(given[::-1], place))
+
+
+def _check_kth(kth: Any, n: int) -> None:
+    places = np.asarray(kth)
+    if places.dtype.kind not in "iu":
+        np.partition(np.zeros(max(n, 1)), places)  # raises
+    if ((places < -n) | (places >= n)).any():
+        raise ValueError(f"kth(={places[(places < -n) | (places >= n)].flat[0]}) out of bounds ({n})")
+
+
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """See numpy.partition: a sorted array is one of those it may give."""
+    node, place = _line(a, axis)
+    _check_kth(kth, node.type.shape[place])
+    return sort(wrap(node), place)
+
+
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """See numpy.argpartition."""
+    node, place = _line(a, axis)
+    _check_kth(kth, node.type.shape[place])
+    return argsort(wrap(node), place)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """See numpy.searchsorted."""
+    line, values = common(a, v)
+    if line.type.ndim != 1 or side not in ("left", "right"):
+        np.searchsorted(np.zeros((1,) * line.type.ndim), 0, side=side)  # raises
+    if line.type.dtype.kind == "c":
+        raise Unsupported("searchsorted: complex numbers")
+    if sorter is not None:
+        order = asarray(sorter)
+        if order.dtype.kind not in "iu":
+            raise TypeError("sorter must only contain integers")
+        if order.shape != line.type.shape:
+            raise ValueError("sorter.size must equal len(a)")
+        places = within(order, line.type.size, text="Sorter index out of range.", error=ValueError)
+        line = ops.gather(line, places, axes=(0,))
+    return wrap_result(ops.searchsorted(line, values, side=side))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """See numpy.digitize."""
+    values, edges = operand(x), operand(bins)
+    if values.type.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    side = "left" if right else "right"
+    if edges.type.ndim != 1:
+        np.digitize(np.zeros(1), np.zeros((1,) * edges.type.ndim))  # raises
+    value = known(bins)
+    size = edges.type.size
+    if value is not None and np.digitize(0, value) is not None and _rises(value):
+        return searchsorted(bins, x, side)
+    if value is not None:
+        count = searchsorted(np.ascontiguousarray(value[::-1]), x, side).node
+        return wrap_result(ops.subtract(scalar(size, S64), count))
+    return _digitized(values, edges, side)
+
+
+def _rises(edges: np.ndarray) -> bool:
+    return edges.size < 2 or bool(edges[0] <= edges[-1])
+
+
+def _digitized(values: Node, edges: Node, side: str) -> Any:
+    """Bins that are not known yet may rise or fall; if they do neither, that is an error."""
+    rising, falling = ops.cummax(edges, axis=0), ops.cummin(edges, axis=0)
+    rises = ops.reduce_and(ops.equal(rising, edges), axes=(0,))
+    falls = ops.reduce_and(ops.equal(falling, edges), axes=(0,))
+    text = "bins must be monotonically increasing or decreasing"
+    fine = ops.guard(ops.or_(rises, falls), error=ValueError, text=text)
+    up = searchsorted(wrap(edges), wrap(values), side).node
+    back = searchsorted(wrap(ops.reverse(edges, axes=(0,))), wrap(values), side).node
+    down = ops.subtract(scalar(edges.type.size, S64), back)
+    return wrap_result(ops.guarded(ops.select(rises, up, down), fine))
+
+
+FEW = 10
+"""Test elements up to which each is compared with, instead of searched for."""
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Any:
+    """See numpy.isin."""
+    values, tests = common(element, test_elements)
+    tests = ops.reshape(tests, shape=(tests.type.size,))
+    shape, n = values.type.shape, tests.type.size
+    flat = ops.reshape(values, shape=(values.type.size,))
+    if n <= FEW or flat.type.dtype.kind == "c":
+        column = ops.reshape(flat, shape=(flat.type.size, 1))
+        found = ops.reduce_or(ops.equal(column, tests), axes=(1,))
+    else:
+        line = ops.sort(tests, axis=0)
+        places = ops.minimum(
+            ops.searchsorted(line, flat, side="left"), scalar(n - 1, S64)
+        )
+        found = ops.equal(ops.gather(line, places, axes=(0,)), flat)
+    made = ops.reshape(found, shape=shape)
+    return wrap(ops.not_(made) if invert else made)
+
+
+def sort_complex(a: Any) -> Any:
+    """See numpy.sort_complex."""
+    node = operand(a)
+    narrow = node.type.dtype.kind in "iu" and node.type.dtype.itemsize < 4
+    dtype = node.type.dtype if node.type.dtype.kind == "c" else np.dtype("FD"[not narrow])
+    return wrap(convert(sort(wrap(node)).node, dtype))
+
+
+LAZY: dict[str, Function] = {
+    "argpartition": argpartition,
+    "argsort": argsort,
+    "digitize": digitize,
+    "isin": isin,
+    "lexsort": lexsort,
+    "partition": partition,
+    "searchsorted": searchsorted,
+    "sort": sort,
+    "sort_complex": sort_complex,
+}
+
+METHODS: dict[str, Function] = {
+    name: LAZY[name] for name in ("argpartition", "argsort", "searchsorted")
+}
