@@ -63,7 +63,7 @@ def thousand_nodes() -> list[Any]:
 
 
 def dispatch(effort: Effort) -> Figures:
-    """`sync()` of a program compiled before: cut, look up, dispatch; the arrays are tiny."""
+    """`sync()` of a program compiled before: cut, look up, dispatch. Tiny arrays take no time."""
 
     def once() -> float:
         kept = thousand_nodes()
@@ -71,12 +71,13 @@ def dispatch(effort: Effort) -> Figures:
         float(kept[0].sum())
         return seconds
 
-    for _ in range(4):  # a new program may be interpreted, and slots baked, before it settles
+    lazytensor.settings.tier = "compile"  # arrays as small as these would be interpreted
+    for _ in range(4):
         once()
     lazytensor.metrics.reset()
     samples = [once() for _ in range(effort.rounds(40))]
     counts = lazytensor.metrics.snapshot()
-    # Two cuts of a round are the leaves' and the checksum's; the rest are of the thousand nodes.
+    # Of a round's cuts two are the leaves' and the checksum's.
     return {
         "sync": figure(samples),
         "compiles": count(counts["compiles"]),

@@ -6,6 +6,7 @@ normal distribution function is Abramowitz and Stegun's polynomial 26.2.17, good
 
 import argparse
 import json
+import math
 import time
 
 import numpy as np
@@ -27,10 +28,10 @@ def normal_cdf(x):
 
 def price(spot, volatility, years):
     """Return the prices of a call and of a put with `years` left."""
-    spread = volatility * np.sqrt(years)
+    spread = volatility * math.sqrt(years)
     d1 = (np.log(spot / STRIKE) + (RATE + 0.5 * volatility**2) * years) / spread
     d2 = d1 - spread
-    bond = STRIKE * np.exp(-RATE * years)
+    bond = STRIKE * math.exp(-RATE * years)
     call = spot * normal_cdf(d1) - bond * normal_cdf(d2)
     put = call - spot + bond
     return call, put

@@ -1,7 +1,7 @@
-"""One picture from one long formula: a kaleidoscope folds and turns the plane, again and again.
+"""A landscape of a hundred hills, each a Gaussian: one long formula for every point of the map.
 
-Every pixel goes through the same few hundred operations and no intermediate is ever looked at, so
-this is the kind of program for which a compiler has the most to do before the first result.
+No intermediate of its thousand operations is ever looked at, so this is the kind of program for
+which a compiler has the most to do before the first picture. Then the hills drift.
 """
 
 import argparse
@@ -10,48 +10,50 @@ import time
 
 import numpy as np
 
-STRETCH = 1.25
-OFFSET_X, OFFSET_Y = 0.62, 0.38
+HILLS = 100
+
+
+def hills(seed=12):
+    """Return a list of hills: place x and y, height, and how steep it is."""
+    rng = np.random.default_rng(seed)
+    place = rng.uniform(-1.0, 1.0, (HILLS, 2))
+    height = rng.uniform(-0.6, 1.0, (HILLS, 1))
+    steepness = rng.uniform(5.0, 60.0, (HILLS, 1))
+    return np.hstack([place, height, steepness]).tolist()
 
 
 def plane(size):
-    """Return the coordinates x and y of the picture's pixels."""
-    side = np.linspace(-1.6, 1.6, size)
+    """Return the coordinates x and y of the map's points."""
+    side = np.linspace(-1.0, 1.0, size)
     return np.meshgrid(side, side)
 
 
-def kaleidoscope(x, y, folds):
-    """Return how brightly each point of the plane glows."""
-    glow = np.zeros_like(x)
-    nearest = np.full_like(x, 10.0)
-    scale = 1.0
-    for fold in range(folds):
-        angle = 0.4 + 0.09 * fold
-        cosine, sine = np.cos(angle), np.sin(angle)
-        x, y = np.abs(x) - OFFSET_X, np.abs(y) - OFFSET_Y
-        x, y = cosine * x - sine * y, sine * x + cosine * y
-        x, y, scale = x * STRETCH, y * STRETCH, scale * STRETCH
-        distance = x * x + y * y
-        nearest = np.minimum(nearest, distance)
-        glow += 0.02 / (0.02 + np.abs(distance - 0.3) + 0.01 * fold)
-    return glow / (1.0 + np.sqrt(nearest)) + 0.1 * np.log1p(scale * nearest)
+def landscape(x, y, drift):
+    """Return the height of the land at each point when all hills have moved east by `drift`."""
+    land = 0.1 * np.sin(3.0 * x) * np.cos(2.0 * y)
+    for east, north, height, steepness in hills():
+        dx, dy = x - (east + drift), y - north
+        land += height * np.exp(-steepness * (dx * dx + dy * dy))
+    return land
 
 
 def main():
-    parser = argparse.ArgumentParser(description="a kaleidoscope: one deep fused chain")
-    parser.add_argument("--size", type=int, default=1024, help="pixels along one side")
-    parser.add_argument("--folds", type=int, default=30)
-    parser.add_argument("--out", metavar="FILE.npy", help="where to save the picture")
+    parser = argparse.ArgumentParser(description="a landscape from one long formula")
+    parser.add_argument("--size", type=int, default=1024, help="points along one side")
+    parser.add_argument("--frames", type=int, default=5, help="pictures, the hills drifting on")
+    parser.add_argument("--out", metavar="FILE.npy", help="where to save the last picture")
     args = parser.parse_args()
 
     start = time.perf_counter()
     x, y = plane(args.size)
-    picture = kaleidoscope(x, y, args.folds)
-    checksum = float(picture.sum())
+    for frame in range(args.frames):
+        land = landscape(x, y, drift=0.02 * frame)
+        checksum = float(land.sum())
+        print(f"frame {frame}: {checksum:.6g} after {time.perf_counter() - start:.3f} s")
     seconds = time.perf_counter() - start
 
     if args.out:
-        np.save(args.out, picture)
+        np.save(args.out, land)
     print(json.dumps({"seconds": seconds, "result": args.out, "checksum": checksum}))
 
 

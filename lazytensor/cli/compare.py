@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from lazytensor.cli.difference import difference
 from lazytensor.cli.launch import Launch
-from lazytensor.cli.process import Outcome, measure
+from lazytensor.cli.process import Outcome, import_seconds, measure
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
 COUNTS = ("cuts", "compiles", "cache_hits", "disk_hits", "interpreted", "fallbacks")
@@ -45,23 +46,25 @@ def _measure(launch: Launch, *, plain: bool) -> Outcome:
 def _table(launch: Launch, numpy: Outcome, lazy: Outcome) -> Table:
     title = " ".join([launch.name, *launch.arguments])
     shown = table(title, "NumPy", "lazytensor", "NumPy ÷ lazytensor")
-    first = "script" if launch.repeat == 1 else "script, first run"
-    rows = [(first, numpy.runs[:1], lazy.runs[:1])]
-    if launch.repeat > 1:
-        rows += [(f"script, best of {launch.repeat}", numpy.runs, lazy.runs)]
-    rows += [("imports", [numpy.imports], [lazy.imports])]
-    rows += [("whole process", [numpy.wall], [lazy.wall])]
-    for label, left, right in rows:
-        shown.add_row(label, *_times(min(left, default=None), min(right, default=None)))
-    shown.add_section()
-    if numpy.status or lazy.status:
+    done = numpy.runs and lazy.runs and not numpy.status and not lazy.status
+    if not done:  # what a script took until it failed compares with nothing
         shown.add_row("exit status", str(numpy.status), str(lazy.status))
+    else:
+        for label, left, right in _times(launch, numpy.runs, lazy.runs):
+            shown.add_row(label, seconds(left), seconds(right), ratio(left, right))
+    shown.add_section()
     for count in COUNTS:
         shown.add_row(count.replace("_", " "), "", str(lazy.metrics.get(count, ABSENT)))
     return shown
 
 
-def _times(left: float | None, right: float | None) -> tuple[str, str, str]:
-    """Return the time of each side and their ratio; a side that failed has none."""
-    known = ratio(left, right) if left and right else ""
-    return seconds(left or None), seconds(right or None), known
+def _times(
+    launch: Launch, numpy: list[float], lazy: list[float]
+) -> Iterator[tuple[str, float, float]]:
+    """Yield what is timed, with the seconds for NumPy and for lazytensor."""
+    imports = import_seconds("numpy"), import_seconds("lazytensor.numpy")
+    first = "script" if launch.repeat == 1 else "first run"
+    yield f"{first}, with imports", numpy[0] + imports[0], lazy[0] + imports[1]
+    yield f"{first}, without", numpy[0], lazy[0]
+    if launch.repeat > 1:
+        yield f"best of {launch.repeat} runs", min(numpy), min(lazy)

@@ -15,7 +15,6 @@ from lazytensor.swap import Missing, Script, locate, report, swap
 class Record:
     """What one process has to say of its run; written as JSON."""
 
-    imports: float = 0.0
     runs: list[float] = field(default_factory=list)
     metrics: dict[str, Any] = field(default_factory=dict)
 
@@ -36,7 +35,8 @@ class Launch:
         record = Record()
         try:
             if self.json is not None:
-                record.imports = self._import()
+                # Ahead of the script, whose time is to be told from that of the import.
+                importlib.import_module("numpy" if self.plain else "lazytensor.numpy")
             if not self.plain:
                 swap()
             script = locate(self.name, self.arguments, module=self.module)
@@ -49,12 +49,6 @@ class Launch:
         finally:
             if self.json is not None:
                 self._write(record)
-
-    def _import(self) -> float:
-        """Import the array module ahead of the script, to tell its time from the script's."""
-        start = time.perf_counter()
-        importlib.import_module("numpy" if self.plain else "lazytensor.numpy")
-        return time.perf_counter() - start
 
     def _repeat(self, script: Script, seconds: list[float]) -> int:
         for left in reversed(range(self.repeat)):

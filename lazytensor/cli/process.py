@@ -16,9 +16,8 @@ class Outcome:
     """What a script did in its process, and how long it took there."""
 
     status: int
-    wall: float  # the whole process, interpreter and imports included
-    imports: float
-    runs: list[float]
+    wall: float  # the whole process: interpreter, command line, imports, all runs
+    runs: list[float]  # each run of the script, its array module imported before
     metrics: dict[str, Any]
     stdout: str
     stderr: str
@@ -56,9 +55,15 @@ def measure(
         # What a shell would say of a process ended by a signal.
         done.returncode if done.returncode >= 0 else 128 - done.returncode,
         wall,
-        said.get("imports", 0.0),
         said.get("runs", []),
         said.get("metrics", {}),
         done.stdout,
         done.stderr,
     )
+
+
+def import_seconds(module: str) -> float:
+    """Return how long a fresh interpreter takes to import `module`."""
+    text = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    command = [sys.executable, "-c", text]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

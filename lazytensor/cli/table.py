@@ -16,10 +16,8 @@ def table(title: str, *headings: str) -> Table:
     return made
 
 
-def seconds(time: float | None) -> str:
+def seconds(time: float) -> str:
     """Return a time for people: `1.23 s`, `45.6 ms`."""
-    if time is None:
-        return ABSENT
     return f"{time:.2f} s" if time >= 1 else f"{time * 1000:.1f} ms"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
@@ -23,8 +23,12 @@ BACKEND: Final = "lazytensor.backends.xla"
 class Executable(Protocol):
     """A compiled program."""
 
-    def __call__(self, buffers: list[Any]) -> list[Any]:
-        """Run: parameters in order, then one packed buffer per dtype that has data slots."""
+    def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
+        """Run: parameters in order, then one packed buffer per dtype that has data slots.
+
+        The program runs when the one element is taken, by C code alone: no signal handler comes
+        between the run, which uses donated buffers up, and its results.
+        """
 
     def serialize(self) -> bytes:
         """Bytes that `Backend.load` takes."""

@@ -30,7 +30,8 @@ class Entry:
     """What is known of one program.
 
     `spent`: seconds spent interpreting it. `donated`: pairs (parameter position, output position)
-    that the executable overwrites. `host`: indices of instructions that the host runs, once known.
+    that the executable overwrites. `sought`: the donations of the executable that was not found on
+    disk. `host`: indices of instructions that the host runs, once known.
     """
 
     program: Program
@@ -39,13 +40,14 @@ class Entry:
     donated: tuple[tuple[int, int], ...] = ()
     spent: float = 0.0
     runs: int = 0
-    on_disk: bool | None = None
+    sought: tuple[tuple[int, int], ...] | None = None
     host: tuple[int, ...] | None = None
 
     def observe(self, packed: Packed) -> None:
         """Take note of the slots' values; an executable that assumed others is let go."""
-        if self.history.observe(packed):
-            self.executable = self.on_disk = None
+        if not self.history.allows(packed):
+            self.executable = self.sought = None  # first: a Ctrl-C may come in between
+            self.history.observe(packed)
 
     @property
     def debt(self) -> float:
@@ -83,8 +85,9 @@ class Cache:
             return entry
 
     def _add(self, program: Program) -> Entry:
-        entry = self._entries[program] = Entry(program)
+        entry = Entry(program)
         self._by_instructions.setdefault(program.instructions, []).append(entry)
+        self._entries[program] = entry
         while len(self._entries) > settings.programs:
             _, old = self._entries.popitem(last=False)
             siblings = self._by_instructions[old.program.instructions]
@@ -94,11 +97,13 @@ class Cache:
             metrics.count("evictions")
         return entry
 
-    def superset(self, program: Program) -> Entry | None:
-        """A compiled entry with the same instructions and more outputs."""
+    def superset(self, program: Program, packed: Packed) -> Entry | None:
+        """A compiled entry with the same instructions and more outputs, good for these slots."""
         wanted = set(program.outputs)
         for entry in self._by_instructions.get(program.instructions, ()):
-            if entry.executable is not None and wanted < set(entry.program.outputs):
+            if entry.executable is None or not wanted < set(entry.program.outputs):
+                continue
+            if entry.history.allows(packed):
                 return entry
         return None
 

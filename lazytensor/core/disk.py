@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from lazytensor.core import metrics
 from lazytensor.core.announce import announced
-from lazytensor.core.backend import backend, is_loaded
+from lazytensor.core.backend import Executable, backend, is_loaded
 from lazytensor.core.cache import Entry
 from lazytensor.core.donation import donations
 from lazytensor.core.errors import LazyTensorWarning
@@ -84,27 +84,34 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
 
     Without `force` only where looking costs little against what the entry has cost already.
     """
-    if not settings.disk or settings.tier == "interpret" or entry.on_disk is False:
+    if not settings.disk:
         return False
     if not force and (not is_loaded() or entry.debt < WORTH_A_LOOK):
         return False
     pairs = donations(entry.program, owned)
+    if entry.sought == pairs:
+        return False
     key = _key(entry, pairs)
     path = _path(key)
     with metrics.timed("loading"):
         payload = _read(path, key)
-        if payload is not None:
-            try:
-                entry.executable = backend().load(payload)
-            except Exception as error:  # whatever it is, compiling again is the answer
-                _warn(f"{path} cannot be loaded ({error}); compiling again")
-    entry.on_disk = entry.executable is not None
-    if entry.on_disk:
-        entry.donated = pairs
-        metrics.count("disk_hits")
-        with suppress(OSError):
-            os.utime(path)
-    return entry.on_disk
+        executable = _executable(path, payload) if payload is not None else None
+    if executable is None:
+        entry.sought = pairs
+        return False
+    entry.executable, entry.donated = executable, pairs
+    metrics.count("disk_hits")
+    with suppress(OSError):
+        os.utime(path)
+    return True
+
+
+def _executable(path: Path, payload: bytes) -> Executable | None:
+    try:
+        return backend().load(payload)
+    except Exception as error:  # whatever it is, compiling again is the answer
+        _warn(f"{path} cannot be loaded ({error}); compiling again")
+        return None
 
 
 def compile_and_store(
@@ -203,14 +210,18 @@ def _write(path: Path, key: bytes, label: str, payload: bytes) -> None:
 
 def _evict() -> None:
     """Remove the least recently used executables until the folder is within its limit."""
-    found = entries()
-    excess = sum(file.size for file in found) - limit()
-    for file in reversed(found):
-        if excess <= 0:
-            return
+    found = []
+    for path in _paths():
         with suppress(OSError):
-            (folder() / file.name).unlink()
-        excess -= file.size
+            stat = path.stat()
+            found.append((stat.st_mtime, stat.st_size, path))
+    excess = sum(size for _, size, _ in found) - limit()
+    for _, size, path in sorted(found):
+        if excess <= 0:
+            break
+        with suppress(OSError):
+            path.unlink()
+        excess -= size
     now = time.time()
     for path in folder().glob(".new-*"):  # left by a process that was killed while it wrote
         with suppress(OSError):

@@ -14,9 +14,10 @@ from lazytensor.core.cache import Entry, cache
 from lazytensor.core.events import Event
 from lazytensor.core.interpret import apply, interpret
 from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT
+from lazytensor.core.op import SLOT, elements
 from lazytensor.core.place import Place, user_place
 from lazytensor.core.program import Cut
+from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed
 
 
@@ -39,14 +40,14 @@ def run(run: Run) -> list[Node]:
     """
     entry, found = run.entry, run.found
     how, reason = "cached", ""
+    if settings.tier == "interpret":
+        return _interpret(run)
     if entry.executable is None:
-        wider = cache.superset(found.program)
-        if wider is not None and not wider.history.observe(run.packed):
+        wider = cache.superset(found.program, run.packed)
+        if wider is not None:
             entry = wider
         elif not entry.should_compile() and not disk.load(entry, run.owned):
-            _log(run, "interpreted", "")
-            _interpret(run)
-            return []
+            return _interpret(run)
         else:
             needed = _needed_by_host(run)
             if needed is not None:
@@ -77,7 +78,8 @@ def _obtain(run: Run) -> tuple[str, str]:
     return "compiled", reason
 
 
-def _interpret(run: Run) -> None:
+def _interpret(run: Run) -> list[Node]:
+    _log(run, "interpreted", "")
     start = time.perf_counter()
     leaves = [on_host(leaf.value) for leaf in run.found.leaves]
     values = interpret(run.found.program, leaves, run.found.slots)
@@ -86,7 +88,8 @@ def _interpret(run: Run) -> None:
     run.entry.runs += 1
     metrics.seconds["interpreting"] += elapsed
     metrics.count("interpreted")
-    _settle(run, run.found.program.outputs, values)
+    _raise_first(_settle(run, run.found.program.outputs, values))
+    return []
 
 
 def _execute(run: Run, entry: Entry) -> None:
@@ -104,13 +107,14 @@ def _execute(run: Run, entry: Entry) -> None:
         # runs, or finds its results there to settle, donated inputs being gone by then.
         results: list[Any] = []
         try:
-            results.extend(map(executable, [buffers]))
-            _settle(run, entry.program.outputs, results[0])
-        except KeyboardInterrupt:
+            results.extend(executable.start(buffers))
+            failed = _settle(run, entry.program.outputs, results[0])
+        except BaseException:
             if results:
                 _settle(run, entry.program.outputs, results[0])
             raise
     entry.runs += 1
+    _raise_first(failed)
 
 
 def _argument(leaf: Node, shared: bool) -> Any:
@@ -120,16 +124,26 @@ def _argument(leaf: Node, shared: bool) -> Any:
     return backend().copy(leaf.value) if shared else leaf.value
 
 
-def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> None:
-    """Give the values, which are of the instructions `computed` and the guards, to the nodes."""
+def _settle(
+    run: Run, computed: tuple[int, ...], values: Sequence[Any]
+) -> dict[int, failures.Failure]:
+    """Give the values, which are of the instructions `computed` and the guards, to the nodes.
+
+    The result says which instructions a guard has spoiled.
+    """
     found = run.found
     by_index: dict[int, Any] = dict(zip(computed, values, strict=False))
     failed = failures.failed(found, computed, values)
     by_index.update(failed)
     for node, index in zip(run.outputs, found.program.outputs, strict=True):
         node.settle(by_index[index])
+    return failed
+
+
+def _raise_first(failed: dict[int, failures.Failure]) -> None:
+    """Raise the failure recorded first, if there is one."""
     if failed:
-        failures.throw_first(failed)
+        failed[min(failed)].throw()
 
 
 def _needed_by_host(run: Run) -> list[Node] | None:
@@ -173,7 +187,12 @@ def run_on_host(run: Run) -> None:
             continue
         with metrics.timed("interpreting"), np.errstate(all="ignore"):
             operands = [_host_operand(x) for x in node.operands]
-            node.settle(apply(node.op, operands, node.attrs, node.type))
+            result = apply(node.op, operands, node.attrs, node.type)
+        if isinstance(result, tuple):
+            for part in elements(node):
+                part.settle(result[part.attrs[0]])
+        else:
+            node.settle(result)
 
 
 def _host_operand(node: Node) -> np.ndarray:

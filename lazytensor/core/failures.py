@@ -69,11 +69,6 @@ def failed(
     return spoiled
 
 
-def throw_first(spoiled: dict[int, Failure]) -> NoReturn:
-    """Raise the failure recorded first."""
-    spoiled[min(spoiled)].throw()
-
-
 def spread(found: Cut, outputs: list[Node]) -> None:
     """Settle the outputs that need a failed leaf, as failures."""
     lines = found.program.instructions

@@ -88,6 +88,9 @@ def report() -> str:
 def reset() -> None:
     """Start counting from zero."""
     global _start
+    from lazytensor.core.events import events
+
     counts.clear()
     seconds.clear()
+    events.clear()
     _start = nodes_made()

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final, cast
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -53,7 +54,9 @@ class Op:
         node = Node(self, operands, values, type, user_place())
         if type.__class__ is tuple:
             recorder.work += type[0].work
-            return tuple(element(node, index=i) for i in range(len(type)))
+            parts = tuple(element(node, index=i) for i in range(len(type)))
+            _elements[node] = tuple(map(ref, parts))
+            return parts
         recorder.work += type.moving if self.moves else type.work
         return node
 
@@ -173,6 +176,15 @@ def check_dtype(op: str, allowed: DTypes, *types: TensorType) -> np.dtype:
 def element(x: Any, *, index: int) -> TensorType:
     """Result number `index` of an op with several results. x: such a node. Result: its type."""
     return cast(TensorType, x[index])
+
+
+_elements: WeakKeyDictionary[Node, tuple[ref[Node], ...]] = WeakKeyDictionary()
+
+
+def elements(node: Node) -> list[Node]:
+    """The results of a node with several, as far as they are still in use and pending."""
+    parts = (r() for r in _elements.get(node, ()))
+    return [part for part in parts if part is not None and part.value is None]
 
 
 @primitive

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
+from weakref import getweakrefcount
 
 import numpy as np
 
@@ -26,13 +27,14 @@ from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import cache
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Node, nodes_made
-from lazytensor.core.op import PARAMETER, SLOT, element
+from lazytensor.core.op import PARAMETER, SLOT, element, elements
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.recorder import recorder
 from lazytensor.core.slots import pack
 from lazytensor.core.types import tensor_type
 
 _operands_of = attrgetter("operands")
+_by_serial = attrgetter("serial")
 _lock: Final = threading.RLock()
 LARGEST: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
@@ -99,11 +101,13 @@ def _compute(outputs: list[Node], cause: str) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     while outputs:
         with metrics.timed("cutting"):
-            nodes = reachable(outputs)
+            nodes = _with_elements(reachable(outputs))
             wanted = outputs
             if len(nodes) > LARGEST:
-                wanted = _frontier(nodes, LARGEST, outputs)
-                nodes = nodes[:LARGEST]
+                first = _with_elements(nodes[:LARGEST])
+                wanted = _frontier(first, nodes, outputs)
+                nodes = first
+                del first
             edges = Counter(chain.from_iterable(map(_operands_of, nodes)))
             wanted = wanted + _held(nodes, edges, set(wanted))
             found = cut(nodes, wanted)
@@ -125,11 +129,21 @@ def _compute(outputs: list[Node], cause: str) -> None:
         outputs = _pending(outputs)
 
 
-def _frontier(nodes: list[Node], size: int, outputs: list[Node]) -> list[Node]:
-    """Of the first `size` nodes, those that later ones need or that are outputs."""
-    later = set(chain.from_iterable(map(_operands_of, nodes[size:])))
+def _with_elements(nodes: list[Node]) -> list[Node]:
+    """`nodes` and all results of those that have several: these become outputs one by one."""
+    several = [node for node in nodes if node.type.__class__ is tuple]
+    if not several:
+        return nodes
+    found = dict.fromkeys([*nodes, *chain.from_iterable(map(elements, several))])
+    return sorted(found, key=_by_serial)
+
+
+def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list[Node]:
+    """Of the `first` of `nodes`, those that the others need or that are outputs."""
+    others = set(nodes).difference(first)
+    later = set(chain.from_iterable(map(_operands_of, others)))
     later.update(outputs)
-    return [node for node in nodes[:size] if node in later]
+    return [node for node in first if node in later]
 
 
 def _held(nodes: list[Node], edges: Counter[Node], outputs: set[Node]) -> list[Node]:
@@ -142,8 +156,11 @@ def _held(nodes: list[Node], edges: Counter[Node], outputs: set[Node]) -> list[N
 
 
 def _owned(leaves: list[Node], edges: Counter[Node]) -> list[bool]:
-    """Per leaf: whether nothing but the graph's nodes refers to it."""
-    return [sys.getrefcount(leaf) - edges[leaf] <= _UNSHARED for leaf in leaves]
+    """Per leaf: whether nothing but the graph's nodes refers to it, weakly (a read) or not."""
+    return [
+        sys.getrefcount(leaf) - edges[leaf] <= _UNSHARED and not getweakrefcount(leaf)
+        for leaf in leaves
+    ]
 
 
 def _references_of_bookkeeping() -> int:

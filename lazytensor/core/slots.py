@@ -10,7 +10,7 @@ with hundreds of distinct scalars in a loop. Bits are compared, so `0.0`, `-0.0`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,43 +65,49 @@ class SlotHistory:
         self.leader: Packed = {}
         self.changes = 0
 
-    def observe(self, packed: Packed) -> bool:
-        """Take note of one more run's values; say whether something new varies.
+    def allows(self, packed: Packed) -> bool:
+        """Whether what has been assumed so far is true of these values."""
+        return bool(self.first) and not any(self._surprises(packed))
 
-        The second time that happens, every slot of the dtype in question becomes data of its own:
-        two recompiles for scalars are the most that a program ever costs.
+    def observe(self, packed: Packed) -> None:
+        """Take note of one more run's values.
+
+        The second time that they are not what was assumed, every slot of the dtype in question
+        becomes data of its own: recompiles for scalars are at most one more than there are dtypes.
         """
         if not self.first:
             self._begin(packed)
-            return False
-        news = False
+            return
+        surprises = list(self._surprises(packed))
+        for dtype in surprises:
+            self._take_in(dtype, _bits(packed[dtype]))
+        self.changes += bool(surprises)
+
+    def _surprises(self, packed: Packed) -> Iterator[np.dtype]:
+        """The dtypes of which a slot that was constant varies, or two that were equal part."""
         for dtype, array in packed.items():
-            bits, varying, leader = _bits(array), self.varying[dtype], self.leader[dtype]
+            bits, varying = _bits(array), self.varying[dtype]
             changed = bits != self.bits[dtype]
             if not changed.any():
                 continue
-            fresh = (changed & ~varying).any()
-            parted = ((bits != bits[leader]) & varying).any()
-            if fresh or parted:
-                self._take_in(dtype, bits, changed)
-                news = True
-        self.changes += news
-        return news
+            parted = bits != bits[self.leader[dtype]]
+            if (changed & ~varying).any() or (parted & varying).any():
+                yield dtype
 
     def _begin(self, packed: Packed) -> None:
         for dtype, array in packed.items():
-            self.first[dtype] = array
             self.bits[dtype] = _bits(array)
             self.varying[dtype] = np.zeros(array.size, bool)
             self.leader[dtype] = _leaders(array)
+        self.first = packed  # last: a Ctrl-C may come in between
 
-    def _take_in(self, dtype: np.dtype, bits: np.ndarray, changed: np.ndarray) -> None:
+    def _take_in(self, dtype: np.dtype, bits: np.ndarray) -> None:
         varying, leader = self.varying[dtype], self.leader[dtype]
         if self.changes:
             varying[:] = True
             leader[:] = np.arange(leader.size)
         else:
-            varying |= changed
+            varying |= bits != self.bits[dtype]
             _part(leader, bits)
 
     def assumptions(self, program: Program) -> Assumptions:

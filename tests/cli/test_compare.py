@@ -36,7 +36,7 @@ def test_table_and_record(project: Write, lazytensor: Run) -> None:
     words = ("run", "--compare", "--repeat", "2", "--json", "said.json", "waves.py", "4")
     done = lazytensor(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
-    for row in ("waves.py 4", "script, first run", "script, best of 2", "whole process", "equal"):
+    for row in ("waves.py 4", "first run, with imports", "best of 2 runs", "fallbacks", "equal"):
         assert row in done.stdout
     record = said(folder)
     assert record["output"]["equal"]
@@ -57,6 +57,7 @@ def test_table_and_record(project: Write, lazytensor: Run) -> None:
         ("import sys; print('x'); sys.exit(3)", 3),
         ("1 / 0", 1),
         ("import os; os._exit(4)", 4),
+        ("import os; os._exit(0)", 0),
         ("import os; os.kill(os.getpid(), 15)", 128 + 15),
     ],
 )

@@ -61,7 +61,7 @@ def assert_same(actual: Any, expected: Any, rtol: float, text: bool = False) -> 
             assert_same(one, other, rtol)
         return
     if not isinstance(expected, numpy.ndarray | numpy.generic):
-        assert type(actual) is type(expected), (actual, expected)
+        assert isinstance(actual, type(expected)), (actual, expected)
         assert actual == expected
         return
     assert isinstance(actual, numpy.ndarray | numpy.generic), (actual, expected)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import allocator, client
 from lazytensor.backends.xla.client import deserialize as load
 from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
 from lazytensor.backends.xla.emit import lowerings, module_of
@@ -30,6 +30,8 @@ __all__ = [
     "to_device",
     "to_host",
 ]
+
+allocator.keep_freed_memory()
 
 
 def compile(

@@ -6,9 +6,9 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.elementwise import compare, direct, number
+from lazytensor.backends.xla.elementwise import compare, direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.expansion import expansion
+from lazytensor.backends.xla.expansion import expansion, number
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.core import ops
 from lazytensor.core.dtypes import (

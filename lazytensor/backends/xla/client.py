@@ -127,10 +127,11 @@ class Executable:
         self._execute = loaded.execute_sharded
         self._handlers: list[Any] | None = None
 
-    def __call__(self, buffers: Sequence[Buffer]) -> list[Buffer]:
-        """Start the program; its results, which may still be on their way.
+    def start(self, buffers: Sequence[Buffer]) -> Iterator[list[Buffer]]:
+        """Yields once: the results, which may still be on their way, of the program run then.
 
-        Donated buffers are deleted, unless a host view or host memory under them forbids writing:
+        Between the run and its results there is C code only, so that no signal handler can lose
+        them. Donated buffers are deleted, unless a host view or host memory under them forbids writing:
         then XLA donates a copy. Element types are not checked, only sizes. A failure is raised
         here (`ExecutionError`) if it is known by then, else by whatever waits for a result.
         """

@@ -6,7 +6,7 @@ import numpy as np
 
 from lazytensor.backends.xla.attributes import comparison, direction
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
-from lazytensor.backends.xla.expansion import expansion
+from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, INTS, SIGNED
 from lazytensor.core.node import Node
@@ -54,17 +54,6 @@ def compare(name: str) -> Lowering:
         )
 
     return lower
-
-
-def number(value: complex, like: Node) -> Node:
-    """A constant of the dtype of `like`."""
-    return ops.scalar(value, like.type.dtype)
-
-
-def not_a_number(x: Node) -> Node:
-    """Whether the float `x` is NaN."""
-    node: Node = ops.not_equal(x, x)
-    return node
 
 
 def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:

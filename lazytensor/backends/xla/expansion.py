@@ -1,28 +1,74 @@
-"""Lowerings written in ops: for what StableHLO lacks, or does otherwise than the core says."""
+"""Lowerings written in ops: for what StableHLO lacks, has otherwise than the core, or has slowly.
+
+XLA:CPU calls one scalar function an element for most of mathematics; what is written here in
+additions, products and bit operations becomes vector instructions, 5 to 30 times faster.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from lazytensor.backends.xla.emit import Emitter, Lowering, Value, emit
+from lazytensor.backends.xla.emit import INEXACT, Emitter, Lowering, Value, emit
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, F16, F32
+from lazytensor.core.node import Node
 from lazytensor.core.program import Program, trace_types
 
 
 def expansion(body: Callable[..., Any]) -> Lowering:
-    """A row: the instructions of `body`, a function of nodes, traced once per signature."""
+    """A row: the instructions of `body`, a function of nodes, traced once per signature.
+
+    The body's constants are emitted as they are: there are none in it that XLA may not join.
+    """
     traced: dict[tuple[Any, ...], Program] = {}
 
-    def lower(e: Emitter, type: Any, *operands: Value, **attrs: Any) -> Value:
+    def lower(e: Emitter, type: Any, *operands: Value, **attrs: Any) -> Any:
         types = tuple(x.type for x in operands)
         key = (types, *attrs.items())
         program = traced.get(key)
         if program is None:
             program = traced[key] = trace_types(body, types, attrs)
         constants = [
-            e.constant(value, program.instructions[i][3].dtype)
+            _plain(e, e.constant(value, program.instructions[i][3].dtype))
             for i, value in zip(program.slots, program.constants, strict=True)
         ]
-        return emit(e, program, operands, constants)[0]
+        results = emit(e, program, operands, constants)
+        return tuple(results) if program.multiple else results[0]
 
     return lower
+
+
+def _plain(e: Emitter, x: Value) -> Value:
+    return Value(e, x.type, x.ir) if x.type.dtype in INEXACT else x
+
+
+def widened(body: Callable[..., Any]) -> Lowering:
+    """A row: an expansion that computes f16 and bf16 in f32."""
+
+    def wide(*operands: Node) -> Node:
+        dtype = operands[0].type.dtype
+        if dtype not in (F16, BF16):
+            return body(*operands)
+        return ops.convert(body(*(ops.convert(x, dtype=F32) for x in operands)), dtype=dtype)
+
+    return expansion(wide)
+
+
+def number(value: complex, like: Node) -> Node:
+    """A constant of the dtype of `like`."""
+    return ops.scalar(value, like.type.dtype)
+
+
+def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
+    """The polynomial with these coefficients, lowest power first, by Horner's rule."""
+    *rest, total = (number(c, x) for c in coefficients)
+    for c in reversed(rest):
+        total = ops.add(ops.multiply(total, x), c)
+    return total
+
+
+def not_a_number(x: Node) -> Node:
+    """Whether the float `x` is NaN."""
+    node: Node = ops.not_equal(x, x)
+    return node

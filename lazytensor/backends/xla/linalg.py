@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -27,15 +28,24 @@ def _diagonal(x: Array) -> Array:
     return jnp.diagonal(x, axis1=-2, axis2=-1)
 
 
-def _no_nan(x: Array) -> Array:
-    """Per row: whether LAPACK succeeded; where it did not, jax has put NaN everywhere."""
-    return jnp.all(~jnp.isnan(x), axis=-1)
+def _iterated(x: Array, decompose: Callable[[Array], tuple[Array, ...]]) -> tuple[Array, ...]:
+    """`decompose(x)`, whose first result tells by NaN which matrices failed, and a flag.
+
+    Those with NaN or infinity fail here: some never come back from OpenBLAS.
+    """
+    finite = jnp.all(jnp.isfinite(x), axis=(-1, -2))
+    safe = jnp.where(finite[..., None, None], x, 0)
+    results = decompose(safe)
+    ok = finite & jnp.all(~jnp.isnan(results[0]), axis=-1)
+    wide = [ok.reshape(ok.shape + (1,) * (r.ndim - ok.ndim)) for r in results]
+    return *(jnp.where(o, r, jnp.nan) for o, r in zip(wide, results, strict=True)), ok
 
 
 def _cholesky(x: Array, *, lower: bool) -> tuple[Array, ...]:
     triangle = linalg.cholesky(x if lower else _adjoint(x), symmetrize_input=False)
-    ok = _no_nan(_diagonal(triangle))
-    return (triangle if lower else _adjoint(triangle)), ok
+    # Where LAPACK fails jax puts NaN everywhere; NaN in the data leaves what comes before it.
+    corner = jnp.isnan(triangle[..., :1, :1]) & ~jnp.isnan(x[..., :1, :1])
+    return (triangle if lower else _adjoint(triangle)), ~jnp.any(corner, axis=(-1, -2))
 
 
 def _triangular_solve(
@@ -53,18 +63,24 @@ def _triangular_solve(
 
 
 def _svd(x: Array, *, full: bool) -> tuple[Array, ...]:
-    u, s, vh = linalg.svd(x, full_matrices=full)
-    return u, s, vh, _no_nan(s)
+    def decompose(finite: Array) -> tuple[Array, ...]:
+        u, s, vh = linalg.svd(finite, full_matrices=full)
+        return s, u, vh
+
+    s, u, vh, ok = _iterated(x, decompose)
+    return u, s, vh, ok
 
 
 def _singular_values(x: Array) -> tuple[Array, ...]:
-    s = linalg.svd(x, compute_uv=False)
-    return s, _no_nan(s)
+    return _iterated(x, lambda finite: (linalg.svd(finite, compute_uv=False),))
 
 
 def _eigh(x: Array, *, lower: bool) -> tuple[Array, ...]:
-    vectors, values = linalg.eigh(x, lower=lower, symmetrize_input=False)
-    return values, vectors, _no_nan(values)
+    def decompose(finite: Array) -> tuple[Array, ...]:
+        vectors, values = linalg.eigh(finite, lower=lower, symmetrize_input=False)
+        return values, vectors
+
+    return _iterated(jnp.tril(x) if lower else jnp.triu(x), decompose)
 
 
 def _eigvalsh(x: Array, *, lower: bool) -> tuple[Array, ...]:
@@ -73,13 +89,12 @@ def _eigvalsh(x: Array, *, lower: bool) -> tuple[Array, ...]:
 
 
 def _eig(x: Array) -> tuple[Array, ...]:
-    values, vectors = linalg.eig(x, compute_left_eigenvectors=False)
-    return values, vectors, _no_nan(values)
+    return _iterated(x, lambda finite: linalg.eig(finite, compute_left_eigenvectors=False))
 
 
 def _eigvals(x: Array) -> tuple[Array, ...]:
-    (values,) = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
-    return values, _no_nan(values)
+    options = {"compute_left_eigenvectors": False, "compute_right_eigenvectors": False}
+    return _iterated(x, lambda finite: tuple(linalg.eig(finite, **options)))
 
 
 def _solve(a: Array, b: Array) -> tuple[Array, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -183,15 +184,87 @@ def _covered(e: Emitter, shape: Shape, axis: int, begin: int, size: int, step: i
 
 
 def _compare(e: Emitter, type: TensorType, x: Value, number: int, name: str) -> Value:
-    bound = e.full(number, x.type)
+    return e.op("compare", type, x, e.full(number, x.type), **_attributes(x.type.dtype, name))
+
+
+def _attributes(dtype: np.dtype, name: str) -> dict[str, Any]:
+    return {"comparison_direction": direction(name), "compare_type": comparison(dtype)}
+
+
+def _pad(
+    e: Emitter, type: TensorType, x: Value, value: Value, *, low: Ints, high: Ints, interior: Ints
+) -> Value:
     return e.op(
-        "compare",
+        "pad",
         type,
         x,
-        bound,
-        comparison_direction=direction(name),
-        compare_type=comparison(x.type.dtype),
+        value,
+        edge_padding_low=i64s(low),
+        edge_padding_high=i64s(high),
+        interior_padding=i64s(interior),
     )
+
+
+def _concatenate(e: Emitter, type: TensorType, *xs: Value, axis: int) -> Value:
+    return e.op("concatenate", type, *xs, dimension=i64(axis)) if len(xs) > 1 else xs[0]
+
+
+def _iota(e: Emitter, type: TensorType, *, dtype: np.dtype, shape: Shape, axis: int) -> Value:
+    return e.op("iota", type, iota_dimension=i64(axis))
+
+
+def _diagonal(
+    e: Emitter, type: TensorType, x: Value, *, offset: int, axis1: int, axis2: int
+) -> Value:
+    """In row-major order a diagonal is a slice: its elements are as far apart as a row is, + 1."""
+    if not type.size:
+        return e.full(0, type)
+    *outer, length = type.shape
+    order = [axis for axis in range(x.type.ndim) if axis not in (axis1, axis2)] + [axis1, axis2]
+    rows, columns = x.type.shape[axis1], x.type.shape[axis2]
+    moved = x.type.with_shape((*outer, rows, columns))
+    x = e.op("transpose", moved, x, permutation=i64s(order)) if order != sorted(order) else x
+    flat = e.reshape(x, (*outer, rows * columns))
+    first = offset if offset >= 0 else -offset * columns
+    ones = (1,) * len(outer)
+    return static_slice(e, flat, (*(0 for _ in outer), first), type.shape, (*ones, columns + 1))
+
+
+def _update_diagonal(
+    e: Emitter, type: TensorType, x: Value, value: Value, *, offset: int, axis1: int, axis2: int
+) -> Value:
+    """A select between the value, spread over the rows, and the base; it fuses."""
+    if not value.type.size:
+        return x
+    *outer, length = value.type.shape
+    first, rows = max(-offset, 0), type.shape[axis1]
+    zeros = (0,) * len(outer)
+    column = _pad(
+        e,
+        value.type.with_shape((*outer, rows)),
+        value,
+        e.constant(0, type.dtype),
+        low=(*zeros, first),
+        high=(*zeros, rows - first - length),
+        interior=(*zeros, 0),
+    )
+    others = [axis for axis in range(type.ndim) if axis not in (axis1, axis2)]
+    spread = e.place(_sorted_axes(e, column, [*others, axis1]), type.shape, sorted([*others, axis1]))
+    plane = tensor_type(S32, (rows, type.shape[axis2]))
+    row, other = (e.op("iota", plane, iota_dimension=i64(axis)) for axis in (0, 1))
+    shifted = e.op("add", plane, row, e.full(offset, plane))
+    on = e.op("compare", plane.with_dtype(BOOL), other, shifted, **_attributes(S32, "EQ"))
+    mask = e.place(_sorted_axes(e, on, [axis1, axis2]), type.shape, sorted([axis1, axis2]))
+    return e.op("select", type, mask, spread, x)
+
+
+def _sorted_axes(e: Emitter, x: Value, axes: list[int]) -> Value:
+    """`x`, whose axes are to become `axes`, transposed so that these ascend."""
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    if order == sorted(order):
+        return x
+    type = x.type.with_shape(tuple(x.type.shape[i] for i in order))
+    return e.op("transpose", type, x, permutation=i64s(order))
 
 
 LOWERINGS.update(
@@ -201,5 +274,11 @@ LOWERINGS.update(
         ops.transpose: _transpose,
         ops.slice: _slice,
         ops.update_slice: _update_slice,
+        ops.reverse: lambda e, type, x, *, axes: reverse(e, x, axes),
+        ops.pad: _pad,
+        ops.concatenate: _concatenate,
+        ops.iota: _iota,
+        ops.diagonal: _diagonal,
+        ops.update_diagonal: _update_diagonal,
     }
 )

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from lazytensor.backends.xla.elementwise import direct, not_a_number, number
+from lazytensor.backends.xla.elementwise import direct
 from lazytensor.backends.xla.emit import LOWERINGS
-from lazytensor.backends.xla.expansion import expansion
+from lazytensor.backends.xla.expansion import not_a_number, number, widened
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32
 from lazytensor.core.node import Node
 
 _LN2 = float(np.log(2.0))
-
-
-def widened(body: object) -> object:
-    """A row: a body that computes f16 and bf16 in f32."""
-
-    def wide(*operands: Node) -> Node:
-        dtype = operands[0].type.dtype
-        if dtype not in (F16, BF16):
-            return body(*operands)
-        return ops.convert(body(*(ops.convert(x, dtype=F32) for x in operands)), dtype=dtype)
-
-    return expansion(wide)
 
 
 def _hypot(x: Node, y: Node) -> Node:
@@ -68,8 +56,6 @@ LOWERINGS.update(
         ops.log10: widened(lambda x: ops.multiply(ops.log(x), number(1 / np.log(10.0), x))),
         ops.log1p: direct("log_plus_one"),
         ops.logistic: direct("logistic"),
-        ops.sin: direct("sine"),
-        ops.cos: direct("cosine"),
         ops.tan: direct("tan"),
         ops.asin: direct("chlo.asin"),
         ops.acos: direct("chlo.acos"),

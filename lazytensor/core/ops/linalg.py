@@ -125,7 +125,7 @@ def svd(x: TensorType, *, full: bool = True) -> tuple[TensorType, TensorType, Te
     """Singular values, largest first, and vectors: `u diag(s) vh = x`.
 
     x: f32 f64 c64 c128[…, m, n]. Result: u[…, m, m], s real[…, k], vh[…, n, n] with k the smaller
-    of m and n; u[…, m, k] and vh[…, k, n] unless `full`. Fails: no convergence.
+    of m and n; u[…, m, k] and vh[…, k, n] unless `full`. Fails: no convergence, NaN, infinity.
     Raises: DTypeError, ShapeError. Source: LAPACK gesdd.
     """
     batch, rows, columns = _matrices("svd", x)
@@ -139,7 +139,7 @@ def svd(x: TensorType, *, full: bool = True) -> tuple[TensorType, TensorType, Te
 def singular_values(x: TensorType) -> TensorType:
     """Singular values, largest first. x: f32 f64 c64 c128[…, m, n]. Result: real[…, min(m, n)].
 
-    Fails: no convergence. Raises: DTypeError, ShapeError. Source: LAPACK gesdd.
+    Fails: no convergence, NaN, infinity. Raises: DTypeError, ShapeError. Source: LAPACK gesdd.
     """
     batch, rows, columns = _matrices("singular_values", x)
     return tensor_type(real_of(x.dtype), (*batch, min(rows, columns)))
@@ -150,7 +150,7 @@ def eigh(x: TensorType, *, lower: bool = True) -> tuple[TensorType, TensorType]:
     """Eigenvalues, ascending, and orthonormal eigenvectors, as columns, of Hermitian matrices.
 
     x: f32 f64 c64 c128[…, n, n], of which one triangle is read. Result: real[…, n], type of x.
-    Fails: no convergence. Raises: DTypeError, ShapeError. Source: LAPACK syevd, heevd.
+    Fails: no convergence, NaN, infinity. Raises: DTypeError, ShapeError. Source: LAPACK syevd, heevd.
     """
     batch, order = _square("eigh", x)
     return tensor_type(real_of(x.dtype), (*batch, order)), x
@@ -160,7 +160,7 @@ def eigh(x: TensorType, *, lower: bool = True) -> tuple[TensorType, TensorType]:
 def eigvalsh(x: TensorType, *, lower: bool = True) -> TensorType:
     """Eigenvalues, ascending, of Hermitian matrices, of which one triangle is read.
 
-    x: f32 f64 c64 c128[…, n, n]. Result: real[…, n]. Fails: no convergence.
+    x: f32 f64 c64 c128[…, n, n]. Result: real[…, n]. Fails: no convergence, NaN, infinity.
     Raises: DTypeError, ShapeError. Source: LAPACK syevd, heevd.
     """
     batch, order = _square("eigvalsh", x)
@@ -172,7 +172,7 @@ def eig(x: TensorType) -> tuple[TensorType, TensorType]:
     """Eigenvalues, in no order, and eigenvectors of length one, as columns.
 
     x: f32 f64 c64 c128[…, n, n]. Result: complex[…, n], complex[…, n, n]. Fails: no convergence,
-    NaN or infinity in x. Raises: DTypeError, ShapeError. Source: LAPACK geev.
+    NaN, infinity. Raises: DTypeError, ShapeError. Source: LAPACK geev.
     """
     batch, order = _square("eig", x)
     dtype = complex_of(x.dtype)
@@ -183,7 +183,7 @@ def eig(x: TensorType) -> tuple[TensorType, TensorType]:
 def eigvals(x: TensorType) -> TensorType:
     """Eigenvalues, in no order. x: f32 f64 c64 c128[…, n, n]. Result: complex[…, n].
 
-    Fails: no convergence, NaN or infinity in x. Raises: DTypeError, ShapeError.
+    Fails: no convergence, NaN, infinity. Raises: DTypeError, ShapeError.
     Source: LAPACK geev.
     """
     batch, order = _square("eigvals", x)

@@ -113,6 +113,17 @@ def _lu(x: np.ndarray) -> Results:
     )
 
 
+def _finite(x: np.ndarray) -> np.ndarray:
+    """`x`; NaN and infinity fail before they reach OpenBLAS, which may never come back."""
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError("NaN or infinity")
+    return x
+
+
+def _triangle(x: np.ndarray, lower: bool) -> tuple[np.ndarray, str]:
+    return _finite(np.tril(x) if lower else np.triu(x)), "L" if lower else "U"
+
+
 def _eig(x: np.ndarray) -> Results:
     values, vectors = np.linalg.eig(x)
     dtype = complex_of(x.dtype)
@@ -121,10 +132,10 @@ def _eig(x: np.ndarray) -> Results:
 
 MAY_FAIL: dict[Op, Decomposition] = {
     ops.cholesky: lambda x, *, lower: np.linalg.cholesky(x, upper=not lower),
-    ops.svd: lambda x, *, full: tuple(np.linalg.svd(x, full_matrices=full)),
-    ops.singular_values: lambda x: np.linalg.svd(x, compute_uv=False),
-    ops.eigh: lambda x, *, lower: tuple(np.linalg.eigh(x, "L" if lower else "U")),
-    ops.eigvalsh: lambda x, *, lower: np.linalg.eigvalsh(x, "L" if lower else "U"),
+    ops.svd: lambda x, *, full: tuple(np.linalg.svd(_finite(x), full_matrices=full)),
+    ops.singular_values: lambda x: np.linalg.svd(_finite(x), compute_uv=False),
+    ops.eigh: lambda x, *, lower: tuple(np.linalg.eigh(*_triangle(x, lower))),
+    ops.eigvalsh: lambda x, *, lower: np.linalg.eigvalsh(*_triangle(x, lower)),
     ops.eig: _eig,
     ops.eigvals: lambda x: np.linalg.eigvals(x).astype(complex_of(x.dtype)),
     ops.inv: np.linalg.inv,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
+from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
 
 
@@ -26,5 +27,9 @@ def array(x: Any, dtype: Any = None) -> Any:
         if wanted in CANONICAL:
             return wrap(convert(x.node, wanted))
         return np.array(x, dtype)
+    if (type(x) is list or type(x) is tuple) and lazies(x):
+        from lazytensor.frontends.numpy.functions.creation import nested
+
+        return nested(x, dtype)
     made = np.array(x, dtype, order="C")
     return wrap(host_leaf(made)) if made.dtype in CANONICAL else made

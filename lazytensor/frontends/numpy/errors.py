@@ -27,11 +27,20 @@ def as_numpy(
     error: Exception, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> NoReturn:
     """Raise what `function` of real arrays like `args` raises; `error` if it raises nothing."""
-    from lazytensor.frontends.numpy.array import Lazy
-
-    stand_ins = [dummy(x.type) if issubclass(type(x), Lazy) else x for x in args]
+    stand_ins = [_stand_in(x) for x in args]
+    options = {name: _stand_in(x, name == "out") for name, x in kwargs.items()}
     try:
-        function(*stand_ins, **kwargs)
+        function(*stand_ins, **options)
     except (TypeError, ValueError, IndexError, OverflowError) as theirs:
         raise theirs.with_traceback(None) from None
     raise error
+
+
+def _stand_in(x: Any, written: bool = False) -> Any:
+    from lazytensor.frontends.numpy.array import Lazy
+
+    if type(x) is tuple:
+        return tuple(_stand_in(item, written) for item in x)
+    if not issubclass(type(x), Lazy):
+        return x
+    return np.empty(x.shape, x.dtype) if written else dummy(x.type)

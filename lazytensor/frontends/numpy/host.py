@@ -13,7 +13,7 @@ NAMES = (
     "blackman bmat busday_count busday_offset datetime_as_string datetime_data diag_indices "
     "format_float_positional format_float_scientific from_dlpack frombuffer fromfile fromiter "
     "fromregex fromstring frompyfunc genfromtxt geomspace hamming hanning indices info is_busday "
-    "kaiser linspace load loadtxt logspace mask_indices nested_iters packbits ravel_multi_index "
+    "kaiser load loadtxt mask_indices nested_iters packbits ravel_multi_index "
     "save savetxt savez savez_compressed tril_indices triu_indices unpackbits unravel_index"
 )
 """Reading, writing and printing; creation from a few numbers; data of dtypes that XLA has not."""

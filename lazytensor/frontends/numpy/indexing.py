@@ -15,8 +15,9 @@ from lazytensor.core.cell import Chain, Step, View
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape, TensorType, tensor_type
 from lazytensor.frontends.numpy import selection
-from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_scalar
-from lazytensor.frontends.numpy.assignment import assign
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
+from lazytensor.frontends.numpy.assignment import assign, settled, source
+from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.shadow import shadow_of_type
 
 
@@ -147,7 +148,14 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if found is None:
         selection.write(x, key, value)
         return
+    if found.scalar and not isinstance(value, _POINTS):
+        value = wrap(settled(source(value, x.dtype)))
+        if value.ndim:
+            np.empty(1, x.dtype)[0] = dummy(value.type)  # NumPy says whether it takes an array here
     assign(_view(x, found.steps, found.type), value)
+
+
+_POINTS: Final = (bool, int, float, complex, Scalar, np.generic)
 
 
 def read_node(x: Lazy, steps: Chain) -> Node:

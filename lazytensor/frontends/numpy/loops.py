@@ -65,7 +65,8 @@ def resolve(real: np.ufunc, row: Row, kinds: tuple[Kind, ...], **how: Any) -> Lo
         return Loop(dtypes[: real.nin], dtypes[real.nin :], None)
     found = tuple(CANONICAL[dtype] for dtype in dtypes)
     ins, outs = found[: real.nin], found[real.nin :]
-    return Loop(ins, outs, _checked(body_for(row, ins[0]), ins))
+    body = body_for(row, ins[0])
+    return Loop(ins, outs, body if real.signature is not None else _checked(body, ins))
 
 
 def _checked(body: Body | None, dtypes: tuple[np.dtype, ...]) -> Body | None:

@@ -29,8 +29,8 @@ def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
 
 
 LAZY: Final[dict[str, Any]] = {
-    **UFUNCS,
     **functions.FUNCTIONS,
+    **UFUNCS,
     "ndarray": ndarray,
     "ufunc": ufunc,
     "flatiter": flatiter,

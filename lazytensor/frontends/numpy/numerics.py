@@ -9,8 +9,10 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, Op, scalar
+from lazytensor.core.shapes import broadcast_shapes
 from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy.promotion import convert
 
@@ -70,7 +72,7 @@ def _few_factors(x: Node, y: Node) -> Node | None:
         return cast(Node, ops.multiply(ops.square(x), x))
     if exponent == 4:
         return cast(Node, ops.square(ops.square(x)))
-    if exponent == -1:
+    if exponent == -1 and x.type.dtype.kind != "c":
         return cast(Node, ops.divide(scalar(1, x.type.dtype), x))
     return None
 
@@ -83,7 +85,9 @@ def integer_power(x: Node, y: Node) -> Node:
         few = _few_factors(x, y)
         return few if few is not None else cast(Node, ops.power(x, y))
     made: Node = ops.power(x, y)
-    if y.type.dtype.kind == "u":
+    if isinstance(y.value, np.ndarray) and (y.value < 0).any():
+        raise ValueError(NEGATIVE_POWER)
+    if y.type.dtype.kind == "u" or isinstance(y.value, np.ndarray):
         return made
     good = ops.greater_equal(y, scalar(0, y.type.dtype))
     every = ops.reduce_and(good, axes=tuple(range(y.type.ndim)))
@@ -180,6 +184,8 @@ def ldexp(x: Node, exponent: Node) -> Node:
 def matmul(x: Node, y: Node) -> Node:
     """The product of two stacks of matrices; a vector is a row on the left, a column on the right."""
     left, right = x.type.shape, y.type.shape
+    if not left or not right:
+        raise ShapeError(f"matmul: operands with axes are needed, got {x.type}, {y.type}")
     if len(left) == 1 or len(right) == 1:
         rows = x if len(left) > 1 else _reshape(x, (1, *left))
         columns = y if len(right) > 1 else _reshape(y, (*right, 1))
@@ -192,7 +198,7 @@ def matmul(x: Node, y: Node) -> Node:
     contract = ((x.type.ndim - 1,), (y.type.ndim - 2,))
     if y.type.ndim == 2:
         return cast(Node, ops.dot_general(x, y, contract=contract))
-    stack = np.broadcast_shapes(left[:-2], right[:-2])
+    stack = broadcast_shapes("matmul", *(t.with_shape(t.shape[:-2]) for t in (x.type, y.type)))
     x, y = _stacked(x, stack), _stacked(y, stack)
     axes = tuple(range(len(stack)))
     contract = ((x.type.ndim - 1,), (y.type.ndim - 2,))

@@ -12,9 +12,10 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import masked, numerics
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
-from lazytensor.frontends.numpy.delivery import deliver
+from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.masked import Masked
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS
 from lazytensor.frontends.numpy.ufunc import call, ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
@@ -111,13 +112,14 @@ def operate(
 
 
 def defers(x: Any, other: Any, function: ufunc) -> bool:
-    """Whether `other` has an operator of its own that comes first."""
+    """Whether `other` has an operator of its own that comes first, or there is none at all."""
     kind = type(other)
+    if type(x) is Scalar and function.__name__ == "matmul":
+        return not getattr(other, "ndim", 0)
     if issubclass(kind, Lazy | np.ndarray | np.generic | bool | int | float | complex):
         return False
     if issubclass(kind, list | tuple | str | bytes):
-        repeats = type(x) is Scalar and x.dtype.kind in "iu" and function.__name__ == "multiply"
-        return repeats
+        return type(x) is Scalar and function.__name__ == "multiply"  # `[0] * n`
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
     priority = getattr(other, "__array_priority__", None)
@@ -145,11 +147,17 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
             if made is not None and made.type is type_:
                 ref.write(made)
                 return x
-        if name == "matmul":
-            return deliver(call(function, (x, other), {}).node, x)
-        return call(function, (x, other, x), {})
+        if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
+            as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
+        if type(other) not in PYTHON_NUMBERS and not hasattr(other, "dtype"):
+            if defers(x, other, function):
+                return NotImplemented
+        return call(function, (x, other), {"out": (x,)})
 
     return operator
+
+
+_TOO_FEW_AXES: Final = ValueError("inplace matrix multiplication of operands with too few axes")
 
 
 def unary(function: ufunc) -> Callable[[Any], Any]:

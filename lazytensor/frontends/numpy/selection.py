@@ -61,6 +61,14 @@ def _is_known_integer(item: Any) -> bool:
     return hasattr(item, "__index__")
 
 
+def _is_point(item: Any) -> bool:
+    """Whether `item` is a known integer in an array without axes."""
+    if isinstance(item, Lazy):
+        known = type(item) is not Scalar and isinstance(item.node.value, np.ndarray)
+        return known and not item.ndim and item.dtype.kind in "iu"
+    return isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu"
+
+
 class Selection(NamedTuple):
     """`view` with `indices` on `axes`; the indices' axes stand at `place` in the result."""
 
@@ -120,6 +128,10 @@ def _observed(key: Any) -> Any:
 def write(x: Any, key: Any, value: Any) -> None:
     """Write `value` to the elements selected."""
     if masked.write(x, key, value):
+        return
+    single = tuple(int(i) if _is_point(i) else i for i in _items(key))
+    if plain(single) is not single:
+        x[single] = value
         return
     scatter(x, key, value, "set")
 

@@ -178,14 +178,23 @@ def _record(
             return _compare_beyond(self, inputs, operands)
         raise
     if not options and where is True and not any(o is not None for o in outs):
-        _remember(self, operands, loop)
+        _remember(self, operands, loop, made)
         return tuple(map(wrap_result, made)) if self.nout > 1 else wrap_result(made)
     results = made if self.nout > 1 else (made,)
+    if self.real.signature is not None:
+        _check_outs(self, results, outs)
     delivered = tuple(
         deliver(node, out, where, options.get("casting", "same_kind"))
         for node, out in zip(results, outs, strict=True)
     )
     return delivered if self.nout > 1 else delivered[0]
+
+
+def _check_outs(self: ufunc, results: tuple[Node, ...], outs: tuple[Any, ...]) -> None:
+    """Products of matrices are not broadcast to `out`."""
+    for node, out in zip(results, outs, strict=True):
+        if out is not None and out.shape != node.type.shape:
+            raise ShapeError(f"{self.__name__}: out has shape {out.shape}, the result {node.type}")
 
 
 def _find_loop(
@@ -212,18 +221,18 @@ def _find_loop(
     return self.loop(kinds, **how)
 
 
-def _remember(self: ufunc, operands: tuple[Any, ...], loop: loops.Loop) -> None:
+def _remember(self: ufunc, operands: tuple[Any, ...], loop: loops.Loop, made: Any) -> None:
     """Make the plan of a plain call, for the fast paths."""
-    if self.nout > 1 or self.nin > 2:
+    if self.nout > 1:
         return
     nodes = [x for x in operands if isinstance(x, Node)]
     types = [x.type if isinstance(x, Node) else type(x) for x in operands]
-    cls = ndarray if _ndim(self, nodes) else Scalar
+    cls = ndarray if made.type.ndim else Scalar
     plain = all(
         not isinstance(x, Node) or x.type.dtype is d for x, d in zip(operands, loop.dtypes, strict=True)
     )
     assert loop.body is not None
-    op = loop.body if plain and _keeps(loop, nodes) else loop
+    op = loop.body if plain and _keeps_dtype(loop) else loop
     if len(self.plans) > PLANS_BOUND:
         self.plans.clear()
     if self.nin == 1:
@@ -233,32 +242,36 @@ def _remember(self: ufunc, operands: tuple[Any, ...], loop: loops.Loop) -> None:
     else:
         at = 0 if not isinstance(operands[0], Node) else 1
         low, high = _bounds(type(operands[at]), loop.dtypes[at])
+        if low is None:
+            return
         self.plans[tuple(types)] = Plan(op, cls, low, high, loop.dtypes[at])
 
 
-def _ndim(self: ufunc, nodes: list[Node]) -> int:
-    if self.real.signature is not None:
-        return -1
-    return max(node.type.ndim for node in nodes)
+def _keeps_dtype(loop: loops.Loop) -> bool:
+    """Whether the body's result is of the loop's result dtype by itself."""
+    return loop.results[0] in (BOOL, loop.dtypes[0])
 
 
-def _keeps(loop: loops.Loop, nodes: list[Node]) -> bool:
-    """Whether the body's result has the loop's result dtype by itself."""
-    return loop.body in _EXACT or loop.results[0] in (BOOL, loop.dtypes[0])
+class _Anything:
+    """Below and above every number: complex ones are not ordered."""
 
+    def __le__(self, other: Any) -> bool:
+        return True
 
-_EXACT: Final[frozenset[Any]] = frozenset()
+    __ge__ = __le__
 
 
 def _bounds(number: type, dtype: np.dtype) -> tuple[Any, Any]:
-    """Between which numbers converting to `dtype` is exact enough not to be looked at."""
+    """Between which numbers converting to `dtype` need not be looked at."""
+    if dtype.kind == "c" and dtype.itemsize == 16:
+        return _Anything(), _Anything()
     if dtype.kind in "iu" and number is int:
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     if dtype.itemsize == 8 and dtype.kind == "f":
         return (-(2**53), 2**53) if number is int else (-float("inf"), float("inf"))
     if dtype.itemsize == 4 and dtype.kind == "f":
         return (-(2**24), 2**24) if number is int else (-3e38, 3e38)
-    return 1, 0
+    return None, None
 
 
 def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import host
+from lazytensor.frontends.numpy import fft, host, linalg, random
 from lazytensor.frontends.numpy.functions import (
     creation,
     einsum,
@@ -28,6 +28,7 @@ from lazytensor.frontends.numpy.functions import (
     reductions,
     selecting,
     sets,
+    spacing,
     statistics,
     views,
 )
@@ -46,6 +47,7 @@ _MODULES: Final = (
     quantiles,
     reductions,
     selecting,
+    spacing,
     statistics,
     views,
 )
@@ -78,5 +80,5 @@ METHODS: Final[dict[str, Function]] = {
 }
 """Per method of arrays: a function of the array and the method's arguments."""
 
-MODULES: Final[dict[str, ModuleType]] = {}
+MODULES: Final[dict[str, ModuleType]] = {"fft": fft, "linalg": linalg, "random": random}
 """Per public module of NumPy's: what stands for it."""

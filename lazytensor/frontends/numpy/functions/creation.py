@@ -300,16 +300,14 @@ def array(
 def _converted(x: Any, dtype: Any, copy: bool) -> Any:
     """`x` as a lazy array; itself if it is one of that dtype and no copy is asked for."""
     kind = type(x)
-    if (kind is list or kind is tuple) and x and has_lazy(x):
-        return _nested(x, dtype)
     if issubclass(kind, Lazy) and kind is not Scalar and not copy:
         return conversion.asarray(x, dtype)
     return conversion.array(x, dtype)
 
 
-def _nested(x: Any, dtype: Any) -> Any:
+def nested(x: Any, dtype: Any) -> Any:
     """A nested list with lazy arrays in it, put together without computing them."""
-    parts = [_nested(y, None) if type(y) in (list, tuple) else y for y in x]
+    parts = [nested(y, None) if type(y) in (list, tuple) else y for y in x]
     if dtype is None:
         kind = result_type(*parts)
     else:

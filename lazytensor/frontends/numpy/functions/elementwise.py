@@ -14,6 +14,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
@@ -192,6 +193,16 @@ def _end(values: Node, place: int) -> Node:
     return node
 
 
+_gradient_of_numpy = rebound("gradient")
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """See numpy.gradient. It looks whether distances are equal: best where they are known."""
+    there = [known(x) for x in varargs]
+    given = [x if value is None else value[()] for x, value in zip(varargs, there, strict=True)]
+    return _gradient_of_numpy(f, *given, axis=axis, edge_order=edge_order)
+
+
 def selected(x: Any, condlist: Any, funclist: Any) -> Any:
     """`piecewise` of functions that are defined everywhere, all of which are computed."""
     first, otherwise = (function(x) for function in funclist)
@@ -223,6 +234,7 @@ LAZY: dict[str, Function] = {
     "around": round,
     "astype": astype,
     "clip": clip,
+    "gradient": gradient,
     "i0": rebound("i0", piecewise=selected),
     "imag": imag,
     "interp": interp,

@@ -7,14 +7,20 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import NUMBERS
 from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.functions.contraction import contract
+from lazytensor.frontends.numpy.functions.creation import empty
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.joining import picked
+from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.functions.views import moveaxis
 from lazytensor.frontends.numpy.promotion import common, convert
 
 
@@ -92,7 +98,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     labels = [pairs.get(j, n + j) for j in range(m)]
     summed = set(pairs.values())
     result = [i for i in (*range(n), *labels) if i not in summed]
-    return deliver(contract(x, y, range(n), labels, result))
+    return wrap(contract(x, y, range(n), labels, result))
 
 
 def _tensordot_axes(axes: Any) -> tuple[list[int], list[int]]:
@@ -119,6 +125,31 @@ def kron(a: Any, b: Any) -> Any:
     y = ops.reshape(y, shape=tuple(n for size in second for n in (1, size)))
     shape = tuple(n * m for n, m in zip(first, second, strict=True))
     return deliver(ops.reshape(_times(x, y), shape=shape))
+
+
+_cross_of_numpy = rebound("cross", empty=empty)
+_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """See numpy.cross."""
+    x, y = common(a, b)
+    ends = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    if not x.type.ndim or not y.type.ndim:
+        raise ValueError("At least one array has zero dimension")
+    vectors = [
+        moveaxis(wrap(node), normalize_axis_index(end, node.type.ndim, prefix), -1).node
+        for node, end, prefix in zip((x, y), ends, ("axisa", "axisb"), strict=False)
+    ]
+    if any(node.type.shape[-1] != 3 for node in vectors):
+        return _cross_of_numpy(a, b, axisa, axisb, axisc, axis)
+    first, second = (
+        [picked(node, order, node.type.ndim - 1) for order in (_NEXT, _AFTER)] for node in vectors
+    )
+    made = wrap(ops.subtract(_times(first[0], second[1]), _times(first[1], second[0])))
+    return moveaxis(made, -1, normalize_axis_index(ends[2], made.ndim, "axisc"))
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
@@ -169,6 +200,7 @@ def _slid(x: Node, y: Node, mode: Any) -> Node:
 LAZY: dict[str, Function] = {
     "convolve": convolve,
     "correlate": correlate,
+    "cross": cross,
     "dot": dot,
     "inner": inner,
     "kron": kron,

@@ -95,8 +95,8 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
         wanted = np.asarray(wanted, np.float64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
             raise ValueError(f"{what} must be in the range {limits}")
-        if weights is not None or wanted.ndim > 1 or node.type.dtype == np.bool_:
-            raise Unsupported(f"{name}: weights, or q of two axes")
+        if weights is not None or wanted.ndim > 2 or node.type.dtype == np.bool_:
+            raise Unsupported(f"{name}: weights, or q of three axes")
         axes = axes_of(axis, node.type.ndim)
         dtype = _result_dtype(node.type.dtype, type(q) in (int, float))
         if ignore_nan and node.type.dtype.kind in "fV":

@@ -1,0 +1,190 @@
+"""`numpy.fft` over lazy arrays."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import C64, C128, F32, F64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar, starts
+from lazytensor.frontends.numpy.functions.contraction import moved
+from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
+from lazytensor.frontends.numpy.functions.rebound import private, rebound
+from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.promotion import convert, operand
+
+MOST_AXES = 3
+"""Axes that one transform takes at a time."""
+_SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _prepared(node: Node, real: bool) -> Node:
+    """The operand as the transform takes it: f32 or f64, or complex."""
+    dtype = node.type.dtype
+    if dtype.kind in "biu":
+        dtype = F64
+    elif dtype not in (F32, F64, C64, C128):
+        dtype = F32
+    if real:
+        if dtype.kind == "c":
+            raise TypeError("ufunc 'rfft_n_even' did not contain a loop for complex input")
+        return convert(node, dtype)
+    return convert(node, {F32: C64, F64: C128}.get(dtype, dtype))
+
+
+def _fitted(node: Node, axis: int, n: int) -> Node:
+    """An axis cut off, or filled up with zeros, to length `n`."""
+    shape = node.type.shape
+    rank = len(shape)
+    if shape[axis] > n:
+        sizes = (*shape[:axis], n, *shape[axis + 1 :])
+        cut: Node = ops.slice(node, starts((0,) * rank), sizes=sizes, strides=(1,) * rank)
+        return cut
+    if shape[axis] < n:
+        high = tuple(n - shape[axis] if i == axis else 0 for i in range(rank))
+        zero = scalar(0, node.type.dtype)
+        none = (0,) * rank
+        filled: Node = ops.pad(node, zero, low=none, high=high, interior=none)
+        return filled
+    return node
+
+
+def _factor(count: int, norm: Any, inverse: bool) -> float:
+    """What the transform, which divides by the count if it is an inverse, is multiplied by."""
+    if norm not in _SWAPPED:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
+    if norm == "ortho":
+        return math.sqrt(count) if inverse else 1 / math.sqrt(count)
+    if norm == "forward":
+        return float(count) if inverse else 1 / count
+    return 1.0
+
+
+def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[int]) -> Node:
+    """The transform over a few axes of any place; the last of them is a real one's half."""
+    rank = node.type.ndim
+    order = (*(i for i in range(rank) if i not in axes), *axes)
+    back = tuple(order.index(i) for i in range(rank))
+    return moved(ops.fft(moved(node, order), kind=kind, lengths=tuple(lengths)), back)
+
+
+def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) -> Node:
+    """The transform of `lengths` over `axes`, cut and filled, with its factor."""
+    for n in lengths:
+        if n < 1:
+            raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    factor = _factor(math.prod(lengths), norm, kind in ("IFFT", "IRFFT"))
+    node = _prepared(node, kind == "RFFT")
+    for place, (n, axis) in enumerate(zip(lengths, axes, strict=True)):
+        half = kind == "IRFFT" and place == len(axes) - 1
+        node = _fitted(node, axis, n // 2 + 1 if half else n)
+    node = _in_turn(node, kind, lengths, axes)
+    if factor == 1.0:
+        return node
+    made: Node = ops.multiply(node, scalar(factor, node.type.dtype))
+    return made
+
+
+def _in_turn(node: Node, kind: str, lengths: list[int], axes: list[int]) -> Node:
+    """A few axes at a time; the real transform comes first forwards, last backwards."""
+    rest = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
+    step = MOST_AXES if len(set(axes)) == len(axes) else 1
+    groups = [(lengths[max(i - step, 0) : i], axes[max(i - step, 0) : i])
+              for i in range(len(axes), 0, -step)]
+    last = groups.pop(0) if kind == "IRFFT" else None
+    for number, (sizes, places) in enumerate(groups):
+        node = _transformed(node, kind if number == 0 and last is None else rest, sizes, places)
+    return node if last is None else _transformed(node, kind, *last)
+
+
+def _line(kind: str, half: bool = False) -> Function:
+    """A transform over one axis."""
+
+    def transform(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+        node = operand(a)
+        place = normalize_axis_index(operator.index(axis), node.type.ndim)
+        if n is None:
+            n = (node.type.shape[place] - 1) * 2 if half else node.type.shape[place]
+        return deliver(_run(node, kind, [operator.index(n)], [place], norm), out)
+
+    return transform
+
+
+def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+    """See numpy.fft.hfft."""
+    if norm not in _SWAPPED:
+        _factor(1, norm, False)
+    return _line("IRFFT", True)(np.conjugate(a), n, axis, _SWAPPED[norm], out)
+
+
+def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+    """See numpy.fft.ihfft."""
+    if norm not in _SWAPPED:
+        _factor(1, norm, False)
+    made = _line("RFFT")(a, n, axis, _SWAPPED[norm])
+    return np.conjugate(made, out=out)
+
+
+def _space(kind: str, default: Any = None) -> Function:
+    """A transform over several axes."""
+
+    def transform(
+        a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None
+    ) -> Any:
+        node = operand(a)
+        cook = private("numpy.fft._pocketfft", "_cook_nd_args")
+        lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
+        if not len(places):
+            return deliver(_prepared(node, False), out)
+        where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
+        return deliver(_run(node, kind, [operator.index(n) for n in lengths], where, norm), out)
+
+    return transform
+
+
+class _Shaped:
+    """All that NumPy's reading of `s` and `axes` looks at."""
+
+    def __init__(self, node: Node) -> None:
+        self.shape = node.type.shape
+        self.ndim = node.type.ndim
+
+
+_LAST = (-2, -1)
+_OWN: dict[str, Function] = {
+    "fft": _line("FFT"),
+    "fft2": _space("FFT", _LAST),
+    "fftn": _space("FFT"),
+    "hfft": hfft,
+    "ifft": _line("IFFT"),
+    "ifft2": _space("IFFT", _LAST),
+    "ifftn": _space("IFFT"),
+    "ihfft": ihfft,
+    "irfft": _line("IRFFT", True),
+    "irfft2": _space("IRFFT", _LAST),
+    "irfftn": _space("IRFFT"),
+    "rfft": _line("RFFT"),
+    "rfft2": _space("RFFT", _LAST),
+    "rfftn": _space("RFFT"),
+}
+
+LAZY: dict[str, Function] = {
+    **{name: lazily(name, own, getattr(np.fft, name)) for name, own in _OWN.items()},
+    **{name: rebound(name, of=np.fft) for name in ("fftshift", "ifftshift")},
+}
+HOST: dict[str, Function] = {
+    name: hosted(name, getattr(np.fft, name)) for name in ("fftfreq", "rfftfreq")
+}
+
+globals().update({**LAZY, **HOST})
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(np.fft, name)

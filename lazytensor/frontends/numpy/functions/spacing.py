@@ -1,0 +1,84 @@
+"""Numbers at equal distances between ends that are data."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.promotion import canonical, common, convert, result_type
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """See numpy.linspace."""
+    count = operator.index(num)
+    if count < 0:
+        raise ValueError(f"Number of samples, {count}, must be non-negative.")
+    kind = result_type(start, stop, float(count))
+    first, last = (convert(node, kind) for node in common(start, stop))
+    first, last = (ops.broadcast(x, shape=_both(first, last)) for x in (first, last))
+    gaps = count - 1 if endpoint else count
+    step = ops.divide(ops.subtract(last, first), scalar(float(gaps) if gaps > 0 else np.nan, kind))
+    rank = first.type.ndim
+    made = _rows(first, last, step, count, endpoint and count > 1)
+    place = normalize_axis_index(operator.index(axis), rank + 1)
+    if place:
+        order = (*range(1, place + 1), 0, *range(place + 1, rank + 1))
+        made = ops.transpose(made, axes=order)
+    if dtype is not None:
+        wanted = canonical(np.dtype(dtype))
+        made = convert(ops.floor(made) if wanted.kind in "iu" else made, wanted)
+    return (wrap(made), wrap_result(step)) if retstep else wrap(made)
+
+
+def _both(first: Node, last: Node) -> tuple[int, ...]:
+    return np.broadcast_shapes(first.type.shape, last.type.shape)
+
+
+def _rows(first: Node, last: Node, step: Node, count: int, exact: bool) -> Node:
+    """`first + i * step` for every i below `count`; `last` in the end, if `exact`."""
+    kind, rank = first.type.dtype, first.type.ndim
+    number = ops.iota(dtype=kind, shape=(count, *[1] * rank), axis=0)
+    if count == 1:
+        made: Node = ops.broadcast(first, shape=(1, *first.type.shape))
+        return made
+    made = ops.add(ops.multiply(number, step), first)
+    if exact:
+        final = ops.equal(number, scalar(count - 1, kind))
+        made = ops.select(final, last, made)
+    return made
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """See numpy.logspace."""
+    line = linspace(start, stop, num, endpoint, axis=axis)
+    made = np.power(base, line)
+    return made if dtype is None else made.astype(dtype, copy=False)
+
+
+LAZY: dict[str, Function] = {"linspace": linspace, "logspace": logspace}

@@ -1,0 +1,206 @@
+"""`numpy.linalg` over lazy arrays.
+
+NumPy's own Python runs over the kernels below, which stand for its compiled `_umath_linalg`. Shapes
+are refused at once; a matrix that cannot be factored is found when the program runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op
+from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
+from lazytensor.frontends.numpy.functions.indices import every
+from lazytensor.frontends.numpy.functions.rebound import SURFACE, rebound
+from lazytensor.frontends.numpy.functions.reductions import axes_of
+from lazytensor.frontends.numpy.promotion import convert, number, operand
+
+SINGULAR = "Singular matrix"
+NOT_POSITIVE = "Matrix is not positive definite"
+NO_EIGENVALUES = "Eigenvalues did not converge"
+NO_SVD = "SVD did not converge"
+
+Kernel = Callable[..., Any]
+
+
+def _signed(nodes: list[Node], signature: str | None) -> list[Node]:
+    """Operands as the dtypes of a signature, `dd->d`."""
+    if signature is None:
+        return nodes
+    letters = signature.split("->")[0]
+    return [convert(n, np.dtype(k)) for n, k in zip(nodes, letters, strict=False)]
+
+
+def _sure(results: Any, ok: Node, text: str) -> list[Node]:
+    """Results that mean something only if every matrix was fine."""
+    flag = ops.guard(every(ok), error=LinAlgError, text=text)
+    return [ops.guarded(node, flag) for node in results]
+
+
+def _kernel(op: Op, text: str | None = None, **attrs: Any) -> Kernel:
+    """A row: an op of matrices; with `text`, a checked one."""
+
+    def run(*arrays: Any, signature: str | None = None, **_: Any) -> Any:
+        nodes = _signed([operand(x) for x in arrays], signature)
+        made = op(*nodes, **attrs)
+        results = list(made) if isinstance(made, tuple) else [made]
+        if text is not None:
+            *results, ok = results
+            results = _sure(results, ok, text)
+        wrapped = tuple(map(wrap_result, results))
+        return wrapped if len(wrapped) > 1 else wrapped[0]
+
+    return run
+
+
+def _solve(a: Any, b: Any, signature: str | None = None) -> Any:
+    """Systems of equations; the stacks of `a` and `b` are broadcast."""
+    left, right = _signed([operand(a), operand(b)], signature)
+    stack = np.broadcast_shapes(left.type.shape[:-2], right.type.shape[:-2])
+    left, right = (_stacked(node, stack) for node in (left, right))
+    if left.type.shape[-1] != right.type.shape[-2]:
+        np.linalg.solve(np.eye(left.type.shape[-1]), np.zeros(right.type.shape[-2:]))  # raises
+    made, ok = ops.solve_checked(left, right)
+    return wrap(_sure([made], ok, SINGULAR)[0])
+
+
+def _stacked(node: Node, stack: tuple[int, ...]) -> Node:
+    shape = (*stack, *node.type.shape[-2:])
+    made: Node = node if node.type.shape == shape else ops.broadcast(node, shape=shape)
+    return made
+
+
+def _solve_vector(a: Any, b: Any, signature: str | None = None) -> Any:
+    """Systems of equations with one right-hand side each."""
+    return _solve(a, asarray(b)[..., None], signature)[..., 0]
+
+
+class Kernels:
+    """What NumPy's Python calls by the name of its compiled module."""
+
+    cholesky_lo = staticmethod(_kernel(ops.cholesky_checked, NOT_POSITIVE, lower=True))
+    cholesky_up = staticmethod(_kernel(ops.cholesky_checked, NOT_POSITIVE, lower=False))
+    det = staticmethod(_kernel(ops.det))
+    eigh_lo = staticmethod(_kernel(ops.eigh_checked, NO_EIGENVALUES, lower=True))
+    eigh_up = staticmethod(_kernel(ops.eigh_checked, NO_EIGENVALUES, lower=False))
+    eigvalsh_lo = staticmethod(_kernel(ops.eigvalsh_checked, NO_EIGENVALUES, lower=True))
+    eigvalsh_up = staticmethod(_kernel(ops.eigvalsh_checked, NO_EIGENVALUES, lower=False))
+    inv = staticmethod(_kernel(ops.inv_checked, SINGULAR))
+    slogdet = staticmethod(_kernel(ops.slogdet))
+    solve = staticmethod(_solve)
+    solve1 = staticmethod(_solve_vector)
+    svd = staticmethod(_kernel(ops.singular_values_checked, NO_SVD))
+    svd_f = staticmethod(_kernel(ops.svd_checked, NO_SVD, full=True))
+    svd_m_f = svd_n_f = svd_f
+    svd_s = staticmethod(_kernel(ops.svd_checked, NO_SVD, full=False))
+    svd_m_s = svd_n_s = svd_s
+
+
+def _made_array(a: Any) -> tuple[Any, Function]:
+    """An array, and how to give back what the caller gave: as it is."""
+    return asarray(a), lambda result, *_: result
+
+
+SURFACE["_umath_linalg"] = Kernels
+SURFACE["_makearray"] = _made_array
+
+_norm_of_numpy = rebound("norm", of=np.linalg)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """See numpy.linalg.norm."""
+    node = operand(x)
+    plain = ord is None or (ord == 2 and (node.type.ndim == 1 or isinstance(axis, int)))
+    frobenius = isinstance(ord, str) and ord == "fro" and axis is None and node.type.ndim == 2
+    if not plain and not frobenius:
+        return _norm_of_numpy(x, ord, axis, keepdims)
+    if node.type.dtype.kind in "biu":
+        node = convert(node, np.dtype(np.float64))
+    axes = axes_of(axis, node.type.ndim)
+    if axis is not None and len(axes) > 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    return wrap_result(ops.norm2(node, axes=axes, keepdims=bool(keepdims)))
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """See numpy.linalg.qr."""
+    if mode not in ("reduced", "complete", "r"):
+        return on_host("qr", np.linalg.qr, (a, mode), {})
+    node = operand(a)
+    if node.type.ndim < 2:
+        raise LinAlgError(
+            f"{node.type.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
+    given, wide = _computed_in(node)
+    q, r = (convert(part, given) for part in ops.qr(wide, full=mode == "complete"))
+    if mode == "r":
+        return wrap(r)
+    return np.linalg._linalg.QRResult(wrap(q), wrap(r))
+
+
+def _computed_in(node: Node) -> tuple[np.dtype, Node]:
+    """The dtype of the results, and the operand as what LAPACK computes in."""
+    dtype = node.type.dtype
+    if dtype.kind in "biu":
+        dtype = np.dtype(np.float64)
+    elif dtype not in map(np.dtype, "fdFD"):
+        raise TypeError(f"array type {dtype.name} is unsupported in linalg")
+    return dtype, convert(node, np.dtype("D" if dtype.kind == "c" else "d"))
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """See numpy.linalg.cond."""
+    array = asarray(x)
+    if not array.size and math.prod(array.shape[-2:]) == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        s = np.linalg.svd(array, compute_uv=False)
+        made = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        np.linalg.inv(np.zeros((*array.shape[:-2], 0, 0)) if _square(array) else array)
+        given, wide = _computed_in(array.node)
+        inverse = wrap(ops.inv(wide))
+        wide_array = wrap(wide)
+        made = norm(wide_array, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
+        made = made.astype(given.char.lower())
+    missing = ops.is_nan(made.node)
+    own = array.node
+    if array.dtype.kind in "fc":
+        nan = ops.reduce_or(ops.is_nan(own), axes=(array.ndim - 2, array.ndim - 1))
+        missing = ops.and_(missing, ops.not_(nan))
+    return wrap_result(ops.select(missing, number(math.inf, made.dtype), made.node))
+
+
+def _square(array: Any) -> bool:
+    return array.ndim >= 2 and array.shape[-1] == array.shape[-2]
+
+
+_OWN: dict[str, Function] = {"cond": cond, "norm": norm, "qr": qr}
+_HOST = "eig eigvals lstsq"
+"""Dtypes or shapes of their results are data."""
+_REBOUND = (
+    "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
+    "matrix_transpose multi_dot outer pinv slogdet solve svd svdvals tensordot tensorinv "
+    "tensorsolve trace vecdot vector_norm"
+)
+
+LAZY: dict[str, Function] = {
+    **{name: rebound(name, of=np.linalg) for name in _REBOUND.split()},
+    **{name: lazily(name, own, getattr(np.linalg, name)) for name, own in _OWN.items()},
+}
+HOST: dict[str, Function] = {name: hosted(name, getattr(np.linalg, name)) for name in _HOST.split()}
+
+globals().update({**LAZY, **HOST})
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(np.linalg, name)

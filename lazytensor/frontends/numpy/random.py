@@ -1,0 +1,127 @@
+"""`numpy.random`: NumPy draws, on the host, so that every stream is NumPy's to the bit.
+
+What is drawn enters as a leaf; lazy arguments are computed first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.assignment import assign
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
+from lazytensor.frontends.numpy.functions.selecting import check_writeable
+
+STATE = {"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
+"""What has to do with the generator itself: NumPy's own, arrays in it included."""
+IN_PLACE = {"shuffle"}
+"""What writes to its first argument."""
+
+
+def drawn(name: str, function: Function) -> Function:
+    """A function or method that draws."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if name in IN_PLACE and args and any(isinstance(x, Lazy) for x in args):
+            return _in_place(function, args, kwargs)
+        out = kwargs.get("out")
+        if isinstance(out, Lazy):
+            return _into(function, out, args, kwargs)
+        if has_lazy(*args, *kwargs.values()):
+            args = tuple(map(real, args))
+            kwargs = {key: real(value) for key, value in kwargs.items()}
+        return entered(function(*args, **kwargs), args, kwargs)
+
+    return dressed(call, function)
+
+
+def _in_place(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Rearrange the values of the lazy argument, and write them back."""
+    place = next(i for i, x in enumerate(args) if isinstance(x, Lazy))
+    array = args[place]
+    check_writeable(array)
+    buffer = np.array(real(array))
+    function(*args[:place], buffer, *map(real, args[place + 1 :]), **kwargs)
+    assign(array.ref, buffer)
+
+
+def _into(function: Function, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Draw into a lazy `out`."""
+    check_writeable(out)
+    buffer = np.empty(out.shape, out.dtype)
+    given = {key: real(value) for key, value in kwargs.items()}
+    function(*map(real, args), **{**given, "out": buffer})
+    assign(out.ref, buffer)
+    return out
+
+
+def _methods(kind: type) -> dict[str, Function]:
+    """NumPy's drawing methods, their results lazy."""
+    return {
+        name: drawn(name, getattr(kind, name))
+        for name in dir(kind)
+        if not name.startswith("_")
+        and name not in STATE | {"spawn", "bit_generator"}
+        and callable(getattr(kind, name))
+    }
+
+
+class Generator(np.random.Generator):
+    """NumPy's Generator; it draws lazy arrays."""
+
+    def __reduce__(self) -> Any:
+        return Generator, (self.bit_generator,)
+
+
+class RandomState(np.random.RandomState):
+    """NumPy's RandomState; it draws lazy arrays."""
+
+    def __init__(self, seed: Any = None) -> None:
+        super().__init__(real(seed))
+
+    def __reduce__(self) -> Any:
+        return _restored, (self.get_state(legacy=False),)
+
+
+def _restored(state: Any) -> RandomState:
+    made = RandomState()
+    made.set_state(state)
+    return made
+
+
+for _name, _method in _methods(np.random.Generator).items():
+    setattr(Generator, _name, _method)
+for _name, _method in _methods(np.random.RandomState).items():
+    setattr(RandomState, _name, _method)
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """See numpy.random.default_rng."""
+    if isinstance(seed, Generator):
+        return seed
+    return Generator(np.random.default_rng(real(seed)).bit_generator)
+
+
+def seed(seed: Any = None) -> None:
+    """See numpy.random.seed."""
+    np.random.seed(real(seed))
+
+
+LAZY: dict[str, Function] = {
+    name: drawn(name, getattr(np.random, name))
+    for name in np.random.__all__
+    if callable(getattr(np.random, name))
+    and not isinstance(getattr(np.random, name), type)
+    and name not in STATE | {"default_rng"}
+}
+
+globals().update(LAZY)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(np.random, name)
+
+
