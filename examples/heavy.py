@@ -18,7 +18,7 @@ def hills(seed=12):
     rng = np.random.default_rng(seed)
     place = rng.uniform(-1.0, 1.0, (HILLS, 2))
     height = rng.uniform(-0.6, 1.0, (HILLS, 1))
-    steepness = rng.uniform(5.0, 60.0, (HILLS, 1))
+    steepness = rng.uniform(15.0, 250.0, (HILLS, 1))
     return np.hstack([place, height, steepness]).tolist()
 
 

@@ -1,14 +1,15 @@
 """Where a graph that grows without being observed is cut: at the same point of the user's loop.
 
-A point is a stack of places in the user's code. Nobody needs barriers: once more than
-`cell.ELEMENTS_BOUND` work is pending, the graph is cut at the head of a loop, and from then on
-whenever that head comes round with enough work pending. So a loop is cut once every k whole
-iterations, and its programs repeat from the second cut on.
+Nobody needs barriers: once more than `cell.ELEMENTS_BOUND` work is pending, the graph is cut at the
+head of a loop, and from then on whenever that head comes round with enough work pending. So a loop
+is cut once every k whole iterations, and its programs repeat from the second cut on. Of nested
+loops the outermost with a short body is taken: a loop over five coefficients inside the loop over
+time steps should not end a program that would have fused.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from lazytensor.core import metrics
 from lazytensor.core.cell import ELEMENTS_BOUND
@@ -17,47 +18,78 @@ from lazytensor.core.place import Place, user_stack
 from lazytensor.core.recorder import recorder
 
 PATIENCE: Final = 2
-"""A cut waits for its anchor until this many times the usual work is pending."""
+"""A cut waits for its loop until this many times the usual work is pending."""
+SHORT: Final = 256
+"""Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
 MOST_NODES: Final = 4000
-"""Pending nodes, scalars included, past which the graph is cut wherever the program is."""
+"""Pending nodes past which the graph is cut wherever the program is."""
+
+
+class Loop(NamedTuple):
+    """A loop's head: the user's stack there, innermost frame first, as far as the loop's own frame.
+
+    What called the loop does not matter, so that a second call finds its programs again. `outside`
+    is the number of frames that did.
+    """
+
+    places: tuple[Place, ...]
+    outside: int
+
+    def is_at(self, here: tuple[Place, ...]) -> bool:
+        """Whether the program is at this head."""
+        return here[: len(self.places)] == self.places
+
+    def contains(self, other: Loop) -> bool:
+        """Whether this is, as far as one can tell, a loop around the other."""
+        return (self.outside, self.places[-1][1]) < (other.outside, other.places[-1][1])
 
 
 def cut_if_aligned() -> None:
-    """Cut if this point of the user's program is where the last automatic cut was made.
-
-    Where that point does not come back in time, cut at the next loop's head instead, and remember
-    that. `recorder.stride` is how much work there was between the last two automatic cuts.
-    """
+    """Cut if this is the head of the loop where the last automatic cut was made, or a better one."""
     from lazytensor.core.runtime import sync
 
     if recorder.busy:
         return
     here = user_stack()
-    anchor = recorder.anchor
-    lost = anchor is None or recorder.work > PATIENCE * max(recorder.stride, ELEMENTS_BOUND)
-    endless = nodes_made() - recorder.serial > MOST_NODES
-    loop = here[: _loop_depth(here)] if lost or endless else ()
-    if loop or endless or (anchor is not None and here[: len(anchor)] == anchor):
-        if loop or endless:
-            recorder.anchor = loop or here
-        recorder.stride = recorder.work
-        metrics.count("automatic_cuts")
-        sync(cause="automatic cut")
-        recorder.previous = ()
-    else:
+    loop = _loop_at(here)
+    pending = nodes_made() - recorder.serial
+    better = loop is not None and _is_better(loop, pending)
+    if better:
+        recorder.loop = loop
+    elif pending > MOST_NODES:
+        recorder.loop = None
+    elif recorder.loop is None or not recorder.loop.is_at(here):
         recorder.previous = here
+        return
+    recorder.stride = recorder.work
+    metrics.count("automatic_cuts")
+    sync(cause="automatic cut")
+    recorder.previous = here
 
 
-def _loop_depth(here: tuple[Place, ...]) -> int:
-    """If the program went backwards since last time: how many frames, innermost first, that took.
+def _is_better(loop: Loop, pending: int) -> bool:
+    """Whether to cut at this loop's head rather than wait for the current one's."""
+    seen = recorder.loops
+    now = nodes_made()
+    period = now - seen.get(loop, -MOST_NODES)
+    if len(seen) > SHORT:
+        seen.clear()
+    seen[loop] = now
+    current = recorder.loop
+    if current is not None and recorder.work <= PATIENCE * max(recorder.stride, ELEMENTS_BOUND):
+        return loop.contains(current) and period <= SHORT
+    around = any(other.contains(loop) and now - at <= SHORT for other, at in seen.items())
+    return pending >= SHORT and not (around and pending < PATIENCE * SHORT)
 
-    The last of them is the loop's own; what called it does not matter, so that a second call of
-    the same loop finds its programs again. Coming to the very same point again is a loop as well.
-    """
+
+def _loop_at(here: tuple[Place, ...]) -> Loop | None:
+    """The loop that has come round: the program went backwards in one frame since last time."""
     if here == recorder.previous:
-        return 1
+        return Loop(here[:1], len(here) - 1) if here else None
     frames = zip(reversed(here), reversed(recorder.previous), strict=False)
-    for outer, ((code, offset), (old_code, old_offset)) in enumerate(frames):
+    for outside, ((code, offset), (old_code, old_offset)) in enumerate(frames):
         if code is not old_code or offset != old_offset:
-            return len(here) - outer if code is old_code and offset < old_offset else 0
-    return 0
+            if code is old_code and offset < old_offset:
+                return Loop(here[: len(here) - outside], outside)
+            return None
+    return None

@@ -50,8 +50,8 @@ class Backend(Protocol):
         where each instruction was recorded.
         """
 
-    def load(self, data: bytes) -> Executable:
-        """The executable that was serialised; raises `CorruptExecutable` when it cannot be."""
+    def load(self, data: bytes, program: Program) -> Executable:
+        """The executable of `program` that was serialised; raises `CorruptExecutable` when it cannot be."""
 
     def stablehlo(self, program: Program) -> str:
         """The module that `compile` would emit, every slot as data."""

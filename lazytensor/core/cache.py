@@ -18,11 +18,13 @@ from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
 
-SECONDS_PER_ELEMENT: Final = 1e-9
+SECONDS_PER_ELEMENT: Final = 2e-9
 SECONDS_PER_NODE: Final = 3e-6
 COMPILE_SECONDS: Final = 0.03
 COMPILE_SECONDS_PER_NODE: Final = 2e-3
 IMPORT_SECONDS: Final = 0.7
+EAGER_AFTER: Final = 8
+"""Runs after which a program is compiled at half the price: what has come back so often will again."""
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class Entry:
         price = COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
         if not is_loaded():
             price += IMPORT_SECONDS
-        return self.debt > price
+        return self.debt * (1 + self.runs / EAGER_AFTER) > price
 
 
 class Cache:

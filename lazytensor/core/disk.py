@@ -95,7 +95,7 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
     path = _path(key)
     with metrics.timed("loading"):
         payload = _read(path, key)
-        executable = _executable(path, payload) if payload is not None else None
+        executable = _executable(path, payload, entry) if payload is not None else None
     if executable is None:
         entry.sought = pairs
         return False
@@ -106,9 +106,9 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
     return True
 
 
-def _executable(path: Path, payload: bytes) -> Executable | None:
+def _executable(path: Path, payload: bytes, entry: Entry) -> Executable | None:
     try:
-        return backend().load(payload)
+        return backend().load(payload, entry.program)
     except Exception as error:  # whatever it is, compiling again is the answer
         _warn(f"{path} cannot be loaded ({error}); compiling again")
         return None

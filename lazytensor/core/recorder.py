@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 if TYPE_CHECKING:
+    from lazytensor.core.alignment import Loop
     from lazytensor.core.cell import Cell
     from lazytensor.core.place import Place
 
@@ -15,9 +16,9 @@ class Recorder(threading.local):
     """Per thread: the live pending cells, how much work is pending, where the last cut was made.
 
     `work` counts elements (see `types.NODE_WORK`); `serial` is the number of nodes that there were
-    at the last cut, `stride` the work between the last two automatic ones. `anchor` is the point in the user's program, as
-    a stack of places, where the last automatic cut was made; `previous` the point of the last
-    record looked at once the bound was passed.
+    at the last cut, `stride` the work between the last two automatic ones. `loop` is where the last
+    automatic cut was made, `loops` when each head was last seen (in nodes), `previous` the point of
+    the user's program at the last record looked at.
     """
 
     def __init__(self) -> None:
@@ -25,7 +26,8 @@ class Recorder(threading.local):
         self.work = 0
         self.serial = 0
         self.stride = 0
-        self.anchor: tuple[Place, ...] | None = None
+        self.loop: Loop | None = None
+        self.loops: dict[Loop, int] = {}
         self.previous: tuple[Place, ...] = ()
         self.busy = False
 

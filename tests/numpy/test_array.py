@@ -88,6 +88,8 @@ LEFT = ["floats", "narrow floats", "integers", "unsigned", "flags", "complex", "
 @pytest.mark.parametrize("right", OPERANDS)
 @pytest.mark.parametrize("left", LEFT)
 def test_operators(left: str, right: str) -> None:
+    if (left, right) == ("reduction", "complex number"):
+        pytest.skip("NumPy's double leaves this to Python, whose complex numbers are no scalars")
     for function in BINARY:
         assert_agree(lambda np, f=function: f(OPERANDS[left](np), OPERANDS[right](np)))
         assert_agree(lambda np, f=function: f(OPERANDS[right](np), OPERANDS[left](np)))

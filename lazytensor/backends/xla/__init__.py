@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from lazytensor.backends.xla import allocator, client
-from lazytensor.backends.xla.client import deserialize as load
 from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
 from lazytensor.backends.xla.emit import lowerings, module_of
 from lazytensor.core import metrics
@@ -44,7 +43,17 @@ def compile(
     with metrics.timed("lowering"):
         module = module_of(program, assumed, donated, places)
     with metrics.timed("compiling"):
-        return client.compile(module)
+        return _typed(client.compile(module), program)
+
+
+def load(data: bytes, program: Program) -> client.Executable:
+    """The executable of this program that was serialised."""
+    return _typed(client.deserialize(data), program)
+
+
+def _typed(executable: client.Executable, program: Program) -> client.Executable:
+    executable.expect([program.instructions[i][3] for i in program.results])
+    return executable
 
 
 def stablehlo(program: Program) -> str:

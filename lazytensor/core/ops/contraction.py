@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lazytensor.core.dtypes import NUMBERS, short_name
+from lazytensor.core.dtypes import COMPLEX, FLOATS, INTS, NUMBERS, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.op import check_dtype, primitive
 from lazytensor.core.shapes import check_axes, without
@@ -30,19 +30,19 @@ def dot_general(
 
     x, y: numbers of one dtype; `batch` and `contract` name axes of x and, as many and of the same
     sizes, of y. No axis to contract: the outer product. `dtype`: what the result is, and what is
-    summed in if it is wider; f16 and bf16 are summed in f32 in any case, integers wrap around.
+    summed in if it is wider, of the same kind; f16 and bf16 are summed in f32 in any case, integers wrap around.
     Result: batch axes, the other axes of x, the other axes of y. Raises: DTypeError, ShapeError.
     Source: StableHLO, dot_general.
     """
     own = check_dtype("dot_general", NUMBERS, x, y)
     result = own if dtype is None else dtype
-    if result not in NUMBERS or (own.kind == "c" and result.kind != "c"):
+    if not any(own in kind and result in kind for kind in (INTS, FLOATS, COMPLEX)):
         raise DTypeError(f"dot_general: no sum of {short_name(own)} in {short_name(result)}")
+    mine = check_axes("dot_general", x, batch[0] + contract[0])
+    theirs = check_axes("dot_general", y, batch[1] + contract[1])
     for name, (left, right) in (("batch", batch), ("contract", contract)):
         if [x.shape[i] for i in left] != [y.shape[i] for i in right]:
             raise ShapeError(f"dot_general: {name} axes {left}, {right} differ in {x}, {y}")
-    mine = check_axes("dot_general", x, batch[0] + contract[0])
-    theirs = check_axes("dot_general", y, batch[1] + contract[1])
     shared = tuple(x.shape[axis] for axis in batch[0])
     return tensor_type(result, shared + without(x.shape, mine) + without(y.shape, theirs))
 

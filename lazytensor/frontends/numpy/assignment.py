@@ -43,7 +43,9 @@ def source(value: Any, dtype: np.dtype) -> Node:
     try:
         return operand(value)
     except HostOnly:
-        return host_leaf(np.asarray(value).astype(dtype))
+        made = np.empty(np.shape(value), dtype)
+        made[...] = value
+        return host_leaf(made)
 
 
 def spread(node: Node, type: TensorType) -> Node:

@@ -12,6 +12,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
 from lazytensor.frontends.numpy.array import ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
+from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem, setitem
 from lazytensor.frontends.numpy.reinterpretation import flat_view
 
@@ -47,6 +48,8 @@ class flatiter:
         return wrap(found.node) if isinstance(found, ndarray) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if is_read_only(self.base):
+            raise ValueError("underlying array is read-only")
         row = flat_view(self.base)
         part = getitem(row, key)
         if isinstance(part, ndarray):

@@ -131,6 +131,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return wrap_result(ops.norm2(node, axes=axes, keepdims=bool(keepdims)))
 
 
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """See numpy.linalg.vecdot."""
+    return np.vecdot(np.moveaxis(asarray(x1), axis, -1), np.moveaxis(asarray(x2), axis, -1))
+
+
 def qr(a: Any, mode: str = "reduced") -> Any:
     """See numpy.linalg.qr."""
     if mode not in ("reduced", "complete", "r"):
@@ -184,13 +189,13 @@ def _square(array: Any) -> bool:
     return array.ndim >= 2 and array.shape[-1] == array.shape[-2]
 
 
-_OWN: dict[str, Function] = {"cond": cond, "norm": norm, "qr": qr}
+_OWN: dict[str, Function] = {"cond": cond, "norm": norm, "qr": qr, "vecdot": vecdot}
 _HOST = "eig eigvals lstsq"
 """Dtypes or shapes of their results are data."""
 _REBOUND = (
     "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
     "matrix_transpose multi_dot outer pinv slogdet solve svd svdvals tensordot tensorinv "
-    "tensorsolve trace vecdot vector_norm"
+    "tensorsolve trace vector_norm"
 )
 
 LAZY: dict[str, Function] = {

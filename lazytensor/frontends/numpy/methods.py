@@ -23,6 +23,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.promotion import canonical, convert
 from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow
+from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
 
 def astype(
@@ -113,6 +114,16 @@ METHODS: Final[dict[str, Any]] = {
     **protocols.DUNDERS,
     "__getitem__": indexing.getitem,
 }
+def conjugate(x: Lazy, *args: Any, **kwargs: Any) -> Any:
+    """`x.conj()`: itself where it is real."""
+    if x.dtype.kind != "c" and not args and not kwargs:
+        return x
+    return UFUNCS["conjugate"](x, *args, **kwargs)
+
+
+OWN: Final = {"conj": conjugate, "conjugate": conjugate}
+"""Methods that are not quite the functions of the same name."""
+
 ARRAY_METHODS: Final[dict[str, Any]] = {
     "fill": fill,
     "sort": sorting.sort,
@@ -135,7 +146,7 @@ def attach() -> None:
 
     for name, accessors in PROPERTIES.items():
         setattr(Lazy, name, property(*accessors))
-    for name, method in {**METHODS, **getattr(functions, "METHODS", {})}.items():
+    for name, method in {**METHODS, **functions.METHODS, **OWN}.items():
         setattr(Lazy, name, method)
     for name, method in ARRAY_METHODS.items():
         setattr(ndarray, name, method)

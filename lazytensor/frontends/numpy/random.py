@@ -52,35 +52,49 @@ def _into(function: Function, out: Any, args: tuple[Any, ...], kwargs: dict[str,
     """Draw into a lazy `out`."""
     check_writeable(out)
     buffer = np.empty(out.shape, out.dtype)
-    given = {key: real(value) for key, value in kwargs.items()}
-    function(*map(real, args), **{**given, "out": buffer})
+    given = {key: real(value) for key, value in kwargs.items() if key != "out"}
+    function(*map(real, args), **given, out=buffer)
     assign(out.ref, buffer)
     return out
 
 
+def _method(kind: type, name: str) -> Function:
+    """A method of NumPy's, on the plain generator: inside, NumPy must find no lazy array."""
+    real_method = getattr(kind, name)
+    draw = real_method if name in STATE else drawn(name, real_method)
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return draw(self._plain, *args, **kwargs)
+
+    return dressed(call, real_method)
+
+
 def _methods(kind: type) -> dict[str, Function]:
-    """NumPy's drawing methods, their results lazy."""
+    """NumPy's methods, what they draw lazy."""
     return {
-        name: drawn(name, getattr(kind, name))
+        name: _method(kind, name)
         for name in dir(kind)
-        if not name.startswith("_")
-        and name not in STATE | {"spawn", "bit_generator"}
-        and callable(getattr(kind, name))
+        if not name.startswith("_") and name != "spawn" and callable(getattr(kind, name))
     }
 
 
 class Generator(np.random.Generator):
-    """NumPy's Generator; it draws lazy arrays."""
+    """NumPy's Generator; what it draws is lazy."""
+
+    def __init__(self, bit_generator: Any) -> None:
+        super().__init__(bit_generator)
+        self._plain = np.random.Generator(bit_generator)
 
     def __reduce__(self) -> Any:
         return Generator, (self.bit_generator,)
 
 
 class RandomState(np.random.RandomState):
-    """NumPy's RandomState; it draws lazy arrays."""
+    """NumPy's RandomState; what it draws is lazy."""
 
     def __init__(self, seed: Any = None) -> None:
-        super().__init__(real(seed))
+        super().__init__(0)
+        self._plain = np.random.RandomState(real(seed))
 
     def __reduce__(self) -> Any:
         return _restored, (self.get_state(legacy=False),)
@@ -92,10 +106,9 @@ def _restored(state: Any) -> RandomState:
     return made
 
 
-for _name, _method in _methods(np.random.Generator).items():
-    setattr(Generator, _name, _method)
-for _name, _method in _methods(np.random.RandomState).items():
-    setattr(RandomState, _name, _method)
+for _kind, _plain in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
+    for _name, _drawing in _methods(_plain).items():
+        setattr(_kind, _name, _drawing)
 
 
 def default_rng(seed: Any = None) -> Generator:

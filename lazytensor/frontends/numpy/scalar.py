@@ -91,6 +91,7 @@ SCALAR_DUNDERS = {
     "__hash__": hash_,
     "__round__": round_,
     "__reduce__": reduce,
+    "__iter__": None,  # Python says "not iterable", rather than trying numbers as indices
     "__copy__": copied,
     "__deepcopy__": copied,
     "__trunc__": lambda x: math.trunc(value(x)),

@@ -150,7 +150,7 @@ def is_array(x: Any) -> bool:
 
 
 def _outs(self: ufunc, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    given = args[self.nin :] or options.pop("out", None) or ()
+    given = args[self.nin :] or options.pop("out", None)
     outs = given if isinstance(given, tuple) else (given,)
     return (*outs, *[None] * (self.nout - len(outs)))
 

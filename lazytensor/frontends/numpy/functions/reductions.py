@@ -118,6 +118,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
         initial: Any = NO,
         where: Any = NO,
     ) -> Any:
+        initial = NO if initial is None else initial
         node = operand(a)
         axes = axes_of(axis, node.type.ndim)
         dtype = node.type.dtype

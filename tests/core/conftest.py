@@ -1,0 +1,27 @@
+"""Every test of the core starts with an empty cache, in memory only."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from lazytensor.core import metrics
+from lazytensor.core.cache import cache
+from lazytensor.core.recorder import recorder
+from lazytensor.core.settings import settings
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compile everything, keep nothing on disk; whatever a test sets is put back."""
+    for name, value in {"tier": "compile", "disk": False, "programs": settings.programs}.items():
+        monkeypatch.setattr(settings, name, value)
+    forget()
+    yield
+    forget()
+
+
+def forget() -> None:
+    """As in a new process: no programs, nothing pending, no anchor, no counts."""
+    cache.clear()
+    recorder.__init__()  # type: ignore[misc]
+    metrics.reset()
