@@ -13,8 +13,8 @@ import numpy as np
 HILLS = 100
 
 
-def hills(seed=12):
-    """Return a list of hills: place x and y, height, and how steep it is."""
+def range_of_hills(seed=12):
+    """Return a list of hills: place east and north, height, and how steep it is."""
     rng = np.random.default_rng(seed)
     place = rng.uniform(-1.0, 1.0, (HILLS, 2))
     height = rng.uniform(-0.6, 1.0, (HILLS, 1))
@@ -28,10 +28,10 @@ def plane(size):
     return np.meshgrid(side, side)
 
 
-def landscape(x, y, drift):
+def landscape(x, y, hills, drift):
     """Return the height of the land at each point when all hills have moved east by `drift`."""
     land = 0.1 * np.sin(3.0 * x) * np.cos(2.0 * y)
-    for east, north, height, steepness in hills():
+    for east, north, height, steepness in hills:
         dx, dy = x - (east + drift), y - north
         land += height * np.exp(-steepness * (dx * dx + dy * dy))
     return land
@@ -46,8 +46,9 @@ def main():
 
     start = time.perf_counter()
     x, y = plane(args.size)
+    hills = range_of_hills()
     for frame in range(args.frames):
-        land = landscape(x, y, drift=0.02 * frame)
+        land = landscape(x, y, hills, drift=0.02 * frame)
         checksum = float(land.sum())
         print(f"frame {frame}: {checksum:.6g} after {time.perf_counter() - start:.3f} s")
     seconds = time.perf_counter() - start

@@ -19,13 +19,13 @@ F16, F32, F64 = (np.dtype(t) for t in ("float16", "float32", "float64"))
 BF16 = np.dtype(ml_dtypes.bfloat16)
 C64, C128 = np.dtype("complex64"), np.dtype("complex128")
 
-BOOLS = frozenset([BOOL])
-SIGNED = _dtypes("int8", "int16", "int32", "int64")
-UNSIGNED = _dtypes("uint8", "uint16", "uint32", "uint64")
-INTS = SIGNED | UNSIGNED
-NARROW_INTS = _dtypes(ml_dtypes.int4, ml_dtypes.uint4)
-FLOATS = _dtypes("float16", ml_dtypes.bfloat16, "float32", "float64")
-FLOATS8 = _dtypes(
+BOOLS: DTypes = frozenset([BOOL])
+SIGNED: DTypes = _dtypes("int8", "int16", "int32", "int64")
+UNSIGNED: DTypes = _dtypes("uint8", "uint16", "uint32", "uint64")
+INTS: DTypes = SIGNED | UNSIGNED
+NARROW_INTS: DTypes = _dtypes(ml_dtypes.int4, ml_dtypes.uint4)
+FLOATS: DTypes = _dtypes("float16", ml_dtypes.bfloat16, "float32", "float64")
+FLOATS8: DTypes = _dtypes(
     ml_dtypes.float8_e4m3fn,
     ml_dtypes.float8_e5m2,
     ml_dtypes.float8_e4m3b11fnuz,
@@ -34,11 +34,11 @@ FLOATS8 = _dtypes(
     ml_dtypes.float8_e4m3,
     ml_dtypes.float8_e3m4,
 )
-COMPLEX = frozenset([C64, C128])
-REAL = INTS | FLOATS
-NUMBERS = REAL | COMPLEX
-ORDERED = BOOLS | REAL
-STORED = BOOLS | NUMBERS | NARROW_INTS | FLOATS8
+COMPLEX: DTypes = frozenset([C64, C128])
+REAL: DTypes = INTS | FLOATS
+NUMBERS: DTypes = REAL | COMPLEX
+ORDERED: DTypes = BOOLS | REAL
+STORED: DTypes = BOOLS | NUMBERS | NARROW_INTS | FLOATS8
 """Every dtype that can be held, moved and converted."""
 
 _PREFIX = {"b": "pred", "i": "s", "u": "u", "f": "f", "c": "c"}

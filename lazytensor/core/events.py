@@ -52,7 +52,7 @@ def difference(program: Program, nodes: Sequence[Node | None], known: Sequence[P
     if prefix == len(program.instructions) == len(nearest.instructions):
         if program.outputs != nearest.outputs:
             return f"{len(program.outputs)} live results instead of {len(nearest.outputs)}"
-        return "a scalar or a slice start changed and became data"
+        return "the same program, compiled for other donations"
     return _first_difference(program, nodes, nearest, prefix)
 
 

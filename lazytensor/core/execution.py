@@ -70,12 +70,19 @@ def _obtain(run: Run) -> tuple[str, str]:
     entry, found = run.entry, run.found
     if entry.executable is not None or disk.load(entry, run.owned, force=True):
         return "loaded from disk", ""
-    known = [e.program for e in cache.entries()[-64:] if e.runs and e is not entry]
-    if entry.runs:
-        known.append(entry.program)
-    reason = events.difference(found.program, found.nodes, known)
+    reason = _reason(run)
     disk.compile_and_store(entry, run.owned, _places(found))
     return "compiled", reason
+
+
+def _reason(run: Run) -> str:
+    """Why the program is not among the compiled ones."""
+    entry, found = run.entry, run.found
+    if entry.history.changes:
+        return "a scalar or a slice start changed and became data"
+    known = [e.program for e in cache.entries()[-64:] if e.executable is not None]
+    reason = events.difference(found.program, found.nodes, known)
+    return f"{reason}; interpreted {entry.runs} times before" if entry.runs else reason
 
 
 def _interpret(run: Run) -> list[Node]:

@@ -52,7 +52,8 @@ def sync(*nodes: Node, cause: str = "sync()") -> None:
             # One failing graph must not make every later cut fail: cells not computed now are
             # computed when somebody asks for them.
             recorder.cells.clear()
-            if not wanted or len(wanted) == len(live):
+            # A guard that failed has settled everything: nobody would hear of it later.
+            if len(wanted) == len(live) or not _pending(wanted):
                 raise
             _compute(_pending(wanted), cause)
         finally:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lazytensor.core.dtypes import S64
 from lazytensor.core.program import Program
 
 Packed = dict[np.dtype, np.ndarray]
@@ -59,7 +60,7 @@ class SlotHistory:
     """
 
     def __init__(self) -> None:
-        self.first: Packed = {}
+        self.first: Packed | None = None
         self.bits: Packed = {}
         self.varying: Packed = {}
         self.leader: Packed = {}
@@ -67,7 +68,7 @@ class SlotHistory:
 
     def allows(self, packed: Packed) -> bool:
         """Whether what has been assumed so far is true of these values."""
-        return bool(self.first) and not any(self._surprises(packed))
+        return self.first is not None and not any(self._surprises(packed))
 
     def observe(self, packed: Packed) -> None:
         """Take note of one more run's values.
@@ -75,7 +76,7 @@ class SlotHistory:
         The second time that they are not what was assumed, every slot of the dtype in question
         becomes data of its own: recompiles for scalars are at most one more than there are dtypes.
         """
-        if not self.first:
+        if self.first is None:
             self._begin(packed)
             return
         surprises = list(self._surprises(packed))
@@ -112,6 +113,7 @@ class SlotHistory:
 
     def assumptions(self, program: Program) -> Assumptions:
         """What an executable compiled now may rely on."""
+        assert self.first is not None
         baked: dict[int, np.ndarray] = {}
         leaders: dict[int, int] = {}
         at_position: dict[tuple[np.dtype, int], int] = {}
@@ -140,7 +142,9 @@ def _bits(array: np.ndarray) -> np.ndarray:
 
 
 def _leaders(array: np.ndarray) -> np.ndarray:
-    """Per element the first position with the same bits."""
+    """Per element the first position with the same bits; slice starts are never one operand."""
+    if array.dtype == S64:
+        return np.arange(array.size)
     first: dict[object, int] = {}
     bits = _bits(array).tolist()
     return np.array([first.setdefault(item, i) for i, item in enumerate(bits)], np.intp)

@@ -1,7 +1,12 @@
-"""Expressions over a few arrays, evaluated with NumPy and with ours."""
+"""Expressions over a few arrays, evaluated with NumPy and with ours.
+
+`tables/*.txt` has one a line. Those marked `!` need values while they are recorded, because the
+shape or the type of what they give is data; all others must only record.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -10,6 +15,8 @@ import numpy
 import lazytensor.numpy
 from lazytensor.core import metrics
 from tests.numpy.agreement import assert_same, outcome
+
+TABLES = Path(__file__).parent / "tables"
 
 _random = numpy.random.default_rng(0)
 
@@ -38,6 +45,11 @@ ARRAYS: dict[str, Any] = {
 }
 
 
+def table(*names: str) -> list[str]:
+    """The expressions of some tables."""
+    return [line for name in names for line in (TABLES / f"{name}.txt").read_text().splitlines()]
+
+
 def evaluate(source: str, np: ModuleType, quiet: bool = False) -> Any:
     """The value of an expression; `quiet`: nothing may be cut or fall back meanwhile."""
     names = {name: np.array(array) for name, array in ARRAYS.items() if name in source}
@@ -54,9 +66,10 @@ def _counts() -> dict[str, int]:
     return {name: int(found[name]) for name in ("cuts", "fallbacks")}
 
 
-def assert_equal(source: str, quiet: bool = True, rtol: float = 1e-6) -> None:
-    """The expression gives with ours what it gives with NumPy, and, if `quiet`, is only recorded."""
+def assert_equal(line: str, rtol: float = 1e-6) -> None:
+    """An expression gives with ours what it gives with NumPy, or raises what NumPy raises."""
+    source = line.removeprefix("!")
     expected = outcome(lambda np: evaluate(source, np), numpy)
-    quiet = quiet and not isinstance(expected, Exception)
+    quiet = source == line and not isinstance(expected, Exception)
     actual = outcome(lambda np: evaluate(source, np, quiet), lazytensor.numpy)
     assert_same(actual, expected, rtol)

@@ -1,12 +1,11 @@
 """Lowerings of the trigonometric ops and their inverses.
 
 A sine is computed from the distance r of its argument to the nearest multiple of pi, as
-`sin(n * pi + r) = (-1)**n * sin(r)`. How r is found, without error for any argument:
-- In f32, `x = X * 2**k` with X below 2**8, and a table has `2**k / pi` modulo 2 in two parts, of
-  which the first has so few bits that its product with X in f64 is exact.
-- In f64 the same with three parts and X in two halves, for x beyond `NEAR`; below, multiples of
-  pi, in three parts too, are subtracted from x (Cody and Waite's method).
-A cosine is a sine whose multiples are `n - 1/2`; a tangent takes multiples of pi / 2.
+`sin(n * pi + r) = (-1)**n * sin(r)`; a cosine's multiples are `n - 1/2`, a tangent's are of pi / 2.
+How r is found, without error for any argument: below `NEAR`, multiples of pi in three parts are
+subtracted from x, in f64, each part so short that its product with n is exact (Cody and Waite).
+Beyond, `x = X * 2**k` with an integer X, and X times as many bits of `2**k / pi` modulo 2 as matter
+is a fixed-point number whose top bit is the parity of n (Payne and Hanek); the bits are in a table.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from lazytensor.backends.xla.elementwise import direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, number, polynomial, widened
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX, F32, F64, S32, S64
+from lazytensor.core.dtypes import COMPLEX, F32, F64, S32, S64, U32, U64
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.types import TensorType, tensor_type
@@ -36,9 +35,11 @@ SINE: Final = {
         2.7210848970188094e-15,
     ),
 }
-NEAR: Final = 2.0**20
+NEAR: Final = {F32: 2.0**24, F64: 2.0**27}
+FIRST: Final = {F32: 0, F64: -32}
 STEP: Final = 8
-"""In f64, k is a multiple of it."""
+"""The table has every eighth k from the first on; X is shifted by the rest."""
+MASK: Final = 2**64 - 1
 
 
 @cache
@@ -61,23 +62,18 @@ def inverse_pi(bits: int) -> int:
 
 @cache
 def table(dtype: np.dtype, units: int) -> np.ndarray:
-    """Rows `units * 2**k / pi` modulo 2, in parts that add up to it; a row of NaN comes last."""
-    last, step, widths = (120, 1, (29, 60)) if dtype == F32 else (1016, STEP, (26, 26, 60))
+    """Rows `units * 2**k / pi` modulo 2 for k from `FIRST`, 63 bits after the point, 64 more."""
+    last = {F32: 104, F64: 971}[dtype]
     scale = last + 200
     rows = []
-    for k in range(0, last + 1, step):
-        rest = (units * inverse_pi(scale) << k) % (2 << scale)
-        row, below = [], scale + 1
-        for width in widths:
-            below -= width
-            row.append((rest >> below << below) / (1 << scale))
-            rest %= 1 << below
-        rows.append(row)
-    return np.array([*rows, [np.nan] * len(widths)])
+    for k in range(FIRST[dtype], last + 1, STEP):
+        bits = (units * inverse_pi(scale) << 127 + k) >> scale
+        rows.append((bits >> 64 & MASK, bits & MASK))
+    return np.array(rows, np.uint64)
 
 
 def _lookup_type(index: TensorType, *, dtype: np.dtype, units: int, part: int) -> TensorType:
-    return index.with_dtype(F64)
+    return index.with_dtype(U64)
 
 
 def _lower_lookup(
@@ -99,92 +95,69 @@ lookup: Final = Op("lookup", _lookup_type)
 LOWERINGS[lookup] = _lower_lookup
 
 
-def _scaled(x: Node, mantissa: int, below: int, step: int) -> tuple[Node, Node]:
-    """`x / 2**k` below `2**(below + step)`, and k // step, for the least such k; x positive."""
-    integer = S32 if x.type.dtype == F32 else S64
-    bits = ops.bitcast(x, dtype=integer)
-    bias = 127 if x.type.dtype == F32 else 1023
+def _far(x: Node, units: int, shift: int) -> tuple[Node, Node]:
+    """`_near` for large x: r in f64, and the parity of n as the top bit of a u64."""
+    dtype = x.type.dtype
+    mantissa, bias = (23, 127) if dtype == F32 else (52, 1023)
+    bits = ops.convert(ops.bitcast(x, dtype=U32 if dtype == F32 else U64), dtype=U64)
     exponent = ops.shift_right(bits, number(mantissa, bits))
-    zero = number(0, bits)
-    k = ops.maximum(ops.subtract(exponent, number(bias + below - 1, bits)), zero)
-    if step > 1:
-        k = ops.and_(ops.add(k, number(step - 1, k)), number(-step, k))
-    part = ops.bitcast(ops.subtract(bits, ops.shift_left(k, number(mantissa, k))), dtype=x.type.dtype)
-    row = ops.shift_right(k, number(step.bit_length() - 1, k))
-    return part, ops.convert(row, dtype=S32)
+    least = bias + mantissa + FIRST[dtype]
+    k = ops.subtract(ops.maximum(exponent, number(least, bits)), number(least, bits))
+    row = ops.convert(ops.shift_right(k, number(3, k)), dtype=S32)
+    one = number(1 << mantissa, bits)
+    whole = ops.or_(ops.and_(bits, ops.subtract(one, number(1, bits))), one)
+    whole = ops.shift_left(whole, ops.and_(k, number(STEP - 1, k)))
+    high, low = (lookup(row, dtype=dtype, units=units, part=part) for part in (0, 1))
+    turns = ops.add(ops.multiply(whole, high), _upper_half(whole, low, dtype))
+    if shift:
+        turns = ops.add(turns, number(1 << 62, turns))
+    twice = ops.bitcast(ops.shift_left(turns, number(1, turns)), dtype=S64)
+    r = ops.multiply(ops.convert(twice, dtype=F64), ops.scalar(np.pi / units / 2**64, F64))
+    return r, ops.add(turns, number(1 << 62, turns))
 
 
-def _parity(n: Node, dtype: np.dtype) -> Node:
-    """The lowest bit of the whole f64 number `n`, where a float of `dtype` has its sign."""
-    bits = ops.bitcast(ops.add(n, number(1.5 * 2**52, n)), dtype=S64)
-    if dtype == F32:
-        bits = ops.convert(bits, dtype=S32)
-    return ops.shift_left(bits, number(dtype.itemsize * 8 - 1, bits))
+def _upper_half(x: Node, y: Node, dtype: np.dtype) -> Node:
+    """The upper 64 bits of x * y, one or two too few."""
+    half, mask = number(32, x), number(0xFFFFFFFF, x)
+    y1 = ops.shift_right(y, half)
+    if dtype == F32:  # x has 31 bits
+        return ops.shift_right(ops.multiply(x, y1), half)
+    x1, x0, y0 = ops.shift_right(x, half), ops.and_(x, mask), ops.and_(y, mask)
+    crossed = ops.shift_right(ops.multiply(x1, y0), half)
+    crossed = ops.add(crossed, ops.shift_right(ops.multiply(x0, y1), half))
+    return ops.add(ops.multiply(x1, y1), crossed)
 
 
-def _distance_f32(x: Node, units: int, shift: float) -> tuple[Node, Node]:
-    """Distance of x >= 0 from the nearest `(n - shift) * pi / units`, and n, in f64."""
-    part, row = _scaled(x, 23, 7, 1)
-    part = ops.convert(part, dtype=F64)
-    high, low = (
-        ops.multiply(part, lookup(row, dtype=F32, units=units, part=i)) for i in range(2)
-    )
-    n = ops.round_even(ops.add(high, number(shift, high)))
-    turns = ops.add(ops.subtract(high, ops.subtract(n, number(shift, n))), low)
-    return ops.multiply(turns, number(np.pi / units, turns)), n
-
-
-def _two_sum(x: Node, y: Node) -> tuple[Node, Node]:
-    """x + y, and what rounding lost of it."""
-    total = ops.add(x, y)
-    of_y = ops.subtract(total, x)
-    of_x = ops.subtract(total, of_y)
-    return total, ops.add(ops.subtract(x, of_x), ops.subtract(y, of_y))
-
-
-def _distance_f64(x: Node, units: int, shift: float) -> tuple[Node, Node]:
-    """The same in f64."""
-    near = ops.less(x, number(NEAR, x))
+def _near(x: Node, units: int, shift: float) -> tuple[Node, Node]:
+    """Distance of the f64 x >= 0 from the nearest `(n - shift) * pi / units`, and n in a u64."""
     n = ops.round_even(ops.add(ops.multiply(x, number(units / np.pi, x)), number(shift, x)))
     multiple = ops.subtract(n, number(shift, n))
-    rest = x
     for part in _pi_parts(units):
-        rest = ops.subtract(rest, ops.multiply(multiple, number(part, x)))
-    far, far_n = _far_distance(x, units, shift)
-    return ops.select(near, rest, far), ops.select(near, n, far_n)
-
-
-def _far_distance(x: Node, units: int, shift: float) -> tuple[Node, Node]:
-    part, row = _scaled(x, 52, 7, STEP)
-    mask = number(-(1 << 27), ops.bitcast(part, dtype=S64))
-    head = ops.bitcast(ops.and_(ops.bitcast(part, dtype=S64), mask), dtype=F64)
-    tail = ops.subtract(part, head)
-    first, second, third = (lookup(row, dtype=F64, units=units, part=i) for i in range(3))
-    high = ops.multiply(head, first)
-    n = ops.round_even(ops.add(high, number(shift, high)))
-    turns = ops.subtract(high, ops.subtract(n, number(shift, n)))
-    turns, lost = _two_sum(turns, ops.multiply(tail, first))
-    turns, lost_too = _two_sum(turns, ops.multiply(head, second))
-    rest = ops.add(ops.multiply(tail, second), ops.multiply(part, third))
-    turns = ops.add(turns, ops.add(ops.add(lost, lost_too), rest))
-    return ops.multiply(turns, number(np.pi / units, turns)), n
+        x = ops.subtract(x, ops.multiply(multiple, number(part, x)))
+    bits = ops.bitcast(ops.add(n, number(1.5 * 2**52, n)), dtype=U64)  # n is in the lowest bits
+    return x, ops.shift_left(bits, number(63, bits))
 
 
 @cache
 def _pi_parts(units: int) -> tuple[float, float, float]:
-    """`pi / units` in parts, the first two of 31 bits: exact when multiplied by 22 bits."""
+    """`pi / units` in parts, the first two of 24 bits."""
     scale = 200
-    pi = (1 << 2 * scale) // inverse_pi(scale) // units
-    first, second = (pi >> scale - 29) << scale - 29, 0
-    rest = pi - first
-    second = (rest >> scale - 60) << scale - 60
-    one = 1 << scale
-    return first / one, second / one, (rest - second) / one
+    rest = (1 << 2 * scale) // inverse_pi(scale) // units
+    parts = []
+    for below in (scale - 22, scale - 46, 0):
+        parts.append((rest >> below << below) / (1 << scale))
+        rest %= 1 << below
+    return parts[0], parts[1], parts[2]
 
 
 def _distance(x: Node, units: int, shift: float) -> tuple[Node, Node]:
-    find = _distance_f32 if x.type.dtype == F32 else _distance_f64
-    return find(x, units, shift)
+    """r as a float like x >= 0, and n's parity as a u64's top bit."""
+    dtype = x.type.dtype
+    r, n = _near(ops.convert(x, dtype=F64), units, shift)
+    far_r, far_n = _far(x, units, round(2 * shift))
+    far = ops.greater_equal(x, number(NEAR[dtype], x))
+    far = ops.and_(far, ops.less(x, number(np.inf, x)))  # r of infinity is NaN, by subtraction
+    return ops.convert(ops.select(far, far_r, r), dtype=dtype), ops.select(far, far_n, n)
 
 
 def _series(r: Node, coefficients: dict[np.dtype, tuple[float, ...]]) -> Node:
@@ -194,25 +167,29 @@ def _series(r: Node, coefficients: dict[np.dtype, tuple[float, ...]]) -> Node:
     return ops.add(r, more)
 
 
+def _signed(found: Node, *signs: Node) -> Node:
+    """`found` with its sign flipped once for each top bit that is set in the u64s `signs`."""
+    dtype = found.type.dtype
+    unsigned = U32 if dtype == F32 else U64
+    bits = ops.bitcast(found, dtype=unsigned)
+    top = number(1 << 63, signs[0])
+    for sign in signs:
+        flip = ops.and_(sign, top)
+        if dtype == F32:
+            flip = ops.convert(ops.shift_right(flip, number(32, flip)), dtype=U32)
+        bits = ops.xor(bits, flip)
+    return ops.bitcast(bits, dtype=dtype)
+
+
 def _sine(x: Node) -> Node:
-    dtype = x.type.dtype
-    integer = np.dtype(f"i{dtype.itemsize}")
-    bits = ops.bitcast(x, dtype=integer)
-    size = ops.abs(x)
-    sign = ops.xor(bits, ops.bitcast(size, dtype=integer))
-    r, n = _distance(size, 1, 0.0)
-    found = _series(ops.convert(r, dtype=dtype), SINE)
-    flipped = ops.xor(ops.bitcast(found, dtype=integer), ops.xor(_parity(n, dtype), sign))
-    return ops.bitcast(flipped, dtype=dtype)
+    r, n = _distance(ops.abs(x), 1, 0.0)
+    found = _signed(_series(r, SINE), n)
+    return ops.select(ops.sign_bit(x), ops.negate(found), found)
 
 
 def _cosine(x: Node) -> Node:
-    dtype = x.type.dtype
-    integer = np.dtype(f"i{dtype.itemsize}")
     r, n = _distance(ops.abs(x), 1, 0.5)
-    found = _series(ops.convert(r, dtype=dtype), SINE)
-    flipped = ops.xor(ops.bitcast(found, dtype=integer), _parity(n, dtype))
-    return ops.bitcast(flipped, dtype=dtype)
+    return _signed(_series(r, SINE), n)
 
 
 def real_or_complex(real: Lowering, name: str) -> Lowering:

@@ -28,6 +28,12 @@ def _diagonal(x: Array) -> Array:
     return jnp.diagonal(x, axis1=-2, axis2=-1)
 
 
+def _flagged(ok: Array, *results: Array) -> tuple[Array, ...]:
+    """`results`, NaN where a matrix is not `ok`, and `ok`."""
+    wide = [ok.reshape(ok.shape + (1,) * (r.ndim - ok.ndim)) for r in results]
+    return *(jnp.where(o, r, jnp.nan) for o, r in zip(wide, results, strict=True)), ok
+
+
 def _iterated(x: Array, decompose: Callable[[Array], tuple[Array, ...]]) -> tuple[Array, ...]:
     """`decompose(x)`, whose first result tells by NaN which matrices failed, and a flag.
 
@@ -36,16 +42,15 @@ def _iterated(x: Array, decompose: Callable[[Array], tuple[Array, ...]]) -> tupl
     finite = jnp.all(jnp.isfinite(x), axis=(-1, -2))
     safe = jnp.where(finite[..., None, None], x, 0)
     results = decompose(safe)
-    ok = finite & jnp.all(~jnp.isnan(results[0]), axis=-1)
-    wide = [ok.reshape(ok.shape + (1,) * (r.ndim - ok.ndim)) for r in results]
-    return *(jnp.where(o, r, jnp.nan) for o, r in zip(wide, results, strict=True)), ok
+    return _flagged(finite & jnp.all(~jnp.isnan(results[0]), axis=-1), *results)
 
 
 def _cholesky(x: Array, *, lower: bool) -> tuple[Array, ...]:
     triangle = linalg.cholesky(x if lower else _adjoint(x), symmetrize_input=False)
     # Where LAPACK fails jax puts NaN everywhere; NaN in the data leaves what comes before it.
     corner = jnp.isnan(triangle[..., :1, :1]) & ~jnp.isnan(x[..., :1, :1])
-    return (triangle if lower else _adjoint(triangle)), ~jnp.any(corner, axis=(-1, -2))
+    ok = ~jnp.any(corner, axis=(-1, -2))
+    return _flagged(ok, triangle if lower else _adjoint(triangle))
 
 
 def _triangular_solve(
@@ -102,7 +107,7 @@ def _solve(a: Array, b: Array) -> tuple[Array, ...]:
     x = jnp.take_along_axis(b, permutation[..., None], axis=-2)
     x = linalg.triangular_solve(packed, x, left_side=True, lower=True, unit_diagonal=True)
     x = linalg.triangular_solve(packed, x, left_side=True, lower=False)
-    return x, jnp.all(_diagonal(packed) != 0, axis=-1)
+    return _flagged(jnp.all(_diagonal(packed) != 0, axis=-1), x)
 
 
 def _inv(x: Array) -> tuple[Array, ...]:

@@ -1,9 +1,9 @@
 """Linear algebra over the last two axes; the axes before them are a batch.
 
-An op that LAPACK may fail at has a twin whose name ends in `_checked`, and which gives one result
-more: `ok`, a flag per matrix of the batch. Where it is false the other results mean nothing. An op
-without a flag gives NaN, or whatever LAPACK left, for such a matrix. Neither ever raises at run
-time: a frontend that must, records `guard(ok, error=…, text=…)` and `guarded(result, ok)`.
+A matrix that LAPACK fails at ("Fails" below) gives NaN, whatever the others of its batch do; no op
+raises when it runs. An op that may fail has a twin whose name ends in `_checked` and which gives one
+result more: `ok`, a flag per matrix. A frontend that must raise records `guard(ok, error=…, text=…)`
+and `guarded(result, ok)`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from lazytensor.core.dtypes import BF16, F16, F32, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import composite, scalar
 from lazytensor.core.ops.elementwise import (
-    abs,  # noqa: A004
+    abs,
     add,
     clamp,
     conj,
@@ -63,7 +63,8 @@ def _count(x: Node, axes: Axes) -> int:
 
 def _mean(x: Node, axes: Axes, keepdims: bool) -> Node:
     total = _sum(x, axes, keepdims)
-    return divide(total, scalar(_count(x, axes), total.type.dtype))
+    found: Node = divide(total, scalar(_count(x, axes), total.type.dtype))
+    return found
 
 
 @composite
@@ -77,10 +78,10 @@ def mean(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
 
 def _squares(x: Node, axes: Axes) -> Node:
     """Sum over `axes` of the squared distances from the mean there."""
-    apart = subtract(x, _mean(x, axes, True))
-    if apart.type.dtype.kind == "c":
-        return real(multiply(apart, conj(apart)))
-    return square(apart)
+    apart: Node = subtract(x, _mean(x, axes, True))
+    complex_ = apart.type.dtype.kind == "c"
+    squares: Node = real(multiply(apart, conj(apart))) if complex_ else square(apart)
+    return squares
 
 
 @composite
@@ -102,7 +103,7 @@ def deviation(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> 
 
 
 def _shifted(x: Node, axes: Axes) -> tuple[Node, Node]:
-    """`x` less its greatest element over `axes`, and that element, kept; infinite ones count as 0."""
+    """`x` less its greatest element over `axes`, and that element, kept; 0 for an infinite one."""
     top = reshape(reduce_max(x, axes=axes), shape=_kept(x.type.shape, axes))
     top = select(is_finite(top), top, scalar(0, top.type.dtype))
     return subtract(x, top), top
@@ -173,4 +174,5 @@ def interp(x: Node, xp: Node, fp: Node, left: Node, right: Node) -> Node:
     inner = select(is_nan(inner), select(equal(y0, y1), y0, other), inner)
     inner = select(equal(x, end), gather(fp, scalar(last, S64), axes=(0,)), inner)
     inner = select(less(x, first), left, select(greater(x, end), right, inner))
-    return select(is_nan(x), x, inner)
+    found: Node = select(is_nan(x), x, inner)
+    return found

@@ -149,7 +149,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     q, r = (convert(part, given) for part in ops.qr(wide, full=mode == "complete"))
     if mode == "r":
         return wrap(r)
-    return np.linalg._linalg.QRResult(wrap(q), wrap(r))
+    named: Any = np.linalg._linalg.QRResult
+    return named(wrap(q), wrap(r))
 
 
 def _computed_in(node: Node) -> tuple[np.dtype, Node]:
@@ -168,25 +169,23 @@ def cond(x: Any, p: Any = None) -> Any:
     if not array.size and math.prod(array.shape[-2:]) == 0:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
-        s = np.linalg.svd(array, compute_uv=False)
+        s = LAZY["svd"](array, compute_uv=False)
         made = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     else:
         np.linalg.inv(np.zeros((*array.shape[:-2], 0, 0)) if _square(array) else array)
         given, wide = _computed_in(array.node)
-        inverse = wrap(ops.inv(wide))
-        wide_array = wrap(wide)
-        made = norm(wide_array, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
+        own, inverse = (norm(wrap(node), p, (-2, -1)) for node in (wide, ops.inv(wide)))
+        made = own * inverse
         made = made.astype(given.char.lower())
     missing = ops.is_nan(made.node)
-    own = array.node
     if array.dtype.kind in "fc":
-        nan = ops.reduce_or(ops.is_nan(own), axes=(array.ndim - 2, array.ndim - 1))
+        nan = ops.reduce_or(ops.is_nan(array.node), axes=(array.ndim - 2, array.ndim - 1))
         missing = ops.and_(missing, ops.not_(nan))
     return wrap_result(ops.select(missing, number(math.inf, made.dtype), made.node))
 
 
 def _square(array: Any) -> bool:
-    return array.ndim >= 2 and array.shape[-1] == array.shape[-2]
+    return bool(array.ndim >= 2 and array.shape[-1] == array.shape[-2])
 
 
 _OWN: dict[str, Function] = {"cond": cond, "norm": norm, "qr": qr, "vecdot": vecdot}

@@ -146,6 +146,8 @@ def attach() -> None:
 
     for name, accessors in PROPERTIES.items():
         setattr(Lazy, name, property(*accessors))
+    for name, setter in functions.SETTERS.items():
+        setattr(Lazy, name, getattr(Lazy, name).setter(setter))
     for name, method in {**METHODS, **functions.METHODS, **OWN}.items():
         setattr(Lazy, name, method)
     for name, method in ARRAY_METHODS.items():

@@ -20,7 +20,8 @@ class Position(NamedTuple):
     """What the key says of one axis of the view: `basic` if `index` is None.
 
     `index`: not negative, s64. `good`: whether all of it is within bounds, where that is data.
-    `axis`, `size`: of the array indexed, for messages.
+    `axis`, `size`: of the array indexed, for messages. `apart`: whether an ellipsis comes before,
+    which separates even if it stands for no axes.
     """
 
     basic: Any
@@ -28,6 +29,7 @@ class Position(NamedTuple):
     good: Node | None = None
     axis: int = 0
     size: int = 0
+    apart: bool = False
 
 
 ALL: Final = slice(None)
@@ -48,8 +50,10 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
         parts.append(...)
     found: list[Position] = []
     axis = 0
+    apart = False
     for part in parts:
         if part is ...:
+            apart = True
             found += [Position(ALL)] * (x.ndim - used)
             axis += x.ndim - used
         elif part is None_:
@@ -61,7 +65,8 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
             made = _indices(part, x, axis)
             if made is None:
                 return None
-            found += made
+            found += [made[0]._replace(apart=apart), *made[1:]]
+            apart = False
             axis += _axes_used(part)
     return found
 

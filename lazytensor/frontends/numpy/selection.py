@@ -186,13 +186,14 @@ def parse(x: Any, key: Any) -> Selection:
         every = ops.guard(every, error=IndexError, text=_text(found))
     indices = tuple(cast(Node, found[i].index) for i in spots)
     _check_together(x, key, indices)
-    return Selection(view, tuple(spots), indices, _place(spots), every)
+    return Selection(view, tuple(spots), indices, _place(found, spots), every)
 
 
-def _place(spots: list[int]) -> int:
+def _place(found: list[Position], spots: list[int]) -> int:
     """Where the indices' axes go: to the place of the first if they are neighbours, else first."""
-    neighbours = spots == list(range(spots[0], spots[0] + len(spots))) if spots else False
-    return spots[0] if neighbours else 0
+    if spots != list(range(spots[0], spots[0] + len(spots))):
+        return 0
+    return 0 if any(found[i].apart for i in spots[1:]) else spots[0]
 
 
 def _text(found: list[Position]) -> str:

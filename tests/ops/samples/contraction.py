@@ -144,9 +144,7 @@ REFUSALS = [
     Refusal(
         ops.dot_general, (_F, _F), ShapeError, {"batch": ((0,), (0,)), "contract": ((0,), (0,))}
     ),
-    Refusal(
-        ops.dot_general, (_F, _F), DTypeError, {"contract": ((0,), (0,)), "dtype": _I.dtype}
-    ),
+    Refusal(ops.dot_general, (_F, _F), DTypeError, {"contract": ((0,), (0,)), "dtype": _I.dtype}),
     Refusal(ops.convolution, (_X, _W.astype(F64)), DTypeError, VALID),
     Refusal(ops.convolution, (_X[0], _W), ShapeError, VALID),
     Refusal(ops.convolution, (_X, _W[:, :2]), ShapeError, VALID),

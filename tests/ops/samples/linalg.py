@@ -6,6 +6,7 @@ those are sampled in f64 and c128, and for the others tests/ops/test_linalg.py s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -21,8 +22,8 @@ DTYPES = ("float32", "float64", "complex64", "complex128")
 WIDE = ("float64", "complex128")
 TOLERANCE = {"float32": 1e-5, "complex64": 1e-5, "float64": 1e-13, "complex128": 1e-13}
 REASON = "rounding errors of an elimination, not in NumPy's order"
-SHAPES = ((4, 4), (1, 1), (0, 0), (2, 3, 3), (0, 3, 3))
-TALL_AND_WIDE = ((4, 4), (5, 3), (3, 5), (2, 4, 3), (0, 3), (3, 0))
+SHAPES = {"float64": ((4, 4), (0, 0), (0, 3, 3))}
+TALL_AND_WIDE = {"float64": ((5, 3), (3, 5), (0, 3), (3, 0))}
 
 
 def matrix(shape: tuple[int, ...], dtype: str) -> np.ndarray:
@@ -94,9 +95,18 @@ def _failing() -> list[Sample]:
     return [row for found in rows for row in found] + _rows(ops.solve, (batch, batch))
 
 
+def _every(
+    rows: Callable[[str, tuple[int, ...]], list[Sample]],
+    shapes: dict[str, tuple[tuple[int, ...], ...]],
+    batch: tuple[int, ...],
+) -> list[Sample]:
+    cases = [(dtype, shape) for dtype in DTYPES for shape in (batch, *shapes.get(dtype, ()))]
+    return [row for case in cases for row in rows(*case)]
+
+
 SAMPLES = [
-    *(row for dtype, shape in product(DTYPES, SHAPES) for row in _square(dtype, shape)),
-    *(row for dtype, shape in product(DTYPES, TALL_AND_WIDE) for row in _rectangular(dtype, shape)),
+    *_every(_square, SHAPES, (2, 3, 3)),
+    *_every(_rectangular, TALL_AND_WIDE, (2, 4, 3)),
     *(row for left in (True, False) for row in _triangular("complex128", (4, 4), left)),
     *(row for dtype in ("float32", "complex64") for row in _triangular(dtype, (2, 3, 3), True)),
     *(row for row in _triangular("float64", (0, 0), True)),
@@ -116,5 +126,4 @@ REFUSALS = [
     *(Refusal(op, (np.eye(3), np.ones((2, 3))), ShapeError) for op in _PAIR),
     *(Refusal(op, (np.ones((2, 3, 3)), np.ones((3, 3, 1))), ShapeError) for op in _PAIR),
     Refusal(ops.triangular_solve, (np.eye(3), np.eye(3)), ShapeError, {"transpose": "both"}),
-    *(Refusal(CHECKED[op], (np.zeros((2, 3)),), ShapeError) for op in _ONE if op in CHECKED),
 ]

@@ -13,7 +13,21 @@ from tests.ops.sample import Refusal, Sample
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 TOLERANCE = {"complex64": 1e-6, "complex128": 1e-14}
 REASON = "the additions are made in another order"
-LENGTHS = ((1,), (2,), (3,), (7,), (12,), (31,), (64,), (97,), (210,), (1, 1), (3, 4), (5, 7), (2, 3, 5))
+LENGTHS = (
+    (1,),
+    (2,),
+    (3,),
+    (7,),
+    (12,),
+    (31,),
+    (64,),
+    (97,),
+    (210,),
+    (1, 1),
+    (3, 4),
+    (5, 7),
+    (2, 3, 5),
+)
 
 
 def _signal(shape: tuple[int, ...], dtype: str) -> np.ndarray:

@@ -59,7 +59,7 @@ LAZY: Final[dict[str, Function]] = {
         for name, function in module.LAZY.items()
         if hasattr(np, name)
     },
-    **{name: function for name, function in numpys.LAZY.items()},
+    **numpys.LAZY,
     **{name: dressed(function, getattr(np, name)) for name, function in creation.PLAIN.items()},
     **generators.PLAIN,
 }
@@ -68,17 +68,23 @@ LAZY: Final[dict[str, Function]] = {
 HOST: Final[dict[str, Function]] = {**host.HOST, **sets.HOST}
 """What computes its arguments, silently."""
 
-FUNCTIONS: Final[dict[str, Any]] = {**host.OWN, **HOST, **LAZY, **generators.OBJECTS}
+ABOUT: Final[dict[str, Any]] = host.OWN
+"""What no array is given to: NumPy's own."""
+
+FUNCTIONS: Final[dict[str, Any]] = {**ABOUT, **HOST, **LAZY, **generators.OBJECTS}
 """Every public name that is here."""
 
 TABLE: Final = FUNCTIONS
 
 METHODS: Final[dict[str, Function]] = {
     name: method
-    for module in (views, joining, reductions, statistics, selecting, ordering, elementwise, products)
+    for module in _MODULES
     for name, method in getattr(module, "METHODS", {}).items()
 }
 """Per method of arrays: a function of the array and the method's arguments."""
+
+SETTERS: Final[dict[str, Function]] = {"shape": views.set_shape}
+"""Per attribute of arrays that can be assigned to: how."""
 
 MODULES: Final[dict[str, ModuleType]] = {"fft": fft, "linalg": linalg, "random": random}
 """Per public module of NumPy's: what stands for it."""

@@ -84,7 +84,7 @@ def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Pl
     sizes: dict[Hashable, int] = {}
     for n, label in zip((*x, *y), (*left, *right), strict=True):
         if sizes.get(label, 1) not in (1, n) and n != 1:
-            raise ValueError(f"sizes {sizes[label]} and {n} of one axis in {x} and {y} do not match")
+            raise ValueError(f"axes of {sizes[label]} and {n} elements in {x} and {y} do not match")
         sizes[label] = n if sizes.get(label, 1) == 1 else sizes[label]
     wide = [
         [label for n, label in zip(shape, labels, strict=True) if n == sizes[label]]

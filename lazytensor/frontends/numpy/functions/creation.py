@@ -54,7 +54,8 @@ def dtype_of(dtype: Any, default: np.dtype = _FLOAT) -> np.dtype:
 
 def filled(shape: Shape, value: Any, dtype: np.dtype) -> Node:
     """One value everywhere, which takes no memory until it is written to."""
-    return settled(ops.broadcast(number(value, dtype), shape=shape) if shape else number(value, dtype))
+    one = number(value, dtype)
+    return settled(ops.broadcast(one, shape=shape) if shape else one)
 
 
 def laid_out(array: ndarray, order: Any) -> ndarray:
@@ -139,7 +140,8 @@ def _laid_out_like(made: ndarray, array: Any, order: Any) -> ndarray:
     if order in ("K", "k", "A", "a") and array._shadow is not None and made.ndim > 1:
         if array._shadow.flags.fnc:
             return laid_out(made, "F")
-        if order in ("K", "k") and made.shape == array.shape and not array._shadow.flags.c_contiguous:
+        same = made.shape == array.shape and not array._shadow.flags.c_contiguous
+        if order in ("K", "k") and same:
             axes = sorted(range(made.ndim), key=lambda i: -abs(array._shadow.strides[i]))
             dense = shadow(wrap(filled(tuple(made.shape[i] for i in axes), 0, made.dtype)))
             made._shadow = writeable(dense.transpose(np.argsort(axes)))
@@ -172,9 +174,10 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, 
         start, stop, step = (given[0], given[1], 1) if len(given) == 2 else (0, *given, 1)[:3]
         if len(given) == 3:
             start, stop, step = given
-        if step and -(2**62) < min(start, stop) and max(start, stop) < 2**62:
+        if step and max(map(abs, (start, stop, step))) < 2**62:
             return wrap(_counted(start, len(range(start, stop, step)), step))
-    return entered(np.arange(*given, dtype=dtype, device=device, **{k: real(v) for k, v in kw.items()}))
+    rest = {name: real(value) for name, value in kw.items()}
+    return entered(np.arange(*given, dtype=dtype, device=device, **rest))
 
 
 def _counted(start: int, size: int, step: int) -> Node:

@@ -56,7 +56,8 @@ def _separated(operands: tuple[Any, ...]) -> tuple[Hashable, list[Any]]:
 def _hashable(optimize: Any) -> Hashable:
     if isinstance(optimize, list | tuple):
         return tuple(tuple(x) if isinstance(x, list) else x for x in optimize)
-    return "greedy" if optimize in (False, None, True) else optimize  # type: ignore[no-any-return]
+    found: Hashable = "greedy" if optimize in (False, None, True) else optimize
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -69,7 +70,8 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
         given = [item for pair in zip(dummies, text[0], strict=True) for item in pair]
         given += [] if text[1] is None else [text[1]]
     path = list(optimize) if isinstance(optimize, tuple) else optimize
-    _, found = np.einsum_path(*given, optimize=path, einsum_call=True)  # type: ignore[call-overload]
+    find: Any = np.einsum_path  # `einsum_call` is how NumPy's own einsum asks for the steps
+    _, found = find(*given, optimize=path, einsum_call=True)
     return tuple(
         (step[0], next(x for x in step[1:] if isinstance(x, str) and "->" in x)) for step in found
     )
@@ -77,7 +79,8 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
 
 def _combined(nodes: list[Node], labels: list[str], result: str) -> Node:
     """The product of `nodes`, summed over the labels that `result` has not."""
-    nodes, labels = map(list, zip(*map(_undoubled, nodes, labels), strict=True))  # type: ignore[assignment]
+    single = [_undoubled(node, given) for node, given in zip(nodes, labels, strict=True)]
+    nodes, labels = [node for node, _ in single], [given for _, given in single]
     while len(nodes) > 2:
         first, second, *rest = labels
         wanted = set(result).union(*rest)
@@ -85,7 +88,7 @@ def _combined(nodes: list[Node], labels: list[str], result: str) -> Node:
         nodes[:2] = [contract(nodes[0], nodes[1], first, second, both)]
         labels[:2] = [both]
     if len(nodes) == 2:
-        return contract(*nodes, *labels, result)
+        return contract(nodes[0], nodes[1], labels[0], labels[1], result)
     return _alone(nodes[0], labels[0], result)
 
 

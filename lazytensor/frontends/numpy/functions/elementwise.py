@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, F64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar
+from lazytensor.core.op import Op, scalar, starts
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
@@ -181,15 +181,16 @@ def interp(
         raise ValueError("array of sample points is empty")
     if line.type.size != values.type.size:
         raise ValueError("fp and xp are not of the same length")
-    ends = [
-        _end(values, 0) if left is None else convert(operand(left), F64),
-        _end(values, -1) if right is None else convert(operand(right), F64),
-    ]
-    return wrap_result(ops.interp(convert(operand(x), F64), line, values, *ends))
+    low = _end(values, 0) if left is None else convert(operand(left), F64)
+    high = _end(values, -1) if right is None else convert(operand(right), F64)
+    given = convert(operand(x), F64)
+    made = ops.interp(given, line, values, low, high)
+    return wrap_result(ops.reshape(made, shape=given.type.shape))
 
 
 def _end(values: Node, place: int) -> Node:
-    node: Node = wrap(values)[place].node
+    begin = starts((place % values.type.size,))
+    node: Node = ops.slice(values, begin, sizes=(1,), strides=(1,))
     return node
 
 

@@ -75,7 +75,7 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
             return result
         if not _is_fresh(result, [*args, *(kwargs or {}).values()]):
             result = result.copy()
-        return wrap(host_leaf(np.require(result, requirements="CW")))
+        return wrap(host_leaf(np.require(result, requirements=("C", "W"))))
     if kind is list or kind is tuple:
         return kind(entered(item, args, kwargs) for item in result)
     if isinstance(result, tuple) and hasattr(result, "_fields"):

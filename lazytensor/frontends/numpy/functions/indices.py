@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,8 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
     low = ops.greater_equal(node, scalar(-n, S64))
     fine = _every(ops.and_(low, ops.less(node, length)))
     found = ops.select(ops.less(node, zero), ops.add(node, length), node)
-    sure: Node = ops.guarded(found, ops.guard(fine, error=error, text=text))
+    inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # what is read before the guard is
+    sure: Node = ops.guarded(inside, ops.guard(fine, error=error, text=text))
     return sure
 
 
@@ -75,9 +75,9 @@ def every(node: Node) -> Node:
 
 def _host_within(value: np.ndarray, n: int, mode: str, text: str, error: Any) -> np.ndarray:
     if mode == "wrap":
-        return value % n if n else value
+        return np.asarray(np.mod(value, n)) if n else value
     if mode == "clip":
-        return np.clip(value, 0, max(n - 1, 0))
+        return np.minimum(np.maximum(value, 0), max(n - 1, 0))
     _check_mode(mode)
     if ((value < -n) | (value >= n)).any():
         raise error(text)

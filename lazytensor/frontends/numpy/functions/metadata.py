@@ -14,7 +14,7 @@ from lazytensor.frontends.numpy.promotion import kind_of
 
 def ndim(a: Any) -> int:
     """See numpy.ndim."""
-    return a.ndim if hasattr(a, "ndim") else len(shape(a))  # type: ignore[no-any-return]
+    return a.ndim if hasattr(a, "ndim") else len(shape(a))
 
 
 def shape(a: Any) -> tuple[int, ...]:

@@ -146,7 +146,8 @@ def _spread(root: bool) -> Function:
             given, axis, dtype, None, ddof, keepdims, where=wrap(flags), mean=mean
         ).node
         axes = axes_of(axis, node.type.ndim)
-        counted = ops.reduce_sum(convert(ops.broadcast(flags, shape=node.type.shape), S64), axes=axes)
+        counts = convert(ops.broadcast(flags, shape=node.type.shape), S64)
+        counted = ops.reduce_sum(counts, axes=axes)
         free = ops.subtract(counted, number(int(real(ddof)), S64))
         bad = ops.less_equal(kept(node, free, axes, keepdims), number(0, S64))
         made = ops.select(bad, number(math.nan, real_of(made.type.dtype)), made)

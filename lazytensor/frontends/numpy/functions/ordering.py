@@ -100,7 +100,8 @@ def _check_kth(kth: Any, n: int) -> None:
     if places.dtype.kind not in "iu":
         np.partition(np.zeros(max(n, 1)), places)  # raises
     if ((places < -n) | (places >= n)).any():
-        raise ValueError(f"kth(={places[(places < -n) | (places >= n)].flat[0]}) out of bounds ({n})")
+        bad = places[(places < -n) | (places >= n)].flat[0]
+        raise ValueError(f"kth(={bad}) out of bounds ({n})")
 
 
 def partition(
@@ -121,7 +122,7 @@ def argpartition(
     return argsort(wrap(node), place)
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     """See numpy.searchsorted."""
     line, values = common(a, v)
     if line.type.ndim != 1 or side not in ("left", "right"):

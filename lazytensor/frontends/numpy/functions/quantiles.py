@@ -125,14 +125,14 @@ def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) ->
 
 
 @lru_cache(maxsize=256)
-def _positions(size: int, q: tuple[float, ...], method: str) -> np.ndarray:
+def _positions(size: int, q: tuple[float, ...], method: Any) -> np.ndarray:
     """Where between the sorted elements the quantiles are."""
     if method == "linear":
-        return (size - 1) * np.array(q)
-    return np.quantile(np.arange(float(size)), q, method=method)
+        return np.multiply(size - 1, q)
+    return np.asarray(np.quantile(np.arange(float(size)), q, method=method))
 
 
-def _among_all(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
+def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     size = line.type.shape[-1]
     if not size:
         np.quantile(np.zeros(0), 0.5, method=method)  # raises

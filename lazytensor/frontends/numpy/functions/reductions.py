@@ -17,7 +17,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
 
-NO: Final[Any] = np._NoValue  # type: ignore[attr-defined]  # NumPy's own mark of what is not given
+NO: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
 Axes = tuple[int, ...]
 
 
@@ -86,7 +86,8 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
             node = convert(node, sum_dtype(node.type.dtype))
         if node.type.dtype == BOOL:
             return _flags(name, node, axes, out, keepdims, initial, where)
-        made = op(masked(node, where, identity), axes=axes) if axes else masked(node, where, identity)
+        chosen = masked(node, where, identity)
+        made = op(chosen, axes=axes) if axes else chosen
         if initial is not NO:
             made = combine(made, convert(operand(initial), made.type.dtype))
         return deliver(kept(node, made, axes, keepdims), out)
@@ -279,5 +280,5 @@ LAZY["amin"] = LAZY["min"]
 
 METHODS: dict[str, Function] = {
     name: LAZY[name]
-    for name in "all any argmax argmin cumprod cumsum max min prod sum".split()
+    for name in ["all", "any", "argmax", "argmin", "cumprod", "cumsum", "max", "min", "prod", "sum"]
 }

@@ -72,7 +72,7 @@ def take(
     places = within(indices, n, mode)
     if not n and places.type.size:
         np.take(np.zeros(0), [0])  # raises
-    if isinstance(places.value, np.ndarray) and places.type.ndim == 1 and not (node.value is not None):
+    if isinstance(places.value, np.ndarray) and places.type.ndim == 1 and node.value is None:
         return deliver(picked(node, places.value, place), out)
     return deliver(taken(node, places, place), out)
 
@@ -126,21 +126,16 @@ def check_writeable(x: Any) -> None:
 
 def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
     """The values, one after another and again from the start, `size` of them."""
-    line = convert(operand(values), dtype)
-    line = ops.reshape(line, shape=(line.type.size,))
-    if line.type.size == 1:
-        spread: Node = ops.broadcast(line, shape=(size,))
-        return spread
+    given = convert(operand(values), dtype)
+    line: Node = ops.reshape(given, shape=(given.type.size,))
     times = -(-size // line.type.size)
     if times > 1:
-        wide = ops.broadcast(
-            ops.reshape(line, shape=(1, line.type.size)), shape=(times, line.type.size)
-        )
+        row = ops.reshape(line, shape=(1, line.type.size))
+        wide = ops.broadcast(row, shape=(times, line.type.size))
         line = ops.reshape(wide, shape=(times * line.type.size,))
-    if line.type.size == size:
-        return line
-    cut: Node = ops.slice(line, starts((0,)), sizes=(size,), strides=(1,))
-    return cut
+    if line.type.size > size:
+        line = ops.slice(line, starts((0,)), sizes=(size,), strides=(1,))
+    return line
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -192,20 +187,20 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     arr.ref.write(ops.reshape(ops.select(flags, values, flat), shape=node.type.shape))
 
 
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """See numpy.copyto."""
     if not issubclass(type(dst), Lazy):
         mask = real(where)
         if mask is True:
             write_host(dst, operand(src), casting)
         else:
-            np.copyto(dst, real(src), casting=casting, where=mask)  # type: ignore[call-overload]
+            np.copyto(dst, real(src), casting=casting, where=mask)
         return
     check_writeable(dst)
     if type(src) not in (int, float, complex, bool):
         check_cast(operand(src).type.dtype, dst.dtype, casting)
     elif casting != "unsafe":
-        np.copyto(np.zeros((), dst.dtype), src, casting=casting)  # type: ignore[call-overload]
+        np.copyto(np.zeros((), dst.dtype), src, casting=casting)
     value = stored(src, dst.type)
     if where is not True:
         mask = operand(where)
@@ -225,9 +220,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if mode == "raise" and index.type.dtype.kind not in "iub":
         np.choose(np.zeros(1, index.type.dtype), [0])  # raises
     if mode == "raise":
-        low = ops.guard(
-            every(ops.greater_equal(convert(index, S64), scalar(0, S64))), error=ValueError, text=text
-        )
+        positive = every(ops.greater_equal(convert(index, S64), scalar(0, S64)))
+        low = ops.guard(positive, error=ValueError, text=text)
         index = ops.guarded(within(value, len(options), "raise", text, ValueError), low)
     else:
         index = within(value, len(options), mode)

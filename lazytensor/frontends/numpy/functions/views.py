@@ -97,7 +97,7 @@ def reshape(
 ) -> Any:
     """See numpy.reshape."""
     x = asarray(a)
-    if isinstance(order, str) and order in "Kk":
+    if order in ("K", "k"):
         raise ValueError("order 'K' is not permitted for reshaping")
     wanted = resolved(shape, x.size)
     if _fortran(x, order):
@@ -118,6 +118,17 @@ def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = N
     return reshape(x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
+def set_shape(x: Any, shape: Any) -> None:
+    """`x.shape = shape`: the same array, and all its views, keep the data."""
+    wanted = resolved(shape, x.size)
+    layout = _reshaped(x, wanted)
+    if layout is None:
+        raise AttributeError("incompatible shape for in-place modification. Use `.reshape()`")
+    chain = extend(x.ref.chain, (ops.reshape_step(wanted),))
+    x.ref = View(x.ref.cell, chain, x.ref.type.with_shape(wanted))
+    x._shadow = layout
+
+
 def ravel(a: Any, order: str = "C") -> Any:
     """See numpy.ravel."""
     x = asarray(a)
@@ -125,9 +136,9 @@ def ravel(a: Any, order: str = "C") -> Any:
         return _in_memory_order(x)
     if _fortran(x, order):
         x = transpose(x)
-    if x.ndim == 1 and x._base is None:
-        return shown(x, shadow(x))
-    return in_shape(x, (x.size,))
+    if not shadow(x).flags.c_contiguous:
+        return wrap(ops.reshape(x.ref.node, shape=(x.size,)))
+    return shown(x, shadow(x)) if x.ndim == 1 else in_shape(x, (x.size,))
 
 
 def _in_memory_order(x: Any) -> Any:
@@ -159,7 +170,9 @@ def _listed(axes: Any) -> Any:
 
 
 def _transpose_method(x: Any, *axes: Any) -> Any:
-    return transpose(x, None if not axes or axes == (None,) else axes[0] if len(axes) == 1 else axes)
+    if not axes or axes == (None,):
+        return transpose(x)
+    return transpose(x, axes[0] if len(axes) == 1 else axes)
 
 
 def matrix_transpose(x: Any, /) -> Any:
@@ -186,7 +199,9 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     start = normalize_axis_tuple(source, x.ndim, "source")
     end = normalize_axis_tuple(destination, x.ndim, "destination")
     if len(start) != len(end):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
     order = [axis for axis in range(x.ndim) if axis not in start]
     for place, axis in sorted(zip(end, start, strict=True)):
         order.insert(place, axis)
