@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
+from lazytensor.core.donation import donations
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
@@ -23,6 +25,8 @@ SECONDS_PER_NODE: Final = 3e-6
 COMPILE_SECONDS: Final = 0.03
 COMPILE_SECONDS_PER_NODE: Final = 2e-3
 IMPORT_SECONDS: Final = 0.7
+PATIENCE: Final = 3
+"""Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: what has come back so often will again."""
 
@@ -32,7 +36,8 @@ class Entry:
     """What is known of one program.
 
     `spent`: seconds spent interpreting it. `donated`: pairs (parameter position, output position)
-    that the executable overwrites. `sought`: the donations of the executable that was not found on
+    that the executable overwrites, made when the inputs `owned` were not shared; `disowned`: runs
+    when it was others. `sought`: the donations of the executable that was not found on
     disk. `host`: indices of instructions that the host runs, once known.
     """
 
@@ -42,14 +47,25 @@ class Entry:
     donated: tuple[tuple[int, int], ...] = ()
     spent: float = 0.0
     runs: int = 0
+    owned: Sequence[bool] = ()
+    disowned: int = 0
     sought: tuple[tuple[int, int], ...] | None = None
     host: tuple[int, ...] | None = None
 
-    def observe(self, packed: Packed) -> None:
-        """Take note of the slots' values; an executable that assumed others is let go."""
+    def observe(self, packed: Packed, owned: list[bool]) -> None:
+        """Take note of one more run: its slots, and which inputs nobody else needs.
+
+        An executable that assumed other slots is let go; so is, once, one that was made when more
+        of the inputs were shared than in most runs, as a first run's often are.
+        """
         if not self.history.allows(packed):
             self.executable = self.sought = None  # first: a Ctrl-C may come in between
             self.history.observe(packed)
+        elif self.executable is not None and owned != self.owned:
+            self.disowned += 1
+            if self.disowned == PATIENCE:
+                more = len(donations(self.program, owned)) > len(self.donated)
+                self.executable = None if more else self.executable
 
     @property
     def debt(self) -> float:

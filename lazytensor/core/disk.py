@@ -99,7 +99,7 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
     if executable is None:
         entry.sought = pairs
         return False
-    entry.executable, entry.donated = executable, pairs
+    entry.executable, entry.donated, entry.owned = executable, pairs, owned
     metrics.count("disk_hits")
     with suppress(OSError):
         os.utime(path)
@@ -123,7 +123,7 @@ def compile_and_store(
     with announced(program, user_place()):
         executable = backend().compile(program, entry.history.assumptions(program), pairs, places)
     metrics.count("compiles")
-    entry.executable, entry.donated = executable, pairs
+    entry.executable, entry.donated, entry.owned = executable, pairs, owned
     if settings.disk:
         key = _key(entry, pairs)
         try:

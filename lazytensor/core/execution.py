@@ -10,7 +10,7 @@ import numpy as np
 
 from lazytensor.core import disk, events, failures, metrics
 from lazytensor.core.backend import backend, is_host, on_host
-from lazytensor.core.cache import Entry, cache
+from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.events import Event
 from lazytensor.core.interpret import apply, interpret
 from lazytensor.core.node import Node
@@ -80,6 +80,8 @@ def _reason(run: Run) -> str:
     entry, found = run.entry, run.found
     if entry.history.changes:
         return "a scalar or a slice start changed and became data"
+    if entry.disowned == PATIENCE:
+        return "an input is no longer shared, and its memory is used for a result"
     known = [e.program for e in cache.entries()[-64:] if e.executable is not None]
     reason = events.difference(found.program, found.nodes, known)
     return f"{reason}; interpreted {entry.runs} times before" if entry.runs else reason

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from lazytensor.core.dtypes import DTypes, short_name
-from lazytensor.core.errors import DTypeError
+from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.place import user_place
 from lazytensor.core.recorder import recorder
@@ -118,7 +118,13 @@ class Composite(Op):
         return found
 
     def _trace_type(self, *types: TensorType, **attrs: Any) -> ResultType:
-        program = self.program(types, attrs)
+        try:
+            program = self.program(types, attrs)
+        except (DTypeError, ShapeError) as error:
+            if str(error).startswith(f"{self.name}: "):
+                raise
+            given = ", ".join(map(str, types))
+            raise type(error)(f"{self.name}: {error} (in its body, given {given})") from None
         results = tuple(program.instructions[i][3] for i in program.outputs)
         return results if program.multiple else cast(TensorType, results[0])
 

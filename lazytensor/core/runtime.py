@@ -121,7 +121,7 @@ def _compute(outputs: list[Node], cause: str) -> None:
             entry = cache.find(found.program)
             found = found._replace(program=entry.program)  # it knows its layout already
             packed = pack(entry.program, found.slots)
-            entry.observe(packed)
+            entry.observe(packed, owned)
         run = execution.Run(entry, found, wanted, packed, owned, cause)
         needed = execution.run(run)
         if needed:
@@ -152,7 +152,8 @@ def _held(nodes: list[Node], edges: Counter[Node], outputs: set[Node]) -> list[N
     return [
         node
         for node in nodes
-        if node not in outputs and sys.getrefcount(node) - edges[node] > _UNSHARED
+        if node not in outputs
+        and (node not in edges or sys.getrefcount(node) - edges[node] > _UNSHARED)
     ]
 
 

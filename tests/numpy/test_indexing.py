@@ -189,7 +189,7 @@ def test_aliases(seed: int, steps: list[str]) -> None:
                 arrays.append(made)
         strides = [x.strides if x.size > 1 else () for x in arrays]
         flags = [(x.flags.c_contiguous, x.flags.f_contiguous, x.flags.writeable) for x in arrays]
-        bases = [next((i for i, y in enumerate(arrays) if x.base is y), None) for x in arrays]
+        bases = [x.base is arrays[0] for x in arrays]
         shared = [np.shares_memory(x, y) for x in arrays for y in arrays if x.size and y.size]
         return arrays, strides, flags, bases, shared, errors
 

@@ -10,13 +10,12 @@ from typing import Any
 
 from lazytensor.backends.xla import allocator, client
 from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
-from lazytensor.backends.xla.emit import lowerings, module_of
+from lazytensor.backends.xla.emit import module_of
+from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.core import metrics
-from lazytensor.core.op import Composite, Op, element
 from lazytensor.core.place import Place
-from lazytensor.core.program import INPUTS, Program
+from lazytensor.core.program import Program
 from lazytensor.core.slots import NOTHING, Assumptions
-from lazytensor.core.types import TensorType
 
 __all__ = [
     "compile",
@@ -67,10 +66,3 @@ def fingerprint() -> bytes:
     sources = sorted(Path(__file__).parent.glob("*.py"))
     text = b"".join(path.read_bytes() for path in sources)
     return client.fingerprint() + hashlib.sha256(text).digest()
-
-
-def runs_on_host(op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
-    """Whether NumPy runs this op faster, or nobody has lowered it."""
-    if op in INPUTS or op is element or isinstance(op, Composite):
-        return False
-    return op not in lowerings()

@@ -5,7 +5,7 @@ A sine is computed from the distance r of its argument to the nearest multiple o
 How r is found, without error for any argument: below `NEAR`, multiples of pi in three parts are
 subtracted from x, in f64, each part so short that its product with n is exact (Cody and Waite).
 Beyond, `x = X * 2**k` with an integer X, and X times as many bits of `2**k / pi` modulo 2 as matter
-is a fixed-point number whose top bit is the parity of n (Payne and Hanek); the bits are in a table.
+is a fixed-point number whose top bit is the parity of n (Payne and Hanek).
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-from jaxlib.mlir.dialects.stablehlo import GatherDimensionNumbers
 
-from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.elementwise import direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, number, polynomial, widened
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX, F32, F64, S32, S64, U32, U64
+from lazytensor.core.dtypes import COMPLEX, F32, F64, S64, U32, U64
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.types import TensorType
 
 # Minimax polynomials, each for the function's power series from the second term on, in x².
 SINE: Final = {
@@ -35,11 +32,50 @@ SINE: Final = {
         2.7210848970188094e-15,
     ),
 }
+TANGENT_SINE: Final = {
+    F32: (-0.16666654575375708, 0.00833215846157792, -0.00019514959643818976),
+    F64: (
+        -0.1666666666666663, 0.008333333333322077, -0.0001984126982955291, 2.7557313607582787e-06,
+        -2.5050745440304536e-08, 1.589608696835724e-10,
+    ),
+}
+TANGENT_COSINE: Final = {  # from the third term on
+    F32: (0.041666645647546706, -0.0013887314099339386, 2.443287511712425e-05),
+    F64: (
+        0.041666666666666595, -0.0013888888888872982, 2.4801587288802684e-05,
+        -2.755731416455449e-07, 2.087569876752286e-09, -1.1358425785501756e-11,
+    ),
+}
+ARCTANGENT: Final = {
+    F32: (
+        -0.3333331512921842, 0.19998467205871998, -0.14243438976075903, 0.10593031334804498,
+        -0.06076053903339628,
+    ),
+    F64: (
+        -0.3333333333333319, 0.1999999999995282, -0.14285714280121414, 0.11111110779802373,
+        -0.09090897655156936, 0.07692058431341679, -0.06663084177468007, 0.05847747206951652,
+        -0.05038674040336377, 0.03804874846006091, -0.017890094716065754,
+    ),
+}
+ARCSINE: Final = {
+    F32: (
+        0.1666675260547766, 0.0749529127376115, 0.04547136508264161, 0.02417378417358871,
+        0.04217730866167521,
+    ),
+    F64: (
+        0.1666666666666676, 0.07499999999970633, 0.044642857174779116, 0.030381942699375473,
+        0.022372215234765576, 0.017351607400918498, 0.013980877827600005, 0.011398427978611245,
+        0.010783051369515058, 0.003695528107003427, 0.021734655134856076, -0.021038581921550677,
+        0.032653960202800474,
+    ),
+}
+TAN_EIGHTH: Final = 2**0.5 - 1
+PI_REST: Final = 1.2246467991473532e-16
+"""What pi is more than its f64."""
+
 NEAR: Final = {F32: 2.0**24, F64: 2.0**27}
 FIRST: Final = {F32: 0, F64: -32}
-STEP: Final = 8
-"""The table has every eighth k from the first on; X is shifted by the rest."""
-MASK: Final = 2**64 - 1
+"""The least k that there is beyond it, or less."""
 
 
 @cache
@@ -60,54 +96,39 @@ def inverse_pi(bits: int) -> int:
     return (1 << (2 * bits + 64)) // pi
 
 
-@cache
-def table(dtype: np.dtype, units: int) -> np.ndarray:
-    """Rows `units * 2**k / pi` modulo 2 for k from `FIRST`, 63 bits after the point, 64 more."""
-    last = {F32: 104, F64: 971}[dtype]
-    scale = last + 200
-    rows = []
-    for k in range(FIRST[dtype], last + 1, STEP):
-        bits = (units * inverse_pi(scale) << 127 + k) >> scale
-        rows.append((bits >> 64 & MASK, bits & MASK))
-    return np.array(rows, np.uint64)
+def _window(k: Node, units: int, dtype: np.dtype) -> tuple[Node, Node]:
+    """`units * 2**k / pi` modulo 2: 63 bits after the point, and 64 more; k counts from `FIRST`.
+
+    Chosen by the bits of k from the words of `1 / pi`; a table would be looked up by a gather,
+    which takes as long in f64 and twice as long in f32.
+    """
+    count, steps = (4, (1,)) if dtype == F32 else (18, (8, 4, 2, 1))
+    bits = units * inverse_pi(64 * count) << 63 + FIRST[dtype]
+    words = [number(bits >> 64 * (count - i) & 2**64 - 1, k) for i in range(count)]
+    for step in steps:
+        later = ops.not_equal(ops.and_(k, number(64 * step, k)), number(0, k))
+        words = [ops.select(later, words[i + step], words[i]) for i in range(step + 2)]
+    left = ops.and_(k, number(63, k))
+    right = ops.xor(left, number(63, k))
+
+    def joined(high: Node, low: Node) -> Node:
+        rest = ops.shift_right(ops.shift_right(low, number(1, k)), right)
+        node: Node = ops.or_(ops.shift_left(high, left), rest)
+        return node
+
+    return joined(words[0], words[1]), joined(words[1], words[2])
 
 
-def _lookup_type(index: TensorType, *, dtype: np.dtype, units: int, part: int) -> TensorType:
-    return index.with_dtype(U64)
-
-
-def _lower_lookup(
-    e: Emitter, type: TensorType, index: Value, *, dtype: np.dtype, units: int, part: int
-) -> Value:
-    numbers = GatherDimensionNumbers.get([], [0], [], [], [0], type.ndim)
-    return e.op(
-        "gather",
-        type,
-        e.constant(table(dtype, units)[:, part]),
-        index,
-        dimension_numbers=numbers,
-        slice_sizes=i64s([1]),
-    )
-
-
-lookup: Final = Op("lookup", _lookup_type)
-"""An instruction of this module's own: row `index` of a column of a table."""
-LOWERINGS[lookup] = _lower_lookup
-
-
-def _far(x: Node, units: int, shift: int) -> tuple[Node, Node]:
-    """`_near` for large x: r in f64, and the parity of n as the top bit of a u64."""
+def _far(x: Node, units: int, shift: float) -> tuple[Node, Node]:
+    """`_near` for large x."""
     dtype = x.type.dtype
     mantissa, bias = (23, 127) if dtype == F32 else (52, 1023)
     bits = ops.convert(ops.bitcast(x, dtype=U32 if dtype == F32 else U64), dtype=U64)
     exponent = ops.shift_right(bits, number(mantissa, bits))
-    least = bias + mantissa + FIRST[dtype]
-    k = ops.subtract(ops.maximum(exponent, number(least, bits)), number(least, bits))
-    row = ops.convert(ops.shift_right(k, number(3, k)), dtype=S32)
+    least = number(bias + mantissa + FIRST[dtype], bits)
+    high, low = _window(ops.subtract(ops.maximum(exponent, least), least), units, dtype)
     one = number(1 << mantissa, bits)
-    whole = ops.or_(ops.and_(bits, ops.subtract(one, number(1, bits))), one)
-    whole = ops.shift_left(whole, ops.and_(k, number(STEP - 1, k)))
-    high, low = (lookup(row, dtype=dtype, units=units, part=part) for part in (0, 1))
+    whole = ops.or_(ops.and_(bits, number((1 << mantissa) - 1, bits)), one)
     turns = ops.add(ops.multiply(whole, high), _upper_half(whole, low, dtype))
     if shift:
         turns = ops.add(turns, number(1 << 62, turns))
@@ -120,7 +141,7 @@ def _upper_half(x: Node, y: Node, dtype: np.dtype) -> Node:
     """The upper 64 bits of x * y, one or two too few."""
     half, mask = number(32, x), number(0xFFFFFFFF, x)
     y1 = ops.shift_right(y, half)
-    if dtype == F32:  # x has 31 bits
+    if dtype == F32:  # x has 24 bits
         return ops.shift_right(ops.multiply(x, y1), half)
     x1, x0, y0 = ops.shift_right(x, half), ops.and_(x, mask), ops.and_(y, mask)
     crossed = ops.shift_right(ops.multiply(x1, y0), half)
@@ -154,7 +175,7 @@ def _distance(x: Node, units: int, shift: float) -> tuple[Node, Node]:
     """r as a float like x >= 0, and n's parity as a u64's top bit."""
     dtype = x.type.dtype
     r, n = _near(ops.convert(x, dtype=F64), units, shift)
-    far_r, far_n = _far(x, units, round(2 * shift))
+    far_r, far_n = _far(x, units, shift)
     far = ops.greater_equal(x, number(NEAR[dtype], x))
     far = ops.and_(far, ops.less(x, number(np.inf, x)))  # r of infinity is NaN, by subtraction
     return ops.convert(ops.select(far, far_r, r), dtype=dtype), ops.select(far, far_n, n)
@@ -192,6 +213,80 @@ def _cosine(x: Node) -> Node:
     return _signed(_series(r, SINE), n)
 
 
+def _tangent(x: Node) -> Node:
+    r, n = _distance(ops.abs(x), 2, 0.0)
+    square = ops.multiply(r, r)
+    sine = _series(r, TANGENT_SINE)
+    half = ops.multiply(square, number(0.5, r))
+    more = ops.multiply(square, polynomial(square, TANGENT_COSINE[r.type.dtype]))
+    cosine = ops.add(ops.subtract(number(1, r), half), ops.multiply(square, more))
+    odd = ops.less(ops.bitcast(n, dtype=S64), ops.scalar(0, S64))
+    above = ops.select(odd, ops.negate(cosine), sine)
+    found = ops.divide(above, ops.select(odd, sine, cosine))
+    return ops.select(ops.sign_bit(x), ops.negate(found), found)
+
+
+def _quadrant(y: Node, x: Node) -> Node:
+    """The angle of the point (x, y), neither of them negative.
+
+    The lesser over the greater is at most 1, and beyond tan(pi / 8) turned back by pi / 4.
+    """
+    infinity, zero, one = number(np.inf, x), number(0, x), number(1, x)
+    less, greater = ops.minimum(x, y), ops.maximum(x, y)
+    both = ops.equal(less, infinity)
+    turned = ops.or_(ops.greater(less, ops.multiply(greater, number(TAN_EIGHTH, x))), both)
+    above = ops.select(turned, ops.subtract(less, greater), less)
+    below = ops.select(turned, ops.add(less, greater), greater)
+    above = ops.select(both, zero, above)
+    below = ops.select(ops.or_(both, ops.equal(greater, zero)), one, below)
+    angle = _series(ops.divide(above, below), ARCTANGENT)
+    quarter = ops.add(number(np.pi / 4, x), ops.add(angle, number(PI_REST / 4, x)))
+    angle = ops.select(turned, quarter, angle)
+    return ops.select(ops.greater(y, x), _from_pi(angle, 2), angle)
+
+
+def _from_pi(angle: Node, units: int) -> Node:
+    """`pi / units - angle`."""
+    rest = ops.subtract(angle, number(PI_REST / units, angle))
+    node: Node = ops.subtract(number(np.pi / units, angle), rest)
+    return node
+
+
+def _arctangent(x: Node) -> Node:
+    angle = _quadrant(ops.abs(x), ops.broadcast(number(1, x), shape=x.type.shape))
+    return ops.copysign(angle, x)
+
+
+def _angle(y: Node, x: Node) -> Node:
+    small = number(0.25, x)  # keeps the sum in `_quadrant` from overflowing
+    angle = _quadrant(*(ops.multiply(ops.abs(v), small) for v in (y, x)))
+    return ops.copysign(ops.select(ops.sign_bit(x), _from_pi(angle, 1), angle), y)
+
+
+def _arcsine_parts(x: Node) -> tuple[Node, Node]:
+    """Whether |x| > 1/2; and asin(x) if not, else asin(sqrt((1 - |x|) / 2))."""
+    size, half = ops.abs(x), number(0.5, x)
+    outer = ops.greater(size, half)
+    square = ops.multiply(ops.subtract(number(1, x), size), half)
+    square = ops.select(outer, square, ops.multiply(x, x))
+    root = ops.select(outer, ops.sqrt(square), x)
+    more = ops.multiply(square, polynomial(square, ARCSINE[x.type.dtype]))
+    return outer, ops.add(root, ops.multiply(root, more))
+
+
+def _arcsine(x: Node) -> Node:
+    outer, angle = _arcsine_parts(x)
+    far = _from_pi(ops.multiply(angle, number(2, x)), 2)
+    return ops.select(outer, ops.copysign(far, x), angle)
+
+
+def _arccosine(x: Node) -> Node:
+    outer, angle = _arcsine_parts(x)
+    twice = ops.multiply(angle, number(2, x))
+    far = ops.select(ops.sign_bit(x), _from_pi(twice, 1), twice)
+    return ops.select(outer, far, _from_pi(angle, 2))
+
+
 def real_or_complex(real: Lowering, name: str) -> Lowering:
     """A row: `real` for floats, one instruction for complex numbers."""
 
@@ -205,5 +300,10 @@ LOWERINGS.update(
     {
         ops.sin: real_or_complex(widened(_sine), "sine"),
         ops.cos: real_or_complex(widened(_cosine), "cosine"),
+        ops.tan: real_or_complex(widened(_tangent), "tan"),
+        ops.asin: real_or_complex(widened(_arcsine), "chlo.asin"),
+        ops.acos: real_or_complex(widened(_arccosine), "chlo.acos"),
+        ops.atan: real_or_complex(widened(_arctangent), "chlo.atan"),
+        ops.atan2: widened(_angle),
     }
 )

@@ -1,16 +1,54 @@
-"""Lowerings of dot_general and convolution."""
+"""Lowerings of dot_general and convolution.
+
+XLA:CPU calls a matrix product of Eigen's for floats and s32, and writes a plain loop for the other
+integers, up to forty times slower: those are computed in s32, or in limbs of f64. A sum of few
+products is emitted as such: it fuses, and where XLA would write its own small loop it is up to ten
+times faster.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
+from typing import Final, NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
+from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.movement import static_slice
 from lazytensor.core import ops
-from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts
-from lazytensor.core.types import TensorType
+from lazytensor.core.dtypes import F64, INTS, S32, S64
+from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
+from lazytensor.core.types import TensorType, tensor_type
+
+FEW: Final = 8
+"""At most so many products are summed one by one."""
+REUSED: Final = 4
+"""An operand that is read more often is not computed inside the fused loop, again and again."""
+LIMBED: Final = 2**20
+"""Products from which on 64-bit integers are worth splitting."""
+
+
+class Dot(NamedTuple):
+    """Which axes of the two operands belong together."""
+
+    batch: AxesPair
+    contract: AxesPair
+
+    def attribute(self) -> ir.Attribute:
+        """As StableHLO's attribute."""
+        return hlo.DotDimensionNumbers.get(*self.batch, *self.contract)
+
+    def free(self, side: int, ndim: int) -> Axes:
+        """The axes of one operand that are its own."""
+        bound = self.batch[side] + self.contract[side]
+        return tuple(axis for axis in range(ndim) if axis not in bound)
 
 
 def _dot_general(
@@ -23,10 +61,99 @@ def _dot_general(
     contract: AxesPair,
     dtype: np.dtype | None,
 ) -> Value:
-    numbers = hlo.DotDimensionNumbers.get(batch[0], batch[1], contract[0], contract[1])
+    dot = Dot(batch, contract)
+    inner = math.prod(x.type.shape[axis] for axis in contract[0])
+    if client.platform() != "cpu":
+        return _product(e, type, x, y, dot)
+    if 1 <= inner <= FEW:
+        return _sum_of_products(e, type, x, y, dot, inner)
+    if type.dtype in INTS and type.dtype.itemsize <= 4:
+        narrow = _product(e, type.with_dtype(S32), e.convert(x, S32), e.convert(y, S32), dot)
+        return e.convert(narrow, type.dtype)
+    if type.dtype in INTS:
+        x, y = e.convert(x, type.dtype), e.convert(y, type.dtype)
+        if type.size * inner >= LIMBED:
+            return _sum_of_limbs(e, type, x, y, dot, inner)
+    return _product(e, type, x, y, dot)
+
+
+def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
+    numbers = dot.attribute()
     return e.op(
         "dot_general", type, x, y, dot_dimension_numbers=numbers, precision_config=_highest()
     )
+
+
+def _sum_of_products(
+    e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int
+) -> Value:
+    """Products of slices, broadcast against each other, added up."""
+    wide = type.with_dtype(sum_dtype(x.type.dtype, type.dtype))
+    shared = len(dot.batch[0])
+    first = shared
+    parts = []
+    for side, (value, other) in enumerate(((x, y), (y, x))):
+        free = dot.free(side, value.type.ndim)
+        axes = [*range(shared), *range(first, first + len(free))]
+        first += len(free)
+        reads = math.prod(other.type.shape[axis] for axis in dot.free(1 - side, other.type.ndim))
+        if reads > REUSED:
+            value = e.op("optimization_barrier", value.type, value)
+        columns = _columns(e, e.convert(value, wide.dtype), dot, side, inner)
+        parts.append([e.place(column, type.shape, axes) for column in columns])
+    terms = [e.op("multiply", wide, *pair) for pair in zip(*parts, strict=True)]
+    return e.convert(_sum(e, terms), type.dtype)
+
+
+def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Value]:
+    """Batch and free axes of `x`, once for each place on the axes to contract."""
+    kept = dot.batch[side] + dot.free(side, x.type.ndim)
+    order = kept + dot.contract[side]
+    if order != tuple(range(x.type.ndim)):
+        turned = tuple(x.type.shape[axis] for axis in order)
+        x = e.op("transpose", x.type.with_shape(turned), x, permutation=i64s(order))
+    shape = x.type.shape[: len(kept)]
+    rows = e.reshape(x, (*shape, inner))
+    begin = (0,) * len(kept)
+    return [
+        e.reshape(static_slice(e, rows, (*begin, k), (*shape, 1), (1,) * rows.type.ndim), shape)
+        for k in range(inner)
+    ]
+
+
+def _sum_of_limbs(
+    e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int
+) -> Value:
+    """A product of 64-bit integers, modulo 2 to the 64, by products of their limbs in f64.
+
+    The limbs are so narrow that no sum of `inner` of their products passes 2 to the 53: all are
+    exact, whatever the order of the additions.
+    """
+    width = (53 - max(inner - 1, 1).bit_length()) // 2
+    line = tensor_type(S64, type.shape)
+    left, right = (_limbs(e, e.convert(value, S64), width) for value in (x, y))
+    terms = []
+    for i, j in product(range(len(left)), repeat=2):
+        shift = (i + j) * width
+        if shift < 64:
+            exact = _product(e, line.with_dtype(F64), left[i], right[j], dot)
+            places = e.full(shift, line)
+            terms.append(e.op("shift_left", line, e.convert(exact, S64), places))
+    return e.convert(_sum(e, terms), type.dtype)
+
+
+def _limbs(e: Emitter, x: Value, width: int) -> list[Value]:
+    """`x` cut into pieces of `width` bits, the lowest first, as f64."""
+    mask = e.full(2**width - 1, x.type)
+    shifted = [
+        e.op("shift_right_logical", x.type, x, e.full(shift, x.type))
+        for shift in range(0, 64, width)
+    ]
+    return [e.convert(e.op("and", x.type, limb, mask), F64) for limb in shifted]
+
+
+def _sum(e: Emitter, terms: Sequence[Value]) -> Value:
+    return reduce(lambda x, y: e.op("add", x.type, x, y), terms)
 
 
 def _convolution(

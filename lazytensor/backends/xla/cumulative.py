@@ -81,6 +81,7 @@ def _lines(e: Emitter, x: Value, kind: str) -> Value:
     m, n, k = x.type.shape
     together = _lines_together(m, k)
     parts = max(LANES // (together * k), 1) if n >= LANES * LANES else 1
+    parts = next((p for p in range(parts, 2 * parts) if n % p == 0), parts)
     if parts == 1:
         return e.reshape(_scan(e, e.reshape(x, (m, 1, n, k)), kind, together)[0], (m, n, k))
     length = -(-n // parts)

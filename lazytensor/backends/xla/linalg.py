@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from lazytensor.core.op import Op
 from lazytensor.core.ops.linalg import CHECKED
 from lazytensor.core.types import tensor_type
 
-Array = jax.Array
+Array: TypeAlias = jax.Array
 
 
 def _adjoint(x: Array) -> Array:

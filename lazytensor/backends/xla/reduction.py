@@ -33,8 +33,12 @@ NARROW: Final = frozenset([F16, BF16])
 """Dtypes that are reduced in f32."""
 WIDE_ROW: Final = 32 * 1024
 """Bytes of a kept last axis from which the library is slow in every case we measured."""
-SHORT_LINE, FEW: Final = 64, 4096
+SHORT_LINE: Final = 24
+FEW: Final = 4096
 """Elements up to which a line, or all lines together, are reduced in one go."""
+SEARCHED: Final = 16
+LONG: Final = 2**14
+"""Elements of a line up to which it is searched in one go, and from which on by blocks."""
 LANES: Final = (8, 16, 32, 20, 10, 12, 25)
 """Lengths of the short lines that long ones are cut into, the best first."""
 
@@ -96,27 +100,34 @@ _OWN_LOOP: Final[dict[str, Combine]] = {
 _SHORT: Final[dict[str, Combine]] = {**COMBINE, "max": _chosen("GE"), "min": _chosen("LE")}
 """What must differ from `_OWN_LOOP`, or XLA joins the two steps of `_along` into one again."""
 
+_OF_BYTES: Final = {"and": "min", "or": "max", "max": "max", "min": "min"}
+"""How predicates are reduced as bytes, of which many fit into a vector."""
+
 
 def reduction(kind: str) -> Lowering:
     """A row: one reduction, in the way that is fastest for its type."""
 
     def lower(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
-        wide = e.convert(x, F32 if type.dtype in NARROW else type.dtype)
         several = [axis for axis, n in enumerate(x.type.shape) if n != 1]
-        x = e.reshape(wide, tuple(x.type.shape[axis] for axis in several))
         axes = tuple(i for i, axis in enumerate(several) if axis in axes)
-        if not axes:
-            found = x
-        elif client.platform() != "cpu" or not x.type.size:
-            found = _reduce(e, x, axes, kind, COMBINE[kind])
-        elif kind == "sum":
-            own = type.dtype in FLOATS and _across(x.type, axes)
-            found = _reduce(e, x, axes, kind, _subtract if own else COMBINE[kind])
-        else:
-            found = _by_parts(e, x, axes, kind)
-        return e.reshape(e.convert(found, type.dtype), type.shape)
+        x = e.reshape(x, tuple(x.type.shape[axis] for axis in several))
+        if axes:
+            as_bytes = type.dtype == BOOL and kind in _OF_BYTES
+            wide = F32 if type.dtype in NARROW else U8 if as_bytes else type.dtype
+            x = e.convert(x, wide)
+            x = _reduced(e, x, axes, _OF_BYTES[kind] if as_bytes else kind)
+        return e.reshape(e.convert(x, type.dtype), type.shape)
 
     return lower
+
+
+def _reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
+    if client.platform() != "cpu" or not x.type.size:
+        return _reduce(e, x, axes, kind, COMBINE[kind])
+    if kind == "sum":
+        own = x.type.dtype in FLOATS and _across(x.type, axes)
+        return _reduce(e, x, axes, kind, _subtract if own else COMBINE[kind])
+    return _by_parts(e, x, axes, kind)
 
 
 def _reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Value:
@@ -143,6 +154,9 @@ def _by_parts(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     if first < x.type.ndim:
         x = _along(e, e.reshape(x, (*outer, math.prod(x.type.shape[first:]))), kind)
     others = tuple(axis for axis in axes if axis < first)
+    if others == tuple(range(len(others))) and len(others) > 1:
+        count = math.prod(outer[: len(others)])
+        x, others = e.reshape(x, (count, *x.type.shape[len(others) :])), (0,)
     return _reduce(e, x, others, kind, _OWN_LOOP[kind]) if others else x
 
 
@@ -167,7 +181,7 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
 
 def arg_reduction(kind: str) -> Lowering:
     """A row: the index of an extreme."""
-    across = expansion(lambda x: _extreme_across(x, kind))
+    by_value = expansion(lambda x: _extreme_by_value(x, kind))
     blocks = expansion(lambda x: _extreme_of_blocks(x, kind))
 
     def lower(e: Emitter, type: TensorType, x: Value, *, axis: int) -> Value:
@@ -179,12 +193,12 @@ def arg_reduction(kind: str) -> Lowering:
         if not type.size:
             return e.full(0, type)
         lines = e.reshape(x, (type.size // after, n, after))
-        if after > 1:
-            found = across(e, type, lines)
-        elif n > SHORT_LINE and x.type.size > FEW:
+        if after == 1 and (n <= SEARCHED or x.type.size <= FEW):
+            found = _extreme_of_short(e, lines, kind)
+        elif after == 1 and n >= LONG:
             found = blocks(e, type, e.reshape(lines, lines.type.shape[:2]))
         else:
-            found = _extreme_of_short(e, lines, kind)
+            found = by_value(e, type, lines)
         return e.reshape(e.convert(found, S64), type.shape)
 
     return lower
@@ -215,7 +229,7 @@ def _extreme_of_short(e: Emitter, lines: Value, kind: str) -> Value:
     return e.region_op("reduce", results, [x, places, *start], bodies, dimensions=i64s([1]))[1]
 
 
-def _extreme_across(x: Node, kind: str) -> Node:
+def _extreme_by_value(x: Node, kind: str) -> Node:
     """Per line along the middle axis of `x[m,n,k]`: the first index where the extreme is."""
     reduce = ops.reduce_max if kind == "max" else ops.reduce_min
     m, n, k = x.type.shape

@@ -21,7 +21,7 @@ from lazytensor.core.ops.bits import (
 )
 from lazytensor.core.ops.contraction import convolution, dot_general
 from lazytensor.core.ops.elementwise import (
-    abs,  # noqa: A004
+    abs,
     add,
     ceil,
     clamp,
@@ -63,6 +63,7 @@ from lazytensor.core.ops.elementwise import (
     subtract,
     trunc,
 )
+from lazytensor.core.ops.indexing import gather, scatter, take_along
 from lazytensor.core.ops.linalg import (
     cholesky,
     cholesky_checked,
@@ -88,7 +89,6 @@ from lazytensor.core.ops.linalg import (
     svd_checked,
     triangular_solve,
 )
-from lazytensor.core.ops.indexing import gather, scatter, take_along
 from lazytensor.core.ops.movement import (
     broadcast,
     concatenate,
@@ -148,9 +148,9 @@ from lazytensor.core.ops.special import (
     hypot,
     lgamma,
     log,
-    log10,
     log1p,
     log2,
+    log10,
     logaddexp,
     logaddexp2,
     logistic,
@@ -168,6 +168,7 @@ from lazytensor.core.ops.spectral import fft
 from lazytensor.core.ops.statistics import (
     deviation,
     interp,
+    is_close,
     log_softmax,
     logsumexp,
     mean,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lazytensor.core.dtypes import COMPLEX, FLOATS, INTS, NUMBERS, short_name
+from lazytensor.core.dtypes import BF16, COMPLEX, F16, F32, FLOATS, INTS, NUMBERS, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.op import check_dtype, primitive
 from lazytensor.core.shapes import check_axes, without
@@ -29,10 +29,10 @@ def dot_general(
     """Sum of products of `x` and `y` over the axes `contract`, once for each index of `batch`.
 
     x, y: numbers of one dtype; `batch` and `contract` name axes of x and, as many and of the same
-    sizes, of y. No axis to contract: the outer product. `dtype`: what the result is, and what is
-    summed in if it is wider, of the same kind; f16 and bf16 are summed in f32 in any case, integers wrap around.
-    Result: batch axes, the other axes of x, the other axes of y. Raises: DTypeError, ShapeError.
-    Source: StableHLO, dot_general.
+    sizes, of y. No axis to contract: the outer product. `dtype`: what the result is, of the same
+    kind, and what is summed in if it is wider; f16 and bf16 are summed in f32 in any case, integers
+    wrap around. Result: batch axes, the other axes of x, the other axes of y.
+    Raises: DTypeError, ShapeError. Source: StableHLO, dot_general.
     """
     own = check_dtype("dot_general", NUMBERS, x, y)
     result = own if dtype is None else dtype
@@ -126,6 +126,12 @@ def _ones(dilation: Axes, spatial: int) -> Axes:
 
 def _dilated(size: int, dilation: int) -> int:
     return (size - 1) * dilation + 1 if size else 0
+
+
+def sum_dtype(own: np.dtype, result: np.dtype) -> np.dtype:
+    """What products of `own` are summed in, for a `result`."""
+    wide = result if result.itemsize > own.itemsize else own
+    return F32 if wide in (F16, BF16) else wide
 
 
 def dense(

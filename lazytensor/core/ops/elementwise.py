@@ -69,7 +69,7 @@ def _names(dtypes: DTypes) -> str:
     return " ".join(sorted(map(short_name, dtypes)))
 
 
-abs = unary("abs", NUMBERS, "Magnitude of x; of the least integer, itself.", real_of)  # noqa: A001
+abs = unary("abs", NUMBERS, "Magnitude of x; of the least integer, itself.", real_of)
 negate = unary("negate", NUMBERS, "-x; integers wrap around.")
 sign = unary("sign", NUMBERS, "-1, 0 or 1 (0 for -0, NaN for NaN); x / |x| of a complex number.")
 square = unary("square", NUMBERS, "x * x; integers wrap around.")

@@ -1,9 +1,9 @@
 """Linear algebra over the last two axes; the axes before them are a batch.
 
 A matrix that LAPACK fails at ("Fails" below) gives NaN, whatever the others of its batch do; no op
-raises when it runs. An op that may fail has a twin whose name ends in `_checked` and which gives one
-result more: `ok`, a flag per matrix. A frontend that must raise records `guard(ok, error=…, text=…)`
-and `guarded(result, ok)`.
+raises when it runs. An op that may fail has a twin whose name ends in `_checked` and which gives
+one result more: `ok`, a flag per matrix. A frontend that must raise records
+`guard(ok, error=…, text=…)` and `guarded(result, ok)`.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ def eigh(x: TensorType, *, lower: bool = True) -> tuple[TensorType, TensorType]:
     """Eigenvalues, ascending, and orthonormal eigenvectors, as columns, of Hermitian matrices.
 
     x: f32 f64 c64 c128[…, n, n], of which one triangle is read. Result: real[…, n], type of x.
-    Fails: no convergence, NaN, infinity. Raises: DTypeError, ShapeError. Source: LAPACK syevd, heevd.
+    Fails: no convergence, NaN, infinity. Raises: DTypeError, ShapeError.
+    Source: LAPACK syevd, heevd.
     """
     batch, order = _square("eigh", x)
     return tensor_type(real_of(x.dtype), (*batch, order)), x

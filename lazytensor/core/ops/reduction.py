@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.dtypes import BOOL, BOOLS, FLOATS, INTS, NUMBERS, ORDERED, S64, DTypes, short_name
+from lazytensor.core.dtypes import (
+    BOOL,
+    BOOLS,
+    FLOATS,
+    INTS,
+    NUMBERS,
+    ORDERED,
+    S64,
+    DTypes,
+    short_name,
+)
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.op import Op, TypeRule, check_dtype, primitive
 from lazytensor.core.shapes import check_axes, without

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 
-from lazytensor.core.dtypes import BF16, F16, F32, S64, real_of
+from lazytensor.core.dtypes import BF16, COMPLEX, F16, F32, FLOATS, S64, real_of
 from lazytensor.core.node import Node
-from lazytensor.core.op import composite, scalar
+from lazytensor.core.op import check_dtype, composite, scalar
+from lazytensor.core.ops.bits import and_, or_
 from lazytensor.core.ops.elementwise import (
     abs,
     add,
@@ -22,6 +23,7 @@ from lazytensor.core.ops.elementwise import (
     is_finite,
     is_nan,
     less,
+    less_equal,
     multiply,
     real,
     select,
@@ -42,8 +44,9 @@ def _kept(shape: Shape, axes: Axes) -> Shape:
     return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
 
 
-def _wide(x: Node) -> Node:
-    narrow = x.type.dtype in (F16, BF16)
+def _wide(op: str, x: Node) -> Node:
+    """`x`, checked, as what it is summed in."""
+    narrow = check_dtype(op, FLOATS | COMPLEX, x.type) in (F16, BF16)
     return convert(x, dtype=F32) if narrow else x
 
 
@@ -73,7 +76,7 @@ def mean(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
 
     Raises: DTypeError, ShapeError. Source: numpy.mean.
     """
-    return _narrow(_mean(_wide(x), axes, keepdims), x)
+    return _narrow(_mean(_wide("mean", x), axes, keepdims), x)
 
 
 def _squares(x: Node, axes: Axes) -> Node:
@@ -92,13 +95,13 @@ def variance(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> N
     elements less the degrees of freedom. Result: the real dtype of x.
     Raises: DTypeError, ShapeError. Source: numpy.var.
     """
-    return _narrow(divide(_sum(_squares(_wide(x), axes), axes, keepdims), divisor), x)
+    return _narrow(divide(_sum(_squares(_wide("variance", x), axes), axes, keepdims), divisor), x)
 
 
 @composite
 def deviation(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     """The square root of `variance`. Operands, result and errors as there. Source: numpy.std."""
-    total = divide(_sum(_squares(_wide(x), axes), axes, keepdims), divisor)
+    total = divide(_sum(_squares(_wide("deviation", x), axes), axes, keepdims), divisor)
     return _narrow(sqrt(total), x)
 
 
@@ -115,7 +118,7 @@ def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
 
     Result: dtype of x. Raises: DTypeError, ShapeError. Source: scipy.special.logsumexp.
     """
-    wide = _wide(x)
+    wide = _wide("logsumexp", x)
     shifted, top = _shifted(wide, axes)
     total = log(_sum(exp(shifted), axes, keepdims))
     return _narrow(add(total, top if keepdims else reshape(top, shape=total.type.shape)), x)
@@ -127,7 +130,7 @@ def softmax(x: Node, *, axis: int) -> Node:
 
     Source: scipy.special.softmax.
     """
-    shifted = exp(_shifted(_wide(x), (axis,))[0])
+    shifted = exp(_shifted(_wide("softmax", x), (axis,))[0])
     return _narrow(divide(shifted, _sum(shifted, (axis,), True)), x)
 
 
@@ -137,7 +140,7 @@ def log_softmax(x: Node, *, axis: int) -> Node:
 
     Raises: DTypeError, ShapeError. Source: scipy.special.log_softmax.
     """
-    shifted = _shifted(_wide(x), (axis,))[0]
+    shifted = _shifted(_wide("log_softmax", x), (axis,))[0]
     return _narrow(subtract(shifted, log(_sum(exp(shifted), (axis,), True))), x)
 
 
@@ -147,9 +150,21 @@ def norm2(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
 
     Result: the real dtype of x. Raises: DTypeError, ShapeError. Source: numpy.linalg.norm.
     """
-    wide = _wide(x)
+    wide = _wide("norm2", x)
     magnitudes = square(abs(wide)) if wide.type.dtype.kind == "c" else square(wide)
     return _narrow(sqrt(_sum(magnitudes, axes, keepdims)), x)
+
+
+@composite
+def is_close(x: Node, y: Node, rtol: Node, atol: Node, *, equal_nan: bool = False) -> Node:
+    """Whether |x - y| <= atol + rtol * |y|, or x = y, infinite ones included.
+
+    x, y, rtol, atol: one dtype of floats, shapes that broadcast. `equal_nan`: NaN is close to NaN.
+    Result: pred. Raises: DTypeError, ShapeError. Source: numpy.isclose.
+    """
+    near = less_equal(abs(subtract(x, y)), add(atol, multiply(rtol, abs(y))))
+    found = or_(and_(near, is_finite(y)), equal(x, y))
+    return or_(found, and_(is_nan(x), is_nan(y))) if equal_nan else found
 
 
 @composite

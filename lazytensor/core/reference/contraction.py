@@ -6,21 +6,11 @@ import builtins
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.interpret import REFERENCES
-from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts
-
-HALVES = frozenset([np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)])
-
-
-def sum_dtype(own: np.dtype, result: np.dtype) -> np.dtype:
-    """What products of `own` are summed in, for a `result`."""
-    wide = result if result.itemsize > own.itemsize else own
-    return np.dtype(np.float32) if wide in HALVES else wide
-
+from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
 
 def _dot_general(
     x: np.ndarray,
@@ -45,7 +35,8 @@ def _dot_general(
         right.reshape((*shared, inner, columns)).astype(wide, copy=False),
     )
     ends = [a.shape[i] for a, f in zip((x, y), free, strict=True) for i in f]
-    return product.reshape((*shared, *ends)).astype(dtype or x.dtype, copy=False)
+    result: np.ndarray = product.reshape((*shared, *ends)).astype(dtype or x.dtype, copy=False)
+    return result
 
 
 def _spread(x: np.ndarray, steps: Axes, padding: Pairs) -> np.ndarray:

@@ -120,8 +120,9 @@ def _finite(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _triangle(x: np.ndarray, lower: bool) -> tuple[np.ndarray, str]:
-    return _finite(np.tril(x) if lower else np.triu(x)), "L" if lower else "U"
+def _triangle(x: np.ndarray, lower: bool) -> np.ndarray:
+    """One triangle, where `eigh` reads it: below the diagonal."""
+    return _finite(np.tril(x) if lower else np.conj(np.swapaxes(np.triu(x), -1, -2)))
 
 
 def _eig(x: np.ndarray) -> Results:
@@ -134,8 +135,8 @@ MAY_FAIL: dict[Op, Decomposition] = {
     ops.cholesky: lambda x, *, lower: np.linalg.cholesky(x, upper=not lower),
     ops.svd: lambda x, *, full: tuple(np.linalg.svd(_finite(x), full_matrices=full)),
     ops.singular_values: lambda x: np.linalg.svd(_finite(x), compute_uv=False),
-    ops.eigh: lambda x, *, lower: tuple(np.linalg.eigh(*_triangle(x, lower))),
-    ops.eigvalsh: lambda x, *, lower: np.linalg.eigvalsh(*_triangle(x, lower)),
+    ops.eigh: lambda x, *, lower: tuple(np.linalg.eigh(_triangle(x, lower))),
+    ops.eigvalsh: lambda x, *, lower: np.linalg.eigvalsh(_triangle(x, lower)),
     ops.eig: _eig,
     ops.eigvals: lambda x: np.linalg.eigvals(x).astype(complex_of(x.dtype)),
     ops.inv: np.linalg.inv,

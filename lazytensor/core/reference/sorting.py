@@ -41,17 +41,42 @@ def _order(keys: tuple[Array, ...], axis: int, descending: bool) -> Array:
 
 
 def _argsort(x: Array, axis: int) -> Array:
-    """A stable argsort. NumPy's unstable one is up to twice as fast, and as good without ties."""
-    line = x.ravel()
-    probe = np.sort(line[:: max(line.size // _PROBED, 1)])
-    if x.shape[axis] < _PROBED or (probe[1:] == probe[:-1]).any():
+    """A stable argsort. NumPy sorts numbers by vector instructions, but only if unstable."""
+    if x.dtype.itemsize <= 4:
+        return _argsort_words(x, axis)
+    if _has_equal(np.sort(x.ravel()[:: max(x.size // _PROBED, 1)])):
         return np.argsort(x, axis, kind="stable")
     order = np.argsort(x, axis)
     found = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
-    several_nans = (found[..., -2] != found[..., -2]).any()
-    if several_nans or (found[..., 1:] == found[..., :-1]).any():
-        return np.argsort(x, axis, kind="stable")
-    return order
+    return np.argsort(x, axis, kind="stable") if _has_equal(found) else order
+
+
+def _has_equal(sorted_lines: Array) -> bool:
+    """Whether two neighbours are equal, or NaN both."""
+    left, right = sorted_lines[..., :-1], sorted_lines[..., 1:]
+    return bool(((left == right) | (left != left)).any())
+
+
+def _argsort_words(x: Array, axis: int) -> Array:
+    """Sort words whose high half is the key, and whose low half is the index."""
+    words = _integers(x).astype(S64)
+    words <<= 32
+    places = np.arange(x.shape[axis])
+    words |= places.reshape(-1, *(1,) * (x.ndim - axis - 1))
+    words.sort(axis)
+    words &= 2**32 - 1
+    return words
+
+
+def _integers(x: Array) -> Array:
+    """Integers that order as `x` does, 0.0 and -0.0 being equal and NaN the last."""
+    if x.dtype == np.uint32:
+        return x.astype(S64) - 2**31
+    if x.dtype.kind != "f":
+        return x
+    bits = (x + np.zeros((), x.dtype)).view(f"i{x.dtype.itemsize}")  # -0.0 + 0.0 is 0.0
+    largest = np.iinfo(bits.dtype).max
+    return np.where(x != x, largest, bits ^ ((bits >> (x.dtype.itemsize * 8 - 1)) & largest))
 
 
 def _top_k(x: Array, *, k: int) -> tuple[Array, Array]:

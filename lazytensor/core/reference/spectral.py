@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.interpret import REFERENCES
 from lazytensor.core.types import Shape
 
-TRANSFORMS = {
+TRANSFORMS: dict[str, Callable[..., Any]] = {
     "FFT": np.fft.fftn,
     "IFFT": np.fft.ifftn,
     "RFFT": np.fft.rfftn,
@@ -17,7 +20,7 @@ TRANSFORMS = {
 
 
 def _fft(x: np.ndarray, *, kind: str, lengths: Shape) -> np.ndarray:
-    return TRANSFORMS[kind](x, lengths, axes=range(-len(lengths), 0))
+    return np.asarray(TRANSFORMS[kind](x, lengths, axes=range(-len(lengths), 0)))
 
 
 REFERENCES[ops.fft] = _fft

@@ -52,9 +52,6 @@ def body_for(row: Row, dtype: np.dtype) -> Body | None:
     return next((body for letters, body in row.items() if letter in letters), None)
 
 
-_FLEXIBLE: Final = frozenset([int, float, complex])
-
-
 def resolve(real: np.ufunc, row: Row, kinds: tuple[Kind, ...], **how: Any) -> Loop:
     """The loop that NumPy chooses. Raises: TypeError, as NumPy would."""
     given = [PYTHON_NUMBERS[k] if k is bool else k for k in kinds]
@@ -67,6 +64,21 @@ def resolve(real: np.ufunc, row: Row, kinds: tuple[Kind, ...], **how: Any) -> Lo
     ins, outs = found[: real.nin], found[real.nin :]
     body = body_for(row, ins[0])
     return Loop(ins, outs, body if real.signature is not None else _checked(body, ins))
+
+
+def check(real: np.ufunc, kinds: tuple[Kind, ...], outs: tuple[Any, ...], **how: Any) -> None:
+    """Raise what NumPy raises for dtypes that do not go together, or not into `outs`.
+
+    `resolve_dtypes` must not be asked first: with a Python integer that cannot be cast, it crashes
+    NumPy 2.4.
+    """
+    if real.signature is not None:
+        given = [PYTHON_NUMBERS.get(k, k) for k in kinds]
+        real.resolve_dtypes((*given, *(out if out is None else out.dtype for out in outs)), **how)
+        return
+    given = [k(1) if k in PYTHON_NUMBERS else np.ones(1, k) for k in kinds]
+    like = [np.empty(1, out.dtype) if hasattr(out, "dtype") else out for out in outs]
+    real(*given, out=tuple(like), **how)
 
 
 def _checked(body: Body | None, dtypes: tuple[np.dtype, ...]) -> Body | None:

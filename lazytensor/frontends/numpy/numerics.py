@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.dtypes import BOOL, S32
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, Op, scalar
@@ -183,9 +183,8 @@ def ldexp(x: Node, exponent: Node) -> Node:
 
 def matmul(x: Node, y: Node) -> Node:
     """The product of two stacks of matrices; a vector is a row on the left, a column on the right."""
+    _check_axes(x, 1, y, 1)
     left, right = x.type.shape, y.type.shape
-    if not left or not right:
-        raise ShapeError(f"matmul: operands with axes are needed, got {x.type}, {y.type}")
     if len(left) == 1 or len(right) == 1:
         rows = x if len(left) > 1 else _reshape(x, (1, *left))
         columns = y if len(right) > 1 else _reshape(y, (*right, 1))
@@ -207,6 +206,7 @@ def matmul(x: Node, y: Node) -> Node:
 
 def vecdot(x: Node, y: Node) -> Node:
     """Products of vectors on the last axes, the left one conjugated."""
+    _check_axes(x, 1, y, 1)
     row = _reshape(_conjugate(x), (*x.type.shape[:-1], 1, x.type.shape[-1]))
     column = _reshape(y, (*y.type.shape, 1))
     made = matmul(row, column)
@@ -215,15 +215,22 @@ def vecdot(x: Node, y: Node) -> Node:
 
 def matvec(x: Node, y: Node) -> Node:
     """Products of matrices and vectors."""
+    _check_axes(x, 2, y, 1)
     made = matmul(x, _reshape(y, (*y.type.shape, 1)))
     return _reshape(made, made.type.shape[:-1])
 
 
 def vecmat(x: Node, y: Node) -> Node:
     """Products of vectors, conjugated, and matrices."""
+    _check_axes(x, 1, y, 2)
     made = matmul(_reshape(_conjugate(x), (*x.type.shape[:-1], 1, x.type.shape[-1])), y)
     shape = made.type.shape
     return _reshape(made, (*shape[:-2], shape[-1]))
+
+
+def _check_axes(x: Node, left: int, y: Node, right: int) -> None:
+    if x.type.ndim < left or y.type.ndim < right:
+        raise ShapeError(f"{left} and {right} axes are needed, got {x.type}, {y.type}")
 
 
 def _conjugate(x: Node) -> Node:
@@ -237,8 +244,3 @@ def _reshape(x: Node, shape: Shape) -> Node:
 def _stacked(x: Node, stack: Shape) -> Node:
     shape = (*stack, *x.type.shape[-2:])
     return x if x.type.shape == shape else cast(Node, ops.broadcast(x, shape=shape))
-
-
-def integers(x: Node) -> Node:
-    """`x` as s64."""
-    return convert(x, S64)

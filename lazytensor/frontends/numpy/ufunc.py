@@ -7,38 +7,24 @@ of its operands in `plans`, which the fast paths here and in `operators.py` look
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import loops, masked, ufunc_methods
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_result
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.plans import Plan, remember
 from lazytensor.frontends.numpy.promotion import WEAK, operand
 
-PLANS_BOUND: Final = 20_000
 COMPARISONS: Final = frozenset(
     "equal not_equal less less_equal greater greater_equal".split()
 )
-
-
-class Plan(NamedTuple):
-    """A plain call, ready: `op(*nodes)` is the result of class `cls`.
-
-    A Python number enters as a scalar of `dtype` if it is within `low` and `high`.
-    """
-
-    op: Any
-    cls: type
-    low: Any = None
-    high: Any = None
-    dtype: Any = None
 
 
 class UfuncType(type):
@@ -178,7 +164,8 @@ def _record(
             return _compare_beyond(self, inputs, operands)
         raise
     if not options and where is True and not any(o is not None for o in outs):
-        _remember(self, operands, loop, made)
+        if self.nout == 1:
+            remember(self.plans, operands, loop, made)
         return tuple(map(wrap_result, made)) if self.nout > 1 else wrap_result(made)
     results = made if self.nout > 1 else (made,)
     if self.real.signature is not None:
@@ -200,7 +187,7 @@ def _check_outs(self: ufunc, results: tuple[Node, ...], outs: tuple[Any, ...]) -
 def _find_loop(
     self: ufunc, kinds: tuple[loops.Kind, ...], outs: tuple[Any, ...], options: dict[str, Any]
 ) -> loops.Loop | None:
-    """The loop; NumPy checks that `out=` may be given its results."""
+    """The loop that the keywords ask for, and that may write to `out`; None if they ask for more."""
     how: dict[str, Any] = {}
     if options.keys() - {"dtype", "casting", "signature", "sig"}:
         return None
@@ -211,67 +198,9 @@ def _find_loop(
         signature = (*[None] * self.nin, *[np.dtype(options["dtype"])] * self.nout)
     if signature is not None:
         how["signature"] = signature
-    if any(out is not None for out in outs):
-        given = [loops.PYTHON_NUMBERS[k] if k is bool else k for k in kinds]
-        if all(k in WEAK for k in given):
-            given = [loops.PYTHON_NUMBERS[k] for k in given]
-        self.real.resolve_dtypes(
-            (*given, *(None if out is None else out.dtype for out in outs)), **how
-        )
+    if how or any(out is not None for out in outs):
+        loops.check(self.real, kinds, outs, **how)
     return self.loop(kinds, **how)
-
-
-def _remember(self: ufunc, operands: tuple[Any, ...], loop: loops.Loop, made: Any) -> None:
-    """Make the plan of a plain call, for the fast paths."""
-    if self.nout > 1:
-        return
-    nodes = [x for x in operands if isinstance(x, Node)]
-    types = [x.type if isinstance(x, Node) else type(x) for x in operands]
-    cls = ndarray if made.type.ndim else Scalar
-    plain = all(
-        not isinstance(x, Node) or x.type.dtype is d for x, d in zip(operands, loop.dtypes, strict=True)
-    )
-    assert loop.body is not None
-    op = loop.body if plain and _keeps_dtype(loop) else loop
-    if len(self.plans) > PLANS_BOUND:
-        self.plans.clear()
-    if self.nin == 1:
-        self.plans[types[0]] = Plan(op, cls)
-    elif len(nodes) == 2:
-        self.plans[tuple(types)] = Plan(op, cls)
-    else:
-        at = 0 if not isinstance(operands[0], Node) else 1
-        low, high = _bounds(type(operands[at]), loop.dtypes[at])
-        if low is None:
-            return
-        self.plans[tuple(types)] = Plan(op, cls, low, high, loop.dtypes[at])
-
-
-def _keeps_dtype(loop: loops.Loop) -> bool:
-    """Whether the body's result is of the loop's result dtype by itself."""
-    return loop.results[0] in (BOOL, loop.dtypes[0])
-
-
-class _Anything:
-    """Below and above every number: complex ones are not ordered."""
-
-    def __le__(self, other: Any) -> bool:
-        return True
-
-    __ge__ = __le__
-
-
-def _bounds(number: type, dtype: np.dtype) -> tuple[Any, Any]:
-    """Between which numbers converting to `dtype` need not be looked at."""
-    if dtype.kind == "c" and dtype.itemsize == 16:
-        return _Anything(), _Anything()
-    if dtype.kind in "iu" and number is int:
-        return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    if dtype.itemsize == 8 and dtype.kind == "f":
-        return (-(2**53), 2**53) if number is int else (-float("inf"), float("inf"))
-    if dtype.itemsize == 4 and dtype.kind == "f":
-        return (-(2**24), 2**24) if number is int else (-3e38, 3e38)
-    return None, None
 
 
 def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:

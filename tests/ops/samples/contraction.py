@@ -23,7 +23,7 @@ def _array(shape: tuple[int, ...], dtype: np.dtype, seed: int = 0) -> np.ndarray
     rng = np.random.default_rng(seed)
     if dtype.kind in "iu":
         return np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
-    numbers = rng.standard_normal(shape)
+    numbers = rng.standard_normal(shape) + 2  # so that sums do not cancel
     if dtype.kind == "c":
         numbers = numbers + 1j * rng.standard_normal(shape)
     return np.asarray(numbers).astype(dtype)

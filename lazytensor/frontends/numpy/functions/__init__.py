@@ -14,6 +14,8 @@ import numpy as np
 from lazytensor.frontends.numpy import fft, host, linalg, random
 from lazytensor.frontends.numpy.functions import (
     creation,
+    diagonals,
+    differences,
     einsum,
     elementwise,
     generators,
@@ -36,6 +38,8 @@ from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily
 
 _MODULES: Final = (
     creation,
+    diagonals,
+    differences,
     einsum,
     elementwise,
     joining,
@@ -60,8 +64,11 @@ LAZY: Final[dict[str, Function]] = {
         if hasattr(np, name)
     },
     **numpys.LAZY,
-    **{name: dressed(function, getattr(np, name)) for name, function in creation.PLAIN.items()},
-    **generators.PLAIN,
+    **{
+        name: dressed(function, getattr(np, name))
+        for module in (creation, diagonals, generators)
+        for name, function in module.PLAIN.items()
+    },
 }
 """What records."""
 

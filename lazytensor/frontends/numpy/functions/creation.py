@@ -17,7 +17,6 @@ from lazytensor.frontends.numpy.assignment import settled, stored
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
-from lazytensor.frontends.numpy.functions.joining import stack
 from lazytensor.frontends.numpy.functions.rebound import CREATION, SURFACE
 from lazytensor.frontends.numpy.functions.views import in_shape
 from lazytensor.frontends.numpy.promotion import (
@@ -32,6 +31,9 @@ from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow, writeable
 
 _FLOAT = np.dtype(np.float64)
 _INT = np.dtype(np.int64)
+_DEFAULT = {bool: np.dtype(bool), int: _INT, float: _FLOAT, complex: np.dtype(complex)}
+
+_ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def shape_of(shape: Any) -> Shape:
@@ -187,90 +189,6 @@ def _counted(start: int, size: int, step: int) -> Node:
     return ops.add(node, scalar(start, _INT)) if start else node
 
 
-def eye(
-    N: Any,
-    M: Any = None,
-    k: Any = 0,
-    dtype: Any = float,
-    order: Any = "C",
-    *,
-    device: Any = None,
-    like: Any = None,
-) -> Any:
-    """See numpy.eye."""
-    try:
-        kind = dtype_of(dtype)
-    except HostOnly:
-        return np.eye(real(N), real(M), real(k), dtype, order)
-    shape = shape_of((real(N), real(N) if M is None else real(M)))
-    return laid_out(wrap(convert(_band(shape, operator.index(real(k)), ops.equal), kind)), order)
-
-
-def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """See numpy.identity."""
-    return eye(n, dtype=dtype)
-
-
-def _band(shape: Shape, k: int, compare: Function) -> Node:
-    """Per element: how its column compares with its row plus `k`."""
-    rows = ops.iota(dtype=_INT, shape=(shape[0], 1), axis=0)
-    columns = ops.iota(dtype=_INT, shape=(1, shape[1]), axis=1)
-    moved = ops.add(rows, scalar(k, _INT)) if k else rows
-    node: Node = compare(columns, moved)
-    return node
-
-
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Any:
-    """See numpy.tri."""
-    try:
-        kind = dtype_of(dtype)
-    except HostOnly:
-        return np.tri(real(N), real(M), real(k), dtype)
-    shape = shape_of((real(N), real(N) if M is None else real(M)))
-    return wrap(convert(_band(shape, operator.index(real(k)), ops.less_equal), kind))
-
-
-def _triangle(k_added: int, inside: bool) -> Function:
-    def cut(m: Any, k: int = 0) -> Any:
-        node = operand(m)
-        shape = node.type.shape
-        if node.type.ndim == 1:  # NumPy repeats a line
-            shape = (shape[0], shape[0])
-        elif not shape:
-            np.tril(np.zeros(()))  # raises
-        mask = _band(shape[-2:], operator.index(real(k)) + k_added, ops.less_equal)
-        zero = scalar(0, node.type.dtype)
-        return wrap(ops.select(mask, *((node, zero) if inside else (zero, node))))
-
-    return cut
-
-
-def diag(v: Any, k: int = 0) -> Any:
-    """See numpy.diag."""
-    array = asarray(v)
-    offset = operator.index(k)
-    if array.ndim == 2:
-        from lazytensor.frontends.numpy.functions.views import diagonal
-
-        return diagonal(array, offset)
-    if array.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    return wrap(_on_diagonal(array.node, offset))
-
-
-def diagflat(v: Any, k: int = 0) -> Any:
-    """See numpy.diagflat."""
-    node = operand(v)
-    return wrap(_on_diagonal(ops.reshape(node, shape=(node.type.size,)), operator.index(k)))
-
-
-def _on_diagonal(line: Node, k: int) -> Node:
-    n = line.type.size + abs(k)
-    none = filled((n, n), 0, line.type.dtype)
-    node: Node = ops.update_diagonal(none, line, offset=k, axis1=0, axis2=1)
-    return node
-
-
 def array(
     object: Any,
     dtype: Any = None,
@@ -285,7 +203,8 @@ def array(
     """See numpy.array."""
     made = _converted(object, dtype, bool(copy))
     if not issubclass(type(made), Lazy):
-        return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+        given = real(object) if has_lazy(object) else object
+        return np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     if copy is False and made is not object:
         np.array(real(object) if has_lazy(object) else object, dtype, copy=False)  # may raise
     if made is not object and order in ("F", "f", "K", "k", "A", "a"):
@@ -310,17 +229,26 @@ def _converted(x: Any, dtype: Any, copy: bool) -> Any:
 
 def nested(x: Any, dtype: Any) -> Any:
     """A nested list with lazy arrays in it, put together without computing them."""
-    parts = [nested(y, None) if type(y) in (list, tuple) else y for y in x]
-    if dtype is None:
-        kind = result_type(*parts)
-    else:
-        kind = np.dtype(dtype)
+    parts = [_part(y) for y in x]
+    if not all(isinstance(y, _ARRAYS) for y in parts):
+        return np.array(real(x), dtype)
+    # In an array, other than next to one, a Python number is as strong as its default dtype.
+    strong = [_DEFAULT.get(type(y), y) for y in parts]
+    kind = result_type(*strong) if dtype is None else np.dtype(dtype)
     if kind not in CANONICAL:
         return np.array(real(x), dtype)
-    nodes = [number(y, kind) if type(y) in (int, float, complex) else operand(y) for y in parts]
-    if len({node.type.shape for node in nodes}) > 1:
+    nodes = [number(y, kind) if type(y) in _DEFAULT else operand(y) for y in parts]
+    shape = nodes[0].type.shape
+    if any(node.type.shape != shape for node in nodes):
         return np.array(real(x), dtype)  # raises
-    return stack([wrap(convert(settled(node), kind)) for node in nodes])
+    rows = [ops.reshape(convert(node, kind), shape=(1, *shape)) for node in nodes]
+    return wrap(ops.concatenate(*rows, axis=0))
+
+
+def _part(x: Any) -> Any:
+    if type(x) in (list, tuple):
+        return nested(x, None) if has_lazy(x) else conversion.array(x)
+    return x
 
 
 def asarray_(
@@ -363,11 +291,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 LAZY: dict[str, Function] = {
     **_LIKE,
     "copy": copy,
-    "diag": diag,
-    "diagflat": diagflat,
     "full_like": full_like,
-    "tril": _triangle(0, True),
-    "triu": _triangle(-1, False),
 }
 
 PLAIN: dict[str, Function] = {
@@ -378,11 +302,8 @@ PLAIN: dict[str, Function] = {
     "ascontiguousarray": ascontiguousarray,
     "asfortranarray": asfortranarray,
     "empty": empty,
-    "eye": eye,
     "full": full,
-    "identity": identity,
     "ones": ones,
-    "tri": tri,
     "zeros": zeros,
 }
 """Lazy even without a lazy argument."""

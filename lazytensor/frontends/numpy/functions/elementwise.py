@@ -11,10 +11,9 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, F64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar, starts
+from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
@@ -167,43 +166,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return x.astype(dtype, copy=copy)
 
 
-def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
-    """See numpy.interp."""
-    values, line = operand(fp), convert(operand(xp), F64)
-    if period is not None or values.type.dtype.kind == "c":
-        raise Unsupported("interp: a period, or complex values")
-    values = convert(values, F64)
-    if line.type.ndim != 1 or values.type.ndim != 1:
-        raise ValueError("object too deep for desired array")
-    if not line.type.size:
-        raise ValueError("array of sample points is empty")
-    if line.type.size != values.type.size:
-        raise ValueError("fp and xp are not of the same length")
-    low = _end(values, 0) if left is None else convert(operand(left), F64)
-    high = _end(values, -1) if right is None else convert(operand(right), F64)
-    given = convert(operand(x), F64)
-    made = ops.interp(given, line, values, low, high)
-    return wrap_result(ops.reshape(made, shape=given.type.shape))
-
-
-def _end(values: Node, place: int) -> Node:
-    begin = starts((place % values.type.size,))
-    node: Node = ops.slice(values, begin, sizes=(1,), strides=(1,))
-    return node
-
-
-_gradient_of_numpy = rebound("gradient")
-
-
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """See numpy.gradient. It looks whether distances are equal: best where they are known."""
-    there = [known(x) for x in varargs]
-    given = [x if value is None else value[()] for x, value in zip(varargs, there, strict=True)]
-    return _gradient_of_numpy(f, *given, axis=axis, edge_order=edge_order)
-
-
 def selected(x: Any, condlist: Any, funclist: Any) -> Any:
     """`piecewise` of functions that are defined everywhere, all of which are computed."""
     first, otherwise = (function(x) for function in funclist)
@@ -235,10 +197,8 @@ LAZY: dict[str, Function] = {
     "around": round,
     "astype": astype,
     "clip": clip,
-    "gradient": gradient,
     "i0": rebound("i0", piecewise=selected),
     "imag": imag,
-    "interp": interp,
     "iscomplex": _has_imaginary(False),
     "isneginf": _flagged(ops.equal, False),
     "isposinf": _flagged(ops.equal, True),

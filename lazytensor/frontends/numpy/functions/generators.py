@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
+from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import copied, space
 
 
@@ -64,4 +64,4 @@ OBJECTS: dict[str, Any] = {
     "r_": Concatenator(np.r_),
 }
 
-PLAIN: dict[str, Function] = {"fromfunction": dressed(fromfunction, np.fromfunction)}
+PLAIN: dict[str, Function] = {"fromfunction": fromfunction}

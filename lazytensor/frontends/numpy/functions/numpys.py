@@ -10,8 +10,8 @@ from lazytensor.frontends.numpy.functions.rebound import rebound
 
 NAMES = (
     "allclose angle apply_along_axis apply_over_axes array_equal array_equiv array_split "
-    "common_type diag_indices_from diff dsplit ediff1d fix flip fliplr flipud hsplit iscomplexobj "
-    "isclose isrealobj nan_to_num piecewise polyadd polyder polyint polysub polyval real_if_close "
+    "common_type diag_indices_from dsplit ediff1d fix flip fliplr flipud hsplit iscomplexobj "
+    "isrealobj nan_to_num piecewise polyadd polyder polyint polysub polyval real_if_close "
     "rollaxis rot90 row_stack sinc split trapezoid tril_indices_from trim_zeros triu_indices_from "
     "unstack unwrap vsplit"
 )

@@ -1,0 +1,114 @@
+"""Identities, triangles and diagonals."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.array import asarray, wrap
+from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.creation import dtype_of, filled, laid_out, shape_of
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.views import diagonal
+from lazytensor.frontends.numpy.promotion import convert, operand
+
+
+def eye(
+    N: Any,
+    M: Any = None,
+    k: Any = 0,
+    dtype: Any = float,
+    order: Any = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """See numpy.eye."""
+    try:
+        kind = dtype_of(dtype)
+    except HostOnly:
+        return np.eye(real(N), real(M), real(k), dtype, order)
+    shape = shape_of((real(N), real(N) if M is None else real(M)))
+    return laid_out(wrap(convert(_band(shape, operator.index(real(k)), ops.equal), kind)), order)
+
+
+def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """See numpy.identity."""
+    return eye(n, dtype=dtype)
+
+
+def _band(shape: Shape, k: int, compare: Function) -> Node:
+    """Per element: how its column compares with its row plus `k`."""
+    rows = ops.iota(dtype=S64, shape=(shape[0], 1), axis=0)
+    columns = ops.iota(dtype=S64, shape=(1, shape[1]), axis=1)
+    moved = ops.add(rows, scalar(k, S64)) if k else rows
+    node: Node = compare(columns, moved)
+    return node
+
+
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Any:
+    """See numpy.tri."""
+    try:
+        kind = dtype_of(dtype)
+    except HostOnly:
+        return np.tri(real(N), real(M), real(k), dtype)
+    shape = shape_of((real(N), real(N) if M is None else real(M)))
+    return wrap(convert(_band(shape, operator.index(real(k)), ops.less_equal), kind))
+
+
+def _triangle(k_added: int, inside: bool) -> Function:
+    def cut(m: Any, k: int = 0) -> Any:
+        node = operand(m)
+        shape = node.type.shape
+        if node.type.ndim == 1:  # NumPy repeats a line
+            shape = (shape[0], shape[0])
+        elif not shape:
+            np.tril(np.zeros(()))  # raises
+        mask = _band(shape[-2:], operator.index(real(k)) + k_added, ops.less_equal)
+        zero = scalar(0, node.type.dtype)
+        return wrap(ops.select(mask, *((node, zero) if inside else (zero, node))))
+
+    return cut
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """See numpy.diag."""
+    array = asarray(v)
+    offset = operator.index(k)
+    if array.ndim == 2:
+        return diagonal(array, offset)
+    if array.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    return wrap(_on_diagonal(array.node, offset))
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """See numpy.diagflat."""
+    node = operand(v)
+    return wrap(_on_diagonal(ops.reshape(node, shape=(node.type.size,)), operator.index(k)))
+
+
+def _on_diagonal(line: Node, k: int) -> Node:
+    n = line.type.size + abs(k)
+    none = filled((n, n), 0, line.type.dtype)
+    node: Node = ops.update_diagonal(none, line, offset=k, axis1=0, axis2=1)
+    return node
+
+
+LAZY: dict[str, Function] = {
+    "diag": diag,
+    "diagflat": diagflat,
+    "tril": _triangle(0, True),
+    "triu": _triangle(-1, False),
+}
+
+PLAIN: dict[str, Function] = {"eye": eye, "identity": identity, "tri": tri}
+"""Lazy even without a lazy argument."""

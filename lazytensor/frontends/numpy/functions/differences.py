@@ -1,0 +1,154 @@
+"""Functions of neighbours: differences, gradients, interpolation."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import F64
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import starts
+from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.indices import known
+from lazytensor.frontends.numpy.functions.joining import joined
+from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.functions.reductions import NO, axes_of
+from lazytensor.frontends.numpy.promotion import common, convert, number, operand
+
+_gradient_of_numpy = rebound("gradient")
+
+
+def part(node: Node, axis: int, start: int, stop: int) -> Node:
+    """The elements from `start` to `stop` along an axis; negative ones count from the end."""
+    shape = node.type.shape
+    n, rank = shape[axis], len(shape)
+    first, last = start + n * (start < 0), stop + n * (stop <= 0)
+    sizes = (*shape[:axis], max(last - first, 0), *shape[axis + 1 :])
+    begin = starts(tuple(first if i == axis else 0 for i in range(rank)))
+    made: Node = ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
+    return made
+
+
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO, append: Any = NO) -> Any:
+    """See numpy.diff."""
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    node = operand(a)
+    if not node.type.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    ends = [_end(x, node, place) for x in (prepend, append)]
+    parts = [x for x in (ends[0], node, ends[1]) if x is not None]
+    if len(parts) > 1:
+        node = joined(parts, place).node
+    op = ops.xor if node.type.dtype.kind == "b" else ops.subtract
+    for _ in range(operator.index(n)):
+        size = node.type.shape[place]
+        if not size:
+            break
+        node = op(part(node, place, 1, size), part(node, place, 0, size - 1 or -size))
+    return wrap(node)
+
+
+def _end(x: Any, node: Node, axis: int) -> Node | None:
+    if x is NO:
+        return None
+    given = operand(x)
+    if given.type.ndim:
+        return given
+    shape = node.type.shape
+    wide: Node = ops.broadcast(given, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
+    return wide
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """See numpy.gradient."""
+    node = operand(f)
+    scalars = all(np.ndim(x) == 0 for x in varargs)
+    axes = axes_of(axis if not isinstance(axis, list) else tuple(axis), node.type.ndim)
+    short = any(node.type.shape[i] < 2 for i in axes)
+    fits = len(varargs) in (0, 1, len(axes))
+    if not scalars or edge_order != 1 or short or not fits or node.type.dtype.kind == "b":
+        # NumPy looks whether the distances are equal, which is best where they are known.
+        there = [known(x) for x in varargs]
+        given = [x if value is None else value[()] for x, value in zip(varargs, there, strict=True)]
+        return _gradient_of_numpy(f, *given, axis=axis, edge_order=edge_order)
+    if node.type.dtype.kind in "iu":
+        node = convert(node, F64)
+    distances = (varargs or (1.0,)) * (1 if len(varargs) == len(axes) else len(axes))
+    made = tuple(
+        wrap(_slope(node, dx, place)) for dx, place in zip(distances, axes, strict=True)
+    )
+    return made[0] if len(made) == 1 else made
+
+
+def _slope(node: Node, dx: Any, axis: int) -> Node:
+    """Central differences, one-sided ones at both ends."""
+    n, dtype = node.type.shape[axis], node.type.dtype
+    plain = type(dx) in (int, float)
+    one = number(dx, dtype) if plain else convert(operand(dx), dtype)
+    two = number(2.0 * dx, dtype) if plain else ops.add(one, one)
+    ends = (part(node, axis, 0, 2), part(node, axis, n - 2, n))
+    first, last = (
+        ops.divide(ops.subtract(part(x, axis, 1, 2), part(x, axis, 0, 1)), one) for x in ends
+    )
+    if n == 2:
+        made: Node = ops.concatenate(first, last, axis=axis)
+        return made
+    inner = ops.subtract(part(node, axis, 2, n), part(node, axis, 0, n - 2))
+    made = ops.concatenate(first, ops.divide(inner, two), last, axis=axis)
+    return made
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """See numpy.interp."""
+    values, line = operand(fp), convert(operand(xp), F64)
+    if period is not None or values.type.dtype.kind == "c":
+        raise Unsupported("interp: a period, or complex values")
+    values = convert(values, F64)
+    if line.type.ndim != 1 or values.type.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    size = line.type.size
+    if not size:
+        raise ValueError("array of sample points is empty")
+    if size != values.type.size:
+        raise ValueError("fp and xp are not of the same length")
+    low = part(values, 0, 0, 1) if left is None else convert(operand(left), F64)
+    high = part(values, 0, size - 1, size) if right is None else convert(operand(right), F64)
+    given = convert(operand(x), F64)
+    made = ops.interp(given, line, values, low, high)
+    return wrap_result(ops.reshape(made, shape=given.type.shape))
+
+
+def isclose(
+    a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+) -> Any:
+    """See numpy.isclose."""
+    x, y = common(a, b)
+    if x.type.dtype.kind in "biu":
+        x, y = convert(x, F64), convert(y, F64)
+    plain = type(rtol) in (int, float) and type(atol) in (int, float)
+    if not plain or x.type.dtype.kind not in "fV":
+        return _isclose_of_numpy(a, b, rtol, atol, equal_nan)
+    limits = (number(limit, x.type.dtype) for limit in (rtol, atol))
+    return wrap_result(ops.is_close(x, y, *limits, equal_nan=bool(equal_nan)))
+
+
+_isclose_of_numpy = rebound("isclose")
+
+LAZY: dict[str, Function] = {
+    "diff": diff,
+    "gradient": gradient,
+    "interp": interp,
+    "isclose": isclose,
+}

@@ -1,0 +1,52 @@
+"""Programs run in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+ROOT = Path(__file__).parents[2]
+
+Done = subprocess.CompletedProcess[str]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """That of a process which finds the package and the tests, and keeps nothing on disk."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    found = {"PYTHONPATH": os.pathsep.join(paths), "LAZYTENSOR_DISK": "0"} | variables
+    return os.environ | found
+
+
+def run(program: str, *arguments: str, **variables: str) -> Done:
+    """Run a program's text; it must end well."""
+    done = attempt(program, *arguments, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def attempt(program: str, *arguments: str, **variables: str) -> Done:
+    """Run a program's text to whatever end."""
+    return subprocess.run(
+        [sys.executable, "-c", dedent(program), *arguments],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def start(program: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    """Start a program; to be interrupted with `signal.SIGINT`, or killed."""
+    return subprocess.Popen(
+        [sys.executable, "-u", "-c", dedent(program), *arguments],
+        env=environment(**variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell may have told its background jobs to ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )

@@ -1,0 +1,155 @@
+"""Tiers: what is interpreted, what is compiled and when; supersets; eviction."""
+
+import numpy as np
+import pytest
+
+from lazytensor.core import cache as policy
+from lazytensor.core import metrics, ops
+from lazytensor.core.backend import backend
+from lazytensor.core.cache import cache
+from lazytensor.core.dtypes import F64
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf
+from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.settings import settings
+from tests.core.processes import attempt
+
+
+@pytest.fixture(autouse=True)
+def _auto() -> None:
+    backend()  # importing it is part of the price of the first compile only
+    settings.tier = "auto"
+
+
+def counts(*names: str) -> list[int]:
+    shown = metrics.snapshot()
+    return [int(shown[name]) for name in names]
+
+
+def small(width: int = 3) -> Node:
+    return ops.sin(ops.add(leaf(np.zeros(width)), ops.scalar(1.0, F64)))
+
+
+def test_a_new_small_program_is_interpreted() -> None:
+    fetch(small())
+    assert counts("interpreted", "compiles") == [1, 0]
+
+
+def test_a_program_seen_often_is_compiled_once() -> None:
+    for _ in range(3000):
+        fetch(small())
+        if counts("compiles") == [1]:
+            break
+    interpreted = counts("interpreted")[0]
+    assert interpreted > 1
+    for _ in range(10):
+        fetch(small())
+    assert counts("interpreted", "compiles", "cache_hits") == [interpreted, 1, 10]
+
+
+def test_a_large_program_is_compiled_at_once() -> None:
+    size = int(2 * (policy.COMPILE_SECONDS / policy.SECONDS_PER_ELEMENT))
+    x = ops.broadcast(ops.scalar(1.0, F64), shape=(size,))
+    assert fetch(ops.reduce_sum(x, axes=(0,))) == size
+    assert counts("interpreted", "compiles") == [0, 1]
+
+
+@pytest.mark.parametrize(("tier", "expected"), [("compile", [0, 1]), ("interpret", [5, 0])])
+def test_a_tier_can_be_forced(tier: str, expected: list[int]) -> None:
+    settings.tier = tier
+    for _ in range(5):
+        fetch(small())
+    assert counts("interpreted", "compiles") == expected
+
+
+def test_the_interpreter_is_used_even_where_there_is_an_executable() -> None:
+    settings.tier = "compile"
+    fetch(small())
+    settings.tier = "interpret"
+    fetch(small())
+    assert counts("interpreted", "compiles") == [1, 1]
+
+
+def test_both_tiers_give_equal_results() -> None:
+    found = []
+    for tier in ("interpret", "compile", "interpret"):
+        settings.tier = tier
+        found.append(fetch(small()))
+    assert all(np.allclose(x, found[0], rtol=1e-15) for x in found)
+
+
+def two(keep: bool) -> tuple[Node, Node | None]:
+    """A sum and the sine of it; the sum is live or not."""
+    total = ops.add(leaf(np.arange(3.0)), ops.scalar(1.0, F64))
+    return ops.sin(total), total if keep else None
+
+
+def test_a_superset_of_the_outputs_serves() -> None:
+    settings.tier = "compile"
+    result, total = two(keep=True)
+    sync(result)
+    assert total is not None
+    assert total.value is not None
+    assert np.allclose(fetch(two(keep=False)[0]), np.sin(np.arange(1.0, 4.0)), rtol=1e-15)
+    assert counts("compiles", "cache_hits") == [1, 1]
+    assert len(cache.entries()) == 2
+
+
+def test_a_subset_does_not_serve() -> None:
+    settings.tier = "compile"
+    sync(two(keep=False)[0])
+    result, total = two(keep=True)
+    sync(result)
+    assert total is not None
+    assert np.array_equal(fetch(total), np.arange(1.0, 4.0))
+    assert counts("compiles") == [2]
+
+
+def test_a_superset_with_other_numbers_baked_in_does_not_serve() -> None:
+    settings.tier = "compile"
+
+    def scaled(number: float, keep: bool) -> tuple[Node, Node | None]:
+        total = ops.multiply(leaf(np.arange(1.0, 4.0)), ops.scalar(number, F64))
+        return ops.negate(total), total if keep else None
+
+    for number, keep in [(2.0, True), (3.0, False), (2.0, True), (3.0, True), (4.0, False)]:
+        result, total = scaled(number, keep)
+        assert fetch(result).tolist() == [-number, -2 * number, -3 * number]
+        if total is not None:
+            assert fetch(total).tolist() == [number, 2 * number, 3 * number]
+
+
+def test_the_least_recently_used_program_is_forgotten() -> None:
+    settings.tier, settings.programs = "compile", 2
+    for width in (1, 2, 1, 3):  # 2 goes
+        fetch(small(width))
+    assert [e.program.parameters and e.program.size for e in cache.entries()] == [2, 2]
+    assert counts("compiles", "evictions") == [3, 1]
+    fetch(small(1))
+    assert counts("compiles", "evictions") == [3, 1]
+    fetch(small(2))
+    assert counts("compiles", "evictions") == [4, 2]
+
+
+def test_eviction_keeps_the_superset_table_right() -> None:
+    settings.tier, settings.programs = "compile", 1
+    for keep in (True, False, True, False):
+        result, _ = two(keep)
+        sync(result)
+    assert len(cache.entries()) == 1
+    sync(two(keep=False)[0])
+    assert counts("evictions") == [3]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("LAZYTENSOR_TIER", "fast", "LAZYTENSOR_TIER: auto, compile or interpret, got 'fast'"),
+        ("LAZYTENSOR_PROGRAMS", "many", "LAZYTENSOR_PROGRAMS: a number was expected, got 'many'"),
+        ("LAZYTENSOR_CACHE_BYTES", "2G", "LAZYTENSOR_CACHE_BYTES: a number was expected"),
+    ],
+)
+def test_a_wrong_setting_is_named(variable: str, value: str, message: str) -> None:
+    done = attempt("import lazytensor", **{variable: value})
+    assert done.returncode == 1
+    assert message in done.stderr

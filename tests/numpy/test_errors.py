@@ -1,0 +1,116 @@
+"""Bad input raises what NumPy raises, at the user's line, and changes nothing."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+import lazytensor
+import lazytensor.numpy as lnp
+from lazytensor.core.errors import LazyTensorWarning
+from tests.numpy.agreement import assert_agree, outcome
+
+FAULTS: dict[str, Callable[[Any, Any], Any]] = {
+    "shapes": lambda x, np: x + np.ones(5),
+    "shapes in place": lambda x, np: x.__iadd__(np.ones(5)),
+    "shape grows in place": lambda x, np: x.__iadd__(np.ones((4, 2, 3))),
+    "kind in place": lambda x, np: x.astype(int).__iadd__(1.5),
+    "complex in place": lambda x, np: x.__imul__(1j),
+    "division in place": lambda x, np: x.astype(int).__itruediv__(2),
+    "byte overflow": lambda x, np: x.astype(np.uint8) + 300,
+    "big integer": lambda x, np: x.astype(int) + 2**70,
+    "flags subtracted": lambda x, np: (x > 1) - (x > 2),
+    "flag negated": lambda x, np: -(x > 1),
+    "bits of floats": lambda x, np: x & 1,
+    "shift of floats": lambda x, np: x << 1,
+    "matmul": lambda x, np: x @ x,
+    "matmul of a number": lambda x, np: x @ 2,
+    "negative power": lambda x, np: x.astype(int) ** -1,
+    "axis": lambda x, np: x.sum(axis=2),
+    "axis twice": lambda x, np: x.sum(axis=(0, 0)),
+    "argmax of nothing": lambda x, np: x[:0].argmax(),
+    "max of nothing": lambda x, np: x[:0].max(),
+    "index": lambda x, np: x[2],
+    "index written": lambda x, np: x.__setitem__(2, 0),
+    "index array written": lambda x, np: x.__setitem__([0, 5], 0),
+    "too many indices": lambda x, np: x[0, 0, 0],
+    "value": lambda x, np: x.__setitem__(slice(None), np.ones(5)),
+    "mask": lambda x, np: x[np.array([True] * 3)],
+    "mask written": lambda x, np: x.__setitem__(np.array([True] * 3), 0),
+    "mask value": lambda x, np: x.__setitem__(x > 2, np.ones(2)),
+    "reshape": lambda x, np: x.reshape(4, 2),
+    "reshape with two unknowns": lambda x, np: x.reshape(-1, -1),
+    "transpose": lambda x, np: x.transpose(0, 0),
+    "broadcast": lambda x, np: np.broadcast_to(x, (3, 3)),
+    "concatenate": lambda x, np: np.concatenate([x, np.ones((2, 2))]),
+    "truth": lambda x, np: bool(x),
+    "float": lambda x, np: float(x),
+    "dtype": lambda x, np: np.zeros(2, dtype="nonsense"),
+    "attribute": lambda x, np: x.nonsense,
+    "call": lambda x, np: x(1),
+    "read-only": lambda x, np: np.broadcast_to(x, (2, 2, 3)).__setitem__(0, 1),
+}
+OWN_WORDS = {"call", "attribute", "concatenate", "matmul of a number"}
+"""Python names our class in the text, or NumPy counts the operands differently."""
+
+
+def matrix(np: Any) -> Any:
+    return np.arange(6.0).reshape(2, 3) * 1.0
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults(name: str) -> None:
+    assert_agree(lambda np: FAULTS[name](matrix(np), np), text=name not in OWN_WORDS)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_change_nothing(name: str) -> None:
+    x = matrix(lnp)
+    view = x[:, 1:]
+    assert isinstance(outcome(lambda np: FAULTS[name](x, np), lnp), Exception)
+    numpy.testing.assert_array_equal(x, matrix(numpy))
+    x += 1
+    numpy.testing.assert_array_equal(view, matrix(numpy)[:, 1:] + 1)
+
+
+def test_the_traceback_ends_close_to_the_users_line() -> None:
+    def users_function() -> None:
+        matrix(lnp) + lnp.ones(5)
+
+    with pytest.raises(ValueError, match="could not be broadcast") as caught:
+        users_function()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    own = [frame for frame in frames if "lazytensor" in frame.filename.replace("tests", "")]
+    assert frames[1].name == "users_function"
+    assert len(frames) - 2 == len([f for f in own if f not in frames[:2]])
+    assert caught.value.__cause__ is None
+
+
+def test_a_fallback_warns_once_a_call_site_and_counts() -> None:
+    def call() -> Any:
+        return lnp.frexp(lnp.arange(3.0) * 1)
+
+    before = lazytensor.metrics.snapshot()["fallbacks"]
+    with pytest.warns(LazyTensorWarning, match=r"test_errors.py:\d+: numpy.frexp is not lazy yet"):
+        mantissa, exponent = call()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call()
+    assert lazytensor.metrics.snapshot()["fallbacks"] == before + 2
+    for lazy, real in zip((mantissa, exponent), numpy.frexp(numpy.arange(3.0)), strict=True):
+        assert type(lazy) is lnp.ndarray
+        numpy.testing.assert_array_equal(lazy, real)
+
+
+def test_a_fallback_writes_back() -> None:
+    x = lnp.arange(4.0) * 1
+    view = x[::-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LazyTensorWarning)
+        lnp.subtract.at(view, [0, 0], 10)
+    numpy.testing.assert_array_equal(x, [0, 1, 2, -17])
