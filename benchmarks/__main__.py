@@ -69,7 +69,7 @@ def main() -> int:
         measure_here(next(row for row in rows if row.name == chosen.inside), effort)
         return 0
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
-    described = machine.describe()
+    described = machine.describe() | ({"effort": "quick, a rough look"} if chosen.quick else {})
     outcomes = []
     for row in rows:
         if chosen.only and row.name not in chosen.only:

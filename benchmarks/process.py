@@ -30,7 +30,8 @@ class Ended:
 
 def python(*arguments: str, cache: str | Path | None = None) -> Ended:
     """Run this interpreter in the repository's root, with the disk cache in `cache`."""
-    environment = dict(os.environ)
+    # Unfiltered, so that the last line of a traceback is the error and not a remark of jax's.
+    environment = os.environ | {"JAX_TRACEBACK_FILTERING": "off"}
     if cache is not None:
         environment["LAZYTENSOR_CACHE_DIR"] = str(cache)
     command = [sys.executable, *arguments]

@@ -14,13 +14,15 @@ from typing import Final, NamedTuple
 from lazytensor.core import metrics
 from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.node import nodes_made
-from lazytensor.core.place import Place, user_stack
+from lazytensor.core.place import Place, user_frame, user_stack
 from lazytensor.core.recorder import recorder
 
 PATIENCE: Final = 2
 """A cut waits for its loop until this many times the usual work is pending."""
 SHORT: Final = 256
 """Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
+PROVED: Final = 4
+"""Cuts at one loop's head after which no better loop is looked for while it comes round."""
 MOST_NODES: Final = 4000
 """Pending nodes past which the graph is cut wherever the program is."""
 
@@ -48,7 +50,7 @@ def cut_if_aligned() -> None:
     """Cut if this is the head of the loop where the last automatic cut was made, or a better one."""
     from lazytensor.core.runtime import sync
 
-    if recorder.busy:
+    if recorder.busy or _waits():
         return
     here = user_stack()
     loop = _loop_at(here)
@@ -61,10 +63,20 @@ def cut_if_aligned() -> None:
     elif recorder.loop is None or not recorder.loop.is_at(here):
         recorder.previous = here
         return
+    recorder.rounds = 0 if better or recorder.loop is None else recorder.rounds + 1
     recorder.stride = recorder.work
     metrics.count("automatic_cuts")
     sync(cause="automatic cut")
     recorder.previous = here
+
+
+def _waits() -> bool:
+    """Whether the loop has proved itself and this is not its head: the answer in most cases."""
+    loop = recorder.loop
+    if loop is None or recorder.rounds < PROVED or recorder.work > PATIENCE * recorder.stride:
+        return False
+    frame = user_frame(4)
+    return frame is None or (frame.f_code, frame.f_lasti) != loop.places[0]
 
 
 def _is_better(loop: Loop, pending: int) -> bool:

@@ -128,7 +128,7 @@ def compile_and_store(
         key = _key(entry, pairs)
         try:
             _write(_path(key), key, f"{program.size} instructions", executable.serialize())
-        except OSError as error:
+        except Exception as error:  # a full disk, or what this XLA cannot serialise
             _warn(f"{folder()} cannot be written ({error}); executables are not kept")
 
 

@@ -26,6 +26,7 @@ class Recorder(threading.local):
         self.work = 0
         self.serial = 0
         self.stride = 0
+        self.rounds = 0
         self.loop: Loop | None = None
         self.loops: dict[Loop, int] = {}
         self.previous: tuple[Place, ...] = ()

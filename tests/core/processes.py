@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).parents[2]
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+"""
 
 Done = subprocess.CompletedProcess[str]
 
@@ -42,11 +45,9 @@ def attempt(program: str, *arguments: str, **variables: str) -> Done:
 def start(program: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     """Start a program; to be interrupted with `signal.SIGINT`, or killed."""
     return subprocess.Popen(
-        [sys.executable, "-u", "-c", dedent(program), *arguments],
+        [sys.executable, "-u", "-c", INTERRUPTIBLE + dedent(program), *arguments],
         env=environment(**variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell may have told its background jobs to ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )

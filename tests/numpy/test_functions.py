@@ -107,7 +107,14 @@ def test_everything_in_numpy_is_here() -> None:
         assert hasattr(lnp, name), name
     assert lnp.float64 is numpy.float64
     assert lnp.pi == numpy.pi
-    assert lnp.testing is numpy.testing
+    assert lnp.ma is numpy.ma
+
+
+def test_testing_takes_lazy_arrays() -> None:
+    lnp.testing.assert_equal([lnp.arange(3)], [[0, 1, 2]])
+    lnp.testing.assert_allclose(lnp.arange(3) + 1e-9, [0, 1, 2], atol=1e-8)
+    with pytest.raises(AssertionError):
+        lnp.testing.assert_array_equal(lnp.arange(3), [0, 1, 3])
 
 
 @pytest.mark.parametrize("name", sorted(functions.METHODS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 
@@ -72,6 +71,18 @@ def test_eigh(tier: str, dtype: str, shape: tuple[int, ...], lower: bool) -> Non
     assert_near(x @ v, v * w[..., None, :], dtype)
     assert_orthonormal(v, dtype)
     assert (np.diff(w, axis=-1) >= 0).all()
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [*SQUARE, (64, 64)], ids=str)
+@pytest.mark.parametrize("lower", [True, False])
+def test_eigvalsh(tier: str, dtype: str, shape: tuple[int, ...], lower: bool) -> None:
+    x = positive(shape, dtype)
+    values, ok = run(ops.eigvalsh_checked, x, lower=lower)
+    w, _ = run(ops.eigh, x, lower=lower)
+    assert_near(values, w, dtype)
+    assert ok.all()
 
 
 @pytest.mark.parametrize("tier", TIERS)

@@ -17,7 +17,7 @@ import numpy as np
 
 from lazytensor.backends.xla.elementwise import direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
-from lazytensor.backends.xla.expansion import expansion, number, polynomial, widened
+from lazytensor.backends.xla.expansion import fixed, number, polynomial, widened
 from lazytensor.core import ops
 from lazytensor.core.dtypes import COMPLEX, F32, F64, S64, U32, U64
 from lazytensor.core.node import Node
@@ -221,9 +221,9 @@ def _tangent(x: Node) -> Node:
     more = ops.multiply(square, polynomial(square, TANGENT_COSINE[r.type.dtype]))
     cosine = ops.add(ops.subtract(number(1, r), half), ops.multiply(square, more))
     odd = ops.less(ops.bitcast(n, dtype=S64), ops.scalar(0, S64))
-    above = ops.select(odd, ops.negate(cosine), sine)
-    found = ops.divide(above, ops.select(odd, sine, cosine))
-    return ops.select(ops.sign_bit(x), ops.negate(found), found)
+    above, below = ops.select(odd, cosine, sine), ops.select(odd, sine, cosine)
+    turned = ops.xor(odd, ops.sign_bit(x))
+    return ops.divide(above, ops.select(turned, ops.negate(below), below))
 
 
 def _quadrant(y: Node, x: Node) -> Node:
@@ -231,15 +231,11 @@ def _quadrant(y: Node, x: Node) -> Node:
 
     The lesser over the greater is at most 1, and beyond tan(pi / 8) turned back by pi / 4.
     """
-    infinity, zero, one = number(np.inf, x), number(0, x), number(1, x)
     less, greater = ops.minimum(x, y), ops.maximum(x, y)
-    both = ops.equal(less, infinity)
-    turned = ops.or_(ops.greater(less, ops.multiply(greater, number(TAN_EIGHTH, x))), both)
+    turned = ops.greater(less, ops.multiply(greater, number(TAN_EIGHTH, x)))
     above = ops.select(turned, ops.subtract(less, greater), less)
     below = ops.select(turned, ops.add(less, greater), greater)
-    above = ops.select(both, zero, above)
-    below = ops.select(ops.or_(both, ops.equal(greater, zero)), one, below)
-    angle = _series(ops.divide(above, below), ARCTANGENT)
+    angle = _series(fixed(ops.divide(above, below)), ARCTANGENT)
     quarter = ops.add(number(np.pi / 4, x), ops.add(angle, number(PI_REST / 4, x)))
     angle = ops.select(turned, quarter, angle)
     return ops.select(ops.greater(y, x), _from_pi(angle, 2), angle)
@@ -258,8 +254,13 @@ def _arctangent(x: Node) -> Node:
 
 
 def _angle(y: Node, x: Node) -> Node:
-    small = number(0.25, x)  # keeps the sum in `_quadrant` from overflowing
-    angle = _quadrant(*(ops.multiply(ops.abs(v), small) for v in (y, x)))
+    # Halved, so that their sum does not overflow; of two infinities or zeros, two ones or 0 / 1.
+    y_size, x_size = (ops.multiply(ops.abs(v), number(0.5, v)) for v in (y, x))
+    one, infinity = number(1, x), number(np.inf, x)
+    far = ops.equal(ops.minimum(x_size, y_size), infinity)
+    none = ops.equal(ops.maximum(x_size, y_size), number(0, x))
+    abscissa = ops.select(ops.or_(far, none), one, x_size)
+    angle = _quadrant(ops.select(far, one, y_size), abscissa)
     return ops.copysign(ops.select(ops.sign_bit(x), _from_pi(angle, 1), angle), y)
 
 
@@ -287,11 +288,12 @@ def _arccosine(x: Node) -> Node:
     return ops.select(outer, far, _from_pi(angle, 2))
 
 
-def real_or_complex(real: Lowering, name: str) -> Lowering:
-    """A row: `real` for floats, one instruction for complex numbers."""
+def real_or_complex(real: Lowering, other: Lowering | str) -> Lowering:
+    """A row: `real` for floats; for complex numbers another lowering, or one instruction."""
+    complex_ = direct(other) if isinstance(other, str) else other
 
     def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
-        return (direct(name) if type.dtype in COMPLEX else real)(e, type, *operands)
+        return (complex_ if type.dtype in COMPLEX else real)(e, type, *operands)
 
     return lower
 

@@ -121,9 +121,7 @@ def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Valu
     ]
 
 
-def _sum_of_limbs(
-    e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int
-) -> Value:
+def _sum_of_limbs(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int) -> Value:
     """A product of 64-bit integers, modulo 2 to the 64, by products of their limbs in f64.
 
     The limbs are so narrow that no sum of `inner` of their products passes 2 to the 53: all are

@@ -31,11 +31,12 @@ class Value:
     """An operand while lowering.
 
     `constant` is its value where that is known (a baked slot); `opaque` says that XLA must not
-    know it, since it would reassociate (x + 1e16) - 1e16. `update` is what was last written into
+    know it, since it would reassociate (x + 1e16) - 1e16. `stored` says that it is an input, and so
+    in memory as it is. `update` is what was last written into
     it and where, if it is not kept: (value, starts, strides).
     """
 
-    __slots__ = ("_emitter", "_ir", "constant", "opaque", "type", "update")
+    __slots__ = ("_emitter", "_ir", "constant", "opaque", "stored", "type", "update")
 
     def __init__(
         self,
@@ -49,6 +50,7 @@ class Value:
         self.type = type
         self.constant = constant
         self.opaque = False
+        self.stored = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
@@ -191,6 +193,8 @@ def module_of(
                 Value(emitter, t, a)
                 for t, a in zip([*inputs, *packed.values()], block.arguments, strict=True)
             ]
+            for argument in arguments:
+                argument.stored = True
             buffers = dict(zip(packed, arguments[len(inputs) :], strict=True))
             slots = _slot_values(emitter, program, assumed, buffers)
             results = emit(emitter, program, arguments[: len(inputs)], slots, places)

@@ -11,7 +11,7 @@ from typing import Any
 
 from lazytensor.backends.xla.emit import INEXACT, Emitter, Lowering, Value, emit
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32
+from lazytensor.core.dtypes import BF16, F16, F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, trace_types
 
@@ -58,6 +58,17 @@ def widened(body: Callable[..., Any]) -> Lowering:
 def number(value: complex, like: Node) -> Node:
     """A constant of the dtype of `like`."""
     return ops.scalar(value, like.type.dtype)
+
+
+def fixed(x: Node) -> Node:
+    """`x`, through an instruction that does nothing, and costs nothing.
+
+    XLA joins no constants across it: `(1 + x) - 1` stays. And XLA ends its loop at a division, say,
+    that is used twice, and writes it to memory; so divide, `fixed`, and use that.
+    """
+    exponent, mantissa = {F32: (8, 23), F64: (11, 52)}[x.type.dtype]
+    node: Node = ops.reduce_precision(x, exponent_bits=exponent, mantissa_bits=mantissa)
+    return node
 
 
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:

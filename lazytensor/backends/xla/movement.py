@@ -15,10 +15,6 @@ from lazytensor.core.types import Shape, TensorType, tensor_type
 
 Ints = tuple[int, ...]
 
-LARGE_UPDATE = 8
-"""A static update of at least 1/8 of its base is emitted as a select, which fuses; a smaller one
-as dynamic_update_slice, which is done in place and leaves the rest of the base alone."""
-
 
 def _broadcast(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value:
     return e.expand(x, shape)
@@ -52,22 +48,24 @@ def static_slice(e: Emitter, x: Value, begin: Ints, sizes: Shape, strides: Ints)
     )
 
 
-def _backward_axes(sizes: Shape, strides: Ints) -> list[int]:
+def backward_axes(sizes: Shape, strides: Ints) -> list[int]:
+    """The axes along which a slice runs backwards."""
     return [axis for axis, s in enumerate(strides) if s < 0 and sizes[axis] > 1]
 
 
-def _lowest(begin: np.ndarray, sizes: Shape, strides: Ints) -> Ints:
+def lowest(begin: np.ndarray, sizes: Shape, strides: Ints) -> Ints:
     """Where a slice begins once its backward axes are run forwards."""
     return tuple(
         int(b) + min(s, 0) * max(n - 1, 0) for b, n, s in zip(begin, sizes, strides, strict=True)
     )
 
 
-def _spans(sizes: Shape, strides: Ints) -> Shape:
+def spans_of(sizes: Shape, strides: Ints) -> Shape:
+    """How far a slice reaches along each axis, its gaps included."""
     return tuple((n - 1) * abs(s) + 1 if n else 0 for n, s in zip(sizes, strides, strict=True))
 
 
-def _scalars(e: Emitter, begin: Value, sizes: Shape, strides: Ints) -> list[Value]:
+def scalars(e: Emitter, begin: Value, sizes: Shape, strides: Ints) -> list[Value]:
     """The lowest start of each axis, as 0-d values."""
     shift = [min(s, 0) * max(n - 1, 0) for n, s in zip(sizes, strides, strict=True)]
     lowest = begin
@@ -92,7 +90,7 @@ def _slice(
     e: Emitter, type: TensorType, x: Value, begin: Value, *, sizes: Shape, strides: Ints
 ) -> Value:
     steps = tuple(abs(s) for s in strides)
-    backward = _backward_axes(sizes, strides)
+    backward = backward_axes(sizes, strides)
     if not type.ndim or 0 in sizes:
         return x if not type.ndim else e.full(0, type)
     if begin.constant is not None:
@@ -100,94 +98,21 @@ def _slice(
             written = x.update[0]
             if written.type is type:  # read back what was just written
                 return written
-        lowest = _lowest(begin.constant, sizes, strides)
-        return reverse(e, static_slice(e, x, lowest, sizes, steps), backward)
-    spans = _spans(sizes, strides)
+        corner = lowest(begin.constant, sizes, strides)
+        return reverse(e, static_slice(e, x, corner, sizes, steps), backward)
+    spans = spans_of(sizes, strides)
     window = e.op(
         "dynamic_slice",
         x.type.with_shape(spans),
         x,
-        *_scalars(e, begin, sizes, strides),
+        *scalars(e, begin, sizes, strides),
         slice_sizes=i64s(spans),
     )
     return reverse(e, static_slice(e, window, (0,) * type.ndim, sizes, steps), backward)
 
 
-def _update_slice(
-    e: Emitter, type: TensorType, x: Value, value: Value, begin: Value, *, strides: Ints
-) -> Value:
-    sizes = value.type.shape
-    if not value.type.size:
-        return x
-    if not type.ndim:
-        return value
-    steps = tuple(abs(s) for s in strides)
-    written = value
-    value = reverse(e, value, _backward_axes(sizes, strides))
-    if sizes == type.shape:
-        return value
-    if begin.constant is not None:
-        lowest = _lowest(begin.constant, sizes, strides)
-        if value.type.size * LARGE_UPDATE >= type.size:
-            result = _select_update(e, x, value, lowest, steps)
-            result.update = written, tuple(begin.constant.tolist()), strides
-            return result
-        corner = [e.constant(n, S64) for n in lowest]
-    else:
-        corner = _scalars(e, begin, sizes, strides)
-    spans = _spans(sizes, strides)
-    if spans != sizes:
-        window = e.op("dynamic_slice", type.with_shape(spans), x, *corner, slice_sizes=i64s(spans))
-        value = _select_update(e, window, value, (0,) * type.ndim, steps)
-    return e.op("dynamic_update_slice", type, x, value, *corner)
-
-
-def _select_update(e: Emitter, x: Value, value: Value, begin: Ints, steps: Ints) -> Value:
-    """The update as a select between the padded value and the base: one loop with its neighbours."""
-    shape, sizes = x.type.shape, value.type.shape
-    inside = [
-        _covered(e, shape, axis, begin[axis], sizes[axis], steps[axis])
-        for axis in range(len(shape))
-        if sizes[axis] != shape[axis]
-    ]
-    mask = inside[0]
-    for other in inside[1:]:
-        mask = e.op("and", mask.type, mask, other)
-    spans = _spans(sizes, steps)
-    high = [n - b - span for n, b, span in zip(shape, begin, spans, strict=True)]
-    padded = e.op(
-        "pad",
-        x.type,
-        value,
-        e.constant(0, x.type.dtype),
-        edge_padding_low=i64s(begin),
-        edge_padding_high=i64s(high),
-        interior_padding=i64s(s - 1 for s in steps),
-    )
-    return e.op("select", x.type, mask, padded, x)
-
-
-def _covered(e: Emitter, shape: Shape, axis: int, begin: int, size: int, step: int) -> Value:
-    """A flag per element: whether its index on `axis` is one of `begin + i * step`."""
-    positions = np.zeros(shape[axis], bool)
-    positions[begin : begin + (size - 1) * step + 1 : step] = True
-    line = tensor_type(S32, (shape[axis],))
-    if step == 1:
-        index = e.op("iota", line, iota_dimension=i64(0))
-        flags = line.with_dtype(BOOL)
-        low = _compare(e, flags, index, begin, "GE")
-        high = _compare(e, flags, index, begin + size, "LT")
-        inside = e.op("and", flags, low, high)
-    else:
-        inside = e.constant(positions)
-    return e.place(inside, shape, [axis])
-
-
-def _compare(e: Emitter, type: TensorType, x: Value, number: int, name: str) -> Value:
-    return e.op("compare", type, x, e.full(number, x.type), **_attributes(x.type.dtype, name))
-
-
-def _attributes(dtype: np.dtype, name: str) -> dict[str, Any]:
+def comparing(dtype: np.dtype, name: str) -> dict[str, Any]:
+    """The attributes of `compare`."""
     return {"comparison_direction": direction(name), "compare_type": comparison(dtype)}
 
 
@@ -253,7 +178,7 @@ def _update_diagonal(
     plane = tensor_type(S32, (rows, type.shape[axis2]))
     row, other = (e.op("iota", plane, iota_dimension=i64(axis)) for axis in (0, 1))
     shifted = e.op("add", plane, row, e.full(offset, plane))
-    on = e.op("compare", plane.with_dtype(BOOL), other, shifted, **_attributes(S32, "EQ"))
+    on = e.op("compare", plane.with_dtype(BOOL), other, shifted, **comparing(S32, "EQ"))
     mask = e.place(_sorted_axes(e, on, [axis1, axis2]), type.shape, sorted([axis1, axis2]))
     return e.op("select", type, mask, spread, x)
 
@@ -273,7 +198,6 @@ LOWERINGS.update(
         ops.reshape: _reshape,
         ops.transpose: _transpose,
         ops.slice: _slice,
-        ops.update_slice: _update_slice,
         ops.reverse: lambda e, type, x, *, axes: reverse(e, x, axes),
         ops.pad: _pad,
         ops.concatenate: _concatenate,

@@ -12,6 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.interpret import REFERENCES
 from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
 
+
 def _dot_general(
     x: np.ndarray,
     y: np.ndarray,

@@ -42,7 +42,9 @@ def _order(keys: tuple[Array, ...], axis: int, descending: bool) -> Array:
 
 def _argsort(x: Array, axis: int) -> Array:
     """A stable argsort. NumPy sorts numbers by vector instructions, but only if unstable."""
-    if x.dtype.itemsize <= 4:
+    if x.dtype.itemsize <= 2:
+        return np.argsort(_integers(x), axis, kind="stable")  # by digits
+    if x.dtype.itemsize == 4:
         return _argsort_words(x, axis)
     if _has_equal(np.sort(x.ravel()[:: max(x.size // _PROBED, 1)])):
         return np.argsort(x, axis, kind="stable")

@@ -49,6 +49,8 @@ DOTS = [
     (((4, 2, 3), (5, 3, 2)), {"batch": ((1,), (2,)), "contract": ((2,), (1,))}),
     (((2, 3), (2, 3)), {"batch": ((0, 1), (0, 1))}),
     (((2, 3, 4), (3, 4, 2)), {"contract": ((0, 1, 2), (2, 0, 1))}),
+    (((2, 3, 2), (2, 7, 2)), {"contract": ((0, 2), (2, 0))}),
+    (((2, 6, 3), (3, 7, 2)), {"batch": ((0,), (2,)), "contract": ((2,), (0,))}),
     (((3, 0), (0, 5)), {"contract": ((1,), (0,))}),
     (((0, 4), (4, 5)), {"contract": ((1,), (0,))}),
 ]
@@ -123,7 +125,15 @@ EDGES = [
 ]
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
+LONG_SUMS = (((64, 300), (300, 64)), ((20, 3000), (3000, 20)))
+"""Of 64-bit integers, these are computed in limbs, of two widths."""
+
 SAMPLES = [
+    *(
+        _sample(ops.dot_general, shapes, MATRICES[1], dtype)
+        for shapes in LONG_SUMS
+        for dtype in (INTS[3], INTS[7])
+    ),
     *(_sample(ops.dot_general, *case, dtype) for case in DOTS for dtype in (INTS[3], F32, F64)),
     *(_sample(ops.dot_general, *MATRICES, dtype) for dtype in DTYPES),
     *(_widened(*pair) for pair in WIDENED),

@@ -1,7 +1,7 @@
 """Samples of linear algebra.
 
-NumPy computes f32 and c64 in f64 and c128, XLA as they are: eigenvectors may then differ in sign, so
-those are sampled in f64 and c128, and for the others tests/ops/test_linalg.py states their laws.
+NumPy computes f32 and c64 in f64 and c128, XLA as they are: eigenvectors may then differ in sign,
+so those are sampled in f64 and c128, and for the others tests/ops/test_linalg.py states their laws.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _triangular(dtype: str, shape: tuple[int, ...], left: bool) -> list[Sample]:
 
 
 def _failing() -> list[Sample]:
-    """Batches whose first matrix is well, and whose others are not, or hold what is not a number."""
+    """A batch whose first matrix is well, and whose others fail or hold what is not a number."""
     well, nothing = np.diag([1.0, 2.0, 3.0]), np.zeros((3, 3))
     singular = np.array([[1.0, 2, 0], [2, 4, 0], [0, 0, 1]])
     holes = [np.where(well == n, value, well) for n in (1, 3) for value in (np.nan, np.inf)]

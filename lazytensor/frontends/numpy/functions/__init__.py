@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import fft, host, linalg, random
+from lazytensor.frontends.numpy import fft, host, linalg, random, testing
 from lazytensor.frontends.numpy.functions import (
     creation,
     diagonals,
@@ -93,5 +93,10 @@ METHODS: Final[dict[str, Function]] = {
 SETTERS: Final[dict[str, Function]] = {"shape": views.set_shape}
 """Per attribute of arrays that can be assigned to: how."""
 
-MODULES: Final[dict[str, ModuleType]] = {"fft": fft, "linalg": linalg, "random": random}
+MODULES: Final[dict[str, ModuleType]] = {
+    "fft": fft,
+    "linalg": linalg,
+    "random": random,
+    "testing": testing,
+}
 """Per public module of NumPy's: what stands for it."""

@@ -103,15 +103,18 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """See numpy.put_along_axis."""
     check_writeable(arr)
     node, places, place = _lines(arr, indices, axis)
-    shape = list(node.type.shape)
-    shape[place] = places.type.shape[place]
-    spread = ops.broadcast(places, shape=tuple(shape))
-    others = [
-        ops.iota(dtype=S64, shape=tuple(shape), axis=i) if i != place else spread
-        for i in range(len(shape))
+    lines = list(node.type.shape)
+    lines[place] = places.type.shape[place]
+    shape = np.broadcast_shapes(tuple(lines), places.type.shape)
+    spread = ops.broadcast(places, shape=shape)
+    index = [
+        spread if i == place
+        else ops.iota(dtype=S64, shape=shape, axis=i) if n > 1
+        else ops.broadcast(scalar(0, S64), shape=shape)
+        for i, n in enumerate(node.type.shape)
     ]
-    updates = ops.broadcast(convert(operand(values), node.type.dtype), shape=tuple(shape))
-    made = ops.scatter(node, updates, *others, axes=tuple(range(len(shape))), mode="set")
+    updates = ops.broadcast(convert(operand(values), node.type.dtype), shape=shape)
+    made = ops.scatter(node, updates, *index, axes=tuple(range(len(shape))), mode="set")
     if axis is not None:  # NumPy writes to a copy otherwise
         arr.ref.write(made)
 

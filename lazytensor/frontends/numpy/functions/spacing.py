@@ -76,6 +76,12 @@ def logspace(
     axis: int = 0,
 ) -> Any:
     """See numpy.logspace."""
+    if np.ndim(base):
+        rank = max(np.ndim(start), np.ndim(stop), np.ndim(base))
+        start, stop, base = (np.asanyarray(x) for x in (start, stop, base))
+        base = base.reshape((1,) * (rank - base.ndim) + base.shape)
+        start, stop = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (start, stop))
+        base = np.expand_dims(base, axis)
     line = linspace(start, stop, num, endpoint, axis=axis)
     made = np.power(base, line)
     return made if dtype is None else made.astype(dtype, copy=False)

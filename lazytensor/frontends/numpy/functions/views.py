@@ -15,7 +15,8 @@ from lazytensor.core import ops
 from lazytensor.core.cell import Chain, Step, View, extend
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
-from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, ndarray, wrap, wrap_view
+from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, lazy, ndarray, wrap, wrap_view
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.shadow import read_only, shadow, shadow_of_type
 
@@ -36,6 +37,14 @@ def _replayed(node: Node, steps: tuple[Step, ...]) -> Node:
     for step in steps:
         node = step.read(node)
     return node
+
+
+def array_of(x: Any) -> Any:
+    """The array of an argument. Raises: HostOnly if it cannot be lazy."""
+    made = asarray(x)
+    if not lazy(made):
+        raise HostOnly(f"arrays of {made.dtype} are NumPy's own")
+    return made
 
 
 def in_shape(x: Any, shape: Shape) -> Any:
@@ -96,7 +105,7 @@ def reshape(
     a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
 ) -> Any:
     """See numpy.reshape."""
-    x = asarray(a)
+    x = array_of(a)
     if order in ("K", "k"):
         raise ValueError("order 'K' is not permitted for reshaping")
     wanted = resolved(shape, x.size)
@@ -131,7 +140,7 @@ def set_shape(x: Any, shape: Any) -> None:
 
 def ravel(a: Any, order: str = "C") -> Any:
     """See numpy.ravel."""
-    x = asarray(a)
+    x = array_of(a)
     if order in ("K", "k") and x._shadow is not None:
         return _in_memory_order(x)
     if _fortran(x, order):
@@ -156,7 +165,7 @@ def flatten(x: Any, order: str = "C") -> Any:
 
 def transpose(a: Any, axes: Any = None) -> Any:
     """See numpy.transpose."""
-    x = asarray(a)
+    x = array_of(a)
     if x.ndim < 2 and axes is None:
         return shown(x, shadow(x))
     given = tuple(range(x.ndim))[::-1] if axes is None else axes
@@ -177,7 +186,7 @@ def _transpose_method(x: Any, *axes: Any) -> Any:
 
 def matrix_transpose(x: Any, /) -> Any:
     """See numpy.matrix_transpose."""
-    array = asarray(x)
+    array = array_of(x)
     if array.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {array.ndim}")
     return swapaxes(array, -1, -2)
@@ -185,7 +194,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """See numpy.swapaxes."""
-    x = asarray(a)
+    x = array_of(a)
     first = normalize_axis_index(axis1, x.ndim, "axis1")
     second = normalize_axis_index(axis2, x.ndim, "axis2")
     axes = list(range(x.ndim))
@@ -195,7 +204,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """See numpy.moveaxis."""
-    x = asarray(a)
+    x = array_of(a)
     start = normalize_axis_tuple(source, x.ndim, "source")
     end = normalize_axis_tuple(destination, x.ndim, "destination")
     if len(start) != len(end):
@@ -210,7 +219,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 def expand_dims(a: Any, axis: Any) -> Any:
     """See numpy.expand_dims."""
-    x = asarray(a)
+    x = array_of(a)
     axes = axis if isinstance(axis, tuple | list) else (axis,)
     places = normalize_axis_tuple(axes, len(axes) + x.ndim)
     rest = iter(x.shape)
@@ -219,7 +228,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 def squeeze(a: Any, axis: Any = None) -> Any:
     """See numpy.squeeze."""
-    x = asarray(a)
+    x = array_of(a)
     layout = shadow(x).squeeze(axis)
     if layout.shape == x.shape:
         return x
@@ -228,7 +237,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """See numpy.diagonal."""
-    x = asarray(a)
+    x = array_of(a)
     layout = shadow(x).diagonal(offset, axis1, axis2)
     first, second = axis1 % x.ndim, axis2 % x.ndim
     return shown(x, layout, ops.diagonal_step(operator.index(offset), first, second))
@@ -236,7 +245,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """See numpy.broadcast_to."""
-    x = asarray(array)
+    x = array_of(array)
     layout = np.broadcast_to(shadow(x), shape)
     if layout.shape == x.shape:
         return shown(x, read_only(shadow(x)))
@@ -245,14 +254,14 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """See numpy.broadcast_arrays."""
-    arrays = [asarray(x) for x in args]
+    arrays = [array_of(x) for x in args]
     shape = np.broadcast_shapes(*(x.shape for x in arrays))
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
 
 
 def _at_least(count: int) -> Callable[[Any], Any]:
     def one(x: Any) -> Any:
-        array = asarray(x)
+        array = array_of(x)
         shape = array.shape
         if len(shape) >= count:
             return array

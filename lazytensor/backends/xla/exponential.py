@@ -1,0 +1,326 @@
+"""Lowerings of exponentials, logarithms, powers, hyperbolic functions and the cube root.
+
+A logarithm is `k * log(2) + log(1 + f)` of a number `2**k * (1 + f)` with 1 + f between sqrt(1/2)
+and sqrt(2), the second term from the odd series in `s = f / (2 + f)`. An exponential is `2**n` times
+that of r, which is at most log(2) / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.backends.xla.angle import real_or_complex
+from lazytensor.backends.xla.elementwise import direct
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.expansion import expansion, fixed, number, polynomial, widened
+from lazytensor.core import ops
+from lazytensor.core.dtypes import COMPLEX, F32, F64, S32, S64
+from lazytensor.core.node import Node
+from lazytensor.core.types import TensorType
+
+# Minimax polynomials. LOGARITHM: for log((1 + s) / (1 - s)) from s³ on, in s². EXPONENTIAL: for
+# exp(r) from r³ on.
+LOGARITHM: Final = {
+    F32: (0.666667764035568, 0.3997752801978869, 0.29872306180124103),
+    F64: (
+        0.6666666666666735, 0.3999999999941281, 0.28571428742886235, 0.2222219851395901,
+        0.18183567802211667, 0.15313951889665434, 0.14797030206374726,
+    ),
+}
+EXPONENTIAL: Final = {
+    F32: (
+        0.16666666296960536, 0.041666481972833555, 0.008333419982157305, 0.0013933333420812245,
+        0.00019824084976475167,
+    ),
+    F64: (
+        0.16666666666666666, 0.04166666666666667, 0.008333333333333328, 0.0013888888888884323,
+        0.0001984126984130178, 2.4801587323073776e-05, 2.7557319156906728e-06,
+        2.755727715465145e-07, 2.5052159947388133e-08, 2.0913118619090455e-09,
+        1.605569948940786e-10,
+    ),
+}
+LN2: Final = float(np.log(2.0))
+
+
+class Format(NamedTuple):
+    """What the algorithms need to know of a dtype.
+
+    `ln2` in two parts, of which the first is exact when multiplied by an exponent; `root` are the
+    bits of sqrt(1/2); `least` and `most` bound the arguments of exp that matter.
+    """
+
+    integer: np.dtype
+    mantissa: int
+    bias: int
+    ln2: tuple[float, float]
+    root: int
+    least: float
+    most: float
+
+
+FORMATS: Final = {
+    F32: Format(S32, 23, 127, (0.693145751953125, 1.4286068203094173e-06), 0x3F3504F3, -100, 89.5),
+    F64: Format(
+        S64, 52, 1023, (0.693147180559663, 2.8235290563031577e-13), 0x3FE6A09E667F3BCD, -750, 710.6
+    ),
+}
+
+
+def split(x: Node) -> tuple[Node, Node]:
+    """f, and k as a float, for positive x."""
+    form = FORMATS[x.type.dtype]
+    bits = ops.bitcast(x, dtype=form.integer)
+    k = ops.shift_right(ops.subtract(bits, number(form.root, bits)), number(form.mantissa, bits))
+    near = ops.subtract(bits, ops.shift_left(k, number(form.mantissa, k)))
+    f = ops.subtract(ops.bitcast(near, dtype=x.type.dtype), number(1, x))
+    return f, ops.convert(k, dtype=x.type.dtype)
+
+
+def _log_near_one(f: Node) -> tuple[Node, Node]:
+    """log(1 + f) as `f - rest`; the two."""
+    s = fixed(ops.divide(f, ops.add(f, number(2, f))))
+    z = ops.multiply(s, s)
+    half_square = ops.multiply(ops.multiply(f, f), number(0.5, f))
+    series = ops.multiply(z, polynomial(z, LOGARITHM[f.type.dtype]))
+    return f, ops.subtract(half_square, ops.multiply(s, ops.add(half_square, series)))
+
+
+def _log_joined(f: Node, k: Node, more: Node | None = None) -> Node:
+    """`k * log(2) + log(1 + f) + more`."""
+    high, low = FORMATS[f.type.dtype].ln2
+    small = ops.multiply(k, number(low, k))
+    if more is not None:
+        small = ops.add(small, more)
+    f, rest = _log_near_one(f)
+    tail = ops.subtract(ops.subtract(rest, small), f)
+    node: Node = ops.subtract(ops.multiply(k, number(high, k)), tail)
+    return node
+
+
+def _with_edges(x: Node, found: Node) -> Node:
+    """`found` where x is positive and finite; what a logarithm is elsewhere."""
+    below = ops.select(ops.equal(x, number(0, x)), number(-np.inf, x), number(np.nan, x))
+    inside = ops.select(ops.greater(x, number(0, x)), found, below)
+    node: Node = ops.select(ops.less(x, number(np.inf, x)), inside, x)
+    return node
+
+
+def _log(x: Node) -> Node:
+    return _with_edges(x, _log_joined(*split(x)))
+
+
+def _log1p(x: Node) -> Node:
+    one = number(1, x)
+    u = fixed(ops.add(x, one))
+    above = ops.subtract(one, fixed(ops.subtract(u, x)))
+    lost = ops.select(ops.greater_equal(u, number(2, x)), above, ops.subtract(x, ops.subtract(u, one)))
+    found = _with_edges(u, _log_joined(*split(u), ops.divide(lost, u)))
+    return ops.select(ops.equal(x, number(0, x)), x, found)
+
+
+def _in_double(body: Callable[[Node], Node]) -> Lowering:
+    """A row: an expansion that computes every dtype in f64."""
+
+    def wide(x: Node) -> Node:
+        if x.type.dtype == F64:
+            return body(x)
+        node: Node = ops.convert(body(ops.convert(x, dtype=F64)), dtype=x.type.dtype)
+        return node
+
+    return expansion(wide)
+
+
+def _log2(x: Node) -> Node:
+    """Exact for powers of 2."""
+    f, k = split(x)
+    f, rest = _log_near_one(f)
+    part = ops.multiply(ops.subtract(f, rest), number(1 / LN2, f))
+    return _with_edges(x, ops.add(k, part))
+
+
+def _log10(x: Node) -> Node:
+    """Exact for powers of 10, thanks to log10(2) in two parts."""
+    f, k = split(x)
+    f, rest = _log_near_one(f)
+    part = ops.multiply(ops.subtract(f, rest), number(1 / np.log(10.0), f))
+    low = ops.multiply(k, number(1.42050232272661e-13, k))
+    high = ops.multiply(k, number(0.30102999566383914, k))
+    return _with_edges(x, ops.add(high, ops.add(low, part)))
+
+
+def _reduced(x: Node) -> tuple[Node, Node]:
+    """r, and n as a float, for x = n * log(2) + r."""
+    high, low = FORMATS[x.type.dtype].ln2
+    n = ops.round_even(ops.multiply(x, number(1 / LN2, x)))
+    r = ops.subtract(x, ops.multiply(n, number(high, n)))
+    return ops.subtract(r, ops.multiply(n, number(low, n))), n
+
+
+def expm1_near_zero(r: Node) -> Node:
+    square = ops.multiply(r, r)
+    more = ops.multiply(ops.multiply(r, square), polynomial(r, EXPONENTIAL[r.type.dtype]))
+    node: Node = ops.add(r, ops.add(ops.multiply(square, number(0.5, r)), more))
+    return node
+
+
+def power_of_two(n: Node, like: Node) -> Node:
+    """`2**n` for the integers n (of the width of `like`) that are exponents of normal numbers."""
+    form = FORMATS[like.type.dtype]
+    bits = ops.shift_left(ops.add(n, number(form.bias, n)), number(form.mantissa, n))
+    node: Node = ops.bitcast(bits, dtype=like.type.dtype)
+    return node
+
+
+def _quarter_exp(x: Node) -> tuple[Node, Node]:
+    """`exp(x) / 4` as `p * h + h`; p and h. A quarter, so that h is finite where sinh still is."""
+    form = FORMATS[x.type.dtype]
+    r, n = _reduced(ops.clamp(number(form.least, x), x, number(form.most, x)))
+    n = ops.maximum(n, number(3 - form.bias, n))
+    less = ops.subtract(ops.convert(n, dtype=form.integer), ops.scalar(2, form.integer))
+    return expm1_near_zero(r), power_of_two(less, x)
+
+
+def _half_expm1(x: Node) -> Node:
+    """`expm1(x) / 2`."""
+    p, h = _quarter_exp(x)
+    found = ops.add(ops.multiply(p, h), ops.subtract(h, number(0.25, x)))
+    return ops.select(ops.equal(x, number(0, x)), x, ops.add(found, found))
+
+
+def _expm1(x: Node) -> Node:
+    half = _half_expm1(x)
+    node: Node = ops.add(half, half)
+    return node
+
+
+def _exp2(x: Node) -> Node:
+    """Exact for whole numbers."""
+    form = FORMATS[x.type.dtype]
+    bound = 2.0 * form.bias
+    inside = ops.clamp(number(-bound, x), x, number(bound, x))
+    n = ops.round_even(inside)
+    p = expm1_near_zero(ops.multiply(ops.subtract(inside, n), number(LN2, x)))
+    return scaled(ops.add(p, number(1, p)), n)
+
+
+def scaled(x: Node, n: Node) -> Node:
+    """`x * 2**n` for a float n of twice the range of exponents: in two steps."""
+    form = FORMATS[x.type.dtype]
+    whole = ops.convert(n, dtype=form.integer)
+    first = ops.shift_right(whole, number(1, whole))
+    scaled = ops.multiply(x, power_of_two(first, x))
+    node: Node = ops.multiply(scaled, power_of_two(ops.subtract(whole, first), x))
+    return node
+
+
+def _sinh(x: Node) -> Node:
+    half = _half_expm1(ops.abs(x))
+    more = ops.divide(half, ops.add(ops.add(half, half), number(1, x)))
+    more = ops.select(ops.less(half, number(LARGE, x)), more, number(0.5, x))  # not inf / inf
+    return ops.copysign(ops.add(half, more), x)
+
+
+def _cosh(x: Node) -> Node:
+    p, h = _quarter_exp(ops.abs(x))
+    quarter = ops.add(ops.multiply(p, h), h)
+    half = ops.add(quarter, quarter)
+    return ops.add(half, ops.divide(number(0.25, x), half))
+
+
+LARGE: Final = 2.0**28
+"""From here on 1 + x² is x²."""
+
+
+def _asinh(x: Node) -> Node:
+    size, one = ops.abs(x), number(1, x)
+    square = ops.multiply(size, size)
+    root = ops.sqrt(ops.add(square, one))
+    near = ops.add(size, ops.divide(square, ops.add(root, one)))
+    return ops.copysign(_log1p_or_log(size, near), x)
+
+
+def _acosh(x: Node) -> Node:
+    less = ops.subtract(x, number(1, x))
+    root = ops.sqrt(ops.add(ops.add(less, less), ops.multiply(less, less)))
+    found = _log1p_or_log(x, ops.add(less, root))
+    return ops.select(ops.less(x, number(1, x)), number(np.nan, x), found)
+
+
+def _log1p_or_log(x: Node, near: Node) -> Node:
+    """log1p(near), or log(2 * x) where x is large and `near` may have overflowed."""
+    far = ops.greater(x, number(LARGE, x))
+    more = ops.select(far, number(LN2, x), number(0, x))
+    node: Node = ops.add(_log1p(ops.select(far, x, near)), more)
+    return node
+
+
+def _atanh(x: Node) -> Node:
+    size = ops.abs(x)
+    twice = ops.divide(ops.add(size, size), ops.subtract(number(1, x), size))
+    return ops.copysign(ops.multiply(_log1p(fixed(twice)), number(0.5, x)), x)
+
+
+def _cbrt(x: Node) -> Node:
+    """From y = |x|**(-1/3), which Newton's method finds without division."""
+    dtype = x.type.dtype
+    if dtype == F32:
+        node: Node = ops.convert(_cbrt(ops.convert(x, dtype=F64)), dtype=F32)
+        return node
+    size, half = ops.abs(x), ops.scalar(32, S64)
+    # To begin with, a third of the upper half of the bits: of the exponent, and so of the log.
+    upper = ops.shift_right(ops.bitcast(size, dtype=S64), half)
+    third = ops.shift_right(ops.multiply(upper, ops.scalar(0x55555556, S64)), half)
+    y = ops.bitcast(ops.shift_left(ops.subtract(ops.scalar(0x553EF0FF, S64), third), half), dtype=dtype)
+    for _ in range(2):  # each step four times as many bits
+        error = ops.subtract(number(1, x), times(size, y, y, y))
+        series = polynomial(error, (1 / 3, 2 / 9, 14 / 81))
+        y = ops.add(y, times(y, error, series))
+    root = times(size, y, y)
+    error = ops.subtract(times(root, root, root), size)
+    root = ops.subtract(root, times(error, ops.multiply(y, y), number(1 / 3, x)))
+    plain = ops.and_(ops.greater(size, number(0, x)), ops.less(size, number(np.inf, x)))
+    return ops.select(plain, ops.copysign(root, x), x)
+
+
+def times(x: Node, *others: Node) -> Node:
+    """The product, from the left."""
+    for y in others:
+        x = ops.multiply(x, y)
+    return x
+
+
+def _log_lowering(e: Emitter, type: TensorType, x: Value) -> Value:
+    """XLA's own is as fast in f32, and called an element at a time in f64."""
+    return (_log_f64 if type.dtype == F64 else direct("log"))(e, type, x)
+
+
+_log_f64 = expansion(_log)
+
+
+_scaled_exp = expansion(lambda x: ops.exp(ops.multiply(x, number(LN2, x))))
+
+
+def _scaled_log(factor: float) -> Lowering:
+    """A row: a logarithm of complex numbers to another base."""
+    return expansion(lambda x: ops.multiply(ops.log(x), number(factor, x)))
+
+
+LOWERINGS.update(
+    {
+        ops.log: _log_lowering,
+        ops.log2: real_or_complex(_in_double(_log2), _scaled_log(1 / LN2)),
+        ops.log10: real_or_complex(_in_double(_log10), _scaled_log(1 / float(np.log(10.0)))),
+        ops.exp2: real_or_complex(widened(_exp2), _scaled_exp),
+        ops.log1p: real_or_complex(widened(_log1p), "log_plus_one"),
+        ops.expm1: real_or_complex(widened(_expm1), "exponential_minus_one"),
+        ops.sinh: real_or_complex(widened(_sinh), "chlo.sinh"),
+        ops.cosh: real_or_complex(widened(_cosh), "chlo.cosh"),
+        ops.asinh: real_or_complex(widened(_asinh), "chlo.asinh"),
+        ops.acosh: real_or_complex(widened(_acosh), "chlo.acosh"),
+        ops.atanh: real_or_complex(widened(_atanh), "chlo.atanh"),
+        ops.cbrt: widened(_cbrt),
+    }
+)

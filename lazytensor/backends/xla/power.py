@@ -1,0 +1,180 @@
+"""Lowerings of `power`.
+
+A power of floats is `exp(y * log|x|)`. In f32 the logarithm is an f64. In f64 it is the sum of two
+f64 with 60 bits between them, and so is its product with y; for that, the first factors are cut to
+26 bits, whose products are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from lazytensor.backends.xla.attributes import i64s
+from lazytensor.backends.xla.elementwise import compare, direct
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.expansion import expansion, fixed, number, polynomial, widened
+from lazytensor.backends.xla.exponential import (
+    FORMATS,
+    LN2,
+    LOGARITHM,
+    expm1_near_zero,
+    scaled,
+    split,
+)
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, S64, SIGNED
+from lazytensor.core.node import Node
+from lazytensor.core.types import TensorType, tensor_type
+
+MOST_PRODUCTS: Final = 8
+"""A constant whole exponent up to this, or its negative, is done by multiplying."""
+
+
+def _head(x: Node) -> Node:
+    """The first 26 bits of the f64 x."""
+    bits = ops.and_(ops.bitcast(x, dtype=S64), ops.scalar(-(1 << 27), S64))
+    node: Node = ops.bitcast(bits, dtype=F64)
+    return node
+
+
+def _logarithm(x: Node) -> tuple[Node, Node]:
+    """log(x) of a positive f64 in two parts, the first of 26 bits."""
+    f, k = split(x)
+    below = ops.add(f, number(2, f))
+    lost = ops.subtract(f, fixed(ops.subtract(below, number(2, f))))
+    s = fixed(ops.divide(f, below))
+    s_head, below_head = _head(s), _head(below)
+    below_tail = ops.add(ops.subtract(below, below_head), lost)
+    # What s_head leaves of f, exactly, over the divisor.
+    rest = ops.subtract(f, ops.multiply(s_head, below_head))
+    rest = ops.subtract(rest, ops.multiply(s_head, below_tail))
+    s_tail = ops.divide(rest, below)
+    z = ops.multiply(s, s)
+    series = ops.multiply(ops.multiply(s, z), polynomial(z, LOGARITHM[F64]))
+    high, low = FORMATS[F64].ln2
+    large = ops.multiply(k, number(high, k))
+    twice = ops.add(s_head, s_head)
+    total = fixed(ops.add(large, twice))
+    missed = ops.add(ops.subtract(large, total), twice)
+    small = ops.add(ops.add(s_tail, s_tail), series)
+    small = ops.add(ops.add(small, ops.multiply(k, number(low, k))), missed)
+    head = _head(ops.add(total, small))
+    return head, ops.add(ops.subtract(total, head), small)
+
+
+def _positive_f64(x: Node, y: Node) -> Node:
+    """`x**y` for finite positive x."""
+    log_head, log_tail = _logarithm(x)
+    bound = number(2.0**40, y)  # beyond, only 1 has a power that is neither 0 nor infinite
+    y = ops.clamp(ops.negate(bound), y, bound)
+    y_head = _head(y)
+    high = ops.multiply(y_head, log_head)
+    low = ops.add(ops.multiply(ops.subtract(y, y_head), log_head), ops.multiply(y, log_tail))
+    high = ops.clamp(number(-1500, y), high, number(1500, y))
+    ln2_high, ln2_low = FORMATS[F64].ln2
+    n = ops.round_even(ops.multiply(high, number(1 / LN2, y)))
+    r = ops.subtract(high, ops.multiply(n, number(ln2_high, n)))
+    r = ops.add(ops.subtract(r, ops.multiply(n, number(ln2_low, n))), low)
+    p = expm1_near_zero(r)
+    return scaled(ops.add(p, number(1, p)), n)
+
+
+def _positive_f32(x: Node, y: Node) -> Node:
+    exponent = ops.multiply(ops.convert(y, dtype=F64), ops.log(ops.convert(x, dtype=F64)))
+    node: Node = ops.convert(ops.exp(exponent), dtype=F32)
+    return node
+
+
+def _float_power(x: Node, y: Node) -> Node:
+    """The rules of C's pow for what is not a positive number to a finite power."""
+    zero, one, infinity = number(0, x), number(1, x), number(np.inf, x)
+    size = ops.abs(x)
+    edge = ops.or_(ops.equal(size, zero), ops.equal(size, infinity))
+    found = (_positive_f32 if x.type.dtype == F32 else _positive_f64)(size, y)
+    rising = ops.equal(ops.equal(size, infinity), ops.greater(y, zero))
+    found = ops.select(edge, ops.select(rising, infinity, zero), found)
+    whole = ops.equal(ops.floor(y), y)
+    half = ops.multiply(y, number(0.5, y))
+    odd = ops.and_(whole, ops.not_equal(ops.floor(half), half))
+    negative = ops.sign_bit(x)
+    found = ops.select(ops.and_(negative, odd), ops.negate(found), found)
+    undefined = ops.and_(ops.less(x, zero), ops.not_(ops.or_(whole, ops.equal(size, infinity))))
+    found = ops.select(undefined, number(np.nan, x), found)
+    found = ops.select(ops.or_(ops.not_equal(x, x), ops.not_equal(y, y)), ops.add(x, y), found)
+    minus_one = ops.and_(ops.equal(size, one), ops.equal(ops.abs(y), infinity))
+    unit = ops.or_(ops.or_(ops.equal(x, one), ops.equal(y, zero)), minus_one)
+    return ops.select(unit, one, found)
+
+
+def _by_products(e: Emitter, type: TensorType, x: Value, exponent: int) -> Value:
+    """`x**exponent` for a positive whole exponent: squares, multiplied."""
+    square, result = x, None
+    while True:
+        if exponent & 1:
+            result = square if result is None else e.op("multiply", type, result, square)
+        exponent >>= 1
+        if not exponent:
+            assert result is not None
+            return result
+        square = e.op("multiply", type, square, square)
+
+
+def _power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    if type.dtype in INTS:
+        return _int_power(e, type, x, y)
+    if type.dtype in COMPLEX:
+        return direct("power")(e, type, x, y)
+    n = float(y.constant) if y.constant is not None and y.type.size == 1 else np.nan
+    if n and n == round(n) and abs(n) <= MOST_PRODUCTS and type.dtype in (F32, F64):
+        found = _by_products(e, type, e.expand(x, type.shape), abs(int(n)))
+        return found if n > 0 else e.op("divide", type, e.full(1, type), found)
+    return _general(e, type, x, y)
+
+
+_general = widened(_float_power)
+
+
+def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    """By squaring, until no exponent has a bit left."""
+    base, left = e.expand(x, type.shape), e.expand(y, type.shape)
+    if y.constant is not None and y.type.size == 1 and int(y.constant) > 0:
+        return _by_products(e, type, base, int(y.constant))
+    one, zero, flags = e.full(1, type), e.full(0, type), type.with_dtype(BOOL)
+    size = e.op("maximum", type, left, zero) if type.dtype in SIGNED else left
+    flag = tensor_type(BOOL)
+
+    def unfinished(result: Value, square: Value, rest: Value) -> list[Value]:
+        found = compare("NE")(e, flags, rest, e.full(0, type))
+        either = ([flag, flag], lambda p, q: [e.op("or", flag, p, q)])
+        axes = i64s(range(type.ndim))
+        return list(e.region_op("reduce", [flag], [found, e.constant(False)], [either], dimensions=axes))
+
+    def step(result: Value, square: Value, rest: Value) -> list[Value]:
+        lowest = e.op("and", type, rest, e.full(1, type))
+        odd = compare("NE")(e, flags, lowest, e.full(0, type))
+        more = e.op("multiply", type, result, square)
+        return [
+            e.op("select", type, odd, more, result),
+            e.op("multiply", type, square, square),
+            e.op("shift_right_logical", type, rest, e.full(1, type)),
+        ]
+
+    types = [type] * 3
+    found = e.region_op("while", types, [one, base, size], [(types, unfinished), (types, step)])[0]
+    return found if type.dtype not in SIGNED else _inverse(e, type, base, left, found)
+
+
+def _inverse_power(x: Node, y: Node, found: Node) -> Node:
+    """`found`, or `x**y` for negative y: of 1 and -1 what their powers are, of the others 0."""
+    zero, one = number(0, x), number(1, x)
+    unit = ops.or_(ops.equal(x, one), ops.equal(x, ops.negate(one)))
+    odd = ops.not_equal(ops.and_(y, one), zero)
+    power = ops.select(unit, ops.select(odd, x, one), zero)
+    return ops.select(ops.less(y, zero), power, found)
+
+
+_inverse = expansion(_inverse_power)
+
+LOWERINGS[ops.power] = _power

@@ -1,0 +1,134 @@
+"""Ctrl-C at any moment: every array is readable and right, and the next cut works."""
+
+import pytest
+
+from tests.core.processes import run
+
+PROLOGUE = """
+import os, random, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np
+import lazytensor
+from lazytensor.core import ops
+from lazytensor.core.backend import backend
+from tests.core.arrays import array
+
+backend()
+N = 20_000
+rng = random.Random(int(sys.argv[1]))
+armed = threading.Event()
+
+def interrupt(longest):
+    while True:
+        armed.wait()
+        armed.clear()
+        time.sleep(rng.uniform(0, longest))
+        os.kill(os.getpid(), signal.SIGINT)
+
+def until_interrupted(step, trials, longest):
+    '''Take steps until a Ctrl-C, so many times; `step.check` looks at what it left.'''
+    threading.Thread(target=interrupt, args=(longest,), daemon=True).start()
+    for _ in range(trials):
+        try:
+            armed.set()
+            while True:
+                step()
+        except KeyboardInterrupt:
+            pass
+        step.check()
+    print("survived", step.taken)
+    sys.stdout.flush()
+    os._exit(0)  # XLA's threads may still be at work
+"""
+
+IN_PLACE = """
+class Step:
+    '''Two arrays that count the steps; the second may be one behind.'''
+
+    def __init__(self):
+        self.a, self.b = array(np.zeros(N)), array(np.zeros(N))
+        self.taken = 0
+
+    def __call__(self):
+        self.a[:] = self.a + 1.0
+        self.b[1:-1] = self.b[1:-1] + 1.0
+        lazytensor.sync()
+        self.taken += 1
+
+    def check(self):
+        a, b = self.a.numpy(), self.b.numpy()
+        assert len(set(a)) == len(set(b[1:-1])) == 1, (set(a), set(b))
+        assert self.taken <= b[1] <= a[0] <= self.taken + 1, (self.taken, a[0], b[1])
+        assert b[0] == b[-1] == 0
+        self.b[1:-1] = self.a[1:-1]
+        self.taken = int(a[0])
+        assert self.b.numpy()[1] == self.taken
+"""
+
+PROGRAMS = {
+    "in place": IN_PLACE + "until_interrupted(Step(), 150, 0.004)",
+    "with a host operation": IN_PLACE
+    + """
+class Sorting(Step):
+    def __call__(self):
+        low, high = ops.sort(self.a.node, ops.negate(self.a.node), axis=0, keys=1)
+        self.a.holder.write(ops.add(ops.negate(high), ops.scalar(1.0, low.type.dtype)))
+        self.b[1:-1] = self.b[1:-1] + 1.0
+        lazytensor.sync()
+        self.taken += 1
+
+until_interrupted(Sorting(), 100, 0.01)
+""",
+    "many compiles": IN_PLACE
+    + """
+class Compiling(Step):
+    '''A program of another length each time.'''
+
+    def __call__(self):
+        for _ in range(30 + self.taken % 20):
+            self.a[:] = (self.a * 2.0 - self.a).sin() * 0.0 + self.a
+        super().__call__()
+        lazytensor.core.cache.cache.clear()
+
+import lazytensor.core.cache
+until_interrupted(Compiling(), 12, 0.6)
+""",
+    "observations": IN_PLACE
+    + """
+class Observing(Step):
+    def __call__(self):
+        self.a[:] = self.a + 1.0
+        self.b[1:-1] = self.b[1:-1] + 1.0
+        self.a.numpy(), self.b.numpy()
+        self.taken += 1
+
+until_interrupted(Observing(), 100, 0.004)
+""",
+    "automatic cuts": IN_PLACE
+    + """
+class Alone(Step):
+    def __call__(self):
+        self.a[:] = self.a + 1.0
+        self.b[1:-1] = self.b[1:-1] + 1.0
+        self.taken += 1
+
+until_interrupted(Alone(), 30, 0.2)
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "tier"),
+    [
+        ("in place", "compile"),
+        ("in place", "interpret"),
+        ("with a host operation", "compile"),
+        ("many compiles", "compile"),
+        ("observations", "compile"),
+        ("observations", "auto"),
+        ("automatic cuts", "interpret"),
+    ],
+)
+def test_a_ctrl_c_leaves_every_array_right(name: str, tier: str) -> None:
+    done = run(PROLOGUE + PROGRAMS[name], "1", LAZYTENSOR_TIER=tier)
+    assert done.stdout.startswith("survived")
