@@ -23,6 +23,8 @@ SHORT: Final = 256
 """Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
 PROVED: Final = 4
 """Cuts at one loop's head after which no better loop is looked for while it comes round."""
+REPEATS: Final = 8
+"""Times in a row that a point of the program is met before it counts as a loop."""
 MOST_NODES: Final = 4000
 """Pending nodes past which the graph is cut wherever the program is."""
 
@@ -97,7 +99,10 @@ def _is_better(loop: Loop, pending: int) -> bool:
 def _loop_at(here: tuple[Place, ...]) -> Loop | None:
     """The loop that has come round: the program went backwards in one frame since last time."""
     if here == recorder.previous:
-        return Loop(here[:1], len(here) - 1) if here else None
+        # One instruction may make several arrays; coming back this often is a loop of one.
+        recorder.repeats += 1
+        return Loop(here[:1], len(here) - 1) if recorder.repeats >= REPEATS else None
+    recorder.repeats = 0
     frames = zip(reversed(here), reversed(recorder.previous), strict=False)
     for outside, ((code, offset), (old_code, old_offset)) in enumerate(frames):
         if code is not old_code or offset != old_offset:

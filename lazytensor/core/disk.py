@@ -31,7 +31,7 @@ from lazytensor.core.settings import settings
 
 MAGIC: Final = b"lazytensor 1\n"
 SUFFIX: Final = ".xla"
-WORTH_A_LOOK: Final = 0.01
+WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
 
 

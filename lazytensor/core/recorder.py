@@ -18,7 +18,8 @@ class Recorder(threading.local):
     `work` counts elements (see `types.NODE_WORK`); `serial` is the number of nodes that there were
     at the last cut, `stride` the work between the last two automatic ones. `loop` is where the last
     automatic cut was made, `loops` when each head was last seen (in nodes), `previous` the point of
-    the user's program at the last record looked at.
+    the user's program at the last record looked at, `repeats` how often in a row it was
+    met.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,7 @@ class Recorder(threading.local):
         self.serial = 0
         self.stride = 0
         self.rounds = 0
+        self.repeats = 0
         self.loop: Loop | None = None
         self.loops: dict[Loop, int] = {}
         self.previous: tuple[Place, ...] = ()

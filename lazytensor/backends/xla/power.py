@@ -42,8 +42,8 @@ def _head(x: Node) -> Node:
 def _logarithm(x: Node) -> tuple[Node, Node]:
     """log(x) of a positive f64 in two parts, the first of 26 bits."""
     f, k = split(x)
-    below = ops.add(f, number(2, f))
-    lost = ops.subtract(f, fixed(ops.subtract(below, number(2, f))))
+    below = fixed(ops.add(f, number(2, f)))
+    lost = ops.subtract(f, ops.subtract(below, number(2, f)))
     s = fixed(ops.divide(f, below))
     s_head, below_head = _head(s), _head(below)
     below_tail = ops.add(ops.subtract(below, below_head), lost)
@@ -72,7 +72,8 @@ def _positive_f64(x: Node, y: Node) -> Node:
     y_head = _head(y)
     high = ops.multiply(y_head, log_head)
     low = ops.add(ops.multiply(ops.subtract(y, y_head), log_head), ops.multiply(y, log_tail))
-    high = ops.clamp(number(-1500, y), high, number(1500, y))
+    high = ops.clamp(number(-1400, y), high, number(1400, y))
+    low = ops.clamp(number(-1, y), low, number(1, y))
     ln2_high, ln2_low = FORMATS[F64].ln2
     n = ops.round_even(ops.multiply(high, number(1 / LN2, y)))
     r = ops.subtract(high, ops.multiply(n, number(ln2_high, n)))
@@ -126,8 +127,8 @@ def _power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
         return _int_power(e, type, x, y)
     if type.dtype in COMPLEX:
         return direct("power")(e, type, x, y)
-    n = float(y.constant) if y.constant is not None and y.type.size == 1 else np.nan
-    if n and n == round(n) and abs(n) <= MOST_PRODUCTS and type.dtype in (F32, F64):
+    n = float(y.constant) if y.constant is not None and y.type.size == 1 else 0.0
+    if n.is_integer() and 0 < abs(n) <= MOST_PRODUCTS and type.dtype in (F32, F64):
         found = _by_products(e, type, e.expand(x, type.shape), abs(int(n)))
         return found if n > 0 else e.op("divide", type, e.full(1, type), found)
     return _general(e, type, x, y)

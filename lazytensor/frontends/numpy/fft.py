@@ -68,7 +68,10 @@ def _factor(count: int, norm: Any, inverse: bool) -> float:
 
 
 def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[int]) -> Node:
-    """The transform over a few axes of any place; the last of them is a real one's half."""
+    """The transform over a few axes, wherever they are, cut and filled to `lengths`."""
+    for n, axis in zip(lengths, axes, strict=True):
+        half = kind == "IRFFT" and axis == axes[-1]
+        node = _fitted(node, axis, n // 2 + 1 if half else n)
     rank = node.type.ndim
     order = (*(i for i in range(rank) if i not in axes), *axes)
     back = tuple(order.index(i) for i in range(rank))
@@ -76,32 +79,28 @@ def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[i
 
 
 def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) -> Node:
-    """The transform of `lengths` over `axes`, cut and filled, with its factor."""
+    """The transform of `lengths` over `axes`, cut and filled, with its factor.
+
+    A few axes are done at a time, the last ones first; a real transform halves the last axis of
+    all, first of all forwards and in the end backwards. An axis that comes twice is done twice.
+    """
     for n in lengths:
         if n < 1:
             raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     factor = _factor(math.prod(lengths), norm, kind in ("IFFT", "IRFFT"))
     node = _prepared(node, kind == "RFFT")
-    for place, (n, axis) in enumerate(zip(lengths, axes, strict=True)):
-        half = kind == "IRFFT" and place == len(axes) - 1
-        node = _fitted(node, axis, n // 2 + 1 if half else n)
-    node = _in_turn(node, kind, lengths, axes)
+    step = MOST_AXES if len(set(axes)) == len(axes) else 1
+    groups = [slice(max(i - step, 0), i) for i in range(len(axes), 0, -step)]
+    if kind == "IRFFT":
+        groups = groups[1:] + groups[:1]
+    rest = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
+    for place, group in enumerate(groups):
+        own = place == (len(groups) - 1 if kind == "IRFFT" else 0)
+        node = _transformed(node, kind if own else rest, lengths[group], axes[group])
     if factor == 1.0:
         return node
     made: Node = ops.multiply(node, scalar(factor, node.type.dtype))
     return made
-
-
-def _in_turn(node: Node, kind: str, lengths: list[int], axes: list[int]) -> Node:
-    """A few axes at a time; the real transform comes first forwards, last backwards."""
-    rest = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
-    step = MOST_AXES if len(set(axes)) == len(axes) else 1
-    groups = [(lengths[max(i - step, 0) : i], axes[max(i - step, 0) : i])
-              for i in range(len(axes), 0, -step)]
-    last = groups.pop(0) if kind == "IRFFT" else None
-    for number, (sizes, places) in enumerate(groups):
-        node = _transformed(node, kind if number == 0 and last is None else rest, sizes, places)
-    return node if last is None else _transformed(node, kind, *last)
 
 
 def _line(kind: str, half: bool = False) -> Function:
@@ -144,7 +143,8 @@ def _space(kind: str, default: Any = None) -> Function:
         if not len(places):
             return deliver(_prepared(node, False), out)
         where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
-        return deliver(_run(node, kind, [operator.index(n) for n in lengths], where, norm), out)
+        full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]
+        return deliver(_run(node, kind, [operator.index(n) for n in full], where, norm), out)
 
     return transform
 

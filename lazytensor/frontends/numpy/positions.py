@@ -49,6 +49,7 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
     if not ellipses:
         parts.append(...)
     found: list[Position] = []
+    nothing = any(map(_is_empty, parts))
     axis = 0
     apart = False
     for part in parts:
@@ -62,7 +63,7 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
             found.append(Position(part))
             axis += 1
         else:
-            made = _indices(part, x, axis)
+            made = _indices(part, x, axis, nothing)
             if made is None:
                 return None
             found += [made[0]._replace(apart=apart), *made[1:]]
@@ -104,7 +105,14 @@ def _axes_used(part: Any) -> int:
     return 1
 
 
-def _indices(part: Any, x: Lazy, axis: int) -> list[Position] | None:
+def _is_empty(part: Any) -> bool:
+    """Whether nothing is selected, so that NumPy does not look at the other indices."""
+    if isinstance(part, np.ndarray):
+        return not (part.any() if part.dtype.kind == "b" else part.size)
+    return isinstance(part, Node) and not part.type.size
+
+
+def _indices(part: Any, x: Lazy, axis: int, nothing: bool) -> list[Position] | None:
     if isinstance(part, Node) and part.type.dtype.kind == "b":
         part = runtime.observe(part)  # how many elements are true is a shape
     if isinstance(part, np.ndarray) and part.dtype.kind == "b":
@@ -114,6 +122,9 @@ def _indices(part: Any, x: Lazy, axis: int) -> list[Position] | None:
         if not -size <= part < size:
             raise IndexError(out_of_bounds(part, axis, size))
         return [Position(ALL, scalar(part % size, S64), None, axis, size)]
+    if nothing:
+        shape = part.type.shape if isinstance(part, Node) else np.shape(part)
+        return [Position(ALL, leaf(np.zeros(shape, np.int64)), None, axis, size)]
     if isinstance(part, np.ndarray):
         return [Position(ALL, _of_array(part, axis, size), None, axis, size)]
     if isinstance(part.value, np.ndarray) or part in _checked:

@@ -128,8 +128,7 @@ ROWS: Final[dict[str, loops.Row]] = {
 def _declare() -> dict[str, ufunc]:
     """A lazy ufunc per real one; NumPy's aliases (`abs`, `pow`, …) are the same objects here too."""
     made = {name: ufunc(getattr(np, name), row) for name, row in ROWS.items() if hasattr(np, name)}
-    for name in dir(np):
-        real = getattr(np, name)
+    for name, real in list(vars(np).items()):  # not `dir`: it would import numpy.testing
         if isinstance(real, np.ufunc):
             made.setdefault(name, made[real.__name__])
     return made

@@ -46,7 +46,7 @@ SORTS = [
     *(
         Sample(ops.sort, (mixed(d),), {"axis": axis, "descending": down})
         for d in DTYPES
-        for axis, down in WAYS
+        for axis, down in ((1, False), (0, True))
     ),
     *(
         Sample(ops.sort, (mixed(F32, zeros=True), payload(d)), {"axis": 1})
@@ -60,11 +60,11 @@ SORTS = [
     *(
         Sample(
             ops.sort,
-            (mixed(np.dtype(bool)), mixed(d, zeros=True), payload(C64)),
+            (mixed(BOOL), mixed(d, zeros=True), payload(C64)),
             {"axis": axis, "keys": 2, "descending": down},
         )
-        for d in DTYPES
-        for axis, down in [(1, False), (0, True)]
+        for d in (F32, np.dtype(np.uint64))
+        for axis, down in WAYS
     ),
     Sample(ops.sort, (TIES, LONG, LONG), {"axis": 1, "keys": 2}),
     Sample(ops.sort, (LONG,), {"axis": 1}),
@@ -76,7 +76,7 @@ ARGSORTS = [
     *(
         Sample(ops.argsort, (mixed(d, zeros=True),), {"axis": axis, "descending": down})
         for d in DTYPES
-        for axis, down in WAYS
+        for axis, down in ((0, False), (1, True))
     ),
     *(Sample(ops.argsort, (x,), {"axis": 1}) for x in (*LINES, NOTHING)),
 ]

@@ -20,8 +20,8 @@ def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
     if not isinstance(getattr(out, "dtype", None), np.dtype):
         raise TypeError("return arrays must be of ArrayType")
     if out.shape != node.type.shape:
-        given = f"a result of shape {node.type.shape}"
-        raise ValueError(f"output array has shape {out.shape}, and cannot take {given}")
+        shapes = f"{node.type.shape} is to be written to {out.shape}"
+        raise ValueError(f"output array has wrong shape: {shapes}")
     check_cast(node.type.dtype, out.dtype, casting)
     return delivery.deliver(node, out, True, casting)
 
