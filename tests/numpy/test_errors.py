@@ -55,8 +55,8 @@ FAULTS: dict[str, Callable[[Any, Any], Any]] = {
     "call": lambda x, np: x(1),
     "read-only": lambda x, np: np.broadcast_to(x, (2, 2, 3)).__setitem__(0, 1),
 }
-OWN_WORDS = {"call", "attribute", "concatenate", "matmul of a number"}
-"""Python names our class in the text, or NumPy counts the operands differently."""
+OWN_WORDS = {"call", "attribute", "axis twice", "max of nothing", "reshape"}
+"""Python names our class in the text, or the words are ours."""
 
 
 def matrix(np: Any) -> Any:

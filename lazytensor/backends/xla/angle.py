@@ -2,7 +2,7 @@
 
 A sine is computed from the distance r of its argument to the nearest multiple of pi, as
 `sin(n * pi + r) = (-1)**n * sin(r)`; a cosine's multiples are `n - 1/2`, a tangent's are of pi / 2.
-How r is found, without error for any argument: below `NEAR`, multiples of pi in three parts are
+How r is found, without error for any argument: below `NEAR`, multiples of pi in parts are
 subtracted from x, in f64, each part so short that its product with n is exact (Cody and Waite).
 Beyond, `x = X * 2**k` with an integer X, and X times as many bits of `2**k / pi` modulo 2 as matter
 is a fixed-point number whose top bit is the parity of n (Payne and Hanek).
@@ -149,32 +149,32 @@ def _upper_half(x: Node, y: Node, dtype: np.dtype) -> Node:
     return ops.add(ops.multiply(x1, y1), crossed)
 
 
-def _near(x: Node, units: int, shift: float) -> tuple[Node, Node]:
+def _near(x: Node, units: int, shift: float, count: int) -> tuple[Node, Node]:
     """Distance of the f64 x >= 0 from the nearest `(n - shift) * pi / units`, and n in a u64."""
     n = ops.round_even(ops.add(ops.multiply(x, number(units / np.pi, x)), number(shift, x)))
     multiple = ops.subtract(n, number(shift, n))
-    for part in _pi_parts(units):
+    for part in _pi_parts(units, count):
         x = ops.subtract(x, ops.multiply(multiple, number(part, x)))
     bits = ops.bitcast(ops.add(n, number(1.5 * 2**52, n)), dtype=U64)  # n is in the lowest bits
     return x, ops.shift_left(bits, number(63, bits))
 
 
 @cache
-def _pi_parts(units: int) -> tuple[float, float, float]:
-    """`pi / units` in parts, the first two of 24 bits."""
+def _pi_parts(units: int, count: int) -> tuple[float, ...]:
+    """`pi / units` in parts, all but the last of 24 bits."""
     scale = 200
     rest = (1 << 2 * scale) // inverse_pi(scale) // units
     parts = []
-    for below in (scale - 22, scale - 46, 0):
+    for below in [*range(scale - 22, scale - 22 - 24 * (count - 1), -24), 0]:
         parts.append((rest >> below << below) / (1 << scale))
         rest %= 1 << below
-    return parts[0], parts[1], parts[2]
+    return tuple(parts)
 
 
 def _distance(x: Node, units: int, shift: float) -> tuple[Node, Node]:
     """r as a float like x >= 0, and n's parity as a u64's top bit."""
     dtype = x.type.dtype
-    r, n = _near(ops.convert(x, dtype=F64), units, shift)
+    r, n = _near(ops.convert(x, dtype=F64), units, shift, 3 if dtype == F32 else 4)
     far_r, far_n = _far(x, units, shift)
     far = ops.greater_equal(x, number(NEAR[dtype], x))
     far = ops.and_(far, ops.less(x, number(np.inf, x)))  # r of infinity is NaN, by subtraction

@@ -72,11 +72,17 @@ def fixed(x: Node) -> Node:
 
 
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
-    """The polynomial with these coefficients, lowest power first, by Horner's rule."""
-    *rest, total = (number(c, x) for c in coefficients)
-    for c in reversed(rest):
-        total = ops.add(ops.multiply(total, x), c)
-    return total
+    """The polynomial with these coefficients, lowest power first.
+
+    By Estrin's rule, neighbours in pairs: Horner's has fewer products, but each waits for the last.
+    """
+    terms = [number(c, x) for c in coefficients]
+    while len(terms) > 1:
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        rest = terms[-1:] if len(terms) % 2 else []
+        terms = [ops.add(low, ops.multiply(high, x)) for low, high in pairs] + rest
+        x = ops.multiply(x, x)
+    return terms[0]
 
 
 def not_a_number(x: Node) -> Node:

@@ -178,4 +178,4 @@ def _values_alone(x: TensorType, *, lower: bool) -> bool:
     return x.shape[-1] >= LARGE
 
 
-HOST.update({op: _values_alone for op in (ops.eigvalsh, ops.eigvalsh_checked)})
+HOST.update(dict.fromkeys((ops.eigvalsh, ops.eigvalsh_checked), _values_alone))

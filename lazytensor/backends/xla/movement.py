@@ -37,7 +37,8 @@ def static_slice(e: Emitter, x: Value, begin: Ints, sizes: Shape, strides: Ints)
     """A slice whose starts are known; strides positive."""
     if sizes == x.type.shape:
         return x
-    stops = [b + max(n - 1, 0) * s + min(n, 1) for b, n, s in zip(begin, sizes, strides, strict=True)]
+    lines = zip(begin, sizes, strides, strict=True)
+    stops = [b + max(n - 1, 0) * s + min(n, 1) for b, n, s in lines]
     return e.op(
         "slice",
         x.type.with_shape(sizes),
@@ -144,7 +145,7 @@ def _diagonal(
     """In row-major order a diagonal is a slice: its elements are as far apart as a row is, + 1."""
     if not type.size:
         return e.full(0, type)
-    *outer, length = type.shape
+    outer = type.shape[:-1]
     order = [axis for axis in range(x.type.ndim) if axis not in (axis1, axis2)] + [axis1, axis2]
     rows, columns = x.type.shape[axis1], x.type.shape[axis2]
     moved = x.type.with_shape((*outer, rows, columns))
@@ -174,7 +175,8 @@ def _update_diagonal(
         interior=(*zeros, 0),
     )
     others = [axis for axis in range(type.ndim) if axis not in (axis1, axis2)]
-    spread = e.place(_sorted_axes(e, column, [*others, axis1]), type.shape, sorted([*others, axis1]))
+    kept = [*others, axis1]
+    spread = e.place(_sorted_axes(e, column, kept), type.shape, sorted(kept))
     plane = tensor_type(S32, (rows, type.shape[axis2]))
     row, other = (e.op("iota", plane, iota_dimension=i64(axis)) for axis in (0, 1))
     shifted = e.op("add", plane, row, e.full(offset, plane))

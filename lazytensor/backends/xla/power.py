@@ -14,12 +14,21 @@ import numpy as np
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.elementwise import compare, direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.expansion import expansion, fixed, number, polynomial, widened
+from lazytensor.backends.xla.expansion import (
+    expansion,
+    fixed,
+    not_a_number,
+    number,
+    polynomial,
+    widened,
+)
 from lazytensor.backends.xla.exponential import (
     FORMATS,
     LN2,
     LOGARITHM,
     expm1_near_zero,
+    log_joined,
+    plain_exp,
     scaled,
     split,
 )
@@ -83,27 +92,37 @@ def _positive_f64(x: Node, y: Node) -> Node:
 
 
 def _positive_f32(x: Node, y: Node) -> Node:
-    exponent = ops.multiply(ops.convert(y, dtype=F64), ops.log(ops.convert(x, dtype=F64)))
-    node: Node = ops.convert(ops.exp(exponent), dtype=F32)
+    """The same in f32."""
+    logarithm = log_joined(*split(ops.convert(x, dtype=F64)))
+    exponent = ops.multiply(ops.convert(y, dtype=F64), logarithm)
+    exponent = ops.clamp(number(-200, exponent), exponent, number(200, exponent))
+    node: Node = ops.convert(plain_exp(exponent), dtype=F32)
+    return node
+
+
+def _with_edges(x: Node, y: Node, found: Node) -> Node:
+    """`found`, or `x**y` where x is 0 or infinite or one of them is NaN."""
+    zero, infinity = number(0, x), number(np.inf, x)
+    far = ops.equal(x, infinity)
+    high = ops.select(ops.xor(far, ops.less(y, zero)), infinity, zero)
+    found = ops.select(ops.or_(far, ops.equal(x, zero)), high, found)
+    missing = ops.or_(not_a_number(x), not_a_number(y))
+    node: Node = ops.select(missing, ops.add(x, y), found)
     return node
 
 
 def _float_power(x: Node, y: Node) -> Node:
-    """The rules of C's pow for what is not a positive number to a finite power."""
+    """The rules of C's pow, on top of the power of |x|."""
     zero, one, infinity = number(0, x), number(1, x), number(np.inf, x)
     size = ops.abs(x)
-    edge = ops.or_(ops.equal(size, zero), ops.equal(size, infinity))
     found = (_positive_f32 if x.type.dtype == F32 else _positive_f64)(size, y)
-    rising = ops.equal(ops.equal(size, infinity), ops.greater(y, zero))
-    found = ops.select(edge, ops.select(rising, infinity, zero), found)
+    found = _with_edges(size, y, found)
     whole = ops.equal(ops.floor(y), y)
     half = ops.multiply(y, number(0.5, y))
     odd = ops.and_(whole, ops.not_equal(ops.floor(half), half))
-    negative = ops.sign_bit(x)
-    found = ops.select(ops.and_(negative, odd), ops.negate(found), found)
-    undefined = ops.and_(ops.less(x, zero), ops.not_(ops.or_(whole, ops.equal(size, infinity))))
-    found = ops.select(undefined, number(np.nan, x), found)
-    found = ops.select(ops.or_(ops.not_equal(x, x), ops.not_equal(y, y)), ops.add(x, y), found)
+    found = ops.select(ops.and_(ops.sign_bit(x), odd), ops.negate(found), found)
+    inside = ops.and_(ops.less(x, zero), ops.less(size, infinity))
+    found = ops.select(ops.and_(inside, ops.not_(whole)), number(np.nan, x), found)
     minus_one = ops.and_(ops.equal(size, one), ops.equal(ops.abs(y), infinity))
     unit = ops.or_(ops.or_(ops.equal(x, one), ops.equal(y, zero)), minus_one)
     return ops.select(unit, one, found)

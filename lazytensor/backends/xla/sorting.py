@@ -13,11 +13,10 @@ from typing import Any, Final
 import numpy as np
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64
-from lazytensor.backends.xla.elementwise import compare, not_a_number, number
+from lazytensor.backends.xla.elementwise import compare
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.expansion import expansion
+from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.backends.xla.host import HOST
 from lazytensor.backends.xla.loops import repeat
 from lazytensor.core import ops
@@ -25,8 +24,8 @@ from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S32, S64, 
 from lazytensor.core.node import Node
 from lazytensor.core.types import TensorType, tensor_type
 
-S16: Final = np.dtype(np.int16)
-EXACT_IN_F32: Final = frozenset([BOOL, F16, BF16, F32, U8, np.dtype("int8"), S16, np.dtype("uint16")])
+S8, S16, U16 = (np.dtype(t) for t in ("int8", "int16", "uint16"))
+EXACT_IN_F32: Final = frozenset([BOOL, F16, BF16, F32, S8, U8, S16, U16])
 FEW: Final = 16
 """XLA's own search is for the largest 1/16 of a line at most."""
 _SIGNED: Final = {F16: S16, BF16: S16, F32: S32, F64: S64}
@@ -137,13 +136,14 @@ def _sort(
     if not plain:
         return _one(e, type, *xs, axis=axis, descending=descending)
     unit = tensor_type(type.dtype)
-    
+
     def less(a: Value, b: Value) -> list[Value]:
         return [compare("LT")(e, tensor_type(BOOL), a, b)]
 
-    return e.region_op(  # stable: XLA's merge sort is faster here than its quick sort
-        "sort", [type], xs, [([unit, unit], less)], dimension=i64(axis), is_stable=ir.BoolAttr.get(True)
-    )[0]
+    # Stable: of XLA's two sorts the merge sort is the faster one here.
+    stable = ir.BoolAttr.get(True)
+    bodies = [([unit, unit], less)]
+    return e.region_op("sort", [type], xs, bodies, dimension=i64(axis), is_stable=stable)[0]
 
 
 def _top_k(e: Emitter, type: Any, x: Value, *, k: int) -> tuple[Value, ...]:
@@ -208,11 +208,15 @@ def _short_lines(x: TensorType, *others: TensorType, axis: int, **_: Any) -> boo
     return not others and x.shape[axis] <= 2**13 and x.size >= 2**15
 
 
-HOST[ops.sort] = HOST[ops.argsort] = _short_lines
-HOST[ops.top_k] = lambda x, k: (  # there NumPy finds the k largest without sorting
-    x.dtype not in EXACT_IN_F32 and x.shape[-1] >= 512 and x.size >= 2**14 and k * FEW <= x.shape[-1]
-)
+def _few_of_many(x: TensorType, *, k: int) -> bool:
+    """NumPy finds the k largest without sorting; so does XLA, but only floats of 32 bits."""
+    n = x.shape[-1]
+    exact = x.dtype in EXACT_IN_F32
+    return not exact and n >= 512 and x.size >= 2**14 and k * FEW <= n
 
+
+HOST[ops.sort] = HOST[ops.argsort] = _short_lines
+HOST[ops.top_k] = _few_of_many
 LOWERINGS.update(
     {
         ops.sort: _sort,

@@ -46,7 +46,6 @@ def _digamma_at_zero(x: Node) -> Node:
 LOWERINGS.update(
     {
         ops.sqrt: direct("sqrt"),
-        ops.rsqrt: direct("rsqrt"),
         ops.exp: direct("exponential"),
         ops.logistic: direct("logistic"),
         ops.tanh: direct("tanh"),

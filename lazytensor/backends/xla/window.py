@@ -78,20 +78,21 @@ def _along(
     e: Emitter, x: Value, kind: str, axis: int, size: int, stride: int, dilation: int
 ) -> Value:
     """Windows along one axis of an operand that is padded already."""
-    ones = [1] * x.type.ndim
-    window, strides, dilations = ones.copy(), ones.copy(), ones.copy()
-    window[axis], strides[axis], dilations[axis] = size, stride, dilation
+    ones = (1,) * x.type.ndim
+
+    def along(number: int) -> Ints:
+        return (*ones[:axis], number, *ones[axis + 1 :])
+
     no_padding = ((0, 0),) * x.type.ndim
+    way = along(size), along(stride), no_padding, ones, along(dilation)
     if size > MOST_SHIFTS:
-        return _native(
-            e, x, kind, tuple(window), tuple(strides), no_padding, tuple(ones), tuple(dilations)
-        )
-    shape = window_shape(x.type.shape, window, strides, no_padding, ones, dilations)
+        return _native(e, x, kind, *way)
+    shape = window_shape(x.type.shape, *way)
     parts = []
     for i in range(size):
         begin = [0] * x.type.ndim
         begin[axis] = i * dilation
-        parts.append(static_slice(e, x, tuple(begin), shape, tuple(strides)))
+        parts.append(static_slice(e, x, tuple(begin), shape, along(stride)))
     while len(parts) > 1:  # a tree rounds less than a chain
         pairs = zip(parts[::2], parts[1::2], strict=False)
         odd = parts[len(parts) // 2 * 2 :]

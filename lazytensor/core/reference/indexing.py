@@ -21,7 +21,9 @@ def _gather(x: np.ndarray, *indices: np.ndarray, axes: Ints) -> np.ndarray:
     shape = np.broadcast_shapes(*(index.shape for index in indices))
     if 0 in shape:
         return np.empty(shape + lines.shape[len(axes) :], x.dtype)
-    return lines[tuple(np.minimum(index, n - 1) for index, n in zip(indices, lines.shape, strict=False))]
+    pairs = zip(indices, lines.shape, strict=False)
+    taken: np.ndarray = lines[tuple(np.minimum(index, n - 1) for index, n in pairs)]
+    return taken
 
 
 def _scatter(

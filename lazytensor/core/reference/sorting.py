@@ -27,8 +27,8 @@ def _sort(*xs: Array, axis: int, keys: int, descending: bool) -> Any:
         found = np.sort(xs[0], axis)
         return np.flip(found, axis) if descending else found
     order = _order(xs[:keys], axis, descending)
-    found = tuple(np.take_along_axis(x, order, axis) for x in xs)
-    return found if len(xs) > 1 else found[0]
+    results = tuple(np.take_along_axis(x, order, axis) for x in xs)
+    return results if len(xs) > 1 else results[0]
 
 
 def _order(keys: tuple[Array, ...], axis: int, descending: bool) -> Array:

@@ -12,7 +12,6 @@ from lazytensor.frontends.numpy.array import Lazy, wrap_result
 from lazytensor.frontends.numpy.assignment import settled, write_host
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import convert, operand
-from lazytensor.frontends.numpy.shadow import shadow
 
 
 def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind") -> Any:
@@ -25,8 +24,7 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
         else:
             write_host(out, _chosen(where, node, operand(out)), "unsafe")
         return out
-    if not shadow(out).flags.writeable:
-        raise ValueError("output array is read-only")
+    check_writeable(out)
     value = convert(node, out.dtype)
     if where is not True:
         value = _chosen(where, value, out.node)
@@ -34,6 +32,12 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
         value = _fitting(value, out)
     out.ref.write(settled(value))
     return out
+
+
+def check_writeable(out: Any) -> None:
+    """Raise NumPy's ValueError if `out` is a lazy array that must not be written to."""
+    if isinstance(out, Lazy) and out._shadow is not None and not out._shadow.flags.writeable:
+        raise ValueError("output array is read-only")
 
 
 def _fitting(value: Node, out: Lazy) -> Node:

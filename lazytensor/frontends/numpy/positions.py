@@ -92,6 +92,8 @@ def _part(item: Any) -> Any:
     array = np.asarray(real(item) if lazy else item)
     if not array.size and not isinstance(item, np.ndarray) and array.dtype.kind == "f":
         array = array.astype(np.intp)
+    if array.dtype.kind in "iu" and not array.ndim:
+        return int(array)
     return array if array.dtype.kind in "iub" else None
 
 
@@ -118,6 +120,8 @@ def _indices(part: Any, x: Lazy, axis: int, nothing: bool) -> list[Position] | N
     if isinstance(part, np.ndarray) and part.dtype.kind == "b":
         return _of_mask(part, x, axis)
     size = x.shape[axis]
+    if isinstance(part, Node) and not part.type.ndim and (not size or _is_known(part)):
+        part = int(runtime.observe(part))
     if isinstance(part, int):
         if not -size <= part < size:
             raise IndexError(out_of_bounds(part, axis, size))
@@ -127,9 +131,14 @@ def _indices(part: Any, x: Lazy, axis: int, nothing: bool) -> list[Position] | N
         return [Position(ALL, leaf(np.zeros(shape, np.int64)), None, axis, size)]
     if isinstance(part, np.ndarray):
         return [Position(ALL, _of_array(part, axis, size), None, axis, size)]
-    if isinstance(part.value, np.ndarray) or part in _checked:
+    if _is_known(part):
         return [Position(ALL, _of_leaf(part, axis, size), None, axis, size)]
     return [_of_data(part, axis, size)]
+
+
+def _is_known(node: Node) -> bool:
+    """Whether the index is on the host, or was when it was checked last."""
+    return isinstance(node.value, np.ndarray) or node in _checked
 
 
 def out_of_bounds(index: int, axis: int, size: int) -> str:

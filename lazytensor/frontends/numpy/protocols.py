@@ -14,6 +14,7 @@ from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.operators import COMPARISONS
 from lazytensor.frontends.numpy.promotion import host_leaf
+from lazytensor.frontends.numpy.shadow import fortran_shadow
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 
 
@@ -116,7 +117,10 @@ def reduced(x: ndarray) -> Any:
 
 def restored(array: np.ndarray) -> Any:
     """The array that was pickled."""
-    return wrap(host_leaf(array))
+    made = wrap(host_leaf(np.ascontiguousarray(array).reshape(array.shape)))
+    if array.flags.fnc:
+        made._shadow = fortran_shadow(made.type)
+    return made
 
 
 def duplicated(x: ndarray, memo: Any = None) -> ndarray:

@@ -205,7 +205,7 @@ def _check_together(x: Any, key: Any, indices: tuple[Node, ...]) -> None:
     try:
         np.broadcast_shapes(*(index.type.shape for index in indices))
     except ValueError:
-        shapes = " ".join(str(i.type.shape).replace(" ", "") for i in indices)
+        shapes = " ".join(str(i.type.shape).replace(" ", "") for i in indices if i.type.ndim)
         raise IndexError(
             "shape mismatch: indexing arrays could not be broadcast together with shapes "
             f"{shapes} "

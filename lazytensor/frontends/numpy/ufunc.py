@@ -16,7 +16,7 @@ from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import loops, masked, ufunc_methods
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_result
-from lazytensor.frontends.numpy.delivery import deliver
+from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.plans import Plan, remember
@@ -149,6 +149,8 @@ def _record(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
+    for out in outs:
+        check_writeable(out)
     where = options.pop("where", True)
     options.pop("order", None)
     options.pop("subok", None)

@@ -105,9 +105,12 @@ def full(
     """See numpy.full."""
     _check_device(device)
     try:
+        if dtype is not None and type(fill_value) in _DEFAULT:
+            kind = dtype_of(dtype)
+            return laid_out(wrap(filled(shape_of(shape), fill_value, kind)), order)
         value = operand(fill_value)
         kind = dtype_of(dtype, value.type.dtype)
-    except HostOnly:
+    except (HostOnly, OverflowError):
         return np.full(real(shape), real(fill_value), dtype, order)
     made = wrap(filled(shape_of(shape), 0, kind))
     made.ref.write(stored(fill_value, made.type))

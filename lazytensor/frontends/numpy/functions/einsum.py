@@ -14,7 +14,9 @@ from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy.functions.contraction import contract, moved
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
-from lazytensor.frontends.numpy.promotion import canonical, common, convert
+from lazytensor.frontends.numpy.functions.views import array_of, shown
+from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
+from lazytensor.frontends.numpy.shadow import shadow
 
 Steps = tuple[tuple[tuple[int, ...], str], ...]
 
@@ -29,16 +31,51 @@ def einsum(
 ) -> Any:
     """See numpy.einsum."""
     text, arrays = _separated(operands)
-    nodes = common(*arrays)
+    if len(arrays) == 1 and out is None and dtype is None:
+        view = _view(text, array_of(arrays[0]))
+        if view is not None:
+            return view
+    nodes = [operand(x) for x in arrays]
+    kind = result_type(*(node.type.dtype for node in nodes), *([] if out is None else [out.dtype]))
     if dtype is not None:
-        check_cast(nodes[0].type.dtype, np.dtype(dtype), casting)
-        nodes = [convert(node, canonical(np.dtype(dtype))) for node in nodes]
+        kind = canonical(np.dtype(dtype))
+        for node in nodes:
+            check_cast(node.type.dtype, kind, casting)
+    nodes = [convert(node, kind) for node in nodes]
     path = _hashable(optimize)
     for places, expression in _steps(text, tuple(node.type.shape for node in nodes), path):
         given, result = expression.split("->")
         taken = [nodes.pop(i) for i in places]
         nodes.append(_combined(taken, given.split(","), result))
-    return deliver(nodes[0], out)
+    return deliver(nodes[0], out, casting)
+
+
+def _view(text: Any, x: Any) -> Any:
+    """A view, if the expression only takes diagonals and moves axes; None otherwise."""
+    ((_, expression),) = _steps(text, (x.shape,), "greedy")
+    labels, result = expression.split("->")
+    if set(labels) != set(result):
+        return None
+    steps = []
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first, second = _pair(labels, label, x)
+            steps.append(ops.diagonal_step(0, first, second))
+            labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
+    steps.append(ops.transpose_step(tuple(map(labels.index, result))))
+    return shown(x, np.einsum(expression, shadow(x)), *steps)
+
+
+def _pair(labels: str, label: str, x: Any) -> tuple[int, int]:
+    """The first two places of a label, which must have one length. Raises: ValueError."""
+    first = labels.index(label)
+    second = labels.index(label, first + 1)
+    n, m = x.shape[first], x.shape[second]
+    if n != m:
+        raise ValueError(
+            f"dimensions in operand for collapsing index {label!r} don't match ({n} != {m})"
+        )
+    return first, second
 
 
 def _separated(operands: tuple[Any, ...]) -> tuple[Hashable, list[Any]]:
@@ -50,6 +87,8 @@ def _separated(operands: tuple[Any, ...]) -> tuple[Hashable, list[Any]]:
     pairs = len(operands) // 2
     lists = tuple(tuple(labels) for labels in operands[1 : 2 * pairs : 2])
     rest = tuple(operands[-1]) if len(operands) % 2 else None
+    if any(x is not ... and x < 0 for labels in (*lists, rest or ()) for x in labels):
+        raise ValueError("subscript is not within the valid range [0, 52)")
     return (lists, rest), list(operands[0 : 2 * pairs : 2])
 
 
@@ -71,7 +110,10 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
         given += [] if text[1] is None else [text[1]]
     path = list(optimize) if isinstance(optimize, tuple) else optimize
     find: Any = np.einsum_path  # `einsum_call` is how NumPy's own einsum asks for the steps
-    _, found = find(*given, optimize=path, einsum_call=True)
+    try:
+        _, found = find(*given, optimize=path, einsum_call=True)
+    except IndexError:
+        raise ValueError("subscript is not within the valid range [0, 52)") from None
     return tuple(
         (step[0], next(x for x in step[1:] if isinstance(x, str) and "->" in x)) for step in found
     )
@@ -96,13 +138,7 @@ def _undoubled(x: Node, labels: str) -> tuple[Node, str]:
     """A label that comes twice names a diagonal."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
-            first = labels.index(label)
-            second = labels.index(label, first + 1)
-            if x.type.shape[first] != x.type.shape[second]:
-                raise ValueError(
-                    f"dimensions in operand for collapsing index {label!r} don't match "
-                    f"({x.type.shape[first]} != {x.type.shape[second]})"
-                )
+            first, second = _pair(labels, label, x.type)
             x = ops.diagonal(x, offset=0, axis1=first, axis2=second)
             labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
     return x, labels

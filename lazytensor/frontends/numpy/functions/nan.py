@@ -139,6 +139,8 @@ def _spread(root: bool) -> Function:
                 a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
             )
         _check_inexact(dtype, out)
+        if correction is not NO and ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = ddof if correction is NO else correction
         flags = _where_numbers(node, where)
         given = wrap(_without(node, 0))

@@ -189,6 +189,10 @@ def isin(
 ) -> Any:
     """See numpy.isin."""
     values, tests = common(element, test_elements)
+    if kind is not None and (
+        kind not in ("sort", "table") or (kind == "table" and values.type.dtype.kind not in "biu")
+    ):
+        np.isin(np.zeros(1, values.type.dtype), [0.0], kind=kind)  # raises
     tests = ops.reshape(tests, shape=(tests.type.size,))
     shape, n = values.type.shape, tests.type.size
     flat = ops.reshape(values, shape=(values.type.size,))

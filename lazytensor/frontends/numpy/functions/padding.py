@@ -8,12 +8,14 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
-from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.array import asarray, wrap
 from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.creation import laid_out
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.promotion import convert, operand
+from lazytensor.frontends.numpy.promotion import convert, number, operand
+from lazytensor.frontends.numpy.shadow import shadow
 
 _of_numpy = rebound("pad", "empty")
 _OF_INDICES = {"edge", "reflect", "symmetric", "wrap"}
@@ -21,19 +23,25 @@ _OF_INDICES = {"edge", "reflect", "symmetric", "wrap"}
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """See numpy.pad."""
-    node = operand(array)
+    given = asarray(array)
+    node = operand(given)
     pairs = _pairs(real(pad_width), node.type.ndim)
     if pairs is None or not node.type.size:
         return _of_numpy(array, pad_width, mode, **kwargs)
     if mode == "constant" and kwargs.keys() <= {"constant_values"}:
-        return wrap(_constant(node, pairs, kwargs.get("constant_values", 0)))
+        return _as(given, _constant(node, pairs, kwargs.get("constant_values", 0)))
     if mode in _OF_INDICES and kwargs.get("reflect_type", "even") == "even":
         for axis, (low, high) in enumerate(pairs):
             if low or high:
                 line = np.arange(node.type.shape[axis])
                 node = picked(node, np.pad(line, (low, high), mode, **kwargs), axis)
-        return wrap(node)
+        return _as(given, node)
     return _of_numpy(array, pad_width, mode, **kwargs)
+
+
+def _as(given: Any, node: Node) -> Any:
+    """The padded array, in columns if the one given is."""
+    return laid_out(wrap(node), "F" if shadow(given).flags.fnc else "C")
 
 
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]] | None:
@@ -58,7 +66,7 @@ def _constant(node: Node, pairs: list[tuple[int, int]], values: Any) -> Node:
     if np.ndim(values) == 0:
         low, high = (tuple(column) for column in zip(*pairs, strict=True)) if pairs else ((), ())
         return _padded(node, values, low, high)
-    each = np.broadcast_to(np.asarray(real(values)), (ndim, 2))
+    each = np.broadcast_to(np.asarray(real(values)), (ndim, 2)).astype(node.type.dtype)
     for axis, (low_width, high_width) in enumerate(pairs):
         for width, value, side in (
             (low_width, each[axis, 0], 0),
@@ -73,7 +81,10 @@ def _constant(node: Node, pairs: list[tuple[int, int]], values: Any) -> Node:
 def _padded(node: Node, value: Any, low: tuple[int, ...], high: tuple[int, ...]) -> Node:
     if not any(low) and not any(high):
         return node
-    filler = convert(operand(value), node.type.dtype)
+    if isinstance(value, int) and node.type.dtype.kind in "iu":
+        filler = number(value, node.type.dtype)
+    else:
+        filler = convert(operand(value), node.type.dtype)
     made: Node = ops.pad(node, filler, low=low, high=high, interior=(0,) * node.type.ndim)
     return made
 

@@ -173,11 +173,17 @@ def _between(low: Node, high: Node, share: Node) -> Node:
     return made
 
 
-def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
-    """Quantiles of what is not NaN: how many those are is data."""
-    if method != "linear":
-        raise Unsupported(f"nanquantile: method {method}")
+def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
+    """The numbers below and above the quantiles of what is not NaN, and the share of the latter.
+
+    How many numbers there are is data; with none at all both are NaN.
+    """
     axis = line.type.ndim - 1
+    if not line.type.shape[axis]:
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=5)
+        shape = (*line.type.shape[:axis], q.size)
+        nothing = ops.broadcast(number(math.nan, line.type.dtype), shape=shape)
+        return nothing, nothing, ops.broadcast(scalar(0.0, F64), shape=shape)
     flags = convert(ops.not_(ops.is_nan(line)), S64)
     count = ops.reduce_sum(flags, axes=(axis,))
     last = ops.reshape(ops.subtract(count, scalar(1, S64)), shape=(*count.type.shape, 1))
@@ -186,9 +192,15 @@ def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> N
     below = ops.maximum(convert(ops.floor(positions), S64), zero)
     above = ops.maximum(ops.minimum(ops.add(below, scalar(1, S64)), last), zero)
     line = _sorted(line)
-    low, high = (convert(ops.take_along(line, i, axis=axis), dtype) for i in (below, above))
-    share = convert(ops.subtract(positions, convert(below, F64)), dtype)
-    return _between(low, high, share)  # with no numbers at all both ends are NaN
+    low, high = (ops.take_along(line, i, axis=axis) for i in (below, above))
+    return low, high, ops.subtract(positions, convert(below, F64))
+
+
+def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
+    if method != "linear":
+        raise Unsupported(f"nanquantile: method {method}")
+    low, high, share = (convert(x, dtype) for x in _around(line, q))
+    return _between(low, high, share)
 
 
 def nanmedian(
@@ -203,7 +215,9 @@ def nanmedian(
     if node.type.dtype.kind not in "fV":
         return median(a, axis, out, overwrite_input, keepdims)
     axes = axes_of(axis, node.type.ndim)
-    made = _among_numbers(lined(node, axes), np.array([0.5]), "linear", node.type.dtype)
+    low, high, share = _around(lined(node, axes), np.array([0.5]))
+    middle = ops.divide(ops.add(low, high), scalar(2.0, node.type.dtype))
+    made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
     made = ops.reshape(made, shape=made.type.shape[:-1])
     return deliver(kept(node, made, axes, keepdims), out)
 

@@ -14,6 +14,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import Lazy, asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import settled, stored, write_host
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import reductions
 from lazytensor.frontends.numpy.functions.entry import Function, entered
@@ -122,6 +123,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 def check_writeable(x: Any) -> None:
     """Raise NumPy's error unless `x` is an array that may be written to."""
     if not issubclass(type(x), Lazy):
+        if isinstance(x, np.ndarray):
+            raise HostOnly("NumPy writes to its own arrays")
         raise TypeError(f"argument 1 must be numpy.ndarray, not {type(x).__name__}")
     if not shadow(x).flags.writeable:
         raise ValueError("assignment destination is read-only")
