@@ -32,22 +32,24 @@ class Run(NamedTuple):
     cause: str
 
 
-def run(run: Run) -> list[Node]:
+def run(run: Run) -> list[Node] | None:
     """Run the program and settle its outputs.
 
     If some of its instructions are better run by the host, nothing is run, and the result is what
-    has to be computed before `run_on_host`.
+    has to be computed before `run_on_host`, maybe nothing; else it is None.
     """
     entry, found = run.entry, run.found
     how, reason = "cached", ""
     if settings.tier == "interpret":
-        return _interpret(run)
+        _interpret(run)
+        return None
     if entry.executable is None:
         wider = cache.superset(found.program, run.packed)
         if wider is not None:
             entry = wider
         elif not entry.should_compile() and not disk.load(entry, run.owned):
-            return _interpret(run)
+            _interpret(run)
+            return None
         else:
             needed = _needed_by_host(run)
             if needed is not None:
@@ -57,7 +59,7 @@ def run(run: Run) -> list[Node]:
         metrics.count("cache_hits")
     _log(run, how, reason)
     _execute(run, entry)
-    return []
+    return None
 
 
 def _log(run: Run, how: str, reason: str) -> None:
@@ -87,7 +89,7 @@ def _reason(run: Run) -> str:
     return f"{reason}; interpreted {entry.runs} times before" if entry.runs else reason
 
 
-def _interpret(run: Run) -> list[Node]:
+def _interpret(run: Run) -> None:
     _log(run, "interpreted", "")
     start = time.perf_counter()
     leaves = [on_host(leaf.value) for leaf in run.found.leaves]
@@ -98,7 +100,6 @@ def _interpret(run: Run) -> list[Node]:
     metrics.seconds["interpreting"] += elapsed
     metrics.count("interpreted")
     _raise_first(_settle(run, run.found.program.outputs, values))
-    return []
 
 
 def _execute(run: Run, entry: Entry) -> None:

@@ -124,7 +124,7 @@ def _compute(outputs: list[Node], cause: str) -> None:
             entry.observe(packed, owned)
         run = execution.Run(entry, found, wanted, packed, owned, cause)
         needed = execution.run(run)
-        if needed:
+        if needed is not None:
             _compute(needed, cause)
             execution.run_on_host(run)
         outputs = _pending(outputs)

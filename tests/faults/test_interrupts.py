@@ -16,25 +16,30 @@ from tests.core.arrays import array
 backend()
 N = 20_000
 rng = random.Random(int(sys.argv[1]))
-armed = threading.Event()
+armed = caught = 0  # numbers of trials: a lock could be held when the Ctrl-C comes
 
-def interrupt(longest):
-    while True:
-        armed.wait()
-        armed.clear()
+def interrupt(trials, longest):
+    for trial in range(1, trials + 1):
+        while armed < trial:
+            time.sleep(0.0002)
         time.sleep(rng.uniform(0, longest))
-        os.kill(os.getpid(), signal.SIGINT)
+        while caught < trial:  # Python drops one that comes while it collects garbage
+            os.kill(os.getpid(), signal.SIGINT)
+            patience = time.monotonic() + 5
+            while caught < trial and time.monotonic() < patience:
+                time.sleep(0.0002)
 
 def until_interrupted(step, trials, longest):
     '''Take steps until a Ctrl-C, so many times; `step.check` looks at what it left.'''
-    threading.Thread(target=interrupt, args=(longest,), daemon=True).start()
-    for _ in range(trials):
+    global armed, caught
+    threading.Thread(target=interrupt, args=(trials, longest), daemon=True).start()
+    for trial in range(1, trials + 1):
         try:
-            armed.set()
+            armed = trial
             while True:
                 step()
         except KeyboardInterrupt:
-            pass
+            caught = trial
         step.check()
     print("survived", step.taken)
     sys.stdout.flush()

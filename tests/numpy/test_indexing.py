@@ -215,7 +215,7 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "mask of two axes": lambda x, np: x[x[:, :, 0] > 5],
     "mask and slice": lambda x, np: x[:, x[0, :, 0] > 1, ::2],
     "flag": lambda x, np: (x[True].shape, x[False].shape, x[np.True_, 1].shape),
-    "lazy integer": lambda x, np: x[x[0, 0].argmax(), 1, 2],
+    "lazy integer": lambda x, np: x[x[0, 0].argmax() - 2, 1, 2],
     "lazy integer as a view": lambda x, np: (x[x[0, 0].argmax() - 3].fill(0), x),
     "lazy integer written": lambda x, np: (x[0, 0].__setitem__(x[0, 0].argmax(), -1), x),
     "lazy slice": lambda x, np: x[0, 0, : x[0, 0].argmax()],

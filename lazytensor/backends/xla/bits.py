@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.elementwise import compare, direct
+from lazytensor.backends.xla.attributes import i64
+from lazytensor.backends.xla.elementwise import any_of, compare, direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import expansion, number
 from lazytensor.backends.xla.movement import static_slice
@@ -143,20 +143,20 @@ def _bitcast_parts(e: Emitter, type: TensorType, x: Value) -> Value:
     """A bitcast from or to complex numbers, which StableHLO has not, by way of their parts."""
     if x.type.dtype in COMPLEX:
         part = tensor_type(real_of(x.type.dtype), (x.type.size, 1))
-        parts = [e.reshape(e.op(name, x.type.with_dtype(part.dtype), x), part.shape)
-                 for name in ("real", "imag")]
+        column = x.type.with_dtype(part.dtype)
+        parts = [e.reshape(e.op(name, column, x), part.shape) for name in ("real", "imag")]
         x = e.op("concatenate", part.with_shape((x.type.size, 2)), *parts, dimension=i64(1))
     target = real_of(type.dtype)
-    size = x.type.size * x.type.dtype.itemsize // target.itemsize
-    ratio = target.itemsize // x.type.dtype.itemsize
-    x = e.reshape(x, (size, ratio) if ratio > 1 else (x.type.size,))
-    split = x.type.dtype.itemsize // target.itemsize
-    x = e.op("bitcast_convert", tensor_type(target, (x.type.size, split) if split > 1 else (size,)), x)
+    old, new = x.type.dtype.itemsize, target.itemsize
+    size = x.type.size * old // new
+    x = e.reshape(x, (size, new // old) if new > old else (x.type.size,))
+    shape = (x.type.size, old // new) if old > new else (size,)
+    x = e.op("bitcast_convert", tensor_type(target, shape), x)
     if type.dtype not in COMPLEX:
         return e.reshape(x, type.shape)
     x = e.reshape(x, (size // 2, 2))
-    ends = [e.reshape(static_slice(e, x, (0, i), (size // 2, 1), (1, 1)), type.shape) for i in (0, 1)]
-    return e.op("complex", type, *ends)
+    halves = [static_slice(e, x, (0, i), (size // 2, 1), (1, 1)) for i in (0, 1)]
+    return e.op("complex", type, *(e.reshape(half, type.shape) for half in halves))
 
 
 def _reduce_precision(
@@ -185,19 +185,15 @@ def _gcd(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     unsigned = type.with_dtype(unsigned_as(type.dtype))
     sizes = [expansion(_size)(e, v.type.with_dtype(unsigned.dtype), v) for v in (x, y)]
     pair = [e.expand(v, type.shape) for v in sizes]
-    flag = tensor_type(BOOL)
     flags = unsigned.with_dtype(BOOL)
 
     def unfinished(a: Value, b: Value) -> list[Value]:
-        left = compare("NE")(e, flags, b, e.full(0, unsigned))
-        either = ([flag, flag], lambda p, q: [e.op("or", flag, p, q)])
-        axes = i64s(range(type.ndim))
-        return list(e.region_op("reduce", [flag], [left, e.constant(False)], [either], dimensions=axes))
+        return [any_of(e, compare("NE")(e, flags, b, e.full(0, unsigned)))]
 
     def step(a: Value, b: Value) -> list[Value]:
-        zero = e.full(0, unsigned)
+        zero, one = e.full(0, unsigned), e.full(1, unsigned)
         done = compare("EQ")(e, flags, b, zero)
-        rest = e.op("remainder", unsigned, a, e.op("select", unsigned, done, e.full(1, unsigned), b))
+        rest = e.op("remainder", unsigned, a, e.op("select", unsigned, done, one, b))
         return [e.op("select", unsigned, done, a, b), e.op("select", unsigned, done, zero, rest)]
 
     types = [unsigned, unsigned]

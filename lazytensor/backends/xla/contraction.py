@@ -1,9 +1,9 @@
 """Lowerings of dot_general and convolution.
 
 XLA:CPU calls a matrix product of Eigen's for floats and s32, and writes a plain loop for the other
-integers, up to forty times slower: those are computed in s32, or in limbs of f64. A sum of few
-products is emitted as such: it fuses, and where XLA would write its own small loop it is up to ten
-times faster.
+integers, up to forty times slower: those are computed in s32, or in limbs of f64. Large complex
+products are made of real ones, up to two times faster. A sum of few products is emitted as such: it
+fuses, and where XLA would write its own small loop it is up to ten times faster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64, INTS, S32, S64
+from lazytensor.core.dtypes import COMPLEX, F64, INTS, S32, S64, real_of
 from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
 from lazytensor.core.types import TensorType, tensor_type
 
@@ -31,8 +31,10 @@ FEW: Final = 8
 """At most so many products are summed one by one."""
 REUSED: Final = 4
 """An operand that is read more often is not computed inside the fused loop, again and again."""
-LIMBED: Final = 2**20
-"""Products from which on 64-bit integers are worth splitting."""
+MANY: Final = 2**20
+"""So many products are worth splitting 64-bit integers and complex numbers for."""
+NARROW: Final = 16
+"""A matrix of fewer rows is all reading: splitting it costs more than it gains."""
 
 
 class Dot(NamedTuple):
@@ -72,9 +74,19 @@ def _dot_general(
         return e.convert(narrow, type.dtype)
     if type.dtype in INTS:
         x, y = e.convert(x, type.dtype), e.convert(y, type.dtype)
-        if type.size * inner >= LIMBED:
+        if type.size * inner >= MANY:
             return _sum_of_limbs(e, type, x, y, dot, inner)
+    if type.dtype in COMPLEX and type.size * inner >= MANY and _is_matrix(x, y, dot):
+        return _sum_of_parts(e, type, x, y, dot)
     return _product(e, type, x, y, dot)
+
+
+def _is_matrix(x: Value, y: Value, dot: Dot) -> bool:
+    sizes = (
+        math.prod(value.type.shape[axis] for axis in dot.free(side, value.type.ndim))
+        for side, value in enumerate((x, y))
+    )
+    return min(sizes) >= NARROW
 
 
 def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
@@ -119,6 +131,18 @@ def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Valu
         e.reshape(static_slice(e, rows, (*begin, k), (*shape, 1), (1,) * rows.type.ndim), shape)
         for k in range(inner)
     ]
+
+
+def _sum_of_parts(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
+    """A complex product as four real ones, which Eigen does faster than the one."""
+    part = type.with_dtype(real_of(type.dtype))
+    (a, b), (c, d) = (
+        [e.op(name, v.type.with_dtype(part.dtype), v) for name in ("real", "imag")]
+        for v in (e.convert(x, type.dtype), e.convert(y, type.dtype))
+    )
+    ac, bd, ad, bc = (_product(e, part, *pair, dot) for pair in ((a, c), (b, d), (a, d), (b, c)))
+    real, imag = e.op("subtract", part, ac, bd), e.op("add", part, ad, bc)
+    return e.op("complex", type, real, imag)
 
 
 def _sum_of_limbs(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int) -> Value:

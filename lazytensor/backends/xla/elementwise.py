@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from lazytensor.backends.xla.attributes import comparison, direction
+from lazytensor.backends.xla.attributes import comparison, direction, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, INTS, SIGNED
 from lazytensor.core.node import Node
-from lazytensor.core.types import TensorType
+from lazytensor.core.op import Op
+from lazytensor.core.types import TensorType, tensor_type
 
 
 def direct(name: str) -> Lowering:
@@ -54,6 +55,15 @@ def compare(name: str) -> Lowering:
         )
 
     return lower
+
+
+def any_of(e: Emitter, flags: Value) -> Value:
+    """Whether one of the flags is set: `pred[]`."""
+    flag = tensor_type(BOOL)
+    either = ([flag, flag], lambda p, q: [e.op("or", flag, p, q)])
+    axes = i64s(range(flags.type.ndim))
+    operands = [flags, e.constant(False)]
+    return e.region_op("reduce", [flag], operands, [either], dimensions=axes)[0]
 
 
 def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
@@ -178,7 +188,7 @@ def _is_finite(e: Emitter, type: TensorType, x: Value) -> Value:
 _finite_parts = _either_part("is_finite")
 
 
-def _ignoring_nan(extreme: object) -> Lowering:
+def _ignoring_nan(extreme: Op) -> Lowering:
     """A row: an extreme of two numbers, the other one where one is NaN."""
 
     def body(x: Node, y: Node) -> Node:
@@ -191,8 +201,9 @@ def _ignoring_nan(extreme: object) -> Lowering:
 
 
 def _heaviside(x: Node, y: Node) -> Node:
-    step = ops.select(not_a_number(x), x, ops.convert(ops.greater(x, number(0, x)), dtype=x.type.dtype))
-    return ops.select(ops.equal(x, number(0, x)), y, step)
+    zero = number(0, x)
+    step = ops.convert(ops.greater(x, zero), dtype=x.type.dtype)
+    return ops.select(ops.equal(x, zero), y, ops.select(not_a_number(x), x, step))
 
 
 LOWERINGS.update(

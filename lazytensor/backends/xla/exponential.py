@@ -1,8 +1,8 @@
-"""Lowerings of exponentials, logarithms, powers, hyperbolic functions and the cube root.
+"""Lowerings of exponentials and logarithms.
 
 A logarithm is `k * log(2) + log(1 + f)` of a number `2**k * (1 + f)` with 1 + f between sqrt(1/2)
-and sqrt(2), the second term from the odd series in `s = f / (2 + f)`. An exponential is `2**n` times
-that of r, which is at most log(2) / 2.
+and sqrt(2), the second term from the odd series in `s = f / (2 + f)`. An exponential is `2**n`
+times that of r, which is at most log(2) / 2.
 """
 
 from __future__ import annotations
@@ -139,11 +139,12 @@ def _log(x: Node) -> Node:
     return _with_edges(x, log_joined(*split(x)))
 
 
-def _log1p(x: Node) -> Node:
+def log1p_of(x: Node) -> Node:
     one = number(1, x)
     u = fixed(ops.add(x, one))
     above = ops.subtract(one, fixed(ops.subtract(u, x)))
-    lost = ops.select(ops.greater_equal(u, number(2, x)), above, ops.subtract(x, ops.subtract(u, one)))
+    below = ops.subtract(x, ops.subtract(u, one))
+    lost = ops.select(ops.greater_equal(u, number(2, x)), above, below)
     found = _with_edges(u, log_joined(*split(u), ops.divide(lost, u)))
     return ops.select(ops.equal(x, number(0, x)), x, found)
 
@@ -210,7 +211,7 @@ def plain_exp(x: Node) -> Node:
     return node
 
 
-def _quarter_exp(x: Node) -> tuple[Node, Node]:
+def quarter_exp(x: Node) -> tuple[Node, Node]:
     """`exp(x) / 4` as `p * h + h`; p and h. A quarter, so that h is finite where sinh still is."""
     form = FORMATS[x.type.dtype]
     r, n = _reduced(ops.clamp(number(form.least, x), x, number(form.most, x)))
@@ -219,15 +220,15 @@ def _quarter_exp(x: Node) -> tuple[Node, Node]:
     return expm1_near_zero(r), power_of_two(less, x)
 
 
-def _half_expm1(x: Node) -> Node:
+def half_expm1(x: Node) -> Node:
     """`expm1(x) / 2`."""
-    p, h = _quarter_exp(x)
+    p, h = quarter_exp(x)
     found = ops.add(ops.multiply(p, h), ops.subtract(h, number(0.25, x)))
     return ops.select(ops.equal(x, number(0, x)), x, ops.add(found, found))
 
 
 def _expm1(x: Node) -> Node:
-    half = _half_expm1(x)
+    half = half_expm1(x)
     node: Node = ops.add(half, half)
     return node
 
@@ -244,94 +245,11 @@ def _exp2(x: Node) -> Node:
 
 def scaled(x: Node, n: Node) -> Node:
     """`x * 2**n` for a float n of twice the range of exponents: in two steps."""
-    form = FORMATS[x.type.dtype]
     whole = _whole(n)
     first = ops.shift_right(whole, number(1, whole))
     scaled = ops.multiply(x, power_of_two(first, x))
     node: Node = ops.multiply(scaled, power_of_two(ops.subtract(whole, first), x))
     return node
-
-
-def _sinh(x: Node) -> Node:
-    half = _half_expm1(ops.abs(x))
-    more = ops.divide(half, ops.add(ops.add(half, half), number(1, x)))
-    more = ops.select(ops.less(half, number(LARGE, x)), more, number(0.5, x))  # not inf / inf
-    return ops.copysign(ops.add(half, more), x)
-
-
-def _cosh(x: Node) -> Node:
-    p, h = _quarter_exp(ops.abs(x))
-    quarter = ops.add(ops.multiply(p, h), h)
-    half = ops.add(quarter, quarter)
-    return ops.add(half, ops.divide(number(0.25, x), half))
-
-
-LARGE: Final = 2.0**28
-"""From here on 1 + x² is x²."""
-
-
-def _asinh(x: Node) -> Node:
-    size, one = ops.abs(x), number(1, x)
-    square = ops.multiply(size, size)
-    root = ops.sqrt(ops.add(square, one))
-    near = ops.add(size, ops.divide(square, ops.add(root, one)))
-    return ops.copysign(_log1p_or_log(size, near), x)
-
-
-def _acosh(x: Node) -> Node:
-    less = ops.subtract(x, number(1, x))
-    root = ops.sqrt(ops.add(ops.add(less, less), ops.multiply(less, less)))
-    found = _log1p_or_log(x, ops.add(less, root))
-    return ops.select(ops.less(x, number(1, x)), number(np.nan, x), found)
-
-
-def _log1p_or_log(x: Node, near: Node) -> Node:
-    """log1p(near), or log(2 * x) where x is large and `near` may have overflowed."""
-    far = ops.greater(x, number(LARGE, x))
-    more = ops.select(far, number(LN2, x), number(0, x))
-    node: Node = ops.add(_log1p(ops.select(far, x, near)), more)
-    return node
-
-
-def _atanh(x: Node) -> Node:
-    size = ops.abs(x)
-    twice = ops.divide(ops.add(size, size), ops.subtract(number(1, x), size))
-    return ops.copysign(ops.multiply(_log1p(fixed(twice)), number(0.5, x)), x)
-
-
-def _cbrt(x: Node) -> Node:
-    """From y = |x|**(-1/3), which Newton's method finds without division."""
-    dtype = x.type.dtype
-    if dtype == F32:
-        node: Node = ops.convert(_cbrt(ops.convert(x, dtype=F64)), dtype=F32)
-        return node
-    size, half = ops.abs(x), ops.scalar(32, S64)
-    # To begin with, a third of the upper half of the bits: of the exponent, and so of the log.
-    upper = ops.shift_right(ops.bitcast(size, dtype=S64), half)
-    third = ops.shift_right(ops.multiply(upper, ops.scalar(0x55555556, S64)), half)
-    y = ops.bitcast(ops.shift_left(ops.subtract(ops.scalar(0x553EF0FF, S64), third), half), dtype=dtype)
-    for _ in range(2):  # each step four times as many bits
-        error = ops.subtract(number(1, x), times(size, y, y, y))
-        series = polynomial(error, (1 / 3, 2 / 9, 14 / 81))
-        y = ops.add(y, times(y, error, series))
-    root = times(size, y, y)
-    error = ops.subtract(times(root, root, root), size)
-    root = ops.subtract(root, times(error, ops.multiply(y, y), number(1 / 3, x)))
-    plain = ops.and_(ops.greater(size, number(0, x)), ops.less(size, number(np.inf, x)))
-    return ops.select(plain, ops.copysign(root, x), x)
-
-
-def _rsqrt(x: Node) -> Node:
-    """More exact than XLA's own, and twice as fast in f64."""
-    node: Node = ops.divide(number(1, x), ops.sqrt(x))
-    return node
-
-
-def times(x: Node, *others: Node) -> Node:
-    """The product, from the left."""
-    for y in others:
-        x = ops.multiply(x, y)
-    return x
 
 
 _scaled_exp = expansion(lambda x: ops.exp(ops.multiply(x, number(LN2, x))))
@@ -348,14 +266,7 @@ LOWERINGS.update(
         ops.log2: real_or_complex(_in_double(_log2), _scaled_log(1 / LN2)),
         ops.log10: real_or_complex(_in_double(_log10), _scaled_log(1 / float(np.log(10.0)))),
         ops.exp2: real_or_complex(widened(_exp2), _scaled_exp),
-        ops.log1p: real_or_complex(widened(_log1p), "log_plus_one"),
+        ops.log1p: real_or_complex(widened(log1p_of), "log_plus_one"),
         ops.expm1: real_or_complex(widened(_expm1), "exponential_minus_one"),
-        ops.sinh: real_or_complex(widened(_sinh), "chlo.sinh"),
-        ops.cosh: real_or_complex(widened(_cosh), "chlo.cosh"),
-        ops.asinh: real_or_complex(widened(_asinh), "chlo.asinh"),
-        ops.acosh: real_or_complex(widened(_acosh), "chlo.acosh"),
-        ops.atanh: real_or_complex(widened(_atanh), "chlo.atanh"),
-        ops.cbrt: widened(_cbrt),
-        ops.rsqrt: real_or_complex(widened(_rsqrt), "rsqrt"),
     }
 )

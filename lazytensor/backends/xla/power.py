@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla.attributes import i64s
-from lazytensor.backends.xla.elementwise import compare, direct
+from lazytensor.backends.xla.elementwise import any_of, compare, direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import (
     expansion,
@@ -35,7 +34,7 @@ from lazytensor.backends.xla.exponential import (
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, S64, SIGNED
 from lazytensor.core.node import Node
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.types import TensorType
 
 MOST_PRODUCTS: Final = 8
 """A constant whole exponent up to this, or its negative, is done by multiplying."""
@@ -163,13 +162,9 @@ def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
         return _by_products(e, type, base, int(y.constant))
     one, zero, flags = e.full(1, type), e.full(0, type), type.with_dtype(BOOL)
     size = e.op("maximum", type, left, zero) if type.dtype in SIGNED else left
-    flag = tensor_type(BOOL)
 
     def unfinished(result: Value, square: Value, rest: Value) -> list[Value]:
-        found = compare("NE")(e, flags, rest, e.full(0, type))
-        either = ([flag, flag], lambda p, q: [e.op("or", flag, p, q)])
-        axes = i64s(range(type.ndim))
-        return list(e.region_op("reduce", [flag], [found, e.constant(False)], [either], dimensions=axes))
+        return [any_of(e, compare("NE")(e, flags, rest, e.full(0, type)))]
 
     def step(result: Value, square: Value, rest: Value) -> list[Value]:
         lowest = e.op("and", type, rest, e.full(1, type))

@@ -76,23 +76,18 @@ def convolution(
     spatial = len(strides)
     if not x.ndim == w.ndim == spatial + 2 or not 1 <= spatial <= 3:
         raise ShapeError(f"convolution: operands of {spatial} + 2 axes are needed, got {x}, {w}")
-    for option in (padding, lhs_dilation or padding, rhs_dilation or padding, reversal or padding):
-        if len(option) != spatial:
-            raise ShapeError(f"convolution: {spatial} spatial axes, got {option} for them")
-    if min(*strides, *lhs_dilation, *rhs_dilation, feature_groups, batch_groups) < 1:
+    outer, inner, still = dense(spatial, lhs_dilation, rhs_dilation, reversal)
+    if not len(padding) == len(outer) == len(inner) == len(still) == spatial:
+        raise ShapeError(f"convolution: one number for each of {spatial} spatial axes is needed")
+    if min(*strides, *outer, *inner, feature_groups, batch_groups) < 1:
         raise ShapeError("convolution: strides, dilations and groups must be positive")
     specs = [_ordered(spec, x.ndim) for spec in dimensions]
     data, kernel = ([t.shape[i] for i in s] for t, s in zip((x, w), specs[:2], strict=True))
-    if 0 in kernel[2:]:
-        raise ShapeError(f"convolution: w must have no empty spatial axis, got {w}")
     _check_groups(x, w, data, kernel, feature_groups, batch_groups)
-    grown = [_dilated(n, d) for n, d in zip(data[2:], _ones(lhs_dilation, spatial), strict=True)]
-    sizes = [_dilated(n, d) for n, d in zip(kernel[2:], _ones(rhs_dilation, spatial), strict=True)]
-    result = [data[0] // batch_groups, kernel[0]]
-    for n, size, stride, (low, high) in zip(grown, sizes, strides, padding, strict=True):
-        result.append(max(0, (max(0, n + low + high) - size) // stride + 1))
-    shape = dict(zip(specs[2], result, strict=True))
-    return tensor_type(dtype, tuple(shape[i] for i in range(x.ndim)))
+    grown, sizes = map(_dilated, (data[2:], kernel[2:]), (outer, inner))
+    windows = map(_count, grown, sizes, strides, padding)
+    result = dict(zip(specs[2], (data[0] // batch_groups, kernel[0], *windows), strict=True))
+    return tensor_type(dtype, tuple(result[i] for i in range(x.ndim)))
 
 
 def _ordered(spec: Axes, ndim: int) -> Axes:
@@ -112,6 +107,8 @@ def _check_groups(
     batch_groups: int,
 ) -> None:
     given = f"{x}, {w} in {feature_groups} feature and {batch_groups} batch groups"
+    if 0 in kernel[2:]:
+        raise ShapeError(f"convolution: w must have no empty spatial axis, got {w}")
     if kernel[1] * feature_groups != data[1]:
         raise ShapeError(f"convolution: w takes {kernel[1]} features a group, got {given}")
     if feature_groups > 1 and batch_groups > 1:
@@ -120,12 +117,13 @@ def _check_groups(
         raise ShapeError(f"convolution: the groups must be equal, got {given}")
 
 
-def _ones(dilation: Axes, spatial: int) -> Axes:
-    return dilation or (1,) * spatial
+def _dilated(sizes: Sequence[int], dilation: Axes) -> list[int]:
+    return [(n - 1) * d + 1 if n else 0 for n, d in zip(sizes, dilation, strict=True)]
 
 
-def _dilated(size: int, dilation: int) -> int:
-    return (size - 1) * dilation + 1 if size else 0
+def _count(n: int, size: int, stride: int, padding: tuple[int, int]) -> int:
+    """Windows that fit into `n` padded elements."""
+    return max(0, (max(0, n + sum(padding)) - size) // stride + 1)
 
 
 def sum_dtype(own: np.dtype, result: np.dtype) -> np.dtype:
@@ -138,8 +136,8 @@ def dense(
     spatial: int, lhs_dilation: Axes, rhs_dilation: Axes, reversal: tuple[bool, ...]
 ) -> tuple[Axes, Axes, tuple[bool, ...]]:
     """A convolution's optional attributes with () written out."""
-    still = reversal or (False,) * spatial
-    return _ones(lhs_dilation, spatial), _ones(rhs_dilation, spatial), still
+    ones = (1,) * spatial
+    return lhs_dilation or ones, rhs_dilation or ones, reversal or (False,) * spatial
 
 
 def layouts(dimensions: tuple[Axes, Axes, Axes], ndim: int) -> tuple[Axes, Axes, Axes]:

@@ -11,23 +11,28 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Chain, Step, View
-from lazytensor.core.node import Node
+from lazytensor.core.cell import Cell, Chain, Step, View, extend
 from lazytensor.core.types import Shape, TensorType, tensor_type
 from lazytensor.frontends.numpy import selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
-from lazytensor.frontends.numpy.assignment import assign, settled, source
+from lazytensor.frontends.numpy.assignment import is_same, settled, source, spread
 from lazytensor.frontends.numpy.errors import dummy
+from lazytensor.frontends.numpy.promotion import convert
 from lazytensor.frontends.numpy.shadow import shadow_of_type
 
 
 class Plan(NamedTuple):
-    """What a basic key does to an array of one type."""
+    """What a basic key does to an array of one type.
+
+    `steps` lead to a view of `type`, laid out as `shadow`. `scalar`: whether they lead to one
+    element. `region`: the type before the last step, if that is a reshape after a slice.
+    """
 
     steps: Chain
     type: TensorType
     shadow: np.ndarray
     scalar: bool
+    region: TensorType | None
 
 
 _plans: Final[dict[tuple[TensorType, tuple[Any, ...]], Plan]] = {}
@@ -75,7 +80,9 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
     scalar = not any(item is ... for item in key)
     shadow = _layout(shadow_of_type(type), key)
     steps = tuple(_steps(type.shape, key, shadow.shape))
-    return Plan(steps, tensor_type(type.dtype, shadow.shape), shadow, scalar and not shadow.ndim)
+    region = type.with_shape(dict(steps[0].attrs)["sizes"]) if len(steps) == 2 else None
+    made = tensor_type(type.dtype, shadow.shape)
+    return Plan(steps, made, shadow, scalar and not shadow.ndim, region)
 
 
 def _steps(shape: Shape, key: tuple[Any, ...], result: Shape) -> list[Step]:
@@ -85,7 +92,7 @@ def _steps(shape: Shape, key: tuple[Any, ...], result: Shape) -> list[Step]:
         items[at : at + 1] = [slice(None)] * (len(shape) - len(items) + 1)
     items += [slice(None)] * (len(shape) - len(items))
     spans = [_span(item, n) for item, n in zip(items, shape, strict=True)]
-    begin, sizes, strides = (tuple(column) for column in zip(*spans, strict=True)) if spans else ((),) * 3
+    begin, sizes, strides = zip(*spans, strict=True) if spans else ((), (), ())
     steps = []
     if sizes != shape or any(stride != 1 for stride in strides):
         steps.append(ops.slice_step(begin, sizes, strides))
@@ -109,7 +116,7 @@ def getitem(x: Lazy, key: Any) -> Any:
     found = plan(ref.type, key)
     if found is None:
         return selection.read(x, key)
-    steps, type, shadow, scalar = found
+    steps, type, shadow, scalar, _ = found
     target = _view(x, steps, type)
     if scalar:
         return wrap_scalar(target.node)
@@ -128,16 +135,12 @@ def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
     return made
 
 
-def _view(x: Lazy, steps: Chain, type: TensorType) -> Any:
+def _view(x: Lazy, steps: Chain, type: TensorType) -> Cell | View:
     ref = x.ref
     if not steps:
         return ref
     chain = ref.chain
-    if chain:
-        from lazytensor.core.cell import extend
-
-        return View(ref.cell, extend(chain, steps), type)
-    return View(ref.cell, steps, type)
+    return View(ref.cell, extend(chain, steps) if chain else steps, type)
 
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
@@ -152,14 +155,18 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         value = wrap(settled(source(value, x.dtype)))
         if value.ndim:
             np.empty(1, x.dtype)[0] = dummy(value.type)  # NumPy says whether it takes an array here
-    assign(_view(x, found.steps, found.type), value)
+    elif type(value) is ndarray and value.ref.cell is x.ref.cell:
+        if is_same(value.ref, _view(x, found.steps, found.type)):
+            return  # the second half of `x[key] += …`, whose first half has written already
+    node = spread(convert(source(value, x.dtype), x.dtype), found.type)
+    if not found.steps:
+        x.ref.write(settled(node))
+        return
+    if found.region is not None:  # spares the view op's write its look at the base
+        node = ops.reshape(node, shape=found.region.shape)
+        _view(x, found.steps[:-1], found.region).write(node)
+    else:
+        _view(x, found.steps, found.type).write(node)
 
 
 _POINTS: Final = (bool, int, float, complex, Scalar, np.generic)
-
-
-def read_node(x: Lazy, steps: Chain) -> Node:
-    """What `x` shows through `steps`."""
-    ref: Any = x.ref
-    node: Node = ref.view(*steps).node if steps else ref.node
-    return node

@@ -100,9 +100,10 @@ class Kernels:
     solve1 = staticmethod(_solve_vector)
     svd = staticmethod(_kernel(ops.singular_values_checked, NO_SVD))
     svd_f = staticmethod(_kernel(ops.svd_checked, NO_SVD, full=True))
+    svd_m = svd_n = svd
     svd_m_f = svd_n_f = svd_f
     svd_s = staticmethod(_kernel(ops.svd_checked, NO_SVD, full=False))
-    svd_m_s = svd_n_s = svd_s
+    svd_m_s = svd_n_s = svd_s  # two names for one before NumPy 2.2
 
 
 def _made_array(a: Any) -> tuple[Any, Function]:

@@ -8,16 +8,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.cell import Cell
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import masked, numerics
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.masked import Masked
+from lazytensor.frontends.numpy.plans import backward, forward
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS
 from lazytensor.frontends.numpy.ufunc import call, ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
+
+Host = Callable[..., Any]
+"""What Python itself does, on real arrays and foreign objects."""
 
 POWER: Final = ufunc(np.power, {"iu": numerics.integer_power, "fc": numerics.operator_power})
 
@@ -53,51 +56,25 @@ UNARY: Final = {
 }
 
 
-def binary(function: ufunc, host: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def binary(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
     """`x ∘ other`."""
-    plans = function.plans
-
-    def operator(x: Any, other: Any) -> Any:
-        kind = type(other)
-        node = x.ref.node
-        if kind is ndarray or kind is Scalar:
-            second = other.ref.node
-            plan = plans.get((node.type, second.type))
-            if plan is None:
-                return operate(function, host, x, other)
-            made = plan[0](node, second)
-        else:
-            plan = plans.get((node.type, kind))
-            if plan is None or not plan[2] <= other <= plan[3]:
-                return operate(function, host, x, other)
-            made = plan[0](node, scalar(other, plan[4]))
-        result = new(plan[1])
-        result.ref = Cell(made)
-        result._shadow = result._base = None
-        return result
-
-    return operator
+    return forward(function.plans, lambda x, other: operate(function, host, x, other))
 
 
-def reflected(function: ufunc, host: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+def reflected(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
     """`other ∘ x`, where `other` is not lazy."""
-    plans = function.plans
+    swapped = _swapped(host)
+    return backward(
+        function.plans, lambda x, other: operate(function, swapped, x, other, swap=True)
+    )
 
-    def operator(x: Any, other: Any) -> Any:
-        node = x.ref.node
-        plan = plans.get((type(other), node.type))
-        if plan is None or not plan[2] <= other <= plan[3]:
-            return operate(function, lambda a, b: host(b, a), x, other, swap=True)
-        result = new(plan[1])
-        result.ref = Cell(plan[0](scalar(other, plan[4]), node))
-        result._shadow = result._base = None
-        return result
 
-    return operator
+def _swapped(host: Host) -> Host:
+    return lambda x, other: host(other, x)
 
 
 def operate(
-    function: ufunc, host: Callable[..., Any], x: Any, other: Any, swap: bool = False
+    function: ufunc, host: Host, x: Any, other: Any, swap: bool = False
 ) -> Any:
     """An operator's call that was not seen before, or is not plain."""
     if defers(x, other, function):
@@ -160,24 +137,7 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
 _TOO_FEW_AXES: Final = ValueError("inplace matrix multiplication of operands with too few axes")
 
 
-def unary(function: ufunc) -> Callable[[Any], Any]:
-    """`∘x`."""
-    plans = function.plans
-
-    def operator(x: Any) -> Any:
-        node = x.ref.node
-        plan = plans.get(node.type)
-        if plan is None:
-            return call(function, (x,), {})
-        result = new(plan[1])
-        result.ref = Cell(plan[0](node))
-        result._shadow = result._base = None
-        return result
-
-    return operator
-
-
-def masked_binary(function: ufunc, host: Callable[..., Any], swap: bool) -> Callable[[Any, Any], Any]:
+def masked_binary(function: ufunc, host: Host, swap: bool) -> Callable[[Any, Any], Any]:
     """`x ∘ other` where `x` is a masked read, which stays one if it can."""
 
     def operator(x: Any, other: Any) -> Any:
@@ -206,7 +166,7 @@ def attach() -> None:
         setattr(Lazy, f"__{name}__", binary(function, host))
         setattr(Lazy, f"__r{name}__", reflected(function, host))
         setattr(Masked, f"__{name}__", masked_binary(function, host, False))
-        setattr(Masked, f"__r{name}__", masked_binary(function, lambda a, b: host(b, a), True))
+        setattr(Masked, f"__r{name}__", masked_binary(function, _swapped(host), True))
         if name != "divmod":
             setattr(ndarray, f"__i{name}__", in_place(function, name))
             setattr(Masked, f"__i{name}__", masked_in_place(function))
@@ -214,7 +174,7 @@ def attach() -> None:
         setattr(Lazy, f"__{name}__", binary(function, host))
         setattr(Masked, f"__{name}__", masked_binary(function, host, False))
     for name, function in UNARY.items():
-        setattr(Lazy, f"__{name}__", unary(function))
+        setattr(Lazy, f"__{name}__", function._alone)
         setattr(Masked, f"__{name}__", lambda x, function=function: call(function, (x,), {}))
 
 

@@ -33,7 +33,7 @@ def plain(key: Any) -> Any:
             found.append(slice(*(None if n is None else _index(n) for n in _ends(item))))
         elif item is None or item is ... or type(item) is int:
             found.append(item)
-        elif isinstance(item, np.integer) or _is_known_integer(item):
+        elif issubclass(type(item), np.integer) or _is_known_integer(item):
             found.append(int(item))
         else:
             return key
@@ -80,7 +80,7 @@ class Selection(NamedTuple):
 
     def shape(self) -> Shape:
         """Shape of the result."""
-        front = np.broadcast_shapes(*(index.type.shape for index in self.indices))
+        front = _front(self.indices)
         rest = [n for axis, n in enumerate(self.view.shape) if axis not in self.axes]
         return (*rest[: self.place], *front, *rest[self.place :])
 
@@ -185,7 +185,7 @@ def parse(x: Any, key: Any) -> Selection:
             every = ops.and_(every, flag)
         every = ops.guard(every, error=IndexError, text=_text(found))
     indices = tuple(cast(Node, found[i].index) for i in spots)
-    _check_together(x, key, indices)
+    _check_together(indices)
     return Selection(view, tuple(spots), indices, _place(found, spots), every)
 
 
@@ -201,15 +201,23 @@ def _text(found: list[Position]) -> str:
     return f"index out of bounds for {' or '.join(bounds)}"
 
 
-def _check_together(x: Any, key: Any, indices: tuple[Node, ...]) -> None:
+def _check_together(indices: tuple[Node, ...]) -> None:
     try:
-        np.broadcast_shapes(*(index.type.shape for index in indices))
+        _front(indices)
     except ValueError:
         shapes = " ".join(str(i.type.shape).replace(" ", "") for i in indices if i.type.ndim)
         raise IndexError(
             "shape mismatch: indexing arrays could not be broadcast together with shapes "
             f"{shapes} "
         ) from None
+
+
+def _front(indices: tuple[Node, ...]) -> Shape:
+    """The shape that the indices have together."""
+    first = indices[0].type.shape
+    if len(indices) == 1:
+        return first
+    return np.broadcast_shapes(*(index.type.shape for index in indices))
 
 
 def _items(key: Any) -> tuple[Any, ...]:

@@ -14,7 +14,9 @@ NAMES = (
     "assert_equal assert_string_equal print_assert_equal"
 )
 
-HOST: dict[str, Function] = {name: hosted(name, getattr(np.testing, name)) for name in NAMES.split()}
+HOST: dict[str, Function] = {
+    name: hosted(name, getattr(np.testing, name)) for name in NAMES.split()
+}
 
 globals().update(HOST)
 

@@ -11,15 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import loops, masked, ufunc_methods
-from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
-from lazytensor.frontends.numpy.plans import Plan, remember
+from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, remember
 from lazytensor.frontends.numpy.promotion import WEAK, operand
 
 COMPARISONS: Final = frozenset(
@@ -42,32 +41,25 @@ class ufunc(metaclass=UfuncType):
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         self.real = real
         self.row = row
-        self.plans: dict[Any, Plan] = {}
+        self.plans: Plans = {}
         self.loops: dict[Any, loops.Loop] = {}
         self.nin, self.nout = real.nin, real.nout
         self.__name__ = self.__qualname__ = real.__name__
         self.__doc__ = real.__doc__
+        self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
+        self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}))
+        self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             if len(args) == 1:
-                x = args[0]
-                if type(x) is ndarray:
-                    node = x.ref.node
-                    plan = self.plans.get(node.type)
-                    if plan is not None:
-                        result = new(plan[1])
-                        result.ref = Cell(plan[0](node))
-                        result._shadow = result._base = None
-                        return result
-            elif len(args) == 2 and type(args[0]) is ndarray and type(args[1]) is ndarray:
-                node, other = args[0].ref.node, args[1].ref.node
-                plan = self.plans.get((node.type, other.type))
-                if plan is not None:
-                    result = new(plan[1])
-                    result.ref = Cell(plan[0](node, other))
-                    result._shadow = result._base = None
-                    return result
+                if type(args[0]) is ndarray:
+                    return self._alone(args[0])
+            elif len(args) == 2 and self.nin == 2:
+                if type(args[0]) is ndarray:
+                    return self._forward(args[0], args[1])
+                if type(args[1]) is ndarray:
+                    return self._backward(args[1], args[0])
         return call(self, args, kwargs)
 
     def loop(self, kinds: tuple[loops.Kind, ...], **how: Any) -> loops.Loop:
@@ -165,9 +157,10 @@ def _record(
         if self.__name__ in COMPARISONS:
             return _compare_beyond(self, inputs, operands)
         raise
-    if not options and where is True and not any(o is not None for o in outs):
-        if self.nout == 1:
-            remember(self.plans, operands, loop, made)
+    plain = not options and where is True
+    if plain and self.nout == 1:
+        remember(self.plans, inputs, operands, loop, made)
+    if plain and not any(out is not None for out in outs):
         return tuple(map(wrap_result, made)) if self.nout > 1 else wrap_result(made)
     results = made if self.nout > 1 else (made,)
     if self.real.signature is not None:

@@ -29,11 +29,13 @@ def _array(shape: tuple[int, ...], dtype: np.dtype, seed: int = 0) -> np.ndarray
     return np.asarray(numbers).astype(dtype)
 
 
-def _sample(op: Any, shapes: Any, attrs: dict[str, Any], dtype: np.dtype) -> Sample:
+def _sample(
+    op: Any, shapes: Any, attrs: dict[str, Any], dtype: np.dtype, ulps: float = 4
+) -> Sample:
     operands = tuple(_array(shape, dtype, seed) for seed, shape in enumerate(shapes))
     if dtype in INTS:
         return Sample(op, operands, attrs)
-    return Sample(op, operands, attrs, 4 * float(ml_dtypes.finfo(dtype).eps), REASON)
+    return Sample(op, operands, attrs, ulps * float(ml_dtypes.finfo(dtype).eps), REASON)
 
 
 MATRICES = ((3, 4), (4, 5)), {"contract": ((1,), (0,))}
@@ -126,13 +128,13 @@ EDGES = [
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 LONG_SUMS = (((64, 300), (300, 64)), ((20, 3000), (3000, 20)))
-"""Of 64-bit integers, these are computed in limbs, of two widths."""
+"""Of 64-bit integers, these are computed in limbs, of two widths; of complex numbers, in parts."""
 
 SAMPLES = [
     *(
-        _sample(ops.dot_general, shapes, MATRICES[1], dtype)
+        _sample(ops.dot_general, shapes, MATRICES[1], dtype, ulps=64)
         for shapes in LONG_SUMS
-        for dtype in (INTS[3], INTS[7])
+        for dtype in (INTS[3], INTS[7], *COMPLEX)
     ),
     *(_sample(ops.dot_general, *case, dtype) for case in DOTS for dtype in (INTS[3], F32, F64)),
     *(_sample(ops.dot_general, *MATRICES, dtype) for dtype in DTYPES),

@@ -34,7 +34,7 @@ from lazytensor.frontends.numpy.functions import (
     statistics,
     views,
 )
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily, method
 
 _MODULES: Final = (
     creation,
@@ -84,9 +84,9 @@ FUNCTIONS: Final[dict[str, Any]] = {**ABOUT, **HOST, **LAZY, **generators.OBJECT
 TABLE: Final = FUNCTIONS
 
 METHODS: Final[dict[str, Function]] = {
-    name: method
+    name: method(name, function)
     for module in _MODULES
-    for name, method in getattr(module, "METHODS", {}).items()
+    for name, function in getattr(module, "METHODS", {}).items()
 }
 """Per method of arrays: a function of the array and the method's arguments."""
 

@@ -33,6 +33,11 @@ _FLOAT = np.dtype(np.float64)
 _INT = np.dtype(np.int64)
 _DEFAULT = {bool: np.dtype(bool), int: _INT, float: _FLOAT, complex: np.dtype(complex)}
 
+_SMALL = {
+    (value, kind): python(value)
+    for value in (0, 1)
+    for kind, python in (("b", bool), ("i", int), ("u", int), ("f", float), ("c", complex))
+}
 _ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
 
 
@@ -56,8 +61,14 @@ def dtype_of(dtype: Any, default: np.dtype = _FLOAT) -> np.dtype:
 
 def filled(shape: Shape, value: Any, dtype: np.dtype) -> Node:
     """One value everywhere, which takes no memory until it is written to."""
-    one = number(value, dtype)
+    one = _number(value, dtype) if type(value) is int else number(value, dtype)
     return settled(ops.broadcast(one, shape=shape) if shape else one)
+
+
+def _number(value: int, dtype: np.dtype) -> Node:
+    """0 and 1, what almost every new array is filled with, without a look at their bits."""
+    known = _SMALL.get((value, dtype.kind))
+    return number(value, dtype) if known is None else scalar(known, dtype)
 
 
 def laid_out(array: ndarray, order: Any) -> ndarray:
@@ -145,7 +156,7 @@ def _laid_out_like(made: ndarray, array: Any, order: Any) -> ndarray:
     if order in ("K", "k", "A", "a") and array._shadow is not None and made.ndim > 1:
         if array._shadow.flags.fnc:
             return laid_out(made, "F")
-        same = made.shape == array.shape and not array._shadow.flags.c_contiguous
+        same = made.ndim == array.ndim and not array._shadow.flags.c_contiguous
         if order in ("K", "k") and same:
             axes = sorted(range(made.ndim), key=lambda i: -abs(array._shadow.strides[i]))
             dense = shadow(wrap(filled(tuple(made.shape[i] for i in axes), 0, made.dtype)))

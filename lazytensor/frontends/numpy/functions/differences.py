@@ -25,12 +25,11 @@ _gradient_of_numpy = rebound("gradient")
 
 
 def part(node: Node, axis: int, start: int, stop: int) -> Node:
-    """The elements from `start` to `stop` along an axis; negative ones count from the end."""
+    """The elements from `start` up to `stop` along an axis."""
     shape = node.type.shape
-    n, rank = shape[axis], len(shape)
-    first, last = start + n * (start < 0), stop + n * (stop <= 0)
-    sizes = (*shape[:axis], max(last - first, 0), *shape[axis + 1 :])
-    begin = starts(tuple(first if i == axis else 0 for i in range(rank)))
+    rank = len(shape)
+    sizes = (*shape[:axis], stop - start, *shape[axis + 1 :])
+    begin = starts(tuple(start if i == axis else 0 for i in range(rank)))
     made: Node = ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
     return made
 
@@ -54,7 +53,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO, append: Any = NO
         size = node.type.shape[place]
         if not size:
             break
-        node = op(part(node, place, 1, size), part(node, place, 0, size - 1 or -size))
+        node = op(part(node, place, 1, size), part(node, place, 0, size - 1))
     return wrap(node)
 
 
@@ -101,10 +100,11 @@ def _slope(node: Node, dx: Any, axis: int) -> Node:
         ops.divide(ops.subtract(part(x, axis, 1, 2), part(x, axis, 0, 1)), one) for x in ends
     )
     if n == 2:
-        made: Node = ops.concatenate(first, last, axis=axis)
-        return made
-    inner = ops.subtract(part(node, axis, 2, n), part(node, axis, 0, n - 2))
-    made = ops.concatenate(first, ops.divide(inner, two), last, axis=axis)
+        inside = []
+    else:
+        apart = ops.subtract(part(node, axis, 2, n), part(node, axis, 0, n - 2))
+        inside = [ops.divide(apart, two)]
+    made: Node = ops.concatenate(first, *inside, last, axis=axis)
     return made
 
 

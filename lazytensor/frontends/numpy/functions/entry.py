@@ -49,6 +49,22 @@ def lazily(name: str, function: Function, real: Function) -> Function:
     return dressed(call, real)
 
 
+def method(name: str, function: Function) -> Function:
+    """`function`, which records, as the method `name` of arrays."""
+    real = getattr(np.ndarray, name)
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(self, *args, **kwargs)
+        except HostOnly:
+            return on_host(name, real, (self, *args), kwargs)
+        except Unsupported:
+            return fallback(name, real, (self, *args), kwargs)
+
+    call.__name__, call.__doc__ = name, real.__doc__
+    return call
+
+
 def hosted(name: str, real: Function) -> Function:
     """NumPy's function itself, for what needs values by its nature; silent."""
 

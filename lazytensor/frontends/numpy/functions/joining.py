@@ -265,7 +265,8 @@ def _rolled(node: Node, count: int, axis: int) -> Node:
 def resize(a: Any, new_shape: Any) -> Any:
     """See numpy.resize."""
     node = operand(a)
-    shape = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
+    given = (new_shape,) if isinstance(new_shape, int | np.integer) else new_shape
+    shape = tuple(map(operator.index, given))
     if min(shape, default=0) < 0:
         raise ValueError("all elements of `new_shape` must be non-negative")
     size = math.prod(shape)

@@ -78,9 +78,17 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     wanted = [requirements] if isinstance(requirements, str) else list(requirements or ())
     made = array(a, dtype, copy=None)
     letters = {str(x)[0].upper() for x in wanted}
+    if {"C", "F"} <= letters:
+        raise ValueError("Cannot specify both \"C\" and \"F\" order")
     if "F" in letters:
-        return array(made, order="F", copy=None)
-    return ascontiguousarray(made) if "C" in letters else made
+        made = array(made, order="F", copy=None)
+    elif "C" in letters:
+        made = ascontiguousarray(made)
+    if ("O" in letters and not made.flags.owndata) or (
+        "W" in letters and not made.flags.writeable
+    ):
+        made = made.copy()
+    return made
 
 
 LAZY: dict[str, Function] = {

@@ -28,6 +28,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     """See numpy.dot."""
     x, y = common(a, b)
     n, m = x.type.ndim, y.type.ndim
+    if n == m == 2 and x.type.dtype in NUMBERS and x.type.shape[1] == y.type.shape[0]:
+        return deliver(ops.dot_general(x, y, contract=((1,), (0,))), out)
     if not n or not m:
         return deliver(_times(x, y), out)
     shared = max(m - 2, 0)
@@ -179,6 +181,8 @@ _MODES = {"valid": 0, "same": 1, "full": 2}
 
 def _slid(x: Node, y: Node, mode: Any) -> Node:
     """Inner products of `y` with the windows of `x`, which is at least as long."""
+    if mode is None:
+        raise TypeError("convolve/correlate mode not understood")
     if mode not in _MODES and mode not in (0, 1, 2):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     size = y.type.size

@@ -14,6 +14,7 @@ from lazytensor.core.dtypes import F64, S64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
@@ -92,25 +93,21 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
         if node.type.dtype.kind == "c":
             raise TypeError("a must be an array of real numbers")
         wanted = np.true_divide(real(q), scale) if scale != 1 else np.asarray(real(q))
-        wanted = np.asarray(wanted, np.float64)
+        wanted = np.asarray(wanted, None if wanted.dtype.kind == "f" else np.float64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
             raise ValueError(f"{what} must be in the range {limits}")
         if weights is not None or wanted.ndim > 2 or node.type.dtype == np.bool_:
             raise Unsupported(f"{name}: weights, or q of three axes")
         axes = axes_of(axis, node.type.ndim)
-        dtype = _result_dtype(node.type.dtype, type(q) in (int, float))
+        dtype = result_type(node.type.dtype, 0.0 if type(q) in (int, float) else wanted.dtype)
         if ignore_nan and node.type.dtype.kind in "fV":
             made = _among_numbers(lined(node, axes), wanted, method, dtype)
         else:
             made = _among_all(lined(node, axes), wanted, method, dtype)
-        return deliver(_shaped(made, node, axes, wanted, keepdims), out)
+        return delivery.deliver(_shaped(made, node, axes, wanted, keepdims), out)
 
     quantile.__name__ = name
     return quantile
-
-
-def _result_dtype(dtype: np.dtype, weak: bool) -> np.dtype:
-    return result_type(dtype, 0.0) if weak else result_type(dtype, F64)
 
 
 def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) -> Node:
@@ -125,18 +122,19 @@ def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) ->
 
 
 @lru_cache(maxsize=256)
-def _positions(size: int, q: tuple[float, ...], method: Any) -> np.ndarray:
+def _positions(size: int, q: tuple[float, ...], method: Any, dtype: Any) -> np.ndarray:
     """Where between the sorted elements the quantiles are."""
+    wanted = np.array(q, dtype)
     if method == "linear":
-        return np.multiply(size - 1, q)
-    return np.asarray(np.quantile(np.arange(float(size)), q, method=method))
+        return np.asarray((size - 1) * wanted)
+    return np.asarray(np.quantile(np.arange(size, dtype=dtype), wanted, method=method))
 
 
 def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     size = line.type.shape[-1]
     if not size:
         np.quantile(np.zeros(0), 0.5, method=method)  # raises
-    positions = _positions(size, tuple(q.ravel().tolist()), method)
+    positions = _positions(size, tuple(q.ravel().tolist()), method, q.dtype)
     line = _sorted(line)
     below = np.clip(np.floor(positions), 0, size - 1).astype(np.int64)
     share = positions - below

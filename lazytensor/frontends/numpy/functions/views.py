@@ -6,6 +6,7 @@ import inspect
 import math
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from lazytensor.core import ops
 from lazytensor.core.cell import Chain, Step, View, extend
 from lazytensor.core.node import Node
-from lazytensor.core.types import Shape
+from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, lazy, ndarray, wrap, wrap_view
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -114,9 +115,10 @@ def reshape(
         result = transpose(made)
     else:
         result = in_shape(x, wanted)
-    if copy is False and result._base is None:
+    shared = result.ref.cell is x.ref.cell
+    if copy is False and not shared:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    if copy and result._base is not None:
+    if copy and shared:
         return wrap(result.node)
     return result
 
@@ -166,12 +168,22 @@ def flatten(x: Any, order: str = "C") -> Any:
 def transpose(a: Any, axes: Any = None) -> Any:
     """See numpy.transpose."""
     x = array_of(a)
-    if x.ndim < 2 and axes is None:
-        return shown(x, shadow(x))
-    given = tuple(range(x.ndim))[::-1] if axes is None else axes
-    layout = shadow(x).transpose(given)
-    order = tuple(normalize_axis_index(operator.index(i), x.ndim) for i in _listed(given))
-    return shown(x, layout, ops.transpose_step(order))
+    if axes is not None:
+        axes = tuple(operator.index(i) for i in _listed(axes))
+    if x._shadow is None:
+        return shown(x, *_transposed(x.ref.type, axes))
+    return shown(x, x._shadow.transpose(axes), *_transposed(x.ref.type, axes)[1:])
+
+
+@lru_cache(maxsize=4096)
+def _transposed(type: TensorType, axes: Any) -> tuple[Any, ...]:
+    """The layout and the step of a transpose. Raises: AxisError, ValueError."""
+    layout = shadow_of_type(type).transpose(axes)
+    if type.ndim < 2:
+        return (layout,)
+    given = range(type.ndim)[::-1] if axes is None else axes
+    order = tuple(normalize_axis_index(i, type.ndim) for i in given)
+    return layout, ops.transpose_step(order)
 
 
 def _listed(axes: Any) -> Any:
