@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
@@ -78,7 +80,16 @@ class Backend(Protocol):
 @cache
 def backend() -> Backend:
     """The backend, imported now if it was not."""
+    # In a thread of its own: a Ctrl-C would leave jax half imported, and unusable from then on.
+    thread = Thread(target=_import, daemon=True)
+    thread.start()
+    thread.join()
     return cast(Backend, import_module(BACKEND))
+
+
+def _import() -> None:
+    with suppress(Exception):  # it comes up again where the backend is asked for
+        import_module(BACKEND)
 
 
 def is_loaded() -> bool:

@@ -8,6 +8,7 @@ memory with one (nobody writes to a leaf's array).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,10 @@ def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
     return array
 
 
+@cache
 def references() -> dict[Op, Reference]:
     """The table of references, its modules imported on first use."""
-    if not REFERENCES:
-        from lazytensor.core import reference
+    from lazytensor.core import reference
 
-        reference.load()
+    reference.load()
     return REFERENCES

@@ -137,3 +137,29 @@ until_interrupted(Alone(), 30, 0.2)
 def test_a_ctrl_c_leaves_every_array_right(name: str, tier: str) -> None:
     done = run(PROLOGUE + PROGRAMS[name], "1", LAZYTENSOR_TIER=tier)
     assert done.stdout.startswith("survived")
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.03, 0.1, 0.3])
+def test_a_ctrl_c_while_jax_is_imported(moment: float) -> None:
+    program = """
+        import os, signal, sys, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        import numpy as np
+        from lazytensor.core import ops
+        from lazytensor.core.op import leaf
+        from lazytensor.core.runtime import fetch
+
+        def interrupt():
+            time.sleep(float(sys.argv[1]))
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
+        try:
+            fetch(ops.sin(leaf(np.zeros(3))))
+            time.sleep(5)
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(fetch(ops.cos(leaf(np.zeros(3)))))
+    """
+    done = run(program, str(moment), LAZYTENSOR_TIER="compile")
+    assert done.stdout.splitlines() == ["interrupted", "[1. 1. 1.]"]

@@ -65,7 +65,10 @@ def assert_same(actual: Any, expected: Any, rtol: float, text: bool = False) -> 
         assert actual == expected
         return
     assert isinstance(actual, numpy.ndarray | numpy.generic), (actual, expected)
-    assert isinstance(actual, numpy.ndarray) == isinstance(expected, numpy.ndarray), (actual, expected)
+    assert isinstance(actual, numpy.ndarray) == isinstance(expected, numpy.ndarray), (
+        actual,
+        expected,
+    )
     assert actual.dtype == expected.dtype, (actual.dtype, expected.dtype)
     assert actual.shape == expected.shape
     if expected.dtype.kind in "fc":
@@ -81,7 +84,9 @@ def assert_same_error(actual: Any, expected: Any, text: bool) -> None:
         raise AssertionError(f"raised nothing but gave {actual!r}; NumPy: {expected!r}")
     if not isinstance(expected, Exception):
         raise AssertionError(f"raised {actual!r}; NumPy gave {expected!r}") from actual
-    base = next(c for c in type(expected).__mro__ if c.__module__ in ("builtins", "numpy.exceptions"))
+    base = next(
+        c for c in type(expected).__mro__ if c.__module__ in ("builtins", "numpy.exceptions")
+    )
     if not isinstance(actual, base):
         raise AssertionError(f"raised {actual!r}; NumPy raised {expected!r}") from actual
     if text:

@@ -132,7 +132,19 @@ def grid(np: Any) -> Any:
 
 ATTRIBUTES = {
     name: (lambda np, name=name: getattr(grid(np), name))
-    for name in "shape dtype ndim size itemsize nbytes T mT strides real imag".split()
+    for name in [
+        "shape",
+        "dtype",
+        "ndim",
+        "size",
+        "itemsize",
+        "nbytes",
+        "T",
+        "mT",
+        "strides",
+        "real",
+        "imag",
+    ]
 } | {
     "strides of a view": lambda np: grid(np)[:, ::-2, 1:].strides,
     "strides of columns": lambda np: grid(np).T.strides,

@@ -231,7 +231,7 @@ def test_bad_data(source: str) -> None:
     """Data that NumPy refuses are refused when they are computed; others are computed then."""
     value = evaluate(source, lnp, quiet=True)
     good = lnp.arange(3) + 1
-    with pytest.raises(OUTSIDE[source], match="test_functions|expressions|string"):
+    with pytest.raises(OUTSIDE[source], match=r"test_functions|expressions|string"):
         numpy.asarray(value)
     assert good.tolist() == [1, 2, 3]
     with pytest.raises(OUTSIDE[source]):
@@ -270,6 +270,37 @@ def test_fallback_is_loud() -> None:
     with pytest.warns(LazyTensorWarning, match=r"test_functions.py.*max"):
         assert complex(lnp.max(x)) == 4
     assert metrics.snapshot()["fallbacks"] == before + 1
+
+
+def test_iterators_write_back() -> None:
+    def program(np: Any) -> Any:
+        x, y = np.arange(6.0).reshape(2, 3), np.zeros((2, 3))
+        with np.nditer(x, op_flags=["readwrite"]) as elements:
+            for element in elements:
+                element[...] = element * 2
+        for a, b in np.nditer([x, y], op_flags=[["readonly"], ["writeonly"]]):
+            b[...] = a + 1
+        total = sum(float(a) for a in np.nditer(y))
+        return x, y, total
+
+    assert_agree(program)
+
+
+def test_vectorize() -> None:
+    def program(np: Any) -> Any:
+        step = np.vectorize(lambda a, b: a if a > b else -b)
+        return step(np.arange(4.0), 2.0), step(1, 2), type(step(np.arange(3), 1)) is np.ndarray
+
+    assert_agree(program)
+
+
+@pytest.mark.parametrize("name", ["cov", "unwrap", "polyint"])
+def test_numpys_python_over_lazy_arrays(name: str) -> None:
+    """It records for the user's line, and leaves NumPy's own function as it was."""
+    made = getattr(lnp, name)(lnp.arange(6.0) * 2)
+    assert made.node.place[0].co_filename == __file__
+    assert type(getattr(numpy, name)(numpy.arange(6.0))) is numpy.ndarray
+    assert getattr(lnp, name).__doc__ == getattr(numpy, name).__doc__
 
 
 def test_counterparts() -> None:

@@ -1,4 +1,4 @@
-"""Indexing: what a key selects, what is written through it, and what is refused, as NumPy has it."""
+"""Indexing: what a key selects, what is written through it, what is refused, as NumPy does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def random_key(
             found.append(None)
         elif choice < 0.7:
             size = r.choice([(2,), (3,), (1,), (2, 3), (), (0,)])
-            data = [r.randint(-n, max(n - (r.random() > faults), -n)) for _ in range(int(numpy.prod(size)))]
+            data = [
+                r.randint(-n, max(n - (r.random() > faults), -n))
+                for _ in range(int(numpy.prod(size)))
+            ]
             found.append(numpy.array(data, r.choice(["i8", "i4"])).reshape(size))
             axis += 1
         elif choice < 0.8 and advanced:

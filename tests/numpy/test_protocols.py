@@ -63,16 +63,14 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda x, np: (3 in x, [1, 2, 3] in x.tolist()),
     "unpack": lambda x, np: [*x[0]],
     "set of scalars": lambda x, np: {*(x[0] > 1)} == {True, False},
-    "dict of scalars": lambda x, np: {value: 1 for value in x[0]}[2.0],
+    "dict of scalars": lambda x, np: {value: value + 1 for value in x[0]}[2.0],
     "range": lambda x, np: list(range(x[0, 2].astype(int))),
     "slice": lambda x, np: x[:, : x[0, 2].astype(int)],
     "bytes": lambda x, np: bytes(memoryview(numpy.asarray(x))),
     "save": lambda x, np: (lambda f: (numpy.save(f, x), f.getvalue()))(io.BytesIO()),
     "dlpack": lambda x, np: numpy.from_dlpack(x),
     "as an array": lambda x, np: numpy.asarray(x, dtype=int),
-    "as an array without a copy": lambda x, np: (
-        numpy.array(x, copy=None).shape if np is numpy else numpy.array(x, copy=None).shape
-    ),
+    "as an array without a copy": lambda x, np: numpy.array(x, copy=None),
 }
 
 

@@ -23,6 +23,16 @@ def direct(name: str) -> Lowering:
     return lower
 
 
+def real_or_complex(real: Lowering, other: Lowering | str) -> Lowering:
+    """A row: `real` for floats; for complex numbers another lowering, or one instruction."""
+    complex_ = direct(other) if isinstance(other, str) else other
+
+    def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
+        return (complex_ if type.dtype in COMPLEX else real)(e, type, *operands)
+
+    return lower
+
+
 def exact(name: str) -> Lowering:
     """A row: arithmetic that XLA must do as written, not join with its neighbours' constants.
 

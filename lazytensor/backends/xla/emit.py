@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -248,12 +249,12 @@ def _lower(
     raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
 
 
+@cache
 def lowerings() -> dict[Op, Lowering]:
     """The table of lowerings, its modules imported on first use."""
-    if not LOWERINGS:
-        from lazytensor.backends.xla import tables
+    from lazytensor.backends.xla import tables
 
-        tables.load()
+    tables.load()
     return LOWERINGS
 
 

@@ -55,6 +55,23 @@ def widened(body: Callable[..., Any]) -> Lowering:
     return expansion(wide)
 
 
+def costly(body: Callable[..., Any]) -> Lowering:
+    """A row: `widened`, for what XLA had better compute once.
+
+    XLA:CPU repeats additions and products wherever their result is used, so a stencil of sines
+    would compute each sine several times; but not divisions. So the result is divided by a one of
+    which XLA does not see what it is. LLVM does, later, and the division costs nothing.
+    """
+    plain = widened(body)
+
+    def lower(e: Emitter, type: Any, *operands: Value) -> Value:
+        one = e.constant(1, type.dtype)
+        hidden = e.op("optimization_barrier", one.type, one)
+        return e.op("divide", type, plain(e, type, *operands), e.expand(hidden, type.shape))
+
+    return lower
+
+
 def number(value: complex, like: Node) -> Node:
     """A constant of the dtype of `like`."""
     return ops.scalar(value, like.type.dtype)

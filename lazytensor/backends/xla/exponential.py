@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.backends.xla.angle import real_or_complex
+from lazytensor.backends.xla.elementwise import real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS, Lowering
-from lazytensor.backends.xla.expansion import expansion, fixed, number, polynomial, widened
+from lazytensor.backends.xla.expansion import costly, expansion, fixed, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F32, F64, S32, S64
 from lazytensor.core.node import Node
@@ -158,7 +158,7 @@ def _in_double(body: Callable[[Node], Node]) -> Lowering:
         node: Node = ops.convert(body(ops.convert(x, dtype=F64)), dtype=x.type.dtype)
         return node
 
-    return expansion(wide)
+    return costly(wide)
 
 
 def _log2(x: Node) -> Node:
@@ -262,11 +262,11 @@ def _scaled_log(factor: float) -> Lowering:
 
 LOWERINGS.update(
     {
-        ops.log: real_or_complex(widened(_log), "log"),
+        ops.log: real_or_complex(costly(_log), "log"),
         ops.log2: real_or_complex(_in_double(_log2), _scaled_log(1 / LN2)),
         ops.log10: real_or_complex(_in_double(_log10), _scaled_log(1 / float(np.log(10.0)))),
-        ops.exp2: real_or_complex(widened(_exp2), _scaled_exp),
-        ops.log1p: real_or_complex(widened(log1p_of), "log_plus_one"),
-        ops.expm1: real_or_complex(widened(_expm1), "exponential_minus_one"),
+        ops.exp2: real_or_complex(costly(_exp2), _scaled_exp),
+        ops.log1p: real_or_complex(costly(log1p_of), "log_plus_one"),
+        ops.expm1: real_or_complex(costly(_expm1), "exponential_minus_one"),
     }
 )

@@ -6,10 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla.angle import real_or_complex
-from lazytensor.backends.xla.elementwise import direct
+from lazytensor.backends.xla.elementwise import direct, real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS
-from lazytensor.backends.xla.expansion import fixed, number, widened
+from lazytensor.backends.xla.expansion import costly, fixed, number
 from lazytensor.backends.xla.exponential import LN2, half_expm1, log1p_of, quarter_exp
 from lazytensor.core import ops
 from lazytensor.core.node import Node
@@ -63,11 +62,11 @@ def _atanh(x: Node) -> Node:
 
 LOWERINGS.update(
     {
-        ops.sinh: real_or_complex(widened(_sinh), "chlo.sinh"),
-        ops.cosh: real_or_complex(widened(_cosh), "chlo.cosh"),
+        ops.sinh: real_or_complex(costly(_sinh), "chlo.sinh"),
+        ops.cosh: real_or_complex(costly(_cosh), "chlo.cosh"),
         ops.tanh: direct("tanh"),
-        ops.asinh: real_or_complex(widened(_asinh), "chlo.asinh"),
-        ops.acosh: real_or_complex(widened(_acosh), "chlo.acosh"),
-        ops.atanh: real_or_complex(widened(_atanh), "chlo.atanh"),
+        ops.asinh: real_or_complex(costly(_asinh), "chlo.asinh"),
+        ops.acosh: real_or_complex(costly(_acosh), "chlo.acosh"),
+        ops.atanh: real_or_complex(costly(_atanh), "chlo.atanh"),
     }
 )

@@ -14,12 +14,12 @@ import numpy as np
 from lazytensor.backends.xla.elementwise import any_of, compare, direct
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import (
+    costly,
     expansion,
     fixed,
     not_a_number,
     number,
     polynomial,
-    widened,
 )
 from lazytensor.backends.xla.exponential import (
     FORMATS,
@@ -152,7 +152,7 @@ def _power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     return _general(e, type, x, y)
 
 
-_general = widened(_float_power)
+_general = costly(_float_power)
 
 
 def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lazytensor.backends.xla.angle import real_or_complex
-from lazytensor.backends.xla.elementwise import direct
+from lazytensor.backends.xla.elementwise import direct, real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS
-from lazytensor.backends.xla.expansion import number, polynomial, widened
+from lazytensor.backends.xla.expansion import costly, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F32, F64, S64
 from lazytensor.core.node import Node
@@ -64,8 +63,8 @@ def _hypot(x: Node, y: Node) -> Node:
 LOWERINGS.update(
     {
         ops.sqrt: direct("sqrt"),
-        ops.rsqrt: real_or_complex(widened(_rsqrt), "rsqrt"),
-        ops.cbrt: widened(_cbrt),
-        ops.hypot: widened(_hypot),
+        ops.rsqrt: real_or_complex(costly(_rsqrt), "rsqrt"),
+        ops.cbrt: costly(_cbrt),
+        ops.hypot: costly(_hypot),
     }
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from lazytensor.backends.xla.elementwise import direct
 from lazytensor.backends.xla.emit import LOWERINGS
-from lazytensor.backends.xla.expansion import expansion, number, polynomial, widened
+from lazytensor.backends.xla.expansion import costly, expansion, number, polynomial, widened
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
@@ -81,9 +81,9 @@ LOWERINGS.update(
     {
         ops.exp: direct("exponential"),
         ops.logistic: direct("logistic"),
-        ops.erf: expansion(_erf),
+        ops.erf: costly(_erf),
         ops.erfc: direct("chlo.erfc"),
-        ops.erf_inv: expansion(_erf_inv),
+        ops.erf_inv: costly(_erf_inv),
         ops.lgamma: direct("chlo.lgamma"),
         ops.digamma: expansion(_digamma),
         ops.bessel_i1e: direct("chlo.bessel_i1e"),

@@ -9,6 +9,7 @@ MODULES = (
     "bits",
     "special",
     "angle",
+    "arc",
     "exponential",
     "hyperbolic",
     "power",

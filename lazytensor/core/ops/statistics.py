@@ -163,8 +163,10 @@ def is_close(x: Node, y: Node, rtol: Node, atol: Node, *, equal_nan: bool = Fals
     Result: pred. Raises: DTypeError, ShapeError. Source: numpy.isclose.
     """
     near = less_equal(abs(subtract(x, y)), add(atol, multiply(rtol, abs(y))))
-    found = or_(and_(near, is_finite(y)), equal(x, y))
-    return or_(found, and_(is_nan(x), is_nan(y))) if equal_nan else found
+    found: Node = or_(and_(near, is_finite(y)), equal(x, y))
+    if equal_nan:
+        found = or_(found, and_(is_nan(x), is_nan(y)))
+    return found
 
 
 @composite

@@ -37,8 +37,9 @@ def _mulhi(x: Array, y: Array) -> Any:
 def _ldexp(x: Array, exponent: Array) -> Any:
     if x.dtype == BF16:
         return _ldexp(x.astype(F32), exponent).astype(BF16)
-    bound = min(np.iinfo(exponent.dtype).max, 10_000)
-    return np.ldexp(x, np.clip(exponent, max(-bound, np.iinfo(exponent.dtype).min), bound).astype("i4"))
+    info = np.iinfo(exponent.dtype)
+    low, high = max(info.min, -10_000), min(info.max, 10_000)
+    return np.ldexp(x, np.clip(exponent, low, high).astype(np.int32))
 
 
 def _bitcast(x: Array, *, dtype: np.dtype) -> Any:

@@ -22,8 +22,8 @@ def _gather(x: np.ndarray, *indices: np.ndarray, axes: Ints) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape + lines.shape[len(axes) :], x.dtype)
     pairs = zip(indices, lines.shape, strict=False)
-    taken: np.ndarray = lines[tuple(np.minimum(index, n - 1) for index, n in pairs)]
-    return taken
+    parts: np.ndarray = lines[tuple(np.minimum(index, n - 1) for index, n in pairs)]
+    return parts
 
 
 def _scatter(

@@ -101,8 +101,8 @@ class Scalar(Lazy):
 
     __slots__ = ()
 
-    @property
-    def __class__(self) -> Any:  # makes isinstance(x, np.float64), float, numbers.Number hold
+    @property  # type: ignore[misc]  # so that isinstance(x, float) and the like hold
+    def __class__(self) -> Any:
         return self.ref.type.dtype.type
 
 

@@ -14,9 +14,9 @@ from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
 def asarray(x: Any, dtype: Any = None) -> Any:
     """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype."""
     kind = type(x)
-    if issubclass(kind, Lazy) and kind is not Scalar:
-        if dtype is None or np.dtype(dtype) == x.dtype:
-            return x
+    lazy = issubclass(kind, Lazy) and kind is not Scalar
+    if lazy and (dtype is None or np.dtype(dtype) == x.dtype):
+        return x
     return array(x, dtype)
 
 

@@ -57,5 +57,7 @@ def _chosen(where: Any, node: Node, otherwise: Node | None) -> Node:
     mask = operand(where)
     if mask.type.dtype.kind != "b":
         np.add(1.0, 1.0, out=np.empty(1), where=np.zeros(1, mask.type.dtype))  # raises
-    made: Node = ops.select(mask, node, filled(0, node) if otherwise is None else convert(otherwise, node.type.dtype))
+    made: Node = ops.select(
+        mask, node, filled(0, node) if otherwise is None else convert(otherwise, node.type.dtype)
+    )
     return made

@@ -23,9 +23,7 @@ def dummy(type: TensorType) -> np.ndarray:
     return np.broadcast_to(np.ones((), type.dtype), type.shape)
 
 
-def as_numpy(
-    error: Exception, function: Callable[..., Any], *args: Any, **kwargs: Any
-) -> NoReturn:
+def as_numpy(error: Exception, function: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
     """Raise what `function` of real arrays like `args` raises; `error` if it raises nothing."""
     stand_ins = [_stand_in(x) for x in args]
     options = {name: _stand_in(x, name == "out") for name, x in kwargs.items()}

@@ -20,12 +20,49 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 
 HOST_BY_NATURE: Final = frozenset(
-    "array2string array_repr array_str save savez savez_compressed savetxt load loadtxt fromfile"
-    " genfromtxt fromregex fromstring frombuffer datetime_data datetime_as_string busday_offset"
-    " busday_count is_busday base_repr binary_repr format_float_positional typename shares_memory"
-    " format_float_scientific set_printoptions array_equiv min_scalar_type mintypecode tobytes"
-    " tofile dump dumps frompyfunc vectorize nditer ndenumerate apply_along_axis apply_over_axes"
-    " piecewise asarray_chkfinite".split()
+    [
+        "array2string",
+        "array_repr",
+        "array_str",
+        "save",
+        "savez",
+        "savez_compressed",
+        "savetxt",
+        "load",
+        "loadtxt",
+        "fromfile",
+        "genfromtxt",
+        "fromregex",
+        "fromstring",
+        "frombuffer",
+        "datetime_data",
+        "datetime_as_string",
+        "busday_offset",
+        "busday_count",
+        "is_busday",
+        "base_repr",
+        "binary_repr",
+        "format_float_positional",
+        "typename",
+        "shares_memory",
+        "format_float_scientific",
+        "set_printoptions",
+        "array_equiv",
+        "min_scalar_type",
+        "mintypecode",
+        "tobytes",
+        "tofile",
+        "dump",
+        "dumps",
+        "frompyfunc",
+        "vectorize",
+        "nditer",
+        "ndenumerate",
+        "apply_along_axis",
+        "apply_over_axes",
+        "piecewise",
+        "asarray_chkfinite",
+    ]
 )
 """NumPy's functions that need values whatever we do: no warning."""
 
@@ -64,8 +101,7 @@ def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> 
         _writable(x, written, known) if i == writes else real(x) for i, x in enumerate(args)
     ]
     real_kwargs = {
-        key: _writable(x, written, known) if key == "out" else real(x)
-        for key, x in kwargs.items()
+        key: _writable(x, written, known) if key == "out" else real(x) for key, x in kwargs.items()
     }
     result = function(*real_args, **real_kwargs)
     for array, buffer in written:
@@ -131,8 +167,10 @@ def relazy(value: Any, known: dict[int, Any] | None = None) -> Any:
 def _writable(value: Any, written: list[tuple[ndarray, np.ndarray]], known: dict[int, Any]) -> Any:
     if type(value) in (tuple, list):
         return type(value)(_writable(item, written, known) for item in value)
-    if isinstance(value, Lazy) and type(value) is not Scalar:
+    if isinstance(value, ndarray) and isinstance(value, Lazy):
         buffer = runtime.fetch(value.node)
+        layout = value._shadow
+        buffer.flags.writeable = layout is None or layout.flags.writeable
         written.append((value, buffer))
         known[id(buffer)] = value
         return buffer

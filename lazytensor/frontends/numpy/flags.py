@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.shadow import read_only, shadow, writeable
 
@@ -24,7 +23,14 @@ _LETTERS: Final = {
     "X": "writebackifcopy",
     "WRITEBACKIFCOPY": "writebackifcopy",
 }
-_SHOWN: Final = "C_CONTIGUOUS F_CONTIGUOUS OWNDATA WRITEABLE ALIGNED WRITEBACKIFCOPY".split()
+_SHOWN: Final = [
+    "C_CONTIGUOUS",
+    "F_CONTIGUOUS",
+    "OWNDATA",
+    "WRITEABLE",
+    "ALIGNED",
+    "WRITEBACKIFCOPY",
+]
 _OWNDATA: Final = 4
 
 
@@ -107,5 +113,3 @@ def base(x: Lazy) -> Lazy | None:
 def is_read_only(x: ndarray) -> bool:
     """Whether writing must raise."""
     return x._shadow is not None and not x._shadow.flags.writeable
-
-

@@ -45,7 +45,7 @@ def encode(key: Any) -> tuple[Any, ...] | None:
         if type(key) is slice:
             return ((key.start, key.stop, key.step),)
         return (key,) if type(key) is int or key is None or key is ... else None
-    code = []
+    code: list[Any] = []
     for item in key:
         if type(item) is slice:
             code.append((item.start, item.stop, item.step))
@@ -155,9 +155,8 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         value = wrap(settled(source(value, x.dtype)))
         if value.ndim:
             np.empty(1, x.dtype)[0] = dummy(value.type)  # NumPy says whether it takes an array here
-    elif type(value) is ndarray and value.ref.cell is x.ref.cell:
-        if is_same(value.ref, _view(x, found.steps, found.type)):
-            return  # the second half of `x[key] += …`, whose first half has written already
+    elif _is_written(x, found, value):
+        return
     node = spread(convert(source(value, x.dtype), x.dtype), found.type)
     if not found.steps:
         x.ref.write(settled(node))
@@ -167,6 +166,13 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         _view(x, found.steps[:-1], found.region).write(node)
     else:
         _view(x, found.steps, found.type).write(node)
+
+
+def _is_written(x: Lazy, found: Plan, value: Any) -> bool:
+    """Whether this is the second half of `x[key] += …`, whose first half has written already."""
+    if type(value) is not ndarray or value.ref.cell is not x.ref.cell:
+        return False
+    return is_same(value.ref, _view(x, found.steps, found.type))
 
 
 _POINTS: Final = (bool, int, float, complex, Scalar, np.generic)

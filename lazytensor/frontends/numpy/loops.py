@@ -1,9 +1,9 @@
-"""Loops: which dtypes a ufunc computes in, asked of NumPy, and the function of nodes that does it."""
+"""Loops: which dtypes a ufunc computes in, asked of NumPy, and what is recorded for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,9 +76,9 @@ def check(real: np.ufunc, kinds: tuple[Kind, ...], outs: tuple[Any, ...], **how:
         given = [PYTHON_NUMBERS.get(k, k) for k in kinds]
         real.resolve_dtypes((*given, *(out if out is None else out.dtype for out in outs)), **how)
         return
-    given = [k(1) if k in PYTHON_NUMBERS else np.ones(1, k) for k in kinds]
-    like = [np.empty(1, out.dtype) if hasattr(out, "dtype") else out for out in outs]
-    real(*given, out=tuple(like), **how)
+    numbers = [k(1) if k in PYTHON_NUMBERS else np.ones(1, k) for k in kinds]
+    like: list[Any] = [np.empty(1, out.dtype) if hasattr(out, "dtype") else out for out in outs]
+    real(*numbers, out=tuple(like), **how)
 
 
 def _checked(body: Body | None, dtypes: tuple[np.dtype, ...]) -> Body | None:

@@ -1,7 +1,7 @@
 """Reading `x[mask]`, put off: elementwise functions of it stay in the full shape.
 
-`Z[m] = f(Z[m])` then becomes `select(m, f(Z), Z)`, with no shape that depends on data. Anything else
-that is done with such an array first computes the mask, and it becomes an ordinary array.
+`Z[m] = f(Z[m])` then becomes `select(m, f(Z), Z)`, with no shape that depends on data. Anything
+else that is done with such an array first computes the mask, and it becomes an ordinary array.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
         check_shape(x, mask)
     elif not _fits(x, before, after, mask):
         return False
-    view = x[(*before, *[slice(None)] * mask.type.ndim, *after, *(() if any(i is ... for i in items) else (...,)))]
+    array: Any = x
+    end = () if any(item is ... for item in items) else (...,)  # so that it is a view for certain
+    view = array[(*before, *[slice(None)] * mask.type.ndim, *after, *end)]
     place = _axes_of(before, x, after, mask.type.ndim)
     rest = view.ndim - place - mask.type.ndim
     fitted = _fitted(value, mask, view, rest, whole=len(items) == 1)
@@ -182,5 +184,3 @@ def _axes_of(before: Any, x: ndarray, after: Any, ndim: int) -> int:
     if any(item is ... for item in before):
         count += x.ndim - ndim - sum(i is not None and i is not ... for i in (*before, *after))
     return count
-
-

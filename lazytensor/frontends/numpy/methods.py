@@ -82,11 +82,42 @@ def late(name: str) -> Callable[..., Any]:
     return method
 
 
-LATE: Final = (
-    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum"
-    " diagonal dot max mean min nonzero prod put ravel repeat reshape round searchsorted squeeze"
-    " std sum swapaxes take trace transpose var"
-).split()
+LATE: Final = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "choose",
+    "clip",
+    "compress",
+    "conj",
+    "conjugate",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "max",
+    "mean",
+    "min",
+    "nonzero",
+    "prod",
+    "put",
+    "ravel",
+    "repeat",
+    "reshape",
+    "round",
+    "searchsorted",
+    "squeeze",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "trace",
+    "transpose",
+    "var",
+]
 """Methods that functions of the same name do; `functions` has its own for some of them."""
 
 PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
@@ -114,6 +145,8 @@ METHODS: Final[dict[str, Any]] = {
     **protocols.DUNDERS,
     "__getitem__": indexing.getitem,
 }
+
+
 def conjugate(x: Lazy, *args: Any, **kwargs: Any) -> Any:
     """`x.conj()`: itself where it is real."""
     if x.dtype.kind != "c" and not args and not kwargs:
@@ -154,5 +187,3 @@ def attach() -> None:
         setattr(ndarray, name, method)
     for name, method in scalar.SCALAR_DUNDERS.items():
         setattr(Scalar, name, method)
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any, Final
@@ -39,7 +39,7 @@ LAZY: Final[dict[str, Any]] = {
 }
 """Per public name of NumPy's: what stands for it."""
 
-MODULES: Final[dict[str, ModuleType]] = functions.MODULES
+MODULES: Final[Mapping[str, ModuleType]] = functions.MODULES
 """Per public module of NumPy's (`linalg`, `fft`, `random`): what stands for it."""
 
 
@@ -74,7 +74,8 @@ def computed(function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _counterparts() -> dict[Any, Any]:
     found: dict[Any, Any] = {}
-    for home, table in [(np, LAZY), *((getattr(np, n), vars(m)) for n, m in MODULES.items())]:
+    homes = ("fft", "linalg")  # only their functions, and NumPy's own, hand lazy arrays over
+    for home, table in [(np, LAZY), *((getattr(np, n), vars(MODULES[n])) for n in homes)]:
         for name, lazy in table.items():
             real = getattr(home, name, None)
             if callable(real) and real is not lazy and not isinstance(real, type):

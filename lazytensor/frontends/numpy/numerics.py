@@ -78,7 +78,7 @@ def _few_factors(x: Node, y: Node) -> Node | None:
 
 
 def integer_power(x: Node, y: Node) -> Node:
-    """`x ** y` of integers. Raises: ValueError for a negative exponent, at the cut if it is data."""
+    """`x ** y` of integers. Raises: ValueError if `y` is negative, at the cut where it is data."""
     if y.op is SLOT:
         if y.value < 0:
             raise ValueError(NEGATIVE_POWER)
@@ -182,7 +182,7 @@ def ldexp(x: Node, exponent: Node) -> Node:
 
 
 def matmul(x: Node, y: Node) -> Node:
-    """The product of two stacks of matrices; a vector is a row on the left, a column on the right."""
+    """Products of matrices; a vector is a row on the left and a column on the right."""
     _check_axes(x, 1, y, 1)
     left, right = x.type.shape, y.type.shape
     if len(left) == 1 or len(right) == 1:
@@ -190,7 +190,11 @@ def matmul(x: Node, y: Node) -> Node:
         columns = y if len(right) > 1 else _reshape(y, (*right, 1))
         made = matmul(rows, columns)
         shape = made.type.shape
-        kept = shape[:-2] + (shape[-2:-1] if len(left) > 1 else ()) + (shape[-1:] if len(right) > 1 else ())
+        kept = (
+            shape[:-2]
+            + (shape[-2:-1] if len(left) > 1 else ())
+            + (shape[-1:] if len(right) > 1 else ())
+        )
         return _reshape(made, kept)
     if x.type.dtype is BOOL:
         return truth(matmul(convert(x, S32), convert(y, S32)))

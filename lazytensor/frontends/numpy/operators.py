@@ -73,19 +73,23 @@ def _swapped(host: Host) -> Host:
     return lambda x, other: host(other, x)
 
 
-def operate(
-    function: ufunc, host: Host, x: Any, other: Any, swap: bool = False
-) -> Any:
+def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
     if defers(x, other, function):
         return NotImplemented
-    kind = getattr(other, "dtype", None)
-    if kind is None and not isinstance(other, bool | int | float | complex | list | tuple):
-        if not hasattr(other, "__array__") and not hasattr(other, "__buffer__"):
-            return on_host(function.__name__, host, (x, other), {})
-    if isinstance(kind, np.dtype) and kind.kind in "OSUmMT":
+    if _is_foreign(other):
         return on_host(function.__name__, host, (x, other), {})
     return call(function, (other, x) if swap else (x, other), {})
+
+
+def _is_foreign(other: Any) -> bool:
+    """Whether only Python's operator on real arrays knows what to make of `other`."""
+    dtype = getattr(other, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "OSUmMT"
+    if isinstance(other, bool | int | float | complex | list | tuple):
+        return False
+    return not hasattr(other, "__array__") and not hasattr(other, "__buffer__")
 
 
 def defers(x: Any, other: Any, function: ufunc) -> bool:
@@ -119,16 +123,17 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
                 made = None if plan is None else plan[0](node, second)
             else:
                 plan = plans.get((type_, kind))
-                within = plan is not None and plan[2] <= other <= plan[3]
-                made = plan[0](node, scalar(other, plan[4])) if within else None
+                if plan is None or not plan[2] <= other <= plan[3]:
+                    made = None
+                else:
+                    made = plan[0](node, scalar(other, plan[4]))
             if made is not None and made.type is type_:
                 ref.write(made)
                 return x
         if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
             as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
-        if type(other) not in PYTHON_NUMBERS and not hasattr(other, "dtype"):
-            if defers(x, other, function):
-                return NotImplemented
+        if type(other) not in PYTHON_NUMBERS and defers(x, other, function):
+            return NotImplemented
         return call(function, (x, other), {"out": (x,)})
 
     return operator
@@ -176,5 +181,3 @@ def attach() -> None:
     for name, function in UNARY.items():
         setattr(Lazy, f"__{name}__", function._alone)
         setattr(Masked, f"__{name}__", lambda x, function=function: call(function, (x,), {}))
-
-

@@ -54,7 +54,7 @@ def forward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             if plan is None or not plan[2] <= other <= plan[3]:
                 return slow(x, other)
             made = plan[0](node, scalar(other, plan[4]))
-        result = new(plan[1])
+        result: Any = new(plan[1])
         result.ref = Cell(made)
         result._shadow = result._base = None
         return result
@@ -70,7 +70,7 @@ def backward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, An
         plan = plans.get((type(other), node.type))
         if plan is None or not plan[2] <= other <= plan[3]:
             return slow(x, other)
-        result = new(plan[1])
+        result: Any = new(plan[1])
         result.ref = Cell(plan[0](scalar(other, plan[4]), node))
         result._shadow = result._base = None
         return result
@@ -86,7 +86,7 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
         plan = plans.get(node.type)
         if plan is None:
             return slow(x)
-        result = new(plan[1])
+        result: Any = new(plan[1])
         result.ref = Cell(plan[0](node))
         result._shadow = result._base = None
         return result

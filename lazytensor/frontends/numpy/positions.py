@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,15 +17,15 @@ from lazytensor.frontends.numpy.promotion import convert
 
 
 class Position(NamedTuple):
-    """What the key says of one axis of the view: `basic` if `index` is None.
+    """What the key says of one axis of the view: `basic` if `data` is None.
 
-    `index`: not negative, s64. `good`: whether all of it is within bounds, where that is data.
+    `data`: indices, not negative, s64. `good`: whether all of it is within bounds, where that is data.
     `axis`, `size`: of the array indexed, for messages. `apart`: whether an ellipsis comes before,
     which separates even if it stands for no axes.
     """
 
     basic: Any
-    index: Node | None = None
+    data: Node | None = None
     good: Node | None = None
     axis: int = 0
     size: int = 0
@@ -77,7 +77,7 @@ class None_:
 
 
 def _part(item: Any) -> Any:
-    """The item as a slice, ellipsis, `None_`, integer, node or real array; None for anything else."""
+    """The item as a slice, ellipsis, `None_`, integer, node or real array; None if it is none."""
     if item is None:
         return None_
     if item is ... or isinstance(item, slice):
@@ -181,7 +181,7 @@ def _of_leaf(node: Node, axis: int, size: int) -> Node:
         array = runtime.observe(node)
         bounds = (int(array.min()), int(array.max())) if array.size else (0, -1)
         _checked[node] = bounds
-    if 0 <= bounds[0] and bounds[1] < size:
+    if bounds[0] >= 0 and bounds[1] < size:
         return convert(node, S64)
     return _of_array(runtime.observe(node), axis, size)
 
@@ -197,6 +197,4 @@ def _of_data(node: Node, axis: int, size: int) -> Position:
         good = ops.and_(good, ops.greater_equal(index, scalar(-size, S64)))
         index = ops.select(ops.less(index, scalar(0, S64)), ops.add(index, length), index)
     every = ops.reduce_and(good, axes=tuple(range(good.type.ndim)))
-    return Position(ALL, cast(Node, index), cast(Node, every), axis, size)
-
-
+    return Position(ALL, index, every, axis, size)

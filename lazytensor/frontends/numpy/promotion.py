@@ -16,10 +16,10 @@ from lazytensor.frontends.numpy.errors import HostOnly
 CANONICAL: Final = {dtype: dtype for dtype in STORED}
 """Per dtype that can be lazy, in whatever spelling (`q`, `l`): the one object we use for it."""
 
-WEAK: Final[dict[type, Any]] = {int: 0, float: 0.0, complex: 0j}
+WEAK: Final[dict[Any, Any]] = {int: 0, float: 0.0, complex: 0j}
 """Python's number types, which adapt to the other operand's dtype."""
 
-PYTHON_NUMBERS: Final = {
+PYTHON_NUMBERS: Final[dict[Any, np.dtype]] = {
     bool: np.dtype(np.bool_),
     int: np.dtype(np.int64),
     float: np.dtype(np.float64),
@@ -97,7 +97,7 @@ def result_type(*xs: Any) -> np.dtype:
     )
     found = _results.get(key)
     if found is None:
-        found = np.result_type(*(WEAK[k] if k in WEAK else k for k in key))
+        found = np.result_type(*(WEAK.get(k, k) for k in key))
         _results[key] = found = CANONICAL.get(found, found)
     return found
 
@@ -117,7 +117,10 @@ def common(*xs: Any) -> list[Node]:
     """The operands as nodes of the one dtype that they have in common."""
     nodes = [None if type(x) in WEAK else operand(x) for x in xs]
     dtype = result_type(
-        *(type(x)(0) if node is None else node.type.dtype for x, node in zip(xs, nodes, strict=True))
+        *(
+            type(x)(0) if node is None else node.type.dtype
+            for x, node in zip(xs, nodes, strict=True)
+        )
     )
     return [
         number(x, dtype) if node is None else convert(node, dtype)

@@ -27,7 +27,7 @@ def fetched(x: Lazy) -> np.ndarray:
     return array
 
 
-def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:  # noqa: A002
+def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
     """`__array__`: always a copy, as writing to it must not reach lazy data."""
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -79,8 +79,6 @@ def iterate(x: ndarray) -> Iterator[Any]:
 _SINGLY: Final = 8
 
 
-
-
 def length(x: Lazy) -> int:
     """`len(x)`."""
     if not x.ndim:
@@ -93,7 +91,11 @@ def length(x: Lazy) -> int:
 def contains(x: ndarray, item: Any) -> bool:
     """`item in x`."""
     found = COMPARISONS["eq"][0](x, item)
-    return bool(np.any(runtime.observe(found.node))) if isinstance(found, Lazy) else bool(np.any(found))
+    return (
+        bool(np.any(runtime.observe(found.node)))
+        if isinstance(found, Lazy)
+        else bool(np.any(found))
+    )
 
 
 def shown(function: Callable[..., str]) -> Callable[..., str]:

@@ -85,8 +85,6 @@ def copied(x: Scalar, memo: Any = None) -> Scalar:
     return x
 
 
-
-
 SCALAR_DUNDERS = {
     "__hash__": hash_,
     "__round__": round_,

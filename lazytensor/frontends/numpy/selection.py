@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.promotion import convert, operand
 def plain(key: Any) -> Any:
     """`key` with NumPy's and lazy integers in it as Python's, where that makes it basic."""
     items = key if type(key) is tuple else (key,)
-    found = []
+    found: list[Any] = []
     for item in items:
         if type(item) is slice:
             found.append(slice(*(None if n is None else _index(n) for n in _ends(item))))
@@ -122,7 +122,9 @@ def _is_single(x: Any, key: Any) -> bool:
 
 
 def _observed(key: Any) -> Any:
-    return tuple(int(i) if type(i) is Scalar and i.dtype.kind in "iu" else i for i in _items(key))
+    return tuple(
+        _index(i) if type(i) is Scalar and i.dtype.kind in "iu" else i for i in _items(key)
+    )
 
 
 def write(x: Any, key: Any, value: Any) -> None:
@@ -176,7 +178,7 @@ def parse(x: Any, key: Any) -> Selection:
         raise IndexError(f"index {key!r} does not fit an array of shape {x.shape}")
     basic = tuple(p.basic for p in found)
     view = getitem(x, (*basic, ...))
-    spots = [i for i, p in enumerate(found) if p.index is not None]
+    spots = [i for i, p in enumerate(found) if p.data is not None]
     good = [p.good for p in found if p.good is not None]
     every = None
     if good:
@@ -184,7 +186,7 @@ def parse(x: Any, key: Any) -> Selection:
         for flag in good[1:]:
             every = ops.and_(every, flag)
         every = ops.guard(every, error=IndexError, text=_text(found))
-    indices = tuple(cast(Node, found[i].index) for i in spots)
+    indices = tuple(cast(Node, found[i].data) for i in spots)
     _check_together(indices)
     return Selection(view, tuple(spots), indices, _place(found, spots), every)
 
@@ -207,8 +209,7 @@ def _check_together(indices: tuple[Node, ...]) -> None:
     except ValueError:
         shapes = " ".join(str(i.type.shape).replace(" ", "") for i in indices if i.type.ndim)
         raise IndexError(
-            "shape mismatch: indexing arrays could not be broadcast together with shapes "
-            f"{shapes} "
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
         ) from None
 
 
@@ -239,5 +240,3 @@ def _lone_mask(key: Any) -> Any:
     if isinstance(key, np.ndarray) and key.dtype.kind == "b":
         return wrap(operand(key))
     return None
-
-

@@ -15,7 +15,9 @@ from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.flags import is_read_only
 
 
-def sort(x: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+def sort(
+    x: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
     """`x.sort(axis)`."""
     _check_writeable(x)
     if order is not None or not x.ndim:
@@ -27,7 +29,9 @@ def sort(x: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     x.ref.write(ops.sort(x.node, axis=place))
 
 
-def partition(x: ndarray, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
+def partition(
+    x: ndarray, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> None:
     """`x.partition(kth, axis)`: sorted altogether, which is a partition too."""
     np.empty(x.shape, x.dtype).partition(kth, axis, kind, order)  # raises
     sort(x, axis)

@@ -22,7 +22,7 @@ from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, re
 from lazytensor.frontends.numpy.promotion import WEAK, operand
 
 COMPARISONS: Final = frozenset(
-    "equal not_equal less less_equal greater greater_equal".split()
+    ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 )
 
 
@@ -182,7 +182,7 @@ def _check_outs(self: ufunc, results: tuple[Node, ...], outs: tuple[Any, ...]) -
 def _find_loop(
     self: ufunc, kinds: tuple[loops.Kind, ...], outs: tuple[Any, ...], options: dict[str, Any]
 ) -> loops.Loop | None:
-    """The loop that the keywords ask for, and that may write to `out`; None if they ask for more."""
+    """The loop that the keywords ask for, which may write to `out`; None if they ask for more."""
     how: dict[str, Any] = {}
     if options.keys() - {"dtype", "casting", "signature", "sig"}:
         return None

@@ -152,7 +152,8 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
     def record() -> Any:
         op: Op | None = RUNNING.get(self.__name__)
         node = operand(array)
-        if op is None or node.type.dtype.kind == "c" and op in (ops.cummax, ops.cummin):
+        ordered = op in (ops.cummax, ops.cummin)
+        if op is None or (ordered and node.type.dtype.kind == "c"):
             raise Unsupported(f"{self.__name__}.accumulate")
         if not node.type.ndim:
             self.real.accumulate(np.zeros(()))  # raises

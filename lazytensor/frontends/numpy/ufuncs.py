@@ -126,7 +126,7 @@ ROWS: Final[dict[str, loops.Row]] = {
 
 
 def _declare() -> dict[str, ufunc]:
-    """A lazy ufunc per real one; NumPy's aliases (`abs`, `pow`, …) are the same objects here too."""
+    """A lazy ufunc per real one; aliases (`abs`, `pow`, …) are the same objects here too."""
     made = {name: ufunc(getattr(np, name), row) for name, row in ROWS.items() if hasattr(np, name)}
     for name, real in list(vars(np).items()):  # not `dir`: it would import numpy.testing
         if isinstance(real, np.ufunc):
@@ -149,5 +149,3 @@ def lazy_ufunc(real: np.ufunc) -> ufunc | None:
     """The lazy ufunc in the place of NumPy's; None for somebody else's (SciPy's)."""
     found = UFUNCS.get(real.__name__)
     return found if found is not None and found.real is real else None
-
-

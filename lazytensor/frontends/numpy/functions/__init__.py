@@ -6,12 +6,14 @@ neither table falls back to NumPy, loudly.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import fft, host, linalg, random, testing
+from lazytensor.frontends.numpy import host
 from lazytensor.frontends.numpy.functions import (
     creation,
     diagonals,
@@ -19,6 +21,7 @@ from lazytensor.frontends.numpy.functions import (
     einsum,
     elementwise,
     generators,
+    iteration,
     joining,
     metadata,
     nan,
@@ -78,7 +81,13 @@ HOST: Final[dict[str, Function]] = {**host.HOST, **sets.HOST}
 ABOUT: Final[dict[str, Any]] = host.OWN
 """What no array is given to: NumPy's own."""
 
-FUNCTIONS: Final[dict[str, Any]] = {**ABOUT, **HOST, **LAZY, **generators.OBJECTS}
+FUNCTIONS: Final[dict[str, Any]] = {
+    **ABOUT,
+    **HOST,
+    **LAZY,
+    **generators.OBJECTS,
+    **iteration.OBJECTS,
+}
 """Every public name that is here."""
 
 TABLE: Final = FUNCTIONS
@@ -93,10 +102,27 @@ METHODS: Final[dict[str, Function]] = {
 SETTERS: Final[dict[str, Function]] = {"shape": views.set_shape}
 """Per attribute of arrays that can be assigned to: how."""
 
-MODULES: Final[dict[str, ModuleType]] = {
-    "fft": fft,
-    "linalg": linalg,
-    "random": random,
-    "testing": testing,
-}
+
+class Modules(Mapping[str, ModuleType]):
+    """Modules of this package by name, imported when one is asked for."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __getitem__(self, name: str) -> ModuleType:
+        if name not in self._names:
+            raise KeyError(name)
+        return import_module(f"lazytensor.frontends.numpy.{name}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+MODULES: Final[Mapping[str, ModuleType]] = Modules("fft", "linalg", "random", "testing")
 """Per public module of NumPy's: what stands for it."""

@@ -77,7 +77,7 @@ def _host_within(value: np.ndarray, n: int, mode: str, text: str, error: Any) ->
     if mode == "wrap":
         return np.asarray(np.mod(value, n)) if n else value
     if mode == "clip":
-        return np.minimum(np.maximum(value, 0), max(n - 1, 0))
+        return np.asarray(np.minimum(np.maximum(value, 0), max(n - 1, 0)))
     _check_mode(mode)
     if ((value < -n) | (value >= n)).any():
         raise error(text)

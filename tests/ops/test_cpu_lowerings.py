@@ -1,0 +1,50 @@
+"""What the lowerings for CPUs promise beyond being right: precision, and which ops leave XLA."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lazytensor.backends.xla import client
+from lazytensor.core import metrics, ops
+from lazytensor.core.dtypes import F32
+from lazytensor.core.node import Node
+from lazytensor.core.runtime import fetch
+from lazytensor.core.settings import settings
+
+pytestmark = pytest.mark.skipif(client.platform() != "cpu", reason="tuned for XLA:CPU")
+
+
+@pytest.fixture(autouse=True)
+def _settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "disk", False)
+    monkeypatch.setattr(settings, "tier", "compile")
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [((3_000_000,), (0,)), ((1_000_000, 3), (0,)), ((3, 1_000_000), (1,)), ((1500, 2000), (0, 1))],
+)
+def test_float32_sums_are_as_accurate_as_pairwise_ones(
+    shape: tuple[int, ...], axes: tuple[int, ...]
+) -> None:
+    x = np.random.default_rng(3).uniform(0.9, 1.1, shape).astype(F32)
+    exact = x.sum(axes, np.float64)
+    found = fetch(ops.reduce_sum(ops.leaf(x), axes=axes))
+    assert np.all(np.abs(found / exact - 1) < 5e-7)  # one after another loses 1e-5 and more
+
+
+def sorted_between(rows: int, columns: int) -> Node:
+    x = np.random.default_rng(5).standard_normal((rows, columns))
+    one = ops.scalar(1.0, x.dtype)
+    node: Node = ops.subtract(ops.sort(ops.add(ops.leaf(x), one), axis=1), one)
+    return node
+
+
+@pytest.mark.parametrize(("rows", "programs"), [(30, 1), (1000, 2)])
+def test_only_large_sorts_of_short_lines_leave_the_program(rows: int, programs: int) -> None:
+    node = sorted_between(rows, 90)
+    before = metrics.snapshot()["compiles"]
+    found = fetch(node)
+    assert metrics.snapshot()["compiles"] == before + programs
+    assert np.all(np.diff(found) >= 0)
