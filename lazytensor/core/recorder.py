@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Final
-from weakref import ref
+from weakref import WeakSet, ref
 
 if TYPE_CHECKING:
     from lazytensor.core.alignment import Loop
     from lazytensor.core.cell import Cell
+    from lazytensor.core.node import Node
     from lazytensor.core.place import Place
 
 
@@ -19,7 +20,7 @@ class Recorder(threading.local):
     at the last cut, `stride` the work between the last two automatic ones. `loop` is where the last
     automatic cut was made, `loops` when each head was last seen (in nodes), `previous` the point of
     the user's program at the last record looked at, `repeats` how often in a row it was
-    met.
+    met. `refused` are the pending nodes of a cut that failed: who asks for one sees it fail again.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,7 @@ class Recorder(threading.local):
         self.loops: dict[Loop, int] = {}
         self.previous: tuple[Place, ...] = ()
         self.busy = False
+        self.refused: WeakSet[Node] = WeakSet()
 
 
 recorder: Final = Recorder()

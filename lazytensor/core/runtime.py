@@ -49,9 +49,9 @@ def sync(*nodes: Node, cause: str = "sync()") -> None:
         try:
             _compute(live, cause)
         except Exception:
-            # One failing graph must not make every later cut fail: cells not computed now are
-            # computed when somebody asks for them.
-            recorder.cells.clear()
+            # One failing graph must not make every later cut fail: what is not computed now is
+            # computed when somebody asks for it.
+            recorder.refused.update(_pending(live))
             # A guard that failed has settled everything: nobody would hear of it later.
             if len(wanted) == len(live) or not _pending(wanted):
                 raise
@@ -87,6 +87,8 @@ def _live(wanted: list[Node]) -> list[Node]:
     """The pending nodes of this thread's live cells, in the order they became so, and `wanted`."""
     cells = (r() for r in recorder.cells)
     nodes = [cell.node for cell in cells if cell is not None]
+    if recorder.refused:
+        nodes = [node for node in nodes if node not in recorder.refused]
     return _pending([*nodes, *wanted])
 
 

@@ -180,20 +180,21 @@ def loop_over_a_moving_element(x: Array) -> None:
 
 
 LOOPS: dict[Callable[[Array], None], int] = {
-    for_loop: 2,
-    while_loop: 2,
-    nested_loops: 3,
-    nested_loops_with_work_in_both: 4,
-    loop_that_calls: 2,
+    for_loop: 4,
+    while_loop: 4,
+    nested_loops: 4,
+    nested_loops_with_work_in_both: 5,
+    loop_that_calls: 4,
     loop_with_a_branch: 6,
     two_loops: 6,
     recursion: 4,
-    generator: 2,
-    comprehension: 2,
-    loop_of_temporaries: 3,
-    loop_with_a_varying_scalar: 2,
-    loop_over_a_moving_element: 2,
+    generator: 4,
+    comprehension: 4,
+    loop_of_temporaries: 4,
+    loop_with_a_varying_scalar: 4,
+    loop_over_a_moving_element: 4,
 }
+"""How many programs there are in the first call: some that find the loop, its own, and the rest."""
 
 
 class Eager:
@@ -229,7 +230,7 @@ def test_a_loop_has_few_programs_and_the_second_call_none(loop: Callable[..., No
     cuts = counts("automatic_cuts")
     assert cuts >= 5
     np.testing.assert_allclose(x.numpy(), expected.values, rtol=1e-12)
-    assert len(cache.entries()) <= LOOPS[loop] + 1, lazytensor.explain()  # the rest, observed
+    assert len(cache.entries()) <= LOOPS[loop], lazytensor.explain()
     loop(x)
     loop(expected)
     lazytensor.sync()

@@ -1,7 +1,6 @@
 """What fails while it runs: which arrays it spoils, what is raised and where, what goes on."""
 
 import gc
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -79,18 +78,23 @@ def test_what_is_recorded_later_is_spoiled_too() -> None:
     assert fetch(ops.add(other, other)).tolist() == [0, 0, 0]
 
 
-def test_observing_something_else_does_not_raise() -> None:
+def test_observing_something_else_raises_once() -> None:
+    """Nobody might ever ask for what failed: it is told at the first cut."""
     bad = Cell(checked(leaf(np.arange(3.0)), 1.0))
     good = Cell(ops.sin(leaf(np.zeros(3))))
+    with pytest.raises(DataError):
+        fetch(good.node)
     assert fetch(good.node).tolist() == [0, 0, 0]
     with pytest.raises(DataError):
         fetch(bad.node)
 
 
-def test_overwriting_the_spoiled_part_is_not_enough_but_all_is() -> None:
+def test_overwriting_a_part_is_not_enough_but_all_is() -> None:
     bad = Array(Cell(checked(leaf(np.arange(3.0)), 1.0)))
-    with pytest.raises(DataError):
-        bad.numpy()
+    for _ in range(2):
+        with pytest.raises(DataError):
+            bad.numpy()
+        bad[1:] = 0.0
     bad[:] = array([1.0, 2.0, 3.0])
     assert bad.numpy().tolist() == [1, 2, 3]
 
@@ -212,17 +216,6 @@ def test_cells_of_a_failed_cut_are_cut_again_once_written(broken_sine: Op) -> No
     sync()
     assert x.node.value is not None
     assert not recorder.busy
-
-
-def test_mending_the_rule_mends_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lazytensor.backends.xla.emit import lowerings
-
-    for table in (lowerings(), references()):
-        rule: Callable[..., Any] = table.pop(ops.cos)
-        monkeypatch.setitem(table, ops.cos, rule)
-    monkeypatch.undo()
-    x = ops.cos(leaf(np.zeros(3)))
-    assert fetch(x).tolist() == [1, 1, 1]
 
 
 def test_an_op_without_a_reference_says_what_to_edit(

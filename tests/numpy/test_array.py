@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
 import pytest
 
+import lazytensor.numpy as lnp
 from lazytensor.core.settings import settings
 from tests.numpy.agreement import assert_agree
 
@@ -251,6 +254,44 @@ METHODS = {
 @pytest.mark.parametrize("name", METHODS)
 def test_methods(name: str) -> None:
     assert_agree(lambda np: METHODS[name](grid(np), np))
+
+
+SHAPES = {
+    "set": lambda x, np: (setattr(x, "shape", (4, 6)), x),
+    "set with an unknown": lambda x, np: (setattr(x, "shape", (-1, 2)), x.shape, x.base),
+    "set of a view": lambda x, np: (lambda v: (setattr(v, "shape", (-1,)), v.fill(0), x))(x[1]),
+    "set of columns": lambda x, np: setattr(x.T, "shape", (24,)),
+    "set wrongly": lambda x, np: setattr(x, "shape", (5, 5)),
+    "made": lambda x, np: np.ndarray((2, 3), dtype=np.int32).shape,
+    "made of a buffer": lambda x, np: np.ndarray((2,), np.uint8, b"\x01\x02\x03", 1),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy 2.5 wants `reshape`
+        assert_agree(lambda np: SHAPES[name](grid(np), np), text=True)
+
+
+def test_losing_imaginary_parts_warns() -> None:
+    z, x = lnp.ones(2) * 1j, lnp.zeros(2)
+    for act in (lambda: z.astype(float), lambda: x.__setitem__(0, z[0]), lambda: z.real.fill(z[0])):
+        with pytest.warns(numpy.exceptions.ComplexWarning, match="discards the imaginary part"):
+            act()
+
+
+def test_subclasses_of_users_see_views() -> None:
+    class Labelled(lnp.ndarray):
+        def __array_finalize__(self, source: Any) -> None:
+            self.label = getattr(source, "label", "none")
+
+    x = lnp.arange(3.0)
+    view = x.view(Labelled)
+    view[0] = 7
+    assert isinstance(view, Labelled)
+    assert view.label == "none"
+    assert float(x[0] + view.sum()) == 17
 
 
 PARTS = {

@@ -15,11 +15,11 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.emit import INEXACT, LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.loops import repeat
 from lazytensor.backends.xla.movement import reverse as backwards
 from lazytensor.backends.xla.movement import static_slice
-from lazytensor.backends.xla.reduction import COMBINE, NARROW
+from lazytensor.backends.xla.reduction import COMBINE, NARROW, reduced
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F32, FLOATS, S64
 from lazytensor.core.ops.reduction import identity
@@ -80,19 +80,18 @@ def _lines(e: Emitter, x: Value, kind: str) -> Value:
     """Along the middle axis of `x[m,n,k]`, cut into parts where the lines are too few."""
     m, n, k = x.type.shape
     together = _lines_together(m, k)
-    parts = max(LANES // (together * k), 1) if n >= LANES * LANES else 1
+    # A product of parts may be 0 * inf where the running product has long been 0.
+    whole = n < LANES * LANES or (kind == "prod" and x.type.dtype in INEXACT)
+    parts = 1 if whole else max(LANES // (together * k), 1)
     parts = next((p for p in range(parts, 2 * parts) if n % p == 0), parts)
-    if parts == 1:
-        return e.reshape(_scan(e, e.reshape(x, (m, 1, n, k)), kind, together)[0], (m, n, k))
     length = -(-n // parts)
-    padded = _padded(e, x, parts * length)
-    scanned, totals = _scan(e, e.reshape(padded, (m, parts, length, k)), kind, together)
-    carried = _carried(e, e.reshape(totals, (m, parts, k)), kind)
-    carried = e.place(carried, scanned.type.shape, [0, 1, 3])
-    joined = COMBINE[kind](e, scanned.type, carried, scanned)
-    return static_slice(
-        e, e.reshape(joined, (m, parts * length, k)), (0, 0, 0), (m, n, k), (1, 1, 1)
-    )
+    cut = e.reshape(_padded(e, x, parts * length), (m, parts, length, k))
+    if parts == 1:
+        start = e.expand(_start(e, kind, x.type.dtype), (m, 1, 1, k))
+    else:
+        start = _carried(e, reduced(e, cut, (2,), kind), kind)
+    scanned = e.reshape(_scan(e, cut, start, kind, together), (m, parts * length, k))
+    return static_slice(e, scanned, (0, 0, 0), (m, n, k), (1, 1, 1))
 
 
 def _padded(e: Emitter, x: Value, length: int) -> Value:
@@ -107,35 +106,35 @@ def _padded(e: Emitter, x: Value, length: int) -> Value:
     )
 
 
-def _scan(e: Emitter, x: Value, kind: str, together: int) -> tuple[Value, Value]:
-    """Running reductions along axis 2 of `x[m,p,n,k]`, and their ends `[m,p,k]`."""
+def _scan(e: Emitter, x: Value, start: Value, kind: str, together: int) -> Value:
+    """Running reductions along axis 2 of `x[m,p,n,k]`, each line begun with `start[m,p,1,k]`.
+
+    They are written over the operand: a second array would be a second stream through the cache.
+    """
     m, p, n, k = x.type.shape
     line = x.type.with_shape((together, p, 1, k))
     zero = e.constant(0, S64)
-    start = e.expand(_start(e, kind, x.type.dtype), line.shape)
+    size = i64s(line.shape)
 
-    def along(first: Value, operand: Value, out: Value, ends: Value) -> tuple[Value, ...]:
-        def step(i: Value, operand: Value, out: Value, running: Value) -> list[Value]:
+    def along(first: Value, array: Value, start: Value) -> tuple[Value, ...]:
+        def step(i: Value, array: Value, running: Value) -> list[Value]:
             place = (first, zero, i, zero)
-            part = e.op("dynamic_slice", line, operand, *place, slice_sizes=i64s(line.shape))
+            part = e.op("dynamic_slice", line, array, *place, slice_sizes=size)
             running = COMBINE[kind](e, line, running, part)
-            return [operand, e.op("dynamic_update_slice", out.type, out, running, *place), running]
+            return [e.op("dynamic_update_slice", array.type, array, running, *place), running]
 
-        operand, out, running = repeat(e, n, [operand, out, start], step)
-        ends = e.op("dynamic_update_slice", ends.type, ends, running, first, zero, zero, zero)
-        return operand, out, ends
+        mine = (first, zero, zero, zero)
+        running = e.op("dynamic_slice", line, start, *mine, slice_sizes=size)
+        return repeat(e, n, [array, running], step)[0], start
 
-    empty = e.full(0, x.type), e.full(0, x.type.with_shape((m, p, 1, k)))
     if together == m:
-        _, out, ends = along(zero, x, *empty)
-    else:
-        stride = e.constant(together, S64)
+        return along(zero, x, start)[0]
+    stride = e.constant(together, S64)
 
-        def group(g: Value, *state: Value) -> tuple[Value, ...]:
-            return along(e.op("multiply", g.type, g, stride), *state)
+    def group(g: Value, array: Value, start: Value) -> tuple[Value, ...]:
+        return along(e.op("multiply", g.type, g, stride), array, start)
 
-        _, out, ends = repeat(e, m // together, [x, *empty], group)
-    return out, e.reshape(ends, (m, p, k))
+    return repeat(e, m // together, [x, start], group)[0]
 
 
 def _lines_together(m: int, k: int) -> int:
@@ -146,7 +145,7 @@ def _lines_together(m: int, k: int) -> int:
 
 
 def _carried(e: Emitter, totals: Value, kind: str) -> Value:
-    """Per part of `totals[m,p,k]`: the reduction of all parts before it."""
+    """Per part of `totals[m,p,k]`: the reduction of all parts before it, `[m,p,1,k]`."""
     m, p, k = totals.type.shape
     one = totals.type.with_shape((m, 1, k))
     running = e.expand(_start(e, kind, totals.type.dtype), one.shape)
@@ -155,7 +154,7 @@ def _carried(e: Emitter, totals: Value, kind: str) -> Value:
         total = static_slice(e, totals, (0, part, 0), one.shape, (1, 1, 1))
         running = COMBINE[kind](e, one, running, total)
         columns.append(running)
-    return e.op("concatenate", totals.type, *columns, dimension=i64(1))
+    return e.reshape(e.op("concatenate", totals.type, *columns, dimension=i64(1)), (m, p, 1, k))
 
 
 LOWERINGS.update(

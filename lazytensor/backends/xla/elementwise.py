@@ -8,7 +8,7 @@ from lazytensor.backends.xla.attributes import comparison, direction, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, INTS, SIGNED
+from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS, INTS, SIGNED
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.types import TensorType, tensor_type
@@ -74,73 +74,6 @@ def any_of(e: Emitter, flags: Value) -> Value:
     axes = i64s(range(flags.type.ndim))
     operands = [flags, e.constant(False)]
     return e.region_op("reduce", [flag], operands, [either], dimensions=axes)[0]
-
-
-def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
-    flags = type.with_dtype(BOOL)
-    if type.dtype in INTS:
-        quotient = e.op("divide", type, x, divisor)
-        if y.constant is not None and y.constant.all():
-            return quotient
-        zero = e.full(0, type)
-        empty = LOWERINGS[ops.equal](e, flags, divisor, zero)
-        return e.op("select", type, empty, zero, quotient)
-    # Left to itself XLA multiplies by the inexact reciprocal of a constant or of what is broadcast,
-    # and turns x / y / z into x / (y * z): hence the divisor and the result are hidden from it.
-    return opaque(e, e.op("divide", type, x, opaque(e, divisor)))
-
-
-def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
-    rest = e.op("remainder", type, x, divisor)
-    if type.dtype in FLOATS or (y.constant is not None and y.constant.all()):
-        return rest
-    zero = e.full(0, type)
-    empty = LOWERINGS[ops.equal](e, type.with_dtype(BOOL), divisor, zero)
-    return e.op("select", type, empty, zero, rest)
-
-
-def _divmod_ints(x: Node, y: Node) -> tuple[Node, Node]:
-    """Quotient and rest, rounding down; both 0 where y is."""
-    zero = number(0, x)
-    quotient = ops.divide(x, y)
-    rest = ops.select(ops.equal(y, zero), zero, ops.subtract(x, ops.multiply(quotient, y)))
-    if x.type.dtype not in SIGNED:
-        return quotient, rest
-    opposite = ops.less(ops.xor(rest, y), zero)
-    down = ops.and_(ops.not_equal(rest, zero), opposite)
-    quotient = ops.subtract(quotient, ops.convert(down, dtype=x.type.dtype))
-    return quotient, ops.add(rest, ops.select(down, y, zero))
-
-
-def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
-    """Quotient and rest by NumPy's steps, which Python's floats take too."""
-    zero, one = number(0.0, x), number(1.0, x)
-    rest = ops.remainder(x, y)
-    quotient = ops.divide(ops.subtract(x, rest), y)
-    unlike = ops.xor(ops.less(y, zero), ops.less(rest, zero))
-    down = ops.and_(ops.not_equal(rest, zero), unlike)
-    quotient = ops.select(down, ops.subtract(quotient, one), quotient)
-    rest = ops.select(down, ops.add(rest, y), rest)
-    rest = ops.select(ops.equal(rest, zero), ops.copysign(zero, y), rest)
-    floor = ops.floor(quotient)
-    short = ops.greater(ops.subtract(quotient, floor), number(0.5, x))
-    floor = ops.select(short, ops.add(floor, one), floor)
-    ratio = ops.divide(x, y)
-    floor = ops.select(ops.equal(quotient, zero), ops.copysign(zero, ratio), floor)
-    empty = ops.equal(y, zero)
-    return ops.select(empty, ratio, floor), ops.select(empty, number(np.nan, x), rest)
-
-
-def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
-    if x.type.dtype in INTS:
-        return _divmod_ints(x, y)
-    if x.type.dtype not in (F16, BF16):
-        return _divmod_floats(x, y)
-    wide = _divmod_floats(ops.convert(x, dtype=F32), ops.convert(y, dtype=F32))
-    quotient, rest = (ops.convert(part, dtype=x.type.dtype) for part in wide)
-    return quotient, rest
 
 
 def _sign(x: Node) -> Node:
@@ -239,10 +172,6 @@ LOWERINGS.update(
         ops.add: exact("add"),
         ops.subtract: exact("subtract"),
         ops.multiply: exact("multiply"),
-        ops.divide: _divide,
-        ops.remainder: _remainder,
-        ops.floor_divide: expansion(lambda x, y: _divmod(x, y)[0]),
-        ops.modulo: expansion(lambda x, y: _divmod(x, y)[1]),
         ops.maximum: direct("maximum"),
         ops.minimum: direct("minimum"),
         ops.fmax: _ignoring_nan(ops.maximum),

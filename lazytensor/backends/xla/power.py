@@ -17,6 +17,7 @@ from lazytensor.backends.xla.expansion import (
     costly,
     expansion,
     fixed,
+    head,
     not_a_number,
     number,
     polynomial,
@@ -32,19 +33,12 @@ from lazytensor.backends.xla.exponential import (
     split,
 )
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, S64, SIGNED
+from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, SIGNED
 from lazytensor.core.node import Node
 from lazytensor.core.types import TensorType
 
 MOST_PRODUCTS: Final = 8
 """A constant whole exponent up to this, or its negative, is done by multiplying."""
-
-
-def _head(x: Node) -> Node:
-    """The first 26 bits of the f64 x."""
-    bits = ops.and_(ops.bitcast(x, dtype=S64), ops.scalar(-(1 << 27), S64))
-    node: Node = ops.bitcast(bits, dtype=F64)
-    return node
 
 
 def _logarithm(x: Node) -> tuple[Node, Node]:
@@ -53,7 +47,7 @@ def _logarithm(x: Node) -> tuple[Node, Node]:
     below = fixed(ops.add(f, number(2, f)))
     lost = ops.subtract(f, ops.subtract(below, number(2, f)))
     s = fixed(ops.divide(f, below))
-    s_head, below_head = _head(s), _head(below)
+    s_head, below_head = head(s), head(below)
     below_tail = ops.add(ops.subtract(below, below_head), lost)
     # What s_head leaves of f, exactly, over the divisor.
     rest = ops.subtract(f, ops.multiply(s_head, below_head))
@@ -68,8 +62,8 @@ def _logarithm(x: Node) -> tuple[Node, Node]:
     missed = ops.add(ops.subtract(large, total), twice)
     small = ops.add(ops.add(s_tail, s_tail), series)
     small = ops.add(ops.add(small, ops.multiply(k, number(low, k))), missed)
-    head = _head(ops.add(total, small))
-    return head, ops.add(ops.subtract(total, head), small)
+    upper = head(ops.add(total, small))
+    return upper, ops.add(ops.subtract(total, upper), small)
 
 
 def _positive_f64(x: Node, y: Node) -> Node:
@@ -77,7 +71,7 @@ def _positive_f64(x: Node, y: Node) -> Node:
     log_head, log_tail = _logarithm(x)
     bound = number(2.0**40, y)  # beyond, only 1 has a power that is neither 0 nor infinite
     y = ops.clamp(ops.negate(bound), y, bound)
-    y_head = _head(y)
+    y_head = head(y)
     high = ops.multiply(y_head, log_head)
     low = ops.add(ops.multiply(ops.subtract(y, y_head), log_head), ops.multiply(y, log_tail))
     high = ops.clamp(number(-1400, y), high, number(1400, y))

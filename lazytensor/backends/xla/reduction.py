@@ -115,13 +115,14 @@ def reduction(kind: str) -> Lowering:
             as_bytes = type.dtype == BOOL and kind in _OF_BYTES
             wide = F32 if type.dtype in NARROW else U8 if as_bytes else type.dtype
             x = e.convert(x, wide)
-            x = _reduced(e, x, axes, _OF_BYTES[kind] if as_bytes else kind)
+            x = reduced(e, x, axes, _OF_BYTES[kind] if as_bytes else kind)
         return e.reshape(e.convert(x, type.dtype), type.shape)
 
     return lower
 
 
-def _reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
+def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
+    """`x` reduced over `axes` in the way that is fastest for its type."""
     if client.platform() != "cpu" or not x.type.size:
         return _reduce(e, x, axes, kind, COMBINE[kind])
     if kind == "sum":

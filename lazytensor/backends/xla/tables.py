@@ -11,6 +11,7 @@ MODULES = (
     "angle",
     "arc",
     "exponential",
+    "division",
     "hyperbolic",
     "power",
     "root",

@@ -182,13 +182,18 @@ def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
     return node
 
 
+def _write_slice(base: Node, value: Node, starts: Node, *, sizes: Shape, strides: Ints) -> Node:
+    if value.type is base.type and all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True)):
+        return value  # all of it: what the base was does not matter, and need not be computed
+    node: Node = update_slice(base, value, starts, strides=strides)
+    return node
+
+
 WRITES[reshape] = lambda base, value, *, shape: reshape(value, shape=base.type.shape)
 WRITES[transpose] = _write_transpose
 WRITES[reverse] = lambda base, value, *, axes: reverse(value, axes=axes)
 WRITES[diagonal] = update_diagonal
-WRITES[slice] = lambda base, value, starts, *, sizes, strides: update_slice(
-    base, value, starts, strides=strides
-)
+WRITES[slice] = _write_slice
 WRITES[real] = lambda base, value: complex_(value, imag(base))
 WRITES[imag] = lambda base, value: complex_(real(base), value)
 

@@ -93,7 +93,14 @@ class ndarray(Lazy, metaclass=ArrayType):
     """An array whose operations are recorded and computed when a value is needed."""
 
     __slots__ = ()
+    __module__ = "lazytensor.numpy"
     __hash__ = None  # type: ignore[assignment]  # arrays are mutable, as NumPy's
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """`np.ndarray(shape, dtype, buffer, …)`: the buffer is copied."""
+        from lazytensor.frontends.numpy import conversion
+
+        return conversion.array(np.ndarray(*args, **kwargs))
 
 
 class Scalar(Lazy):

@@ -13,7 +13,7 @@ from lazytensor.core.op import SLOT, leaf
 from lazytensor.core.types import TensorType
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
-from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, convert, host_leaf, number, operand
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, host_leaf, number, operand, recast
 
 
 def assign(target: Cell | View, value: Any) -> None:
@@ -30,7 +30,7 @@ def is_same(x: Cell | View, y: Cell | View) -> bool:
 
 def stored(value: Any, type: TensorType) -> Node:
     """`value` as a node of `type`, by the rules of assignment. Raises: ValueError, TypeError."""
-    return settled(spread(convert(source(value, type.dtype), type.dtype), type))
+    return settled(spread(recast(source(value, type.dtype), type.dtype), type))
 
 
 def source(value: Any, dtype: np.dtype) -> Node:

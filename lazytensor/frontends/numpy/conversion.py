@@ -28,7 +28,7 @@ def array(x: Any, dtype: Any = None) -> Any:
             return wrap(convert(x.node, wanted))
         return np.array(x, dtype)
     if (type(x) is list or type(x) is tuple) and lazies(x):
-        from lazytensor.frontends.numpy.functions.creation import nested
+        from lazytensor.frontends.numpy.functions.arrays import nested
 
         return nested(x, dtype)
     made = np.array(x, dtype, order="C")

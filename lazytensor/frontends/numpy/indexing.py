@@ -17,7 +17,7 @@ from lazytensor.frontends.numpy import selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
 from lazytensor.frontends.numpy.assignment import is_same, settled, source, spread
 from lazytensor.frontends.numpy.errors import dummy
-from lazytensor.frontends.numpy.promotion import convert
+from lazytensor.frontends.numpy.promotion import recast
 from lazytensor.frontends.numpy.shadow import shadow_of_type
 
 
@@ -157,7 +157,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
             np.empty(1, x.dtype)[0] = dummy(value.type)  # NumPy says whether it takes an array here
     elif _is_written(x, found, value):
         return
-    node = spread(convert(source(value, x.dtype), x.dtype), found.type)
+    node = spread(recast(source(value, x.dtype), x.dtype), found.type)
     if not found.steps:
         x.ref.write(settled(node))
         return

@@ -16,7 +16,7 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
-from lazytensor.frontends.numpy.promotion import convert, host_leaf
+from lazytensor.frontends.numpy.promotion import convert, host_leaf, recast
 
 
 class Masked(ndarray):
@@ -142,7 +142,7 @@ def _fitted(value: Any, mask: Node, view: Lazy, rest: int, whole: bool) -> Node 
         same = value.mask is mask and value.full.type.shape == view.shape and whole
         if same:
             return value.full
-    node = convert(source(value, view.dtype), view.dtype)
+    node = recast(source(value, view.dtype), view.dtype)
     shape = node.type.shape
     if len(shape) == rest + 1 and shape[0] == 1:
         shape = shape[1:]

@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_r
 from lazytensor.frontends.numpy.assignment import assign
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
-from lazytensor.frontends.numpy.promotion import canonical, convert
+from lazytensor.frontends.numpy.promotion import canonical, recast
 from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
@@ -39,7 +39,7 @@ def astype(
     if casting != "unsafe" and not np.can_cast(x.dtype, wanted, casting):
         np.zeros((), x.dtype).astype(wanted, casting=casting)  # raises
     try:
-        node = convert(x.node, canonical(wanted))
+        node = recast(x.node, canonical(wanted))
     except HostOnly:
         return on_host("astype", lambda a: np.asarray(a).astype(wanted), (x,), {})
     if not copy and node is x.node and type(x) is not Scalar:
@@ -127,6 +127,7 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "real": (reinterpretation.real, reinterpretation.set_real),
     "imag": (reinterpretation.imag, reinterpretation.set_imag),
     "flat": (flat.flat, flat.set_flat),
+    "shape": (lambda x: x.ref.type.shape, reinterpretation.set_shape),
     "T": (late("transpose"),),
     "mT": (late("matrix_transpose"),),
     "data": (lambda x: protocols.fetched(x).data,),
@@ -179,8 +180,6 @@ def attach() -> None:
 
     for name, accessors in PROPERTIES.items():
         setattr(Lazy, name, property(*accessors))
-    for name, setter in functions.SETTERS.items():
-        setattr(Lazy, name, getattr(Lazy, name).setter(setter))
     for name, method in {**METHODS, **functions.METHODS, **OWN}.items():
         setattr(Lazy, name, method)
     for name, method in ARRAY_METHODS.items():

@@ -19,9 +19,9 @@ from lazytensor.frontends.numpy.promotion import convert
 class Position(NamedTuple):
     """What the key says of one axis of the view: `basic` if `data` is None.
 
-    `data`: indices, not negative, s64. `good`: whether all of it is within bounds, where that is data.
-    `axis`, `size`: of the array indexed, for messages. `apart`: whether an ellipsis comes before,
-    which separates even if it stands for no axes.
+    `data`: indices, s64, not negative. `good`: whether they are within bounds, if that is not known
+    yet. `axis`, `size`: of the array indexed, for messages. `apart`: whether an ellipsis comes
+    before, which separates even if it stands for no axes.
     """
 
     basic: Any

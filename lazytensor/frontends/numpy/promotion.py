@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import STORED
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf, scalar
+from lazytensor.core.place import line_of, user_place
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.errors import HostOnly
 
@@ -111,6 +113,17 @@ def convert(node: Node, dtype: Any) -> Node:
         return number(node.value, dtype)
     made: Node = ops.convert(node, dtype=dtype)
     return made
+
+
+def recast(node: Node, dtype: Any) -> Node:
+    """`convert`, with NumPy's warning where an imaginary part is lost."""
+    if node.type.dtype.kind == "c" and canonical(dtype).kind not in "cb":
+        text = "Casting complex values to real discards the imaginary part"
+        place = user_place()
+        if place is not None:
+            file, line = place[0].co_filename, line_of(place)
+            warnings.warn_explicit(text, np.exceptions.ComplexWarning, file, line)
+    return convert(node, dtype)
 
 
 def common(*xs: Any) -> list[Node]:

@@ -13,7 +13,7 @@ from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.assignment import assign
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
-from lazytensor.frontends.numpy.functions.selecting import check_writeable
+from lazytensor.frontends.numpy.functions.writing import check_writeable
 
 STATE = {"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
 """What has to do with the generator itself: NumPy's own, arrays in it included."""

@@ -10,7 +10,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.cell import Step
 from lazytensor.core.types import Shape
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap_result, wrap_view
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap_result, wrap_view
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import canonical, supported
@@ -61,7 +61,7 @@ def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
     if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
         dtype, type = None, dtype
     if type not in (None, ndarray, np.ndarray):
-        return fallback("ndarray.view", np.ndarray.view, (x, dtype or x.dtype, type), {})
+        return _in_class(x if dtype is None else view(x, dtype), type)
     if dtype is None:
         return through(x, shadow(x).view())
     wanted = np.dtype(dtype)
@@ -69,6 +69,24 @@ def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
         return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (x,), {})
     layout = shadow(x).view(wanted)
     return through(x, layout, *_steps(x, canonical(wanted), layout.shape))
+
+
+def _in_class(x: Lazy, cls: Any) -> Any:
+    """A view of `x` as an array of a user's class."""
+    if not issubclass(cls, ndarray):
+        return fallback("ndarray.view", np.ndarray.view, (x, cls), {})
+    array = new(cls)
+    array.ref, array._shadow, array._base = x.ref, shadow(x), x if x._base is None else x._base
+    if hasattr(array, "__array_finalize__"):
+        array.__array_finalize__(x)
+    return array
+
+
+def set_shape(x: ndarray, value: Any) -> None:
+    """`x.shape = value`."""
+    layout = shadow(x).view()
+    layout.shape = value  # NumPy says whether that takes a copy
+    x.ref, x._shadow = x.ref.view(ops.reshape_step(layout.shape)), layout
 
 
 def _lines_up(x: Lazy, wanted: np.dtype) -> bool:

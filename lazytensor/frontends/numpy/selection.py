@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.assignment import source, spread
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.positions import Position, positions
-from lazytensor.frontends.numpy.promotion import convert, operand
+from lazytensor.frontends.numpy.promotion import operand, recast
 
 
 def plain(key: Any) -> Any:
@@ -142,7 +142,7 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     """Bring `value` in at the elements selected: `set`, `add`, `mul`, `min` or `max`."""
     chosen = parse(x, key)
     view = chosen.view
-    updates = convert(source(value, view.dtype), view.dtype)
+    updates = recast(source(value, view.dtype), view.dtype)
     shape = chosen.shape() if chosen.indices else view.shape
     try:
         updates = spread(updates, updates.type.with_shape(shape))

@@ -15,6 +15,8 @@ import numpy as np
 
 from lazytensor.frontends.numpy import host
 from lazytensor.frontends.numpy.functions import (
+    arrays,
+    broadcasting,
     creation,
     diagonals,
     differences,
@@ -36,10 +38,13 @@ from lazytensor.frontends.numpy.functions import (
     spacing,
     statistics,
     views,
+    writing,
 )
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily, method
 
 _MODULES: Final = (
+    arrays,
+    broadcasting,
     creation,
     diagonals,
     differences,
@@ -57,6 +62,7 @@ _MODULES: Final = (
     spacing,
     statistics,
     views,
+    writing,
 )
 
 LAZY: Final[dict[str, Function]] = {
@@ -69,7 +75,7 @@ LAZY: Final[dict[str, Function]] = {
     **numpys.LAZY,
     **{
         name: dressed(function, getattr(np, name))
-        for module in (creation, diagonals, generators)
+        for module in (arrays, creation, diagonals, generators)
         for name, function in module.PLAIN.items()
     },
 }
@@ -98,9 +104,6 @@ METHODS: Final[dict[str, Function]] = {
     for name, function in getattr(module, "METHODS", {}).items()
 }
 """Per method of arrays: a function of the array and the method's arguments."""
-
-SETTERS: Final[dict[str, Function]] = {"shape": views.set_shape}
-"""Per attribute of arrays that can be assigned to: how."""
 
 
 class Modules(Mapping[str, ModuleType]):

@@ -10,7 +10,7 @@ from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.assignment import assign
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import entered, has_lazy
-from lazytensor.frontends.numpy.functions.selecting import check_writeable
+from lazytensor.frontends.numpy.functions.writing import check_writeable
 
 
 class vectorize(np.vectorize):

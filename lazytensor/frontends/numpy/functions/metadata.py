@@ -26,7 +26,7 @@ def shape(a: Any) -> tuple[int, ...]:
 
 def asarray_of(a: Any) -> Any:
     """An array of an array-like, put together lazily if something in it is lazy."""
-    from lazytensor.frontends.numpy.functions.creation import array
+    from lazytensor.frontends.numpy.functions.arrays import array
 
     return array(a, copy=None) if has_lazy(a) else asarray(a)
 
@@ -73,7 +73,7 @@ def isfortran(a: Any) -> bool:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """See numpy.require."""
-    from lazytensor.frontends.numpy.functions.creation import array, ascontiguousarray
+    from lazytensor.frontends.numpy.functions.arrays import array, ascontiguousarray
 
     wanted = [requirements] if isinstance(requirements, str) else list(requirements or ())
     made = array(a, dtype, copy=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import operator
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, lazy, ndarray, wrap, wrap_view
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.shadow import read_only, shadow, shadow_of_type
+from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type
 
 # NumPy 2.1 can be asked for a reshape that does not copy; before, assigning the shape does that.
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
@@ -127,17 +126,6 @@ def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = N
     if type(order) is str and order == "C" and copy is None:  # the usual call, made short
         return in_shape(x, resolved(shape[0] if len(shape) == 1 else shape, x.size))
     return reshape(x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
-
-
-def set_shape(x: Any, shape: Any) -> None:
-    """`x.shape = shape`: the same array, and all its views, keep the data."""
-    wanted = resolved(shape, x.size)
-    layout = _reshaped(x, wanted)
-    if layout is None:
-        raise AttributeError("incompatible shape for in-place modification. Use `.reshape()`")
-    chain = extend(x.ref.chain, (ops.reshape_step(wanted),))
-    x.ref = View(x.ref.cell, chain, x.ref.type.with_shape(wanted))
-    x._shadow = layout
 
 
 def ravel(a: Any, order: str = "C") -> Any:
@@ -255,53 +243,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return shown(x, layout, ops.diagonal_step(operator.index(offset), first, second))
 
 
-def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """See numpy.broadcast_to."""
-    x = array_of(array)
-    layout = np.broadcast_to(shadow(x), shape)
-    if layout.shape == x.shape:
-        return shown(x, read_only(shadow(x)))
-    return shown(x, layout, Step(ops.broadcast, None, (("shape", layout.shape),)))
-
-
-def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    """See numpy.broadcast_arrays."""
-    arrays = [array_of(x) for x in args]
-    shape = np.broadcast_shapes(*(x.shape for x in arrays))
-    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
-
-
-def _at_least(count: int) -> Callable[[Any], Any]:
-    def one(x: Any) -> Any:
-        array = array_of(x)
-        shape = array.shape
-        if len(shape) >= count:
-            return array
-        if count == 3 and len(shape) == 2:
-            return in_shape(array, (*shape, 1))
-        if count == 3 and len(shape) == 1:
-            return in_shape(array, (1, *shape, 1))
-        return in_shape(array, (1,) * (count - len(shape)) + shape)
-
-    return one
-
-
-def _over(function: Callable[[Any], Any]) -> Function:
-    def call(*arys: Any) -> Any:
-        made = tuple(map(function, arys))
-        return made[0] if len(made) == 1 else made
-
-    return call
-
-
-
-
 LAZY: dict[str, Function] = {
-    "atleast_1d": _over(_at_least(1)),
-    "atleast_2d": _over(_at_least(2)),
-    "atleast_3d": _over(_at_least(3)),
-    "broadcast_arrays": broadcast_arrays,
-    "broadcast_to": broadcast_to,
     "diagonal": diagonal,
     "expand_dims": expand_dims,
     "matrix_transpose": matrix_transpose,

@@ -1,0 +1,153 @@
+"""`array`, `asarray` and their relatives: arrays of what is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.frontends.numpy import conversion
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.creation import check_device, laid_out, laid_out_like
+from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
+from lazytensor.frontends.numpy.functions.rebound import SURFACE
+from lazytensor.frontends.numpy.functions.views import in_shape
+from lazytensor.frontends.numpy.promotion import (
+    CANONICAL,
+    PYTHON_NUMBERS,
+    convert,
+    number,
+    operand,
+    result_type,
+)
+from lazytensor.frontends.numpy.shadow import shadow
+
+_ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int = 0,
+    like: Any = None,
+) -> Any:
+    """See numpy.array."""
+    made = _converted(object, dtype, bool(copy))
+    if not issubclass(type(made), Lazy):
+        given = real(object) if has_lazy(object) else object
+        return np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    if copy is False and made is not object:
+        np.array(real(object) if has_lazy(object) else object, dtype, copy=False)  # may raise
+    if made is not object and order in ("F", "f", "K", "k", "A", "a"):
+        if order in ("F", "f"):
+            made = laid_out(made, "F")
+        elif issubclass(type(object), Lazy) and object._shadow is not None:
+            made = laid_out_like(made, object, order)
+        elif type(object) is np.ndarray and object.flags.fnc:
+            made = laid_out(made, "F")
+    if made.ndim < ndmin:
+        return in_shape(made, (1,) * (ndmin - made.ndim) + made.shape)
+    return made
+
+
+def _converted(x: Any, dtype: Any, copy: bool) -> Any:
+    """`x` as a lazy array; itself if it is one of that dtype and no copy is asked for."""
+    kind = type(x)
+    if issubclass(kind, Lazy) and kind is not Scalar and not copy:
+        return conversion.asarray(x, dtype)
+    return conversion.array(x, dtype)
+
+
+def nested(x: Any, dtype: Any) -> Any:
+    """A nested list with lazy arrays in it, put together without computing them."""
+    parts = [_part(y) for y in x]
+    if not all(isinstance(y, _ARRAYS) for y in parts):
+        return np.array(real(x), dtype)
+    # In an array, other than next to one, a Python number is as strong as its default dtype.
+    strong = [PYTHON_NUMBERS.get(type(y), y) for y in parts]
+    kind = result_type(*strong) if dtype is None else np.dtype(dtype)
+    if kind not in CANONICAL:
+        return np.array(real(x), dtype)
+    nodes = [number(y, kind) if type(y) in PYTHON_NUMBERS else operand(y) for y in parts]
+    shape = nodes[0].type.shape
+    if any(node.type.shape != shape for node in nodes):
+        return np.array(real(x), dtype)  # raises
+    rows = [ops.reshape(convert(node, kind), shape=(1, *shape)) for node in nodes]
+    return wrap(ops.concatenate(*rows, axis=0))
+
+
+def _part(x: Any) -> Any:
+    if type(x) in (list, tuple):
+        return nested(x, None) if has_lazy(x) else conversion.array(x)
+    return x
+
+
+def asarray_(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> Any:
+    """See numpy.asarray."""
+    if type(a) is ndarray and dtype is None and order is None and copy is None:
+        return a
+    check_device(device)
+    return array(a, dtype, copy=copy, order="K" if order is None else order)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """See numpy.ascontiguousarray."""
+    made = array(a, dtype, copy=None, ndmin=1)
+    if issubclass(type(made), Lazy) and not shadow(made).flags.c_contiguous:
+        return wrap(made.node)
+    return made
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """See numpy.asfortranarray."""
+    made = array(a, dtype, copy=None, ndmin=1)
+    if issubclass(type(made), Lazy) and not shadow(made).flags.f_contiguous:
+        return laid_out(wrap(made.node), "F")
+    return made
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    """See numpy.copy."""
+    return array(a, order=order, copy=True)
+
+
+def _only_lazy(function: Function, real_function: Function) -> Function:
+    """In NumPy's own code: lazy for what is lazy, else NumPy's."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if has_lazy(*args, *kwargs.values()):
+            return function(*args, **kwargs)
+        return real_function(*args, **kwargs)
+
+    return call
+
+
+LAZY: dict[str, Function] = {"copy": copy}
+
+PLAIN: dict[str, Function] = {
+    "array": array,
+    "asanyarray": asarray_,
+    "asarray": asarray_,
+    "ascontiguousarray": ascontiguousarray,
+    "asfortranarray": asfortranarray,
+}
+"""Lazy even without a lazy argument."""
+
+SURFACE["ndarray"] = ndarray
+for _name in ("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray"):
+    SURFACE[_name] = _only_lazy(PLAIN[_name], getattr(np, _name))

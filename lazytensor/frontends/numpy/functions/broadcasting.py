@@ -1,0 +1,62 @@
+"""Views of more axes or longer ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.cell import Step
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
+from lazytensor.frontends.numpy.shadow import read_only, shadow
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """See numpy.broadcast_to."""
+    x = array_of(array)
+    layout = np.broadcast_to(shadow(x), shape)
+    if layout.shape == x.shape:
+        return shown(x, read_only(shadow(x)))
+    return shown(x, layout, Step(ops.broadcast, None, (("shape", layout.shape),)))
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """See numpy.broadcast_arrays."""
+    arrays = [array_of(x) for x in args]
+    shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
+
+
+def _at_least(count: int) -> Callable[[Any], Any]:
+    def one(x: Any) -> Any:
+        array = array_of(x)
+        shape = array.shape
+        if len(shape) >= count:
+            return array
+        if count == 3 and len(shape) == 2:
+            return in_shape(array, (*shape, 1))
+        if count == 3 and len(shape) == 1:
+            return in_shape(array, (1, *shape, 1))
+        return in_shape(array, (1,) * (count - len(shape)) + shape)
+
+    return one
+
+
+def _over(function: Callable[[Any], Any]) -> Function:
+    def call(*arys: Any) -> Any:
+        made = tuple(map(function, arys))
+        return made[0] if len(made) == 1 else made
+
+    return call
+
+
+LAZY: dict[str, Function] = {
+    "atleast_1d": _over(_at_least(1)),
+    "atleast_2d": _over(_at_least(2)),
+    "atleast_3d": _over(_at_least(3)),
+    "broadcast_arrays": broadcast_arrays,
+    "broadcast_to": broadcast_to,
+}
