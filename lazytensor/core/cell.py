@@ -20,7 +20,7 @@ from weakref import ref
 import numpy as np
 
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op, starts
+from lazytensor.core.op import Attrs, Op, starts
 from lazytensor.core.recorder import recorder
 from lazytensor.core.types import TensorType, tensor_type
 
@@ -47,10 +47,10 @@ class Step(NamedTuple):
         """The operands after the base."""
         return () if self.starts is None else (starts(self.starts),)
 
-    def type(self, base: TensorType) -> TensorType:
-        """The type of the view of a base of this type."""
+    def signature(self, base: TensorType) -> tuple[TensorType, Attrs]:
+        """The type of the view of a base of this type, and the attributes' values in order."""
         types = (base,) if self.starts is None else (base, tensor_type(_S64, (len(self.starts),)))
-        return self.op.signature(types, dict(self.attrs))[0]
+        return self.op.signature(types, dict(self.attrs))
 
     def read(self, base: Node) -> Node:
         """The view of `base`."""
@@ -100,6 +100,11 @@ class Cell:
         if not was_pending and node.value is None:
             recorder.cells.append(ref(self))
 
+    def known(self) -> np.ndarray | None:
+        """The data, if the host has it already; not to be written to."""
+        value = self.node.value
+        return value if isinstance(value, np.ndarray) else None
+
     def view(self, *steps: Step) -> Cell | View:
         """A view through `steps`."""
         chain = extend((), steps)
@@ -117,13 +122,24 @@ class View:
         if type is None:
             type = cell.type
             for step in chain:
-                type = step.type(type)
+                type = step.signature(type)[0]
         self.type = type
 
     @property
     def node(self) -> Node:
         """The current value, read through the chain; equal reads of one version are one node."""
         return _read(self.cell, self.chain)
+
+    def known(self) -> np.ndarray | None:
+        """What it shows, if the host has the cell's data already; not to be written to."""
+        from lazytensor.core.interpret import apply
+
+        value, type = self.cell.known(), self.cell.type
+        for step in self.chain if value is not None else ():
+            type, attrs = step.signature(type)
+            data = [] if step.starts is None else [np.array(step.starts, _S64)]
+            value = apply(step.op, [value, *data], attrs, type)
+        return value
 
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""

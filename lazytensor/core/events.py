@@ -42,27 +42,40 @@ def report() -> str:
 
 def difference(program: Program, nodes: Sequence[Node | None], known: Sequence[Program]) -> str:
     """What sets `program` apart from the nearest of `known`, with the line that recorded it."""
-    nearest, prefix = None, -1
+    nearest, likeness = None, (0, 0)
     for other in known:
-        common = _common_prefix(program, other)
-        if common >= prefix:
-            nearest, prefix = other, common
-    if nearest is None or prefix <= 0:
+        alike = _likeness(program, other)
+        if alike >= likeness:
+            nearest, likeness = other, alike
+    if nearest is None or 2 * likeness[0] < min(len(program.instructions), len(nearest.instructions)):
         return "the first program of its kind"
+    prefix = likeness[1]
     if prefix == len(program.instructions) == len(nearest.instructions):
-        if program.outputs != nearest.outputs:
-            return f"{len(program.outputs)} live results instead of {len(nearest.outputs)}"
-        return "the same program, compiled for other donations"
+        return _live_difference(program, nodes, nearest)
     return _first_difference(program, nodes, nearest, prefix)
 
 
-def _common_prefix(program: Program, other: Program) -> int:
-    count = 0
+def _likeness(program: Program, other: Program) -> tuple[int, int]:
+    """How many instructions from the start are equal but for their types; how many are equal."""
+    equal = count = 0
     for mine, theirs in zip(program.instructions, other.instructions, strict=False):
-        if mine != theirs:
+        if mine[:3] != theirs[:3]:
             break
+        equal += count == equal and mine[3] == theirs[3]
         count += 1
-    return count
+    return count, equal
+
+
+def _live_difference(program: Program, nodes: Sequence[Node | None], nearest: Program) -> str:
+    """Which result is live in one of two programs with the same instructions."""
+    for found, other, verb in ((program, nearest, "is live"), (nearest, program, "is dead")):
+        for index in sorted(set(found.outputs) - set(other.outputs)):
+            node = nodes[index]
+            where = f" at {describe(node.place)}" if node is not None else ""
+            return f"the result of {program.instructions[index][0].name}{where} {verb} now"
+    if program.outputs != nearest.outputs:
+        return "the same results are live in another order"
+    return "the same program, compiled for other donations"
 
 
 def _first_difference(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 from lazytensor.core import events, runtime
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
+
+
+ARRAYS: Final = "lazytensor.numpy"
+"""What makes a NumPy array lazy; a frontend, and so named by a string."""
 
 
 def sync(*arrays: Any) -> None:
@@ -37,13 +42,8 @@ def explain() -> str:
 
 
 def _lazy(value: Any) -> Any:
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        import lazytensor.numpy
-
-        return lazytensor.numpy.asarray(value)
-    return value
+    # By name, as the backend: the core knows no frontend.
+    return import_module(ARRAYS).asarray(value) if isinstance(value, np.ndarray) else value
 
 
 def _nodes(value: Any) -> Iterator[Node]:

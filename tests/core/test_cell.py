@@ -261,6 +261,6 @@ def test_writing_to_a_pending_cell_registers_it_once() -> None:
 def test_a_written_node_must_not_change_the_type() -> None:
     node: Node = leaf(np.zeros(3, np.float32))
     cell = Cell(leaf(np.zeros(3)))
-    with pytest.raises(TypeError, match="^update_slice: operands must have one dtype"):
+    with pytest.raises(TypeError, match=r"^update_slice: operands must have one dtype"):
         cell.view(ops.slice_step((0,), (3,), (1,))).write(node)
     assert cell.type.dtype == F64

@@ -1,4 +1,4 @@
-"""Where graphs are cut: on observation, by `sync`, and by themselves, at the same point of a loop."""
+"""Where graphs are cut: on observation, by `sync`, by themselves at the same point of a loop."""
 
 import gc
 import sys
@@ -252,7 +252,7 @@ def test_a_loop_compiles_in_its_first_cuts_only() -> None:
         if i == STEPS:
             compiled = counts("compiles")
     assert counts("automatic_cuts") >= 5
-    assert compiled <= 2
+    assert compiled <= 3
     assert counts("compiles") == compiled
 
 

@@ -156,7 +156,7 @@ def test_a_foreign_executable_is_compiled_again(folder: Path) -> None:
     """A file that is whole, but holds what XLA cannot load."""
     compiled()
     (path,) = files(folder)
-    label, key, payload = disk._unpack(path.read_bytes())  # type: ignore[misc]
+    label, key, _ = disk._unpack(path.read_bytes())  # type: ignore[misc]
     path.write_bytes(disk._pack(key, label.decode(), b"not an executable" * 50))
     with pytest.warns(LazyTensorWarning, match="cannot be loaded"):
         assert compiled() == COMPILED

@@ -190,7 +190,7 @@ def test_trace_gives_the_program_of_a_function() -> None:
 
 
 def test_trace_refuses_a_result_without_arrays() -> None:
-    with pytest.raises(TypeError, match="^trace: the function must return lazy arrays, got int"):
+    with pytest.raises(TypeError, match=r"^trace: the function must return lazy arrays, got int"):
         lazytensor.trace(lambda x: 1, Lazy(ops.leaf(X)))
 
 

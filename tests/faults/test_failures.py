@@ -225,7 +225,7 @@ def test_an_op_without_a_reference_says_what_to_edit(
 
     monkeypatch.delitem(lowerings(), ops.cos)
     monkeypatch.delitem(references(), ops.cos)
-    with pytest.raises(Unsupported, match="^cos: no NumPy reference; add a row in"):
+    with pytest.raises(Unsupported, match=r"^cos: no NumPy reference; add a row in"):
         fetch(ops.cos(leaf(np.zeros(3))))
 
 

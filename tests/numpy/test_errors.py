@@ -96,9 +96,7 @@ def test_a_fallback_warns_once_a_call_site_and_counts() -> None:
         return lnp.hypot.reduce(lnp.arange(3.0) * 1, axis=0, keepdims=True)
 
     before = lazytensor.metrics.snapshot()["fallbacks"]
-    with pytest.warns(
-        LazyTensorWarning, match=r"test_errors.py:\d+: numpy.hypot.reduce is not"
-    ):
+    with pytest.warns(LazyTensorWarning, match=r"test_errors.py:\d+: numpy.hypot.reduce is not"):
         found = call()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -210,6 +210,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "subtract at": lambda np: (lambda x: (np.subtract.at(x, [1, 1], 1), x))(np.arange(3)),
     "negative at": lambda np: (lambda x: (np.negative.at(x, [1, 1, 2]), x))(np.arange(3)),
     "add floats to integers at": lambda np: np.add.at(np.arange(3), [0], 1.5),
+    "at a mask": lambda np: (lambda x: (np.add.at(x, x > 1, 5), x))(np.arange(4)),
     "at out of range": lambda np: np.add.at(np.arange(3), [5], 1),
     "reduceat": lambda np: np.add.reduceat(np.arange(8.0), [0, 4, 1, 5]),
     "maximum reduceat": lambda np: np.maximum.reduceat(xs(np), [0, 1], axis=1),

@@ -8,6 +8,9 @@ Invariants:
   real array with its shape, strides and flags, whose memory is never read (see `shadow.py`).
 - `_base` is None for an array that owns its cell; otherwise the owner.
 - A scalar's cell is never written to.
+
+Known differences from NumPy: what an elementwise function gives is laid out in rows, also where its
+operands are laid out in columns; dividing by zero and the like give no RuntimeWarning.
 """
 
 from __future__ import annotations

@@ -119,7 +119,9 @@ def getitem(x: Lazy, key: Any) -> Any:
     steps, type, shadow, scalar, _ = found
     target = _view(x, steps, type)
     if scalar:
-        return wrap_scalar(target.node)
+        # An integer that the host has, likely to be an index next, is not worth a cut to look at.
+        known = target.known() if type.dtype.kind in "iub" else None
+        return wrap_scalar(target.node) if known is None else known[()]
     array: ndarray = new(ndarray)
     array.ref = target
     array._shadow = shadow if x._shadow is None else _layout(x._shadow, key)

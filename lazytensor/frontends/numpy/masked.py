@@ -14,8 +14,10 @@ import numpy as np
 from lazytensor.core import ops, runtime
 from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
+from lazytensor.core.op import SLOT
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
+from lazytensor.frontends.numpy.fallback import lazies, real
 from lazytensor.frontends.numpy.promotion import convert, host_leaf, recast
 
 
@@ -37,6 +39,10 @@ class Masked(ndarray):
             self.made = Cell(host_leaf(chosen))
         return self.made
 
+    @property  # type: ignore[misc]  # it shall not be told from an array
+    def __class__(self) -> Any:
+        return ndarray
+
     @property
     def dtype(self) -> np.dtype:
         """Dtype of the elements."""
@@ -48,10 +54,29 @@ class Masked(ndarray):
         return self.full.type.ndim - self.mask.type.ndim + 1
 
 
-def read(x: Lazy, mask: Lazy) -> Masked:
-    """`x[mask]`. Raises: IndexError."""
-    check_shape(x, mask.node)
-    return _masked(x.node, mask.node)
+def has_mask(key: Any) -> bool:
+    """Whether a mask, or a single flag, is among the parts of a key."""
+    return any(map(_is_mask, key)) if type(key) is tuple else _is_mask(key)
+
+
+def _is_mask(item: Any) -> bool:
+    if isinstance(item, Lazy | np.ndarray):
+        return item.dtype.kind == "b"
+    if isinstance(item, list | tuple):
+        return bool(item) and _is_mask(item[0])
+    return isinstance(item, bool | np.bool_)
+
+
+def read(x: Lazy, key: Any) -> Any:
+    """`x[key]`, `key` having a mask. Raises: IndexError."""
+    items = key if type(key) is tuple else (key,)
+    mask = _node(items[0])
+    if len(items) == 1 and mask.type.ndim:
+        check_shape(x, mask)
+        return _masked(x.node, mask)
+    runtime.sync(x.node, *(y.node for y in lazies(key)))
+    chosen = runtime.observe(x.node)[real(key)]
+    return wrap(host_leaf(np.array(chosen))) if isinstance(chosen, np.ndarray) else chosen
 
 
 def check_shape(x: Lazy, mask: Node) -> None:
@@ -102,32 +127,61 @@ def apply(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     return wrapped if type(made) is tuple else wrapped[0]
 
 
+def _is_same_mask(x: Node, y: Node, depth: int = 4) -> bool:
+    """Whether two masks are the same computation: `Z[Z > 1] = f(Z[Z > 1])` asks it twice."""
+    if x is y:
+        return True
+    if x.op is not y.op or x.attrs != y.attrs or x.type is not y.type or not depth:
+        return False
+    if x.op is SLOT:
+        return repr(x.value) == repr(y.value)  # which tells 0.0 from -0.0
+    if not x.operands or len(x.operands) != len(y.operands):
+        return False
+    pairs = zip(x.operands, y.operands, strict=True)
+    return all(_is_same_mask(a, b, depth - 1) for a, b in pairs)
+
+
 def _alike(x: Masked, y: Masked) -> bool:
-    return x.mask is y.mask and x.full.type.shape == y.full.type.shape
+    return _is_same_mask(x.mask, y.mask) and x.full.type.shape == y.full.type.shape
 
 
 def _is_point(x: Any) -> bool:
     return isinstance(x, Lazy) and not x.ndim
 
 
-def write(x: ndarray, key: Any, value: Any) -> bool:
-    """`x[key] = value` as a select, if `key` has one mask and `value` fits without counting."""
+def write(x: ndarray, key: Any, value: Any) -> None:
+    """`x[key] = value`, `key` having a mask: a select where `value` fits without counting."""
     items = key if type(key) is tuple else (key,)
     masks = [i for i, item in enumerate(items) if _is_mask(item)]
-    if len(masks) != 1 or not all(_is_basic(x) for i, x in enumerate(items) if i != masks[0]):
-        return False
-    mask = _mask_node(items[masks[0]])
-    before, after = items[: masks[0]], items[masks[0] + 1 :]
-    if len(items) == 1:
+    rest = [item for i, item in enumerate(items) if i != masks[0]]
+    mask = _node(items[masks[0]])
+    if len(items) == 1 and mask.type.ndim:
         check_shape(x, mask)
-    elif not _fits(x, before, after, mask):
+    single = len(masks) == 1 and all(map(_is_basic, rest)) and mask.type.ndim > 0
+    if single and _select(x, items[: masks[0]], mask, items[masks[0] + 1 :], value):
+        return
+    _write_on_host(x, key, value)
+
+
+def _write_on_host(x: ndarray, key: Any, value: Any) -> None:
+    """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
+    runtime.sync(x.node, *(y.node for y in lazies((key, value))))
+    array = runtime.fetch(x.node)
+    array[real(key)] = real(value)
+    x.ref.write(host_leaf(array))
+
+
+def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool:
+    """Write `value` where `mask` if both fit without a look at the data; say whether they did."""
+    if not _fits(x, before, after, mask):
         return False
     array: Any = x
+    items = (*before, *after)
     end = () if any(item is ... for item in items) else (...,)  # so that it is a view for certain
     view = array[(*before, *[slice(None)] * mask.type.ndim, *after, *end)]
     place = _axes_of(before, x, after, mask.type.ndim)
     rest = view.ndim - place - mask.type.ndim
-    fitted = _fitted(value, mask, view, rest, whole=len(items) == 1)
+    fitted = _fitted(value, mask, view, rest, whole=not items)
     if fitted is None:
         return False
     shape = (*mask.type.shape, *[1] * rest)
@@ -139,7 +193,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 def _fitted(value: Any, mask: Node, view: Lazy, rest: int, whole: bool) -> Node | None:
     """`value` in a shape that broadcasts to the view's as it would to the selection's."""
     if type(value) is Masked and value.made is None:
-        same = value.mask is mask and value.full.type.shape == view.shape and whole
+        same = _is_same_mask(value.mask, mask) and value.full.type.shape == view.shape and whole
         if same:
             return value.full
     node = recast(source(value, view.dtype), view.dtype)
@@ -153,18 +207,12 @@ def _fitted(value: Any, mask: Node, view: Lazy, rest: int, whole: bool) -> Node 
     return node if all(n in (1, m) for n, m in zip(shape, tail, strict=True)) else None
 
 
-def _is_mask(item: Any) -> bool:
-    if isinstance(item, Lazy):
-        return item.dtype.kind == "b" and item.ndim > 0
-    return isinstance(item, np.ndarray) and item.dtype.kind == "b" and item.ndim > 0
-
-
 def _is_basic(item: Any) -> bool:
     return item is None or item is ... or type(item) in (slice, int)
 
 
-def _mask_node(item: Any) -> Node:
-    return item.node if isinstance(item, Lazy) else host_leaf(np.array(item))
+def _node(mask: Any) -> Node:
+    return mask.node if isinstance(mask, Lazy) else host_leaf(np.array(real(mask), np.bool_))
 
 
 def _fits(x: ndarray, before: Any, after: Any, mask: Node) -> bool:

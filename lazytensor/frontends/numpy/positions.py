@@ -1,4 +1,4 @@
-"""The parts of an advanced key, one an axis: a basic index, or index data with its check."""
+"""The parts of an advanced key without masks, one an axis: a basic index, or index data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
     parts = [_part(item) for item in items]
     if any(part is None for part in parts):
         return None
-    used = sum(_axes_used(part) for part in parts)
+    used = sum(part is not ... and part is not None_ for part in parts)
     ellipses = sum(part is ... for part in parts)
     if used > x.ndim or ellipses > 1:
         return None
@@ -63,12 +63,9 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
             found.append(Position(part))
             axis += 1
         else:
-            made = _indices(part, x, axis, nothing)
-            if made is None:
-                return None
-            found += [made[0]._replace(apart=apart), *made[1:]]
+            found.append(_position(part, axis, x.shape[axis], nothing)._replace(apart=apart))
             apart = False
-            axis += _axes_used(part)
+            axis += 1
     return found
 
 
@@ -83,9 +80,7 @@ def _part(item: Any) -> Any:
     if item is ... or isinstance(item, slice):
         return item
     if isinstance(item, Lazy):
-        return item.node if item.node.type.dtype.kind in "iub" else None
-    if isinstance(item, bool | np.bool_):
-        return np.asarray(item)
+        return item.node if item.node.type.dtype.kind in "iu" else None
     if isinstance(item, int | np.integer):
         return int(item)
     lazy = isinstance(item, list | tuple) and lazies(item)
@@ -94,46 +89,31 @@ def _part(item: Any) -> Any:
         array = array.astype(np.intp)
     if array.dtype.kind in "iu" and not array.ndim:
         return int(array)
-    return array if array.dtype.kind in "iub" else None
-
-
-def _axes_used(part: Any) -> int:
-    if part is ... or part is None_:
-        return 0
-    if isinstance(part, Node):
-        return part.type.ndim if part.type.dtype.kind == "b" else 1
-    if isinstance(part, np.ndarray):
-        return part.ndim if part.dtype.kind == "b" else 1
-    return 1
+    return array if array.dtype.kind in "iu" else None
 
 
 def _is_empty(part: Any) -> bool:
     """Whether nothing is selected, so that NumPy does not look at the other indices."""
     if isinstance(part, np.ndarray):
-        return not (part.any() if part.dtype.kind == "b" else part.size)
+        return not part.size
     return isinstance(part, Node) and not part.type.size
 
 
-def _indices(part: Any, x: Lazy, axis: int, nothing: bool) -> list[Position] | None:
-    if isinstance(part, Node) and part.type.dtype.kind == "b":
-        part = runtime.observe(part)  # how many elements are true is a shape
-    if isinstance(part, np.ndarray) and part.dtype.kind == "b":
-        return _of_mask(part, x, axis)
-    size = x.shape[axis]
+def _position(part: Any, axis: int, size: int, nothing: bool) -> Position:
     if isinstance(part, Node) and not part.type.ndim and (not size or _is_known(part)):
         part = int(runtime.observe(part))
     if isinstance(part, int):
         if not -size <= part < size:
             raise IndexError(out_of_bounds(part, axis, size))
-        return [Position(ALL, scalar(part % size, S64), None, axis, size)]
+        return Position(ALL, scalar(part % size, S64), None, axis, size)
     if nothing:
         shape = part.type.shape if isinstance(part, Node) else np.shape(part)
-        return [Position(ALL, leaf(np.zeros(shape, np.int64)), None, axis, size)]
+        return Position(ALL, leaf(np.zeros(shape, np.int64)), None, axis, size)
     if isinstance(part, np.ndarray):
-        return [Position(ALL, _of_array(part, axis, size), None, axis, size)]
+        return Position(ALL, _of_array(part, axis, size), None, axis, size)
     if _is_known(part):
-        return [Position(ALL, _of_leaf(part, axis, size), None, axis, size)]
-    return [_of_data(part, axis, size)]
+        return Position(ALL, _of_leaf(part, axis, size), None, axis, size)
+    return _of_data(part, axis, size)
 
 
 def _is_known(node: Node) -> bool:
@@ -144,21 +124,6 @@ def _is_known(node: Node) -> bool:
 def out_of_bounds(index: int, axis: int, size: int) -> str:
     """NumPy's text."""
     return f"index {index} is out of bounds for axis {axis} with size {size}"
-
-
-def _of_mask(mask: np.ndarray, x: Lazy, axis: int) -> list[Position] | None:
-    if not mask.ndim:  # an axis of length 1, or 0
-        return [Position(None, leaf(np.zeros(int(mask), np.int64)), None, axis, 1)]
-    for i, n in enumerate(mask.shape):
-        if n != x.shape[axis + i]:
-            raise IndexError(
-                f"boolean index did not match indexed array along axis {axis + i}; size of axis is "
-                f"{x.shape[axis + i]} but size of corresponding boolean axis is {n}"
-            )
-    return [
-        Position(ALL, leaf(np.ascontiguousarray(index)), None, axis + i, mask.shape[i])
-        for i, index in enumerate(mask.nonzero())
-    ]
 
 
 def _of_array(array: np.ndarray, axis: int, size: int) -> Node:

@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.assignment import source, spread
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.positions import Position, positions
-from lazytensor.frontends.numpy.promotion import operand, recast
+from lazytensor.frontends.numpy.promotion import recast
 
 
 def plain(key: Any) -> Any:
@@ -94,9 +94,8 @@ class Selection(NamedTuple):
 
 def read(x: Any, key: Any) -> Any:
     """A copy of the elements selected."""
-    mask = _lone_mask(key)
-    if mask is not None and mask.ndim:
-        return masked.read(x, mask)
+    if masked.has_mask(key):
+        return masked.read(x, key)
     if _is_single(x, key):
         key = _observed(key)
         found = plain(key)
@@ -129,7 +128,8 @@ def _observed(key: Any) -> Any:
 
 def write(x: Any, key: Any, value: Any) -> None:
     """Write `value` to the elements selected."""
-    if masked.write(x, key, value):
+    if masked.has_mask(key):
+        masked.write(x, key, value)
         return
     single = tuple(int(i) if _is_point(i) else i for i in _items(key))
     if plain(single) is not single:
@@ -223,20 +223,3 @@ def _front(indices: tuple[Node, ...]) -> Shape:
 
 def _items(key: Any) -> tuple[Any, ...]:
     return key if type(key) is tuple else (key,)
-
-
-def _lone_mask(key: Any) -> Any:
-    """The mask, as a lazy array, where the key is nothing else."""
-    if type(key) is tuple:
-        if len(key) != 1:
-            return None
-        key = key[0]
-    if isinstance(key, Lazy):
-        if type(key) is masked.Masked:
-            return key if key.dtype.kind == "b" else None
-        return key if key.node.type.dtype.kind == "b" else None
-    if isinstance(key, list):
-        key = np.asarray(real(key))
-    if isinstance(key, np.ndarray) and key.dtype.kind == "b":
-        return wrap(operand(key))
-    return None

@@ -13,7 +13,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.op import Op
-from lazytensor.frontends.numpy import selection
+from lazytensor.frontends.numpy import masked, selection
 from lazytensor.frontends.numpy.array import Lazy, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.delivery import deliver
@@ -197,7 +197,7 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
         _on_host(self, "at", (a, indices, *b), {}, loud=False)
         return
     mode = SCATTERED.get(self.__name__)
-    if mode is None or len(b) != 1 or a.dtype.kind == "b":
+    if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})
         return
     values = source(b[0], a.dtype)

@@ -1,0 +1,172 @@
+"""Saying why: the line that caused a cut, and what changed against the nearest known program."""
+
+import inspect
+import re
+import time
+from types import FrameType
+
+import numpy as np
+import pytest
+
+import lazytensor
+from lazytensor.core import announce, metrics, ops, place
+from lazytensor.core.cell import Cell
+from lazytensor.core.events import difference, events
+from lazytensor.core.op import leaf
+from lazytensor.core.program import cut, reachable
+from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.settings import settings
+from tests.core.arrays import array
+
+
+def step(
+    *, shape: tuple[int, ...] = (4,), dtype: str = "f8", axes: tuple[int, ...] = (0,), **also: bool
+) -> None:
+    x = leaf(np.ones(shape, dtype))
+    y = ops.sin(x)
+    if also.get("more"):
+        y = ops.exp(y)
+    z = ops.tanh(y) if also.get("other") else ops.cos(y)
+    keep = Cell(z) if also.get("live") else None
+    result = ops.reduce_sum(z, axes=axes)
+    del y, z  # a name would keep them live
+    sync(result)
+    del keep
+
+
+CHANGES = {
+    "shape": ({"shape": (5,)}, "parameter of type f64[5] instead of f64[4]"),
+    "dtype": ({"dtype": "f4"}, "parameter of type f32[4] instead of f64[4]"),
+    "an operation more": ({"more": True}, "exp instead of cos"),
+    "another operation": ({"other": True}, "tanh instead of cos"),
+    "live": ({"live": True}, "the result of cos at "),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_compile_names_what_changed(change: str) -> None:
+    step()
+    options, expected = CHANGES[change]
+    step(**options)  # type: ignore[arg-type]
+    assert expected in events[-1].reason
+    assert re.search(r"test_events\.py:\d+ in step", events[-1].reason)
+
+
+def test_other_live_results_are_named() -> None:
+    x = leaf(np.ones(3))
+    y = ops.sin(x)
+    z = ops.cos(y)
+    narrow, wide, turned = (cut(reachable([z]), outputs) for outputs in ([z], [y, z], [z, y]))
+    for found, other, expected in [
+        (wide, narrow, "the result of sin at .* is live now"),
+        (narrow, wide, "the result of sin at .* is dead now"),
+        (turned, wide, "the same results are live in another order"),
+        (wide, wide, "the same program, compiled for other donations"),
+    ]:
+        assert re.fullmatch(expected, difference(found.program, found.nodes, [other.program]))
+
+
+def test_a_changed_attribute_is_named() -> None:
+    for axis in (0, 1):
+        fetch(ops.reduce_sum(ops.sin(leaf(np.ones((3, 3)))), axes=(axis,)))
+    assert "reduce_sum with axes=(1,) instead of (0,) at " in events[-1].reason
+
+
+def test_operations_more_at_the_end() -> None:
+    x = leaf(np.ones(3))
+    fetch(ops.sin(x))
+    fetch(ops.cos(ops.sin(x)))
+    assert "1 operations more, from cos at " in events[-1].reason
+
+
+def test_operations_fewer_at_the_end() -> None:
+    x = leaf(np.ones(3))
+    fetch(ops.cos(ops.sin(x)))
+    fetch(ops.sin(x))
+    assert "1 operations fewer at the end" in events[-1].reason
+
+
+def test_a_changed_scalar_is_told_from_a_changed_program() -> None:
+    x = leaf(np.ones(3))
+    for number in (1.0, 2.0):
+        fetch(ops.add(x, ops.scalar(number, x.type.dtype)))
+    assert events[-1].reason == "a scalar or a slice start changed and became data"
+
+
+def test_the_first_program() -> None:
+    step()
+    assert events[-1].reason == "the first program of its kind"
+
+
+def test_the_changed_line_is_the_users() -> None:
+    step()
+    step(other=True)
+    (line,) = (
+        number
+        for number, text in enumerate(inspect.getsourcelines(step)[0], step.__code__.co_firstlineno)
+        if "tanh" in text
+    )
+    assert f"test_events.py:{line} in step" in events[-1].reason
+
+
+def here() -> int:
+    frame = inspect.currentframe()
+    assert frame is not None
+    back = frame.f_back
+    assert isinstance(back, FrameType)
+    return back.f_lineno
+
+
+def test_the_line_that_caused_the_cut_is_named() -> None:
+    x = array(np.ones(3)) + 1.0
+    line = here() + 1
+    x.numpy()
+    event = events[-1]
+    assert event.cause == "observation"
+    assert place.describe(event.place).endswith(
+        f"test_events.py:{line} in test_the_line_that_caused_the_cut_is_named"
+    )
+    y = x * 2.0
+    lazytensor.sync()
+    assert events[-1].cause == "sync()"
+    assert y.node.value is not None
+
+
+def test_explain_counts_equal_events() -> None:
+    x = leaf(np.ones(3))
+    for _ in range(5):
+        fetch(ops.sin(x))
+    first, reason, rest = lazytensor.explain().splitlines()
+    assert re.match(r"     1 × observation at .*: 1 operations, compiled", first)
+    assert reason.strip() == "the first program of its kind"
+    assert re.match(r"     4 × observation at .*: 1 operations, cached", rest)
+
+
+def test_explain_says_what_was_interpreted() -> None:
+    settings.tier = "interpret"
+    fetch(ops.sin(leaf(np.ones(3))))
+    assert lazytensor.explain().endswith(": 1 operations, interpreted")
+
+
+def test_places_outside_of_any_user_code() -> None:
+    assert place.describe(None) == "unknown place"
+
+
+@pytest.mark.parametrize(("limit", "said"), [(0.02, True), (60.0, False)])
+def test_a_slow_compile_is_announced(
+    limit: float, said: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "slow_compile", limit)
+    x = leaf(np.ones(3))
+    fetch(x)
+    node = ops.sin(x)
+    program = cut(reachable([node]), [node]).program
+    with announce.announced(program, place.user_place()):
+        time.sleep(0.1)
+    assert ("lazytensor: compiling 1 operations for " in capsys.readouterr().err) is said
+
+
+def test_events_are_bounded() -> None:
+    assert events.maxlen is not None
+    assert events.maxlen <= 100_000
+    assert metrics.snapshot()["cuts"] == 0

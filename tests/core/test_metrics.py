@@ -1,0 +1,91 @@
+"""Metrics: what is counted, that it only grows, that it can be set to zero."""
+
+import numpy as np
+
+import lazytensor
+from lazytensor.core import metrics, ops
+from lazytensor.core.op import leaf
+from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.settings import settings
+from tests.core.arrays import array
+
+COUNTS = {
+    "nodes",
+    "cuts",
+    "automatic_cuts",
+    "compiles",
+    "cache_hits",
+    "disk_hits",
+    "interpreted",
+    "fallbacks",
+    "evictions",
+}
+SECONDS = {"recording", "cutting", "lowering", "compiling", "loading", "running", "interpreting"}
+
+
+def work() -> None:
+    x = array(np.arange(4.0))
+    for _ in range(3):
+        x[1:] = x[1:] * 2.0 + 1.0
+        sync()
+        settings.tier = {"compile": "interpret", "interpret": "compile"}[settings.tier]
+
+
+def test_the_snapshot_has_every_key() -> None:
+    names = set(metrics.snapshot())
+    assert names == COUNTS | {f"{name}_seconds" for name in SECONDS}
+
+
+def test_numbers_only_grow() -> None:
+    before = metrics.snapshot()
+    for _ in range(4):
+        work()
+        after = metrics.snapshot()
+        shrunk = [k for k in after if after[k] < before[k] and k != "recording_seconds"]
+        assert not shrunk
+        before = after
+    for name in ("nodes", "cuts", "compiles", "interpreted", "cache_hits"):
+        assert before[name] > 0, name
+    for name in ("recording", "cutting", "lowering", "compiling", "running", "interpreting"):
+        assert before[f"{name}_seconds"] > 0, name
+
+
+def test_counts_are_exact() -> None:
+    x = leaf(np.arange(4.0))
+    start = metrics.snapshot()["nodes"]
+    y = ops.add(ops.sin(x), ops.scalar(1.0, x.type.dtype))
+    assert metrics.snapshot()["nodes"] - start == 3
+    fetch(y)
+    fetch(ops.add(ops.sin(x), ops.scalar(2.0, x.type.dtype)))
+    fetch(ops.add(ops.sin(x), ops.scalar(3.0, x.type.dtype)))
+    shown = metrics.snapshot()
+    assert [shown["cuts"], shown["compiles"], shown["cache_hits"]] == [3, 2, 1]
+
+
+def test_reset_starts_from_zero() -> None:
+    work()
+    metrics.reset()
+    shown = metrics.snapshot()
+    assert all(shown[name] == 0 for name in COUNTS)
+    assert all(shown[f"{name}_seconds"] == 0 for name in SECONDS)
+    assert lazytensor.explain() == "nothing was cut yet"
+
+
+def test_the_report_has_a_line_for_everything() -> None:
+    work()
+    lines = metrics.report().splitlines()
+    assert [line.split()[0] for line in lines] == [
+        name.removesuffix("_seconds") for name in metrics.snapshot()
+    ]
+    assert any(line.split() == ["cuts", "3"] for line in lines)
+    assert any(line.startswith("compiling") and line.endswith(" s") for line in lines)
+
+
+def test_the_shares_of_one_run_are_not_more_than_the_whole() -> None:
+    import time
+
+    start = time.perf_counter()
+    work()
+    shown = metrics.snapshot()
+    elapsed = time.perf_counter() - start
+    assert sum(shown[f"{name}_seconds"] for name in SECONDS - {"recording"}) <= elapsed
