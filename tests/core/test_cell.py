@@ -45,7 +45,7 @@ def slices(shape: Shape) -> list[Row]:
 def steps(shape: Shape) -> list[Row]:
     """View steps of every kind that takes this shape, and what each reads."""
     flat, ndim = (int(np.prod(shape)),), len(shape)
-    turned = tuple(range(ndim))[1:] + (0,)
+    turned = (*range(1, ndim), 0)[:ndim]
     found = [
         (ops.reshape_step(flat), lambda x: x.reshape(flat)),
         (ops.reshape_step((1, *shape, 1)), lambda x: x.reshape(1, *shape, 1)),

@@ -63,11 +63,11 @@ def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 
 def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    """In a small array, or where one step is not enough for a quotient of more than 26 bits, the
-    function of C's that XLA calls."""
+    """In a small array, or for a quotient of more than 52 bits, the function of C's that
+    XLA calls; else two steps of 26 bits each."""
     if type.size < SMALL:
         return e.op("remainder", type, x, y)
-    rest = _step(e, type, x, y)
+    rest = _step(e, type, _step(e, type, x, y), y)
     unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))
     done: Branch = ([], lambda: [rest])
     more: Branch = ([], lambda: [e.op("remainder", type, rest, y)])

@@ -67,6 +67,27 @@ def _is_mask(item: Any) -> bool:
     return isinstance(item, bool | np.bool_)
 
 
+def as_indices(x: Lazy, key: Any) -> tuple[Any, ...] | None:
+    """`key` with its masks as the integer arrays that do the same; None if those are not known."""
+    found: list[Any] = []
+    axis = 0
+    for item in key if type(key) is tuple else (key,):
+        if item is ...:
+            return None  # it hides which axes a mask is for
+        if not _is_mask(item):
+            found.append(item)
+            axis += item is not None
+            continue
+        if isinstance(item, Lazy) or lazies(item):
+            return None
+        mask = np.asarray(item)
+        if not mask.ndim or mask.shape != x.shape[axis : axis + mask.ndim]:
+            return None
+        found += mask.nonzero()
+        axis += mask.ndim
+    return tuple(found)
+
+
 def read(x: Lazy, key: Any) -> Any:
     """`x[key]`, `key` having a mask. Raises: IndexError."""
     items = key if type(key) is tuple else (key,)
@@ -149,8 +170,8 @@ def _is_point(x: Any) -> bool:
     return isinstance(x, Lazy) and not x.ndim
 
 
-def write(x: ndarray, key: Any, value: Any) -> None:
-    """`x[key] = value`, `key` having a mask: a select where `value` fits without counting."""
+def write(x: ndarray, key: Any, value: Any) -> bool:
+    """`x[key] = value` as a select, if `key` has one mask and `value` fits without counting."""
     items = key if type(key) is tuple else (key,)
     masks = [i for i, item in enumerate(items) if _is_mask(item)]
     rest = [item for i, item in enumerate(items) if i != masks[0]]
@@ -158,12 +179,10 @@ def write(x: ndarray, key: Any, value: Any) -> None:
     if len(items) == 1 and mask.type.ndim:
         check_shape(x, mask)
     single = len(masks) == 1 and all(map(_is_basic, rest)) and mask.type.ndim > 0
-    if single and _select(x, items[: masks[0]], mask, items[masks[0] + 1 :], value):
-        return
-    _write_on_host(x, key, value)
+    return single and _select(x, items[: masks[0]], mask, items[masks[0] + 1 :], value)
 
 
-def _write_on_host(x: ndarray, key: Any, value: Any) -> None:
+def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
     runtime.sync(x.node, *(y.node for y in lazies((key, value))))
     array = runtime.fetch(x.node)

@@ -10,7 +10,15 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.cell import Step
 from lazytensor.core.types import Shape
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap_result, wrap_view
+from lazytensor.frontends.numpy.array import (
+    Lazy,
+    Scalar,
+    ndarray,
+    new,
+    wrap,
+    wrap_result,
+    wrap_view,
+)
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import canonical, supported
@@ -38,9 +46,10 @@ def imag(x: Lazy) -> Any:
     """`x.imag`."""
     if x.dtype.kind == "c":
         return through(x, shadow(x).imag, ops.imag_step())
-    made = wrap_result(filled(0, x.node))
-    if type(made) is not Scalar:
-        made._shadow = read_only(shadow_of_type(made.type))
+    if type(x) is Scalar:
+        return wrap_result(filled(0, x.node))
+    made = wrap(filled(0, x.node))
+    made._shadow = read_only(shadow_of_type(made.type))
     return made
 
 

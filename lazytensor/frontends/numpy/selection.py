@@ -95,7 +95,8 @@ class Selection(NamedTuple):
 def read(x: Any, key: Any) -> Any:
     """A copy of the elements selected."""
     if masked.has_mask(key):
-        return masked.read(x, key)
+        known = masked.as_indices(x, key)
+        return masked.read(x, key) if known is None else read(x, known)
     if _is_single(x, key):
         key = _observed(key)
         found = plain(key)
@@ -129,7 +130,13 @@ def _observed(key: Any) -> Any:
 def write(x: Any, key: Any, value: Any) -> None:
     """Write `value` to the elements selected."""
     if masked.has_mask(key):
-        masked.write(x, key, value)
+        if masked.write(x, key, value):
+            return
+        known = masked.as_indices(x, key)
+        if known is None:
+            masked.write_on_host(x, key, value)
+        else:
+            write(x, known, value)
         return
     single = tuple(int(i) if _is_point(i) else i for i in _items(key))
     if plain(single) is not single:

@@ -43,18 +43,28 @@ def array(
     if not issubclass(type(made), Lazy):
         given = real(object) if has_lazy(object) else object
         return np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+    made = _in_order(made, object, order)
     if copy is False and made is not object:
-        np.array(real(object) if has_lazy(object) else object, dtype, copy=False)  # may raise
-    if made is not object and order in ("F", "f", "K", "k", "A", "a"):
-        if order in ("F", "f"):
-            made = laid_out(made, "F")
-        elif issubclass(type(object), Lazy) and object._shadow is not None:
-            made = laid_out_like(made, object, order)
-        elif type(object) is np.ndarray and object.flags.fnc:
-            made = laid_out(made, "F")
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
     if made.ndim < ndmin:
         return in_shape(made, (1,) * (ndmin - made.ndim) + made.shape)
     return made
+
+
+def _in_order(made: Any, source: Any, order: Any) -> Any:
+    """`made` laid out in the order asked for, which may be that of what it was made of."""
+    if made is source:
+        flags = shadow(made).flags
+        fits = {"C": flags.c_contiguous, "F": flags.f_contiguous}.get(str(order).upper(), True)
+        return made if fits else laid_out(wrap(made.node), order)
+    if order in ("F", "f"):
+        return laid_out(made, "F")
+    if order in ("C", "c", None):
+        return made
+    if issubclass(type(source), Lazy):
+        return laid_out_like(made, source, order)
+    in_columns = type(source) is np.ndarray and source.flags.fnc
+    return laid_out(made, "F") if in_columns else made
 
 
 def _converted(x: Any, dtype: Any, copy: bool) -> Any:

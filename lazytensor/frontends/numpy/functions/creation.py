@@ -145,7 +145,7 @@ def laid_out_like(made: ndarray, array: Any, order: Any) -> ndarray:
     if order in ("F", "f"):
         return laid_out(made, "F")
     if order in ("K", "k", "A", "a") and array._shadow is not None and made.ndim > 1:
-        if array._shadow.flags.fnc:
+        if array._shadow.flags.fnc and (order in ("A", "a") or made.ndim == array.ndim):
             return laid_out(made, "F")
         same = made.ndim == array.ndim and not array._shadow.flags.c_contiguous
         if order in ("K", "k") and same:

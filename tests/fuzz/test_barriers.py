@@ -1,0 +1,49 @@
+"""Barriers must never change results: nor must tiers, observations, holders, the order of cuts."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lazytensor.core import alignment, cell, runtime
+from lazytensor.core.settings import settings
+from tests.core.conftest import forget
+from tests.fuzz.machine import ACTIONS, OFTEN, Action, Machine
+
+numbers = st.integers(0, 30)
+actions = st.builds(Action, st.sampled_from([*ACTIONS, *OFTEN]), numbers, numbers, numbers)
+programs = st.lists(actions, min_size=1, max_size=40)
+
+
+@given(programs)
+def test_barriers_never_change_results(program: list[Action]) -> None:
+    usual()
+    expected = Machine(barriers=False).run(program)
+    got = Machine(barriers=True).run(program)
+    assert_same(got, expected)
+
+
+@given(programs)
+def test_compiling_never_changes_results(program: list[Action]) -> None:
+    """In one program from beginning to end."""
+    usual()
+    expected = Machine(barriers=False).run(program)
+    settings.tier = "compile"
+    assert_same(Machine(barriers=False).run(program), expected)
+
+
+LARGEST, BOUND, MOST_NODES = runtime.LARGEST, cell.ELEMENTS_BOUND, alignment.MOST_NODES
+
+
+def usual() -> None:
+    """Undo what the program before has set."""
+    forget()
+    settings.tier, settings.programs = "interpret", 4096
+    runtime.LARGEST, cell.ELEMENTS_BOUND = LARGEST, BOUND  # type: ignore[misc]
+    alignment.MOST_NODES = MOST_NODES  # type: ignore[misc]
+
+
+def assert_same(got: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    assert len(got) == len(expected)
+    for number, (x, y) in enumerate(zip(got, expected, strict=True)):
+        assert (x.dtype, x.shape) == (y.dtype, y.shape)
+        assert np.array_equal(x, y), f"array {number}: {x} instead of {y}"
