@@ -1,9 +1,9 @@
 """Ordinary, eager-looking arrays whose operations are recorded, compiled by XLA and run.
 
-    import lazytensor.numpy as np      # a lazy NumPy
-    lazytensor.sync()                  # compute everything pending now; never needed
-    lazytensor.trace(fn, *args)        # the Program of a function's result
-    lazytensor.metrics.report()        # counts and seconds
+import lazytensor.numpy as np      # a lazy NumPy
+lazytensor.sync()                  # compute everything pending now; never needed
+lazytensor.trace(fn, *args)        # the Program of a function's result
+lazytensor.metrics.report()        # counts and seconds
 """
 
 from lazytensor.core import metrics

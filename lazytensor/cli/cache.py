@@ -4,7 +4,7 @@ import time
 
 import click
 
-from lazytensor.core import disk
+import lazytensor.core.disk as disk
 
 
 @click.group()

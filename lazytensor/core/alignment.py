@@ -49,7 +49,7 @@ class Loop(NamedTuple):
 
 
 def cut_if_aligned() -> None:
-    """Cut if this is the head of the loop where the last automatic cut was made, or a better one."""
+    """Cut if this is the head of the loop of the last automatic cut, or of a better one."""
     from lazytensor.core.runtime import sync
 
     if recorder.busy or _waits():

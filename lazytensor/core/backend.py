@@ -53,7 +53,7 @@ class Backend(Protocol):
         """
 
     def load(self, data: bytes, program: Program) -> Executable:
-        """The executable of `program` that was serialised; raises `CorruptExecutable` when it cannot be."""
+        """The executable of `program` that was serialised. Raises: `CorruptExecutable`."""
 
     def stablehlo(self, program: Program) -> str:
         """The module that `compile` would emit, every slot as data."""

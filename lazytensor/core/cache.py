@@ -28,7 +28,7 @@ IMPORT_SECONDS: Final = 0.7
 PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 EAGER_AFTER: Final = 8
-"""Runs after which a program is compiled at half the price: what has come back so often will again."""
+"""Runs after which a program is compiled at half the price: it will come back again."""
 
 
 @dataclass(slots=True)

@@ -109,14 +109,12 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
 def _executable(path: Path, payload: bytes, entry: Entry) -> Executable | None:
     try:
         return backend().load(payload, entry.program)
-    except Exception as error:  # whatever it is, compiling again is the answer
+    except Exception as error:  # noqa: BLE001  whatever it is, compiling again is the answer
         _warn(f"{path} cannot be loaded ({error}); compiling again")
         return None
 
 
-def compile_and_store(
-    entry: Entry, owned: Sequence[bool], places: Sequence[Place | None]
-) -> None:
+def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Place | None]) -> None:
     """Compile the entry's program, and put the executable on disk."""
     program = entry.program
     pairs = donations(program, owned)
@@ -128,7 +126,7 @@ def compile_and_store(
         key = _key(entry, pairs)
         try:
             _write(_path(key), key, f"{program.size} instructions", executable.serialize())
-        except Exception as error:  # a full disk, or what this XLA cannot serialise
+        except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
             _warn(f"{folder()} cannot be written ({error}); executables are not kept")
 
 

@@ -20,7 +20,7 @@ class Unsupported(LazyTensorError, NotImplementedError):
 
 
 class DataError(LazyTensorError, IndexError):
-    """A value met while a program ran that the recorded op does not take (an index out of range)."""
+    """A value met while a program ran that the op does not take (an index out of range)."""
 
 
 class SingularMatrixError(LazyTensorError, ArithmeticError):

@@ -47,7 +47,9 @@ def difference(program: Program, nodes: Sequence[Node | None], known: Sequence[P
         alike = _likeness(program, other)
         if alike >= likeness:
             nearest, likeness = other, alike
-    if nearest is None or 2 * likeness[0] < min(len(program.instructions), len(nearest.instructions)):
+    if nearest is None or 2 * likeness[0] < min(
+        len(program.instructions), len(nearest.instructions)
+    ):
         return "the first program of its kind"
     prefix = likeness[1]
     if prefix == len(program.instructions) == len(nearest.instructions):

@@ -47,9 +47,7 @@ class Failure:
         raise self.error(f"{self.text} (recorded at {describe(self.place)})")
 
 
-def failed(
-    found: Cut, computed: tuple[int, ...], values: Sequence[Any]
-) -> dict[int, Failure]:
+def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict[int, Failure]:
     """Per instruction that a false guard spoils: its failure. `values` of guards come last."""
     guards = found.program.guards
     if not guards:
@@ -64,7 +62,8 @@ def failed(
         for i, (op, operands, _, _) in enumerate(found.program.instructions):
             inherits = operands if op is not guard else ()
             for j in inherits:
-                if j in spoiled and (op is guarded or found.program.instructions[j][0] is not guard):
+                is_guard = found.program.instructions[j][0] is guard
+                if j in spoiled and (op is guarded or not is_guard):
                     spoiled.setdefault(i, spoiled[j])
     return spoiled
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -23,7 +23,7 @@ COUNTS: Final = (
 SECONDS: Final = ("cutting", "lowering", "compiling", "loading", "running", "interpreting")
 
 counts: Final[Counter[str]] = Counter()
-seconds: Final[Counter[str]] = Counter()
+seconds: Final[defaultdict[str, float]] = defaultdict(float)
 _start = 0
 _seconds_per_node: list[float] = []
 
@@ -66,7 +66,7 @@ def snapshot() -> dict[str, float]:
     from disk), `interpreted` (programs run by the interpreter), `fallbacks` (calls answered by the
     host framework), `evictions`. Seconds: `recording_seconds` is an estimate, nodes times the cost
     of making one measured on this machine; `cutting_`, `lowering_`, `compiling_`, `loading_`,
-    `running_`, `interpreting_seconds` are measured (`running` is dispatch: XLA runs asynchronously).
+    `running_`, `interpreting_seconds` are measured (`running` is dispatch: XLA is asynchronous).
     """
     nodes = nodes_made() - _start
     shown: dict[str, float] = {"nodes": nodes}

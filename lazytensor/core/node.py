@@ -1,12 +1,9 @@
-"""Nodes: recorded, immutable results. The only field that changes is `value`, once, when settled."""
+"""Nodes: recorded, immutable results. Only `value` changes, once, when a node is settled."""
 
 from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
-
 
 if TYPE_CHECKING:
     from lazytensor.core.op import Op
@@ -20,7 +17,7 @@ serials: Final = itertools.count()
 
 def nodes_made() -> int:
     """How many nodes there have been."""
-    # `itertools.count` shows its next value only in its repr; a counter of ours would slow recording.
+    # `itertools.count` shows its next value only in its repr; a counter of ours would be slower.
     return int(repr(serials)[len("count(") : -1])
 
 
@@ -60,3 +57,8 @@ class Node:
         state = "pending" if self.value is None else "leaf"
         return f"<{state} {self.op.name} {self.type}>"
 
+
+def has_several(node: Node) -> bool:
+    """Whether the node's op has several results, which `element` nodes pick from."""
+    type: object = node.type
+    return isinstance(type, tuple)

@@ -60,9 +60,7 @@ class Op:
         recorder.work += type.moving if self.moves else type.work
         return node
 
-    def signature(
-        self, types: tuple[TensorType, ...], attrs: dict[str, Any]
-    ) -> tuple[Any, Attrs]:
+    def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> tuple[Any, Attrs]:
         """The type of the result and the attribute values in order, without recording."""
         key = (types, *attrs.items()) if attrs else types
         found = self.inferred.get(key)
@@ -171,7 +169,8 @@ def check_dtype(op: str, allowed: DTypes, *types: TensorType) -> np.dtype:
     dtype = types[0].dtype
     for type in types:
         if type.dtype is not dtype and type.dtype != dtype:
-            raise DTypeError(f"{op}: operands must have one dtype, got {', '.join(map(str, types))}")
+            given = ", ".join(map(str, types))
+            raise DTypeError(f"{op}: operands must have one dtype, got {given}")
     if dtype not in allowed:
         names = " ".join(sorted(map(short_name, allowed)))
         raise DTypeError(f"{op}: operands must be of {names}, got {', '.join(map(str, types))}")

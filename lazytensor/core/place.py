@@ -7,7 +7,7 @@ import sys
 from types import CodeType, FrameType
 
 Place = tuple[CodeType, int]
-"""A code object and the offset of the instruction in it; turned into a line only when it is shown."""
+"""A code object and the offset of an instruction in it; made a line only when it is shown."""
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _hidden: dict[str, bool] = {"<frozen importlib._bootstrap>": True}
@@ -42,7 +42,7 @@ def user_place() -> Place | None:
 
 
 def user_stack() -> tuple[Place, ...]:
-    """The places of every user frame, innermost first: the identity of a point in a running program."""
+    """The places of every user frame, innermost first: a point in a running program."""
     frame, places = user_frame(2), []
     while frame is not None:
         if not _is_hidden(frame.f_code.co_filename):

@@ -118,9 +118,7 @@ class Program:
         lines = []
         for i, (op, operands, attrs, type) in enumerate(self.instructions):
             shown = [f"%{j}" for j in operands]
-            shown += [
-                f"{name}={_show(v)}" for name, v in zip(op.attributes, attrs, strict=True)
-            ]
+            shown += [f"{name}={_show(v)}" for name, v in zip(op.attributes, attrs, strict=True)]
             lines.append(f"  %{i}: {_show(type)} = {op.name}({', '.join(shown)})")
         results = ", ".join(f"%{i}" for i in self.outputs)
         return "\n".join(["program {", *lines, f"  return {results}", "}"])

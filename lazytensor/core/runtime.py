@@ -26,7 +26,7 @@ from lazytensor.core import execution, failures, metrics
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import cache
 from lazytensor.core.failures import Failure
-from lazytensor.core.node import Node, nodes_made
+from lazytensor.core.node import Node, has_several, nodes_made
 from lazytensor.core.op import PARAMETER, SLOT, element, elements
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.recorder import recorder
@@ -134,7 +134,7 @@ def _compute(outputs: list[Node], cause: str) -> None:
 
 def _with_elements(nodes: list[Node]) -> list[Node]:
     """`nodes` and all results of those that have several: these become outputs one by one."""
-    several = [node for node in nodes if node.type.__class__ is tuple]
+    several = [node for node in nodes if has_several(node)]
     if not several:
         return nodes
     found = dict.fromkeys([*nodes, *chain.from_iterable(map(elements, several))])

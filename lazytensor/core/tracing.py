@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
+import numpy as np
+
 from lazytensor.core import events, runtime
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
-
 
 ARRAYS: Final = "lazytensor.numpy"
 """What makes a NumPy array lazy; a frontend, and so named by a string."""
 
 
 def sync(*arrays: Any) -> None:
-    """Compute everything that this thread has pending, and `arrays`. Never needed for correctness."""
+    """Compute everything that this thread has pending, and `arrays`. Results never need it."""
     runtime.sync(*_nodes(arrays))
 
 

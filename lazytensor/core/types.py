@@ -60,8 +60,9 @@ def tensor_type(dtype: np.dtype, shape: Shape = ()) -> TensorType:
     key = (dtype, shape)
     found = _interned.get(key)
     if found is None:
-        if not isinstance(dtype, np.dtype) or not isinstance(shape, tuple):
-            raise TypeError(f"tensor_type: a np.dtype and a tuple of ints, got {dtype!r}, {shape!r}")
+        given: tuple[object, object] = (dtype, shape)  # callers without types get an error too
+        if not isinstance(given[0], np.dtype) or not isinstance(given[1], tuple):
+            raise TypeError(f"tensor_type: a np.dtype and a tuple, got {dtype!r}, {shape!r}")
         # setdefault is atomic: two threads that race get one object.
         found = _interned.setdefault(key, TensorType(dtype, tuple(int(n) for n in shape)))
     return found

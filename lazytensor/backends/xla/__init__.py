@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from lazytensor.backends.xla import allocator, client
 from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
@@ -62,7 +61,7 @@ def stablehlo(program: Program) -> str:
 
 @cache
 def fingerprint() -> bytes:
-    """The client's, and a hash of the lowerings: a lowering that is mended makes new executables."""
+    """The client's, and a hash of the lowerings: one that is mended makes new executables."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     text = b"".join(path.read_bytes() for path in sources)
     return client.fingerprint() + hashlib.sha256(text).digest()

@@ -234,9 +234,7 @@ def _to_integer(e: Emitter, type: TensorType, x: Value) -> Value:
     whole = type.with_dtype(wide)
     flags = type.with_dtype(BOOL)
     low, high = (e.full(float(v), x.type) for v in (info.min, -float(info.min)))
-    inside = e.op(
-        "and", flags, compare("GE")(e, flags, x, low), compare("LT")(e, flags, x, high)
-    )
+    inside = e.op("and", flags, compare("GE")(e, flags, x, low), compare("LT")(e, flags, x, high))
     found = e.op("select", whole, inside, e.convert(x, wide), e.full(info.min, whole))
     return e.convert(found, type.dtype)
 

@@ -78,7 +78,7 @@ def context() -> ir.Context:
         return _context()
 
 
-def compile(module: ir.Module | str | bytes) -> Executable:  # noqa: A001  the word for it
+def compile(module: ir.Module | str | bytes) -> Executable:
     """Compile a module (or its text or bytecode) of StableHLO and CHLO; others may run meanwhile.
 
     Raises `ExecutionError` for what XLA refuses, `ir.MLIRError` for text that is not a module.

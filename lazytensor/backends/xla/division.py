@@ -19,6 +19,7 @@ from lazytensor.backends.xla.expansion import (
     head,
     not_a_number,
     number,
+    once,
 )
 from lazytensor.backends.xla.exponential import FORMATS, power_of_two
 from lazytensor.core import ops
@@ -63,11 +64,10 @@ def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 
 def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    """In a small array, or for a quotient of more than 52 bits, the function of C's that
-    XLA calls; else two steps of 26 bits each."""
+    """Two steps of 26 bits; C's function for quotients of more, and for small arrays."""
     if type.size < SMALL:
         return e.op("remainder", type, x, y)
-    rest = _step(e, type, _step(e, type, x, y), y)
+    rest = once(e, _step(e, type, _step(e, type, x, y), y))
     unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))
     done: Branch = ([], lambda: [rest])
     more: Branch = ([], lambda: [e.op("remainder", type, rest, y)])

@@ -161,9 +161,7 @@ LOWERINGS.update(
         ops.imag: _part("imag"),
         ops.floor: direct("floor"),
         ops.ceil: direct("ceil"),
-        ops.trunc: expansion(
-            lambda x: ops.select(ops.sign_bit(x), ops.ceil(x), ops.floor(x))
-        ),
+        ops.trunc: expansion(lambda x: ops.select(ops.sign_bit(x), ops.ceil(x), ops.floor(x))),
         ops.round_even: direct("round_nearest_even"),
         ops.round_away: direct("round_nearest_afz"),
         ops.is_finite: _is_finite,

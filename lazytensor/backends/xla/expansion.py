@@ -56,19 +56,24 @@ def widened(body: Callable[..., Any]) -> Lowering:
 
 
 def costly(body: Callable[..., Any]) -> Lowering:
-    """A row: `widened`, for what XLA had better compute once.
-
-    XLA:CPU repeats additions and products wherever their result is used, so a stencil of sines
-    would compute each sine several times; but not divisions. So the result is divided by a one of
-    which XLA does not see what it is. LLVM does, later, and the division costs nothing.
-    """
+    """A row: `widened`, for what XLA had better compute once."""
     plain = widened(body)
 
     def lower(e: Emitter, type: Any, *operands: Value) -> Value:
-        one = e.op("optimization_barrier", type, e.full(1, type))
-        return e.op("divide", type, plain(e, type, *operands), one)
+        return once(e, plain(e, type, *operands))
 
     return lower
+
+
+def once(e: Emitter, x: Value) -> Value:
+    """The float `x`, which XLA will compute once and keep if several loops need it.
+
+    XLA:CPU repeats additions and products wherever their result is used, so a stencil of sines
+    would compute each sine several times; but not divisions. So x is divided by ones of which XLA
+    does not see what they are. LLVM does, later, and the division costs nothing.
+    """
+    ones = e.op("optimization_barrier", x.type, e.full(1, x.type))
+    return e.op("divide", x.type, x, ones)
 
 
 def number(value: complex, like: Node) -> Node:

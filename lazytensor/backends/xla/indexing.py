@@ -112,9 +112,7 @@ def _set_last(x: Node, updates: Node, *indices: Node, axes: Ints) -> Node:
     """Set by number: the largest number of an update at a place says which one stays there."""
     front = updates.type.ndim - (x.type.ndim - len(axes))
     shape = updates.type.shape[:front]
-    numbers = ops.reshape(
-        ops.iota(dtype=S64, shape=(math.prod(shape),), axis=0), shape=shape
-    )
+    numbers = ops.reshape(ops.iota(dtype=S64, shape=(math.prod(shape),), axis=0), shape=shape)
     places = tuple(x.type.shape[axis] for axis in axes)
     none = ops.broadcast(ops.scalar(-1, S64), shape=places)
     last = ops.scatter(none, numbers, *indices, axes=tuple(range(len(axes))), mode="max")
@@ -124,14 +122,10 @@ def _set_last(x: Node, updates: Node, *indices: Node, axes: Ints) -> Node:
     back = tuple(order.index(i) for i in range(x.type.ndim))
     shown = ops.reshape(last, shape=places + (1,) * (x.type.ndim - len(axes)))
     written = ops.greater_equal(shown, ops.scalar(0, S64))
-    node: Node = ops.select(
-        ops.transpose(written, axes=back), ops.transpose(chosen, axes=back), x
-    )
+    node: Node = ops.select(ops.transpose(written, axes=back), ops.transpose(chosen, axes=back), x)
     return node
 
 
 _last_wins = expansion(_set_last)
 
-LOWERINGS.update(
-    {ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along}
-)
+LOWERINGS.update({ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along})

@@ -79,9 +79,7 @@ def update_slice(
     return x
 
 
-def _check_slice(
-    op: str, x: TensorType, starts: TensorType, sizes: Shape, strides: Ints
-) -> None:
+def _check_slice(op: str, x: TensorType, starts: TensorType, sizes: Shape, strides: Ints) -> None:
     if not len(sizes) == len(strides) == x.ndim or starts.shape != (x.ndim,):
         raise ShapeError(f"{op}: one start, size and stride an axis of {x}, got {sizes}, {strides}")
     for n, size, stride in zip(x.shape, sizes, strides, strict=True):
@@ -183,7 +181,8 @@ def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
 
 
 def _write_slice(base: Node, value: Node, starts: Node, *, sizes: Shape, strides: Ints) -> Node:
-    if value.type is base.type and all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True)):
+    forward = all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True))
+    if value.type is base.type and forward:
         return value  # all of it: what the base was does not matter, and need not be computed
     node: Node = update_slice(base, value, starts, strides=strides)
     return node

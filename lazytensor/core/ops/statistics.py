@@ -182,9 +182,7 @@ def interp(x: Node, xp: Node, fp: Node, left: Node, right: Node) -> Node:
     one, highest = scalar(1, S64), scalar(max(last - 1, 0), S64)
     low = clamp(scalar(0, S64), subtract(searchsorted(xp, x, side="right"), one), highest)
     high = add(low, scalar(min(last, 1), S64))
-    x0, x1, y0, y1 = (
-        gather(line, place, axes=(0,)) for line in (xp, fp) for place in (low, high)
-    )
+    x0, x1, y0, y1 = (gather(line, place, axes=(0,)) for line in (xp, fp) for place in (low, high))
     slope = divide(subtract(y1, y0), subtract(x1, x0))
     inner = add(multiply(slope, subtract(x, x0)), y0)
     other = add(multiply(slope, subtract(x, x1)), y1)

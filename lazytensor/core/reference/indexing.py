@@ -46,9 +46,7 @@ def _within(
     if all(index.max(initial=0) < n for index, n in zip(indices, shape, strict=False)):
         return indices, updates
     indices = np.broadcast_arrays(*indices)
-    inside = np.logical_and.reduce(
-        [index < n for index, n in zip(indices, shape, strict=False)]
-    )
+    inside = np.logical_and.reduce([index < n for index, n in zip(indices, shape, strict=False)])
     return tuple(index[inside] for index in indices), updates[inside]
 
 
@@ -56,6 +54,4 @@ def _take_along(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
     return np.take_along_axis(x, np.minimum(indices, x.shape[axis] - 1), axis)
 
 
-REFERENCES.update(
-    {ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along}
-)
+REFERENCES.update({ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along})

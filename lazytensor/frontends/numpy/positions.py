@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -46,27 +48,26 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
     ellipses = sum(part is ... for part in parts)
     if used > x.ndim or ellipses > 1:
         return None
-    if not ellipses:
-        parts.append(...)
-    found: list[Position] = []
+    hidden = x.ndim - used
+    at = next((i for i, part in enumerate(parts) if part is ...), None)
+    if at is None:
+        parts += [ALL] * hidden
+    else:
+        parts[at : at + 1] = [ALL] * hidden
+    placed = list(zip(parts, _axes(parts), strict=True))
+    for part, axis in placed:
+        if isinstance(part, int):  # NumPy looks at these first
+            _check(part, axis, x.shape[axis])
     nothing = any(map(_is_empty, parts))
-    axis = 0
-    apart = False
-    for part in parts:
-        if part is ...:
-            apart = True
-            found += [Position(ALL)] * (x.ndim - used)
-            axis += x.ndim - used
-        elif part is None_:
-            found.append(Position(None))
-        elif isinstance(part, slice):
-            found.append(Position(part))
-            axis += 1
-        else:
-            found.append(_position(part, axis, x.shape[axis], nothing)._replace(apart=apart))
-            apart = False
-            axis += 1
+    found = [_position(part, x, axis, nothing) for part, axis in placed]
+    if at is not None and at + hidden < len(found):
+        found[at + hidden] = found[at + hidden]._replace(apart=True)
     return found
+
+
+def _axes(parts: list[Any]) -> Iterator[int]:
+    """The axis of the array that each part is for."""
+    return accumulate((part is not None_ for part in parts[:-1]), initial=0) if parts else iter(())
 
 
 class None_:
@@ -99,12 +100,16 @@ def _is_empty(part: Any) -> bool:
     return isinstance(part, Node) and not part.type.size
 
 
-def _position(part: Any, axis: int, size: int, nothing: bool) -> Position:
+def _position(part: Any, x: Lazy, axis: int, nothing: bool) -> Position:
+    if part is None_:
+        return Position(None)
+    if isinstance(part, slice):
+        return Position(part)
+    size = x.shape[axis]
     if isinstance(part, Node) and not part.type.ndim and (not size or _is_known(part)):
         part = int(runtime.observe(part))
+        _check(part, axis, size)
     if isinstance(part, int):
-        if not -size <= part < size:
-            raise IndexError(out_of_bounds(part, axis, size))
         return Position(ALL, scalar(part % size, S64), None, axis, size)
     if nothing:
         shape = part.type.shape if isinstance(part, Node) else np.shape(part)
@@ -114,6 +119,11 @@ def _position(part: Any, axis: int, size: int, nothing: bool) -> Position:
     if _is_known(part):
         return Position(ALL, _of_leaf(part, axis, size), None, axis, size)
     return _of_data(part, axis, size)
+
+
+def _check(index: int, axis: int, size: int) -> None:
+    if not -size <= index < size:
+        raise IndexError(out_of_bounds(index, axis, size))
 
 
 def _is_known(node: Node) -> bool:

@@ -136,5 +136,3 @@ globals().update(LAZY)
 
 def __getattr__(name: str) -> Any:
     return getattr(np.random, name)
-
-

@@ -151,6 +151,8 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     view = chosen.view
     updates = recast(source(value, view.dtype), view.dtype)
     shape = chosen.shape() if chosen.indices else view.shape
+    if not shape and updates.type.ndim and not any(item is ... for item in _items(key)):
+        np.empty(1, x.dtype)[0] = dummy(updates.type)  # NumPy says whether it takes an array here
     try:
         updates = spread(updates, updates.type.with_shape(shape))
     except ValueError:

@@ -32,6 +32,8 @@ _SMALL = {
     for value in (0, 1)
     for kind, python in (("b", bool), ("i", int), ("u", int), ("f", float), ("c", complex))
 }
+
+
 def shape_of(shape: Any) -> Shape:
     """A shape as NumPy's functions take it. Raises: TypeError, ValueError."""
     if type(shape) is not tuple:

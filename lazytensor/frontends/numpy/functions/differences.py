@@ -83,9 +83,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     if node.type.dtype.kind in "iu":
         node = convert(node, F64)
     distances = (varargs or (1.0,)) * (1 if len(varargs) == len(axes) else len(axes))
-    made = tuple(
-        wrap(_slope(node, dx, place)) for dx, place in zip(distances, axes, strict=True)
-    )
+    made = tuple(wrap(_slope(node, dx, place)) for dx, place in zip(distances, axes, strict=True))
     return made[0] if len(made) == 1 else made
 
 
@@ -130,9 +128,7 @@ def interp(
     return wrap_result(ops.reshape(made, shape=given.type.shape))
 
 
-def isclose(
-    a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
-) -> Any:
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """See numpy.isclose."""
     x, y = common(a, b)
     if x.type.dtype.kind in "biu":

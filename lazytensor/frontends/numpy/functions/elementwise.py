@@ -81,8 +81,11 @@ def _as(x: Any, dtype: np.dtype) -> Node:
 
 
 def _clip_dtype(node: Node, low: Any, high: Any, dtype: Any) -> np.dtype:
-    limits = [x if type(x) in (int, float, complex) else operand(x).type.dtype
-              for x in (low, high) if x is not None]
+    limits = [
+        x if type(x) in (int, float, complex) else operand(x).type.dtype
+        for x in (low, high)
+        if x is not None
+    ]
     kind = result_type(node.type.dtype, *limits)
     if dtype is not None:
         check_cast(kind, np.dtype(dtype))

@@ -28,7 +28,8 @@ class Concatenator:
         if self._made is None:
             home = type(self._real).__mro__[1]
             names: dict[str, Any] = {
-                name: copied(value, space(home.__module__)) if isinstance(value, FunctionType)
+                name: copied(value, space(home.__module__))
+                if isinstance(value, FunctionType)
                 else value
                 for name, value in vars(home).items()
                 if name == "__getitem__"

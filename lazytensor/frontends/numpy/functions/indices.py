@@ -87,5 +87,3 @@ def _host_within(value: np.ndarray, n: int, mode: str, text: str, error: Any) ->
 def _check_mode(mode: Any) -> None:
     if mode != "raise":
         np.take([1], [0], mode=mode)  # raises
-
-

@@ -27,8 +27,9 @@ def joined(
 ) -> Any:
     """Nodes one after another along an axis, converted to what they have in common."""
     if out is not None and dtype is not None:
-        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were "
-                        "provided.")
+        raise TypeError(
+            "concatenate() only takes `out` or `dtype` as an argument, but both were provided."
+        )
     if dtype is None:
         wanted = result_type(*(node.type.dtype for node in nodes))
     else:
@@ -119,9 +120,7 @@ def dstack(tup: Any) -> Any:
 def column_stack(tup: Any) -> Any:
     """See numpy.column_stack."""
     nodes = [operand(x) for x in tup]
-    columns = [
-        n if n.type.ndim > 1 else ops.reshape(n, shape=(n.type.size, 1)) for n in nodes
-    ]
+    columns = [n if n.type.ndim > 1 else ops.reshape(n, shape=(n.type.size, 1)) for n in nodes]
     return concatenate(list(map(wrap, columns)), 1)
 
 
@@ -295,4 +294,3 @@ LAZY: dict[str, Function] = {
 }
 
 METHODS: dict[str, Function] = {"repeat": repeat}
-

@@ -79,14 +79,12 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     made = array(a, dtype, copy=None)
     letters = {str(x)[0].upper() for x in wanted}
     if {"C", "F"} <= letters:
-        raise ValueError("Cannot specify both \"C\" and \"F\" order")
+        raise ValueError('Cannot specify both "C" and "F" order')
     if "F" in letters:
         made = array(made, order="F", copy=None)
     elif "C" in letters:
         made = ascontiguousarray(made)
-    if ("O" in letters and not made.flags.owndata) or (
-        "W" in letters and not made.flags.writeable
-    ):
+    if ("O" in letters and not made.flags.owndata) or ("W" in letters and not made.flags.writeable):
         made = made.copy()
     return made
 

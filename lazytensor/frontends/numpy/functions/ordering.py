@@ -31,8 +31,10 @@ def _line(a: Any, axis: Any) -> tuple[Node, int]:
 
 
 def _check(kind: Any, order: Any, stable: Any) -> None:
-    if order is not None or (kind is not None and stable is not None) or (
-        isinstance(kind, str) and kind not in _KINDS
+    if (
+        order is not None
+        or (kind is not None and stable is not None)
+        or (isinstance(kind, str) and kind not in _KINDS)
     ):
         np.sort(np.zeros(1), kind=kind, order=order, stable=stable)  # raises
 
@@ -43,15 +45,11 @@ def _keys(node: Node) -> list[Node]:
         return [node]
     re, im = ops.real(node), ops.imag(node)
     two = scalar(2, S64)
-    missing = ops.add(
-        ops.multiply(convert(ops.is_nan(re), S64), two), convert(ops.is_nan(im), S64)
-    )
+    missing = ops.add(ops.multiply(convert(ops.is_nan(re), S64), two), convert(ops.is_nan(im), S64))
     return [missing, re, im]
 
 
-def sort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> Any:
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """See numpy.sort."""
     node, place = _line(a, axis)
     _check(kind, order, stable)
@@ -201,9 +199,7 @@ def isin(
         found = ops.reduce_or(ops.equal(column, tests), axes=(1,))
     else:
         line = ops.sort(tests, axis=0)
-        places = ops.minimum(
-            ops.searchsorted(line, flat, side="left"), scalar(n - 1, S64)
-        )
+        places = ops.minimum(ops.searchsorted(line, flat, side="left"), scalar(n - 1, S64))
         found = ops.equal(ops.gather(line, places, axes=(0,)), flat)
     made = ops.reshape(found, shape=shape)
     return wrap(ops.not_(made) if invert else made)

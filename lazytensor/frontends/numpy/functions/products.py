@@ -120,9 +120,7 @@ def kron(a: Any, b: Any) -> Any:
     """See numpy.kron."""
     x, y = common(a, b)
     rank = max(x.type.ndim, y.type.ndim)
-    first, second = (
-        (1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y)
-    )
+    first, second = ((1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y))
     x = ops.reshape(x, shape=tuple(n for size in first for n in (size, 1)))
     y = ops.reshape(y, shape=tuple(n for size in second for n in (1, size)))
     shape = tuple(n * m for n, m in zip(first, second, strict=True))

@@ -58,9 +58,7 @@ def taken(node: Node, indices: Node, axis: int) -> Node:
     return found if axis == 0 or k == 0 else ops.transpose(found, axes=order)
 
 
-def take(
-    a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise"
-) -> Any:
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """See numpy.take."""
     node = operand(a)
     if axis is None or not node.type.ndim:

@@ -102,9 +102,7 @@ def _spread(root: bool) -> Function:
     return spread
 
 
-def _chosen_variance(
-    node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, mean: Any
-) -> Node:
+def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, mean: Any) -> Node:
     """The variance of the elements that count, about a mean that may be given."""
     dtype = real_of(node.type.dtype)
     if mean is NO:

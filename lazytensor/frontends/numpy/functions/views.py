@@ -101,9 +101,7 @@ def _fortran(x: Lazy, order: Any) -> bool:
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
-def reshape(
-    a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
-) -> Any:
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     """See numpy.reshape."""
     x = array_of(a)
     if order in ("K", "k"):

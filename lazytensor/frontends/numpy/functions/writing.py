@@ -32,8 +32,10 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     shape = np.broadcast_shapes(tuple(own), places.type.shape)
     spread = ops.broadcast(places, shape=shape)
     index = [
-        spread if i == place
-        else ops.iota(dtype=S64, shape=shape, axis=i) if n > 1
+        spread
+        if i == place
+        else ops.iota(dtype=S64, shape=shape, axis=i)
+        if n > 1
         else ops.broadcast(scalar(0, S64), shape=shape)
         for i, n in enumerate(node.type.shape)
     ]
