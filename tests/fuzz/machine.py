@@ -49,9 +49,9 @@ class Machine:
         ]
         self.nodes: list[Node] = []
 
-    def run(self, program: Sequence[Action]) -> list[np.ndarray]:
-        """The values of everything that is left when the program has run."""
-        for action in program:
+    def run(self, program: Sequence[Action], times: int = 1) -> list[np.ndarray]:
+        """The values of everything that is left when the program has run, so many times over."""
+        for action in [*program] * times:
             ACTIONS[action.name](self, action)
         nodes = [*(holder.node for holder in self.pool), *self.nodes]
         return [fetch(node) for node in nodes]
@@ -271,5 +271,5 @@ ACTIONS: dict[str, Callable[[Machine, Action], None]] = {
     "forget": _forget,
     "collect": _collect,
 }
-OFTEN = ["view", "write", "update", "binary", "barrier", "barrier", "unary"]
-"""What random programs should be full of."""
+NAMES = ["barrier", *ACTIONS, "view", "write", "update", "binary", "barrier", "unary"]
+"""What random programs are drawn from; what changes nothing comes first, for they shrink to that."""

@@ -2,7 +2,8 @@
 
 A remainder of floats is `x - q * y` with q = trunc(x / y), computed without error: 20 times faster
 than the function of C's that XLA calls an element at a time. Where q has too many bits for that,
-the remainder by `y * 2**s` is computed first, and that function does the rest.
+the remainder by `y * 2**s` is computed first, and that function does the rest. (An f64 y below
+2**-969 has a lower half that is subnormal, hence zero; there the result is not exact.)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from lazytensor.backends.xla.elementwise import any_of, compare, opaque
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import (
     expansion,
+    fixed,
     head,
     not_a_number,
     number,
@@ -37,8 +39,11 @@ def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     if type.dtype in INTS:
         return _unless_zero(e, type, "divide", x, divisor, y.constant)
     # Left to itself XLA multiplies by the inexact reciprocal of a constant or of what is broadcast,
-    # and turns x / y / z into x / (y * z): hence the divisor and the result are hidden from it.
-    return opaque(e, e.op("divide", type, x, opaque(e, divisor)))
+    # and turns x / y / z into x / (y * z): hence a divisor of which it does not see what it is,
+    # and a result of which it does not see that it is a quotient.
+    nan = compare("NE")(e, type.with_dtype(BOOL), x, x)
+    divisor = e.op("select", type, nan, x, divisor)
+    return opaque(e, e.op("divide", type, x, divisor))
 
 
 def _unless_zero(
@@ -77,7 +82,7 @@ def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 def _remainder_step(x: Node, y: Node) -> Node:
     """The remainder of x by y, or by a multiple of y where the quotient has too many bits."""
     size, divisor = ops.abs(x), ops.abs(y)
-    multiple = ops.multiply(divisor, _excess(size, divisor))
+    multiple = _near_multiple(size, divisor)
     rest = _rest(size, multiple)
     # A quotient rounded up to the next whole number leaves a negative rest.
     rest = ops.select(ops.less(rest, number(0, x)), ops.add(rest, multiple), rest)
@@ -87,14 +92,17 @@ def _remainder_step(x: Node, y: Node) -> Node:
     return ops.copysign(ops.select(not_a_number(y), y, rest), x)
 
 
-def _excess(x: Node, y: Node) -> Node:
-    """The least power of two, but 1 or more, that makes x / y / power less than 2**26."""
+def _near_multiple(x: Node, y: Node) -> Node:
+    """y times the least power of two, but 1 or more, that makes the quotient less than 2**26."""
     form = FORMATS[x.type.dtype]
     shift = ops.scalar(form.mantissa, form.integer)
     bits = (ops.bitcast(v, dtype=form.integer) for v in (x, y))
     apart = ops.subtract(*(ops.shift_right(v, shift) for v in bits))
-    s = ops.subtract(apart, number(25, apart))
-    return power_of_two(ops.clamp(number(0, s), s, number(form.bias, s)), x)
+    s = ops.maximum(ops.subtract(apart, number(25, apart)), number(0, apart))
+    half = ops.shift_right(s, number(1, s))
+    y = ops.multiply(y, power_of_two(half, x))
+    node: Node = ops.multiply(y, power_of_two(ops.subtract(s, half), x))
+    return node
 
 
 def _rest(x: Node, y: Node) -> Node:
@@ -130,7 +138,7 @@ def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
     """Quotient and rest by NumPy's steps, which Python's floats take too."""
     zero, one = number(0.0, x), number(1.0, x)
     rest = ops.remainder(x, y)
-    quotient = ops.divide(ops.subtract(x, rest), y)
+    quotient = fixed(ops.divide(ops.subtract(x, rest), y))
     unlike = ops.xor(ops.less(y, zero), ops.less(rest, zero))
     down = ops.and_(ops.not_equal(rest, zero), unlike)
     quotient = ops.select(down, ops.subtract(quotient, one), quotient)
@@ -139,7 +147,7 @@ def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
     floor = ops.floor(quotient)
     short = ops.greater(ops.subtract(quotient, floor), number(0.5, x))
     floor = ops.select(short, ops.add(floor, one), floor)
-    ratio = ops.divide(x, y)
+    ratio = fixed(ops.divide(x, y))
     floor = ops.select(ops.equal(quotient, zero), ops.copysign(zero, ratio), floor)
     empty = ops.equal(y, zero)
     return ops.select(empty, ratio, floor), ops.select(empty, number(np.nan, x), rest)

@@ -13,8 +13,8 @@ from lazytensor.backends.xla.exponential import LN2, half_expm1, log1p_of, quart
 from lazytensor.core import ops
 from lazytensor.core.node import Node
 
-LARGE: Final = 2.0**28
-"""From here on 1 + x² is x²."""
+LARGE: Final = 2.0**60
+"""From here on 1 + x is x, and its square is not infinite yet."""
 
 
 def _sinh(x: Node) -> Node:

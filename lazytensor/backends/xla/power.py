@@ -7,6 +7,7 @@ f64 with 60 bits between them, and so is its product with y; for that, the first
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -33,10 +34,11 @@ from lazytensor.backends.xla.exponential import (
     split,
 )
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, SIGNED
+from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, S32, SIGNED
 from lazytensor.core.node import Node
 from lazytensor.core.types import TensorType
 
+Branch = tuple[list[TensorType], Callable[..., list[Value]]]
 MOST_PRODUCTS: Final = 8
 """A constant whole exponent up to this, or its negative, is done by multiplying."""
 
@@ -150,29 +152,28 @@ _general = costly(_float_power)
 
 
 def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    """By squaring, until no exponent has a bit left."""
-    base, left = e.expand(x, type.shape), e.expand(y, type.shape)
+    """XLA's own is right for exponents below 64; of larger ones, six bits at a time."""
+    base, exponent = e.expand(x, type.shape), e.expand(y, type.shape)
     if y.constant is not None and y.type.size == 1 and int(y.constant) > 0:
         return _by_products(e, type, base, int(y.constant))
-    one, zero, flags = e.full(1, type), e.full(0, type), type.with_dtype(BOOL)
-    size = e.op("maximum", type, left, zero) if type.dtype in SIGNED else left
+    zero = e.full(0, type)
+    left = e.op("maximum", type, exponent, zero) if type.dtype in SIGNED else exponent
+    found = e.op("power", type, base, e.op("and", type, left, e.full(63, type)))
+    left = e.op("shift_right_logical", type, left, e.full(6, type))
+    more = any_of(e, compare("NE")(e, type.with_dtype(BOOL), left, zero))
 
-    def unfinished(result: Value, square: Value, rest: Value) -> list[Value]:
-        return [any_of(e, compare("NE")(e, flags, rest, e.full(0, type)))]
+    def all_bits() -> list[Value]:
+        result, power, rest = found, base, left
+        for _ in range(type.dtype.itemsize * 8 // 6):
+            power = _by_products(e, type, power, 64)
+            low = e.op("and", type, rest, e.full(63, type))
+            result = e.op("multiply", type, result, e.op("power", type, power, low))
+            rest = e.op("shift_right_logical", type, rest, e.full(6, type))
+        return [result]
 
-    def step(result: Value, square: Value, rest: Value) -> list[Value]:
-        lowest = e.op("and", type, rest, e.full(1, type))
-        odd = compare("NE")(e, flags, lowest, e.full(0, type))
-        more = e.op("multiply", type, result, square)
-        return [
-            e.op("select", type, odd, more, result),
-            e.op("multiply", type, square, square),
-            e.op("shift_right_logical", type, rest, e.full(1, type)),
-        ]
-
-    types = [type] * 3
-    found = e.region_op("while", types, [one, base, size], [(types, unfinished), (types, step)])[0]
-    return found if type.dtype not in SIGNED else _inverse(e, type, base, left, found)
+    branches: list[Branch] = [([], lambda: [found]), ([], all_bits)]
+    result = e.region_op("case", [type], [e.convert(more, S32)], branches)[0]
+    return result if type.dtype not in SIGNED else _inverse(e, type, base, exponent, result)
 
 
 def _inverse_power(x: Node, y: Node, found: Node) -> Node:

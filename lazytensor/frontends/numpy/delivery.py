@@ -8,7 +8,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
-from lazytensor.frontends.numpy.array import Lazy, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap_result
 from lazytensor.frontends.numpy.assignment import settled, write_host
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import convert, operand
@@ -35,7 +35,9 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
 
 
 def check_writeable(out: Any) -> None:
-    """Raise NumPy's ValueError if `out` is a lazy array that must not be written to."""
+    """Raise NumPy's error if `out` is a lazy scalar, or an array that must not be written to."""
+    if isinstance(out, Scalar):
+        raise TypeError("return arrays must be of ArrayType")
     if isinstance(out, Lazy) and out._shadow is not None and not out._shadow.flags.writeable:
         raise ValueError("output array is read-only")
 

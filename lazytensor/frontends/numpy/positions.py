@@ -58,6 +58,7 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
     for part, axis in placed:
         if isinstance(part, int):  # NumPy looks at these first
             _check(part, axis, x.shape[axis])
+    _check_together([part for part in parts if isinstance(part, Node | np.ndarray)])
     nothing = any(map(_is_empty, parts))
     found = [_position(part, x, axis, nothing) for part, axis in placed]
     if at is not None and at + hidden < len(found):
@@ -119,6 +120,19 @@ def _position(part: Any, x: Lazy, axis: int, nothing: bool) -> Position:
     if _is_known(part):
         return Position(ALL, _of_leaf(part, axis, size), None, axis, size)
     return _of_data(part, axis, size)
+
+
+def _check_together(parts: list[Any]) -> None:
+    if len(parts) < 2:
+        return
+    shapes = [part.type.shape if isinstance(part, Node) else part.shape for part in parts]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        given = " ".join(str(shape).replace(" ", "") for shape in shapes if shape)
+        raise IndexError(
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {given} "
+        ) from None
 
 
 def _check(index: int, axis: int, size: int) -> None:

@@ -196,7 +196,6 @@ def parse(x: Any, key: Any) -> Selection:
             every = ops.and_(every, flag)
         every = ops.guard(every, error=IndexError, text=_text(found))
     indices = tuple(cast(Node, found[i].data) for i in spots)
-    _check_together(indices)
     return Selection(view, tuple(spots), indices, _place(found, spots), every)
 
 
@@ -210,16 +209,6 @@ def _place(found: list[Position], spots: list[int]) -> int:
 def _text(found: list[Position]) -> str:
     bounds = [f"axis {p.axis} with size {p.size}" for p in found if p.good is not None]
     return f"index out of bounds for {' or '.join(bounds)}"
-
-
-def _check_together(indices: tuple[Node, ...]) -> None:
-    try:
-        _front(indices)
-    except ValueError:
-        shapes = " ".join(str(i.type.shape).replace(" ", "") for i in indices if i.type.ndim)
-        raise IndexError(
-            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
-        ) from None
 
 
 def _front(indices: tuple[Node, ...]) -> Shape:

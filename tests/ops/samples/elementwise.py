@@ -307,10 +307,9 @@ SAMPLES += [Sample(op, (x,)) for op in (ops.negate, ops.sqrt, ops.is_nan) for x,
 
 def _refusals() -> list[Refusal]:
     one, two, three = np.float32(1), np.ones(2, np.float32), np.ones(3, np.float32)
-    made = []
-    for op in {sample.op for sample in SAMPLES if sample.op.elementwise}:
-        if len(op.operands) == 2 and op not in (ops.ldexp,):
-            made.append(Refusal(op, (one, np.int8(1)), DTypeError))
+    sampled = {sample.op for sample in SAMPLES if len(sample.op.operands) == 2}
+    mixed = sampled - {ops.ldexp}  # whose operands differ
+    made = [Refusal(op, (one, np.int8(1)), DTypeError) for op in mixed if op.elementwise]
     for op, dtypes in EXACT:
         if len(op.operands) == 1:
             made += [Refusal(op, (np.zeros(1, ml_dtypes.int4),), DTypeError)]
@@ -320,7 +319,8 @@ def _refusals() -> list[Refusal]:
     return made
 
 
-REFUSALS = _refusals() + [
+REFUSALS = _refusals()
+REFUSALS += [
     Refusal(ops.exp, (np.int32(1),), DTypeError),
     Refusal(ops.ldexp, (np.float32(1), np.float32(1)), DTypeError),
     Refusal(ops.ldexp, (np.ones(2), np.ones(3, np.int32)), ShapeError),
@@ -332,6 +332,8 @@ REFUSALS = _refusals() + [
     Refusal(ops.convert, (np.float32(1),), DTypeError, {"dtype": np.dtype("U1")}),
     Refusal(ops.bitcast, (np.float32(1),), DTypeError, {"dtype": np.dtype("M8[s]")}),
     Refusal(ops.bitcast, (np.ones(3, np.float32),), ShapeError, {"dtype": np.dtype("f8")}),
-    Refusal(ops.reduce_precision, (np.int32(1),), DTypeError, {"exponent_bits": 5, "mantissa_bits": 2}),
-    Refusal(ops.reduce_precision, (np.float32(1),), DTypeError, {"exponent_bits": 0, "mantissa_bits": 2}),
+]
+REFUSALS += [
+    Refusal(ops.reduce_precision, (x,), DTypeError, {"exponent_bits": e, "mantissa_bits": 2})
+    for x, e in ((np.int32(1), 5), (np.float32(1), 0))
 ]
