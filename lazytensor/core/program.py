@@ -196,35 +196,35 @@ def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
     leaves: list[Node] = []
     slots: list[Any] = []
 
-    def number_input(node: Node) -> int:
-        index = len(lines)
-        if node.op is SLOT:
-            lines.append((SLOT, (), (), node.type))
-            slots.append(node.value)
-        else:
-            lines.append((PARAMETER, (), (), node.type))
-            numbers[node] = index
-            leaves.append(node)
+    def number_leaf(node: Node) -> int:
+        index = numbers[node] = len(lines)
+        lines.append((PARAMETER, (), (), node.type))
         owners.append(None)
+        if node.value is not None:  # a composite's operand is a parameter, but has no value
+            leaves.append(node)
         return index
 
     for node in nodes:
-        if node.op is PARAMETER:  # of a composite's body: pending for ever, so not a leaf
-            numbers[node] = len(lines)
-            lines.append((PARAMETER, (), (), node.type))
-            owners.append(None)
+        if node.op is PARAMETER:
+            number_leaf(node)
             continue
         operands = []
         for operand in node.operands:
+            if operand.op is SLOT:  # each use is a slot of its own
+                operands.append(len(lines))
+                lines.append((SLOT, (), (), operand.type))
+                owners.append(None)
+                slots.append(operand.value)
+                continue
             index = numbers.get(operand)
-            operands.append(number_input(operand) if index is None else index)
+            operands.append(number_leaf(operand) if index is None else index)
         numbers[node] = len(lines)
         lines.append((node.op, tuple(operands), node.attrs, node.type))
         owners.append(node)
     results = []
     for node in outputs:
         index = numbers.get(node)
-        results.append(number_input(node) if index is None else index)
+        results.append(number_leaf(node) if index is None else index)
     program = Program(tuple(lines), tuple(results))
     return Cut(program, owners, leaves, slots)
 

@@ -71,7 +71,7 @@ def test_power_of_a_constant_exponent(exponent: float, dtype: np.dtype) -> None:
     actual = computed(lambda x: ops.power(x, ops.scalar(exponent, dtype)), base)
     with np.errstate(all="ignore"):
         expected = np.power(base, np.full_like(base, exponent))  # an array: C's pow
-    np.testing.assert_allclose(actual, expected, rtol=8 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(actual, expected, rtol=2 * np.finfo(dtype).eps)
     np.testing.assert_array_equal(np.signbit(actual[-5:-1]), np.signbit(expected[-5:-1]))
 
 

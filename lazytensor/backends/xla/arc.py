@@ -133,6 +133,6 @@ LOWERINGS.update(
         ops.asin: real_or_complex(costly(_arcsine), "chlo.asin"),
         ops.acos: real_or_complex(costly(_arccosine), "chlo.acos"),
         ops.atan: real_or_complex(costly(_arctangent), "chlo.atan"),
-        ops.atan2: costly(_angle),
+        ops.atan2: real_or_complex(costly(_angle), "atan2"),
     }
 )

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from lazytensor.backends.xla import client
 from lazytensor.backends.xla.elementwise import any_of, compare, opaque
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import (
@@ -70,7 +71,7 @@ def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     """Two steps of 26 bits; C's function for quotients of more, and for small arrays."""
-    if type.size < SMALL:
+    if type.size < SMALL or client.platform() != "cpu":
         return e.op("remainder", type, x, y)
     rest = once(e, _step(e, type, _step(e, type, x, y), y))
     unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import comparison, direction, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, not_a_number, number
@@ -24,11 +25,16 @@ def direct(name: str) -> Lowering:
 
 
 def real_or_complex(real: Lowering, other: Lowering | str) -> Lowering:
-    """A row: `real` for floats; for complex numbers another lowering, or one instruction."""
-    complex_ = direct(other) if isinstance(other, str) else other
+    """A row: `real` for floats; for complex numbers another lowering, or one instruction.
+
+    Where there is such an instruction, processors other than the CPU get it for floats too: `real`
+    is there because XLA:CPU calls a scalar function an element at a time.
+    """
+    whole = direct(other) if isinstance(other, str) else other
 
     def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
-        return (complex_ if type.dtype in COMPLEX else real)(e, type, *operands)
+        library = isinstance(other, str) and client.platform() != "cpu"
+        return (whole if library or type.dtype in COMPLEX else real)(e, type, *operands)
 
     return lower
 

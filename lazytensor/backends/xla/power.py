@@ -8,11 +8,10 @@ f64 with 60 bits between them, and so is its product with y; for that, the first
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla.elementwise import any_of, compare, direct
+from lazytensor.backends.xla.elementwise import any_of, compare, real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import (
     costly,
@@ -34,13 +33,11 @@ from lazytensor.backends.xla.exponential import (
     split,
 )
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, INTS, S32, SIGNED
+from lazytensor.core.dtypes import BOOL, F32, F64, INTS, S32, SIGNED
 from lazytensor.core.node import Node
 from lazytensor.core.types import TensorType
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]
-MOST_PRODUCTS: Final = 8
-"""A constant whole exponent up to this, or its negative, is done by multiplying."""
 
 
 def _logarithm(x: Node) -> tuple[Node, Node]:
@@ -139,16 +136,10 @@ def _by_products(e: Emitter, type: TensorType, x: Value, exponent: int) -> Value
 def _power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     if type.dtype in INTS:
         return _int_power(e, type, x, y)
-    if type.dtype in COMPLEX:
-        return direct("power")(e, type, x, y)
-    n = float(y.constant) if y.constant is not None and y.type.size == 1 else 0.0
-    if n.is_integer() and 0 < abs(n) <= MOST_PRODUCTS and type.dtype in (F32, F64):
-        found = _by_products(e, type, e.expand(x, type.shape), abs(int(n)))
-        return found if n > 0 else e.op("divide", type, e.full(1, type), found)
     return _general(e, type, x, y)
 
 
-_general = costly(_float_power)
+_general = real_or_complex(costly(_float_power), "power")
 
 
 def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:

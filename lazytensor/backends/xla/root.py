@@ -64,7 +64,7 @@ LOWERINGS.update(
     {
         ops.sqrt: direct("sqrt"),
         ops.rsqrt: real_or_complex(costly(_rsqrt), "rsqrt"),
-        ops.cbrt: costly(_cbrt),
+        ops.cbrt: real_or_complex(costly(_cbrt), "cbrt"),
         ops.hypot: costly(_hypot),
     }
 )

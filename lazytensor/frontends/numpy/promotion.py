@@ -110,7 +110,12 @@ def convert(node: Node, dtype: Any) -> Node:
     if node.type.dtype is dtype:
         return node
     if node.op is SLOT and node.type.ndim == 0:
-        return number(node.value, dtype)
+        value = np.array(node.value, node.type.dtype)
+        if value.dtype.kind == "c" and dtype.kind not in "cb":
+            value = value.real
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = value.astype(dtype)
+        return scalar(value.item() if dtype.kind != "V" else float(value), dtype)
     made: Node = ops.convert(node, dtype=dtype)
     return made
 

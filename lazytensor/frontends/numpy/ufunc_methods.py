@@ -196,6 +196,8 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     if not isinstance(a, Lazy):
         _on_host(self, "at", (a, indices, *b), {}, loud=False)
         return
+    if not a.flags.writeable:
+        raise ValueError("operand array with iterator write flag set is read-only")
     mode = SCATTERED.get(self.__name__)
     if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})

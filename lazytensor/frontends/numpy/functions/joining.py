@@ -144,6 +144,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if axis is None:
         node = ops.reshape(node, shape=(node.type.size,))
         axis = 0
+    if not node.type.ndim:  # as NumPy does, with an axis that a scalar has not
+        node = ops.reshape(node, shape=(1,))
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     counts = np.asarray(real(repeats))
     if counts.dtype.kind not in "iub" or counts.ndim > 1 or (counts < 0).any():

@@ -64,7 +64,7 @@ def argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
     """See numpy.argsort."""
-    node, place = _line(a, axis)
+    node, place = _line(a if axis is None or np.ndim(a) else [a], axis)  # unlike `sort`
     _check(kind, order, stable)
     return wrap(_order(_keys(node), place))
 

@@ -22,7 +22,7 @@ from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
-from lazytensor.frontends.numpy.promotion import common, convert, operand
+from lazytensor.frontends.numpy.promotion import common, convert, operand, result_type
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -31,8 +31,9 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    left, right = common(x, y)
-    return wrap(ops.select(convert(operand(condition), BOOL), settled(left), settled(right)))
+    dtype = result_type(x, y)
+    left, right = (settled(convert(operand(side), dtype)) for side in (x, y))
+    return wrap(ops.select(convert(operand(condition), BOOL), left, right))
 
 
 def nonzero(a: Any) -> Any:
