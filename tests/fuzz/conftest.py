@@ -1,6 +1,5 @@
 """The same fresh start as for the tests of the core, before every random program."""
 
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +10,7 @@ __all__ = ["fresh"]
 
 
 @pytest.fixture(autouse=True)
-def bounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put back the bounds that random programs move."""
     for module, name in [
         (runtime, "LARGEST"),
@@ -19,4 +18,3 @@ def bounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (alignment, "MOST_NODES"),
     ]:
         monkeypatch.setattr(module, name, getattr(module, name))
-    yield

@@ -272,4 +272,4 @@ ACTIONS: dict[str, Callable[[Machine, Action], None]] = {
     "collect": _collect,
 }
 NAMES = ["barrier", *ACTIONS, "view", "write", "update", "binary", "barrier", "unary"]
-"""What random programs are drawn from; what changes nothing comes first, for they shrink to that."""
+"""What random programs are drawn from; what changes nothing comes first: they shrink to it."""

@@ -62,8 +62,7 @@ def run(np: Any, program: list[Action]) -> list[Any]:
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", LazyTensorWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        for action in program:
-            outcomes.append(outcome(np, pool, action))
+        outcomes.extend(outcome(np, pool, action) for action in program)
         return outcomes + [numpy.array(x) for x in pool]
 
 
@@ -74,7 +73,7 @@ def outcome(np: Any, pool: Pool, action: Action) -> Any:
         return None
     try:
         made = RULES[action.name](np, pool, action)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  both must raise the same
         return error
     if made is None or made.size > 300:
         return None

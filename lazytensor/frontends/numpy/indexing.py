@@ -112,6 +112,8 @@ def _span(item: Any, n: int) -> tuple[int, int, int]:
 
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
+    if x.__class__ is Scalar:
+        x = wrap(x.node)  # a scalar never changes: an array made of it is its own
     ref = x.ref
     found = plan(ref.type, key)
     if found is None:

@@ -14,7 +14,7 @@ from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.op import Op
 from lazytensor.frontends.numpy import masked, selection
-from lazytensor.frontends.numpy.array import Lazy, wrap
+from lazytensor.frontends.numpy.array import ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
@@ -193,10 +193,10 @@ def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
 
 def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     """`ufunc.at`: unbuffered, so that an index that comes twice counts twice."""
-    if not isinstance(a, Lazy):
+    if not isinstance(a, ndarray):
         _on_host(self, "at", (a, indices, *b), {}, loud=False)
         return
-    if not a.flags.writeable:
+    if a._shadow is not None and not a._shadow.flags.writeable:
         raise ValueError("operand array with iterator write flag set is read-only")
     mode = SCATTERED.get(self.__name__)
     if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
