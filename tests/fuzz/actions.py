@@ -270,7 +270,7 @@ def scatter(np: Any, pool: Pool, act: Action) -> Any:
 @rule
 def accumulate(np: Any, pool: Pool, act: Action) -> Any:
     x = pick(pool, act.a)
-    if len(x):
+    if len(x) and x.flags.writeable:  # NumPy's `at` does not look whether it may write
         np.add.at(x, positions(np, x, act), 1)
 
 

@@ -112,17 +112,17 @@ def _span(item: Any, n: int) -> tuple[int, int, int]:
 
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
-    if x.__class__ is Scalar:
+    if type(x) is Scalar:
         x = wrap(x.node)  # a scalar never changes: an array made of it is its own
     ref = x.ref
     found = plan(ref.type, key)
     if found is None:
         return selection.read(x, key)
-    steps, type, shadow, scalar, _ = found
-    target = _view(x, steps, type)
+    steps, shown, shadow, scalar, _ = found
+    target = _view(x, steps, shown)
     if scalar:
         # An integer that the host has, likely to be an index next, is not worth a cut to look at.
-        known = target.known() if type.dtype.kind in "iub" else None
+        known = target.known() if shown.dtype.kind in "iub" else None
         return wrap_scalar(target.node) if known is None else known[()]
     array: ndarray = new(ndarray)
     array.ref = target
