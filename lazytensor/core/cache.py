@@ -23,7 +23,7 @@ from lazytensor.core.slots import Packed, SlotHistory
 SECONDS_PER_ELEMENT: Final = 2e-9
 SECONDS_PER_NODE: Final = 3e-6
 COMPILE_SECONDS: Final = 0.03
-COMPILE_SECONDS_PER_NODE: Final = 2e-3
+COMPILE_SECONDS_PER_NODE: Final = 1e-3
 IMPORT_SECONDS: Final = 0.7
 PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+from sys import _getframe
 from types import CodeType, FrameType
 
 Place = tuple[CodeType, int]
@@ -27,7 +27,7 @@ def hide(filename: str) -> None:
 
 def user_frame(depth: int = 2) -> FrameType | None:
     """The innermost frame that is not the library's own, if any."""
-    frame: FrameType | None = sys._getframe(depth)
+    frame: FrameType | None = _getframe(depth)
     while frame is not None and _hidden.get(name := frame.f_code.co_filename, True):
         if name not in _hidden and not _is_hidden(name):
             break
@@ -37,8 +37,17 @@ def user_frame(depth: int = 2) -> FrameType | None:
 
 def user_place() -> Place | None:
     """Where in the user's code the caller's caller was called from."""
-    frame = user_frame(3)
-    return None if frame is None else (frame.f_code, frame.f_lasti)
+    # Once a node: `user_frame`, written out.
+    frame: FrameType | None = _getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        hidden = _hidden.get(code.co_filename)
+        if hidden is None:
+            hidden = _is_hidden(code.co_filename)
+        if not hidden:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
 
 
 def user_stack() -> tuple[Place, ...]:
