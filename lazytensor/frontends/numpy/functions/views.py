@@ -15,7 +15,7 @@ from lazytensor.core import ops
 from lazytensor.core.cell import Chain, Step, View, extend
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape, TensorType
-from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, lazy, ndarray, wrap, wrap_view
+from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, lazy, ndarray, wrap, wrap_result, wrap_view
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type
@@ -24,11 +24,11 @@ from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
 
 
-def shown(x: Lazy, layout: np.ndarray, *steps: Step) -> ndarray:
+def shown(x: Lazy, layout: np.ndarray, *steps: Step) -> Lazy:
     """A view of `x` through `steps`, laid out as `layout`."""
     node_type = x.ref.type.with_shape(layout.shape)
     if type(x) is Scalar:
-        return wrap(_replayed(x.ref.node, steps))
+        return wrap_result(_replayed(x.ref.node, steps))
     chain: Chain = extend(x.ref.chain, steps)
     return wrap_view(View(x.ref.cell, chain, node_type) if chain else x.ref, layout, x)
 
@@ -53,7 +53,8 @@ def in_shape(x: Any, shape: Shape) -> Any:
         layout = _reshaped(x, shape)
         if layout is not None:
             return shown(x, layout, ops.reshape_step(shape))
-    return wrap(ops.reshape(x.ref.node, shape=shape))
+    made = ops.reshape(x.ref.node, shape=shape)
+    return wrap_result(made) if type(x) is Scalar else wrap(made)
 
 
 def _reshaped(x: Lazy, shape: Shape) -> np.ndarray | None:
