@@ -15,7 +15,15 @@ from lazytensor.core import ops
 from lazytensor.core.cell import Chain, Step, View, extend
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape, TensorType
-from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, lazy, ndarray, wrap, wrap_result, wrap_view
+from lazytensor.frontends.numpy.array import (
+    Lazy,
+    Scalar,
+    asarray,
+    lazy,
+    wrap,
+    wrap_result,
+    wrap_view,
+)
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type
