@@ -36,7 +36,8 @@ def shown(x: Lazy, layout: np.ndarray, *steps: Step) -> Lazy:
     """A view of `x` through `steps`, laid out as `layout`."""
     node_type = x.ref.type.with_shape(layout.shape)
     if type(x) is Scalar:
-        return wrap_result(_replayed(x.ref.node, steps))
+        own: Lazy = wrap_result(_replayed(x.ref.node, steps))
+        return own
     chain: Chain = extend(x.ref.chain, steps)
     return wrap_view(View(x.ref.cell, chain, node_type) if chain else x.ref, layout, x)
 
