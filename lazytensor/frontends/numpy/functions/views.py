@@ -56,6 +56,11 @@ def array_of(x: Any) -> Any:
     return made
 
 
+def subject(x: Any) -> Any:
+    """What is to be turned or reshaped: a scalar stays one. Raises: HostOnly."""
+    return x if type(x) is Scalar else array_of(x)
+
+
 def in_shape(x: Any, shape: Shape) -> Any:
     """`x` in another shape of its size: a view if NumPy can give one, else a copy."""
     if type(x) is not Scalar:
@@ -113,7 +118,7 @@ def _fortran(x: Lazy, order: Any) -> bool:
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     """See numpy.reshape."""
-    x = array_of(a)
+    x = subject(a)
     if order in ("K", "k"):
         raise ValueError("order 'K' is not permitted for reshaping")
     wanted = resolved(shape, x.size)
@@ -163,7 +168,7 @@ def flatten(x: Any, order: str = "C") -> Any:
 
 def transpose(a: Any, axes: Any = None) -> Any:
     """See numpy.transpose."""
-    x = array_of(a)
+    x = subject(a)
     if axes is not None:
         axes = tuple(operator.index(i) for i in _listed(axes))
     if x._shadow is None:
@@ -212,7 +217,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """See numpy.moveaxis."""
-    x = array_of(a)
+    x = subject(a)
     start = normalize_axis_tuple(source, x.ndim, "source")
     end = normalize_axis_tuple(destination, x.ndim, "destination")
     if len(start) != len(end):
@@ -236,7 +241,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 def squeeze(a: Any, axis: Any = None) -> Any:
     """See numpy.squeeze."""
-    x = array_of(a)
+    x = subject(a)
     layout = shadow(x).squeeze(axis)
     if layout.shape == x.shape:
         return x
