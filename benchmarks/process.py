@@ -28,7 +28,7 @@ class Ended:
     answer: dict[str, Any] = field(default_factory=dict)
 
 
-def python(*arguments: str, cache: str | Path | None = None) -> Ended:
+def python(*arguments: str, cache: str | Path | None = None, timeout: float = TIMEOUT) -> Ended:
     """Run this interpreter in the repository's root, with the disk cache in `cache`."""
     # Unfiltered, so that the last line of a traceback is the error and not a remark of jax's.
     environment = os.environ | {"JAX_TRACEBACK_FILTERING": "off"}
@@ -42,7 +42,7 @@ def python(*arguments: str, cache: str | Path | None = None) -> Ended:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=TIMEOUT,
+        timeout=timeout,
         check=False,
     )
     seconds = time.perf_counter() - start

@@ -1,0 +1,96 @@
+"""One kernel in this process: first calls, then by turns when everything is compiled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+
+import lazytensor
+import lazytensor.numpy
+from benchmarks.figures import Figures, count, figure, interleaved, ratio
+from benchmarks.npbench.kernel import Call, Kernel, agree
+
+COUNTED = ("nodes", "compiles", "cuts", "interpreted", "fallbacks")
+LONG_WARMUP = 30.0  # seconds after which a kernel that still compiles is measured as it is
+MOST_WARMUPS = 12
+MOST_ROUNDS = 25
+
+
+class WrongResult(AssertionError):
+    """A kernel ran, and does not validate."""
+
+
+class Contestant:
+    """One library's calls. `seconds` are of the last call, results waited for."""
+
+    def __init__(self, call: Call, data: Mapping[str, Any], ready: Callable[[list[Any]], None]):
+        self.call = call
+        self.data = data
+        self.ready = ready
+        self.results: list[Any] = []
+
+    def __call__(self) -> float:
+        self.results = []  # the last call's memory is free again before the next takes any
+        arguments = self.call.arguments(self.data)
+        start = time.perf_counter()
+        returned = self.call.function(**arguments)
+        self.results = self.call.results(returned, arguments)
+        self.ready(self.results)
+        return time.perf_counter() - start
+
+
+def wait(results: list[Any]) -> None:
+    """Return when all is computed: look at one element of each result."""
+    lazytensor.sync()  # first, or no more than those elements might be computed
+    for result in results:
+        if getattr(result, "size", 0):
+            result[(-1,) * result.ndim].item()
+
+
+def measure(kernel: Kernel, preset: str, seconds: float) -> Figures:
+    """A kernel's figures, spending about so many seconds on the steady state."""
+    data = kernel.data(preset)
+    theirs = Contestant(Call(kernel, kernel.function(), numpy.copy), data, lambda _: None)
+    swapped = kernel.function(swapped=True)
+    ours = Contestant(Call(kernel, swapped, lazytensor.numpy.array), data, wait)
+    first = {"numpy": theirs(), "ours": ours()}
+    _check(kernel, theirs, ours)
+    _warm_up(ours)
+    compiles = lazytensor.metrics.snapshot()["compiles"]
+    pair = theirs() + ours()
+    _check(kernel, theirs, ours)
+    rounds = max(1, min(MOST_ROUNDS, int(seconds / pair)))
+    lazytensor.metrics.reset()
+    samples = interleaved({"ours": ours, "numpy": theirs}, rounds, warmup=0)
+    counts = lazytensor.metrics.snapshot()
+    return {
+        "NumPy": figure(samples["numpy"]),
+        "ours": figure(samples["ours"]),
+        "speed": ratio(samples["numpy"], samples["ours"]),
+        "first NumPy": figure([first["numpy"]]),
+        "first ours": figure([first["ours"]]),
+        "compiles before": count(compiles),
+        **{name: count(round(counts[name] / rounds, 2)) for name in COUNTED},
+    }
+
+
+def _warm_up(ours: Contestant) -> None:
+    """Call until a whole call neither compiled nor interpreted anything, if that comes."""
+    end = time.perf_counter() + LONG_WARMUP
+    for _ in range(MOST_WARMUPS):
+        before = lazytensor.metrics.snapshot()
+        ours()
+        after = lazytensor.metrics.snapshot()
+        changed = any(after[name] > before[name] for name in ("compiles", "interpreted"))
+        if not changed or time.perf_counter() > end:
+            return
+
+
+def _check(kernel: Kernel, theirs: Contestant, ours: Contestant) -> None:
+    """Raises: WrongResult."""
+    wrong = agree(kernel, theirs.results, ours.results)
+    if wrong:
+        raise WrongResult(wrong)
