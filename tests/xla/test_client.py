@@ -104,6 +104,20 @@ def test_calls_after_the_first_take_the_fast_way() -> None:
     assert program._handlers is not None
 
 
+def test_from_a_run_to_its_results_no_python_code_runs() -> None:
+    """If it did, Ctrl-C could lose the results of a run that has overwritten its inputs."""
+    program, buffers = double(), [upload(1, 2, 3, 4)]
+    program.expect(buffers)
+    started = program.start(buffers)
+    calls: list[str] = []
+    results: list[client.Buffer] = []
+    sys.setprofile(lambda frame, event, arg: calls.append(event))
+    results.extend(next(started))
+    sys.setprofile(None)
+    assert "call" not in calls
+    assert client.to_host(results[0]).tolist() == [2, 4, 6, 8]
+
+
 # Arrays in and out
 
 

@@ -42,7 +42,10 @@ def _put(**options: Any) -> Any:
 def _handler() -> Any:
     sharding = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
     kind = jax.core.ShapedArray((1,), np.dtype("f8"))
-    return _jax.array_result_handler(kind, sharding, committed=False, _skip_checks=True)
+    try:
+        return _jax.array_result_handler(kind, sharding, committed=False, _skip_checks=True)
+    except TypeError:  # the keyword is gone from newer ones
+        return _jax.array_result_handler(kind, sharding, committed=False)
 
 
 def _deserialize() -> Any:
