@@ -15,7 +15,7 @@ from lazytensor.core import metrics
 from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.node import nodes_made
 from lazytensor.core.place import Place, user_frame, user_stack
-from lazytensor.core.recorder import recorder
+from lazytensor.core.recorder import thread
 
 PATIENCE: Final = 2
 """A cut waits for its loop until this many times the usual work is pending."""
@@ -52,6 +52,7 @@ def cut_if_aligned() -> None:
     """Cut if this is the head of the loop of the last automatic cut, or of a better one."""
     from lazytensor.core.runtime import sync
 
+    recorder = thread.recorder
     if recorder.busy or _waits():
         return
     here = user_stack()
@@ -74,6 +75,7 @@ def cut_if_aligned() -> None:
 
 def _waits() -> bool:
     """Whether the loop has proved itself and this is not its head: the answer in most cases."""
+    recorder = thread.recorder
     loop = recorder.loop
     if loop is None or recorder.rounds < PROVED or recorder.work > PATIENCE * recorder.stride:
         return False
@@ -83,6 +85,7 @@ def _waits() -> bool:
 
 def _is_better(loop: Loop, pending: int) -> bool:
     """Whether to cut at this loop's head rather than wait for the current one's."""
+    recorder = thread.recorder
     seen = recorder.loops
     now = nodes_made()
     period = now - seen.get(loop, -MOST_NODES)
@@ -98,6 +101,7 @@ def _is_better(loop: Loop, pending: int) -> bool:
 
 def _loop_at(here: tuple[Place, ...]) -> Loop | None:
     """The loop that has come round: the program went backwards in one frame since last time."""
+    recorder = thread.recorder
     if here == recorder.previous:
         # One instruction may make several arrays; coming back this often is a loop of one.
         recorder.repeats += 1

@@ -19,9 +19,9 @@ from weakref import ref
 
 import numpy as np
 
-from lazytensor.core.node import Node
-from lazytensor.core.op import Attrs, Op, starts
-from lazytensor.core.recorder import recorder
+from lazytensor.core.node import Node, Signature
+from lazytensor.core.op import Op, starts
+from lazytensor.core.recorder import thread
 from lazytensor.core.types import TensorType, tensor_type
 
 _S64 = np.dtype(np.int64)
@@ -47,8 +47,8 @@ class Step(NamedTuple):
         """The operands after the base."""
         return () if self.starts is None else (starts(self.starts),)
 
-    def signature(self, base: TensorType) -> tuple[TensorType, Attrs]:
-        """The type of the view of a base of this type, and the attributes' values in order."""
+    def signature(self, base: TensorType) -> Signature:
+        """The op at a base of this type."""
         types = (base,) if self.starts is None else (base, tensor_type(_S64, (len(self.starts),)))
         return self.op.signature(types, dict(self.attrs))
 
@@ -73,6 +73,7 @@ class Cell:
     chain: Chain = ()
 
     def __init__(self, node: Node) -> None:
+        recorder = thread.recorder
         if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's: it is the next graph's
             overflow()
         self.node = node
@@ -92,6 +93,7 @@ class Cell:
 
     def write(self, node: Node) -> None:
         """Replace the data; `node` must be of the cell's type."""
+        recorder = thread.recorder
         if recorder.work > ELEMENTS_BOUND:
             overflow()
         was_pending = self.node.value is None
@@ -122,7 +124,7 @@ class View:
         if type is None:
             type = cell.type
             for step in chain:
-                type = step.signature(type)[0]
+                type = step.signature(type).type
         self.type = type
 
     @property
@@ -136,9 +138,10 @@ class View:
 
         value, type = self.cell.known(), self.cell.type
         for step in self.chain if value is not None else ():
-            type, attrs = step.signature(type)
+            signature = step.signature(type)
+            type = signature.type
             data = [] if step.starts is None else [np.array(step.starts, _S64)]
-            value = apply(step.op, [value, *data], attrs, type)
+            value = apply(step.op, [value, *data], signature.attrs, type)
         return value
 
     def write(self, node: Node) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from sys import _getframe
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
+
+from lazytensor.core.place import Place, hidden, is_hidden
+from lazytensor.core.recorder import thread
 
 if TYPE_CHECKING:
     from lazytensor.core.op import Op
-    from lazytensor.core.place import Place
     from lazytensor.core.types import TensorType
 
 Scalar = bool | int | float | complex
@@ -21,8 +25,24 @@ def nodes_made() -> int:
     return int(repr(serials)[len("count(") : -1])
 
 
+class Signature:
+    """An op at operands of certain types: what is the same in every record of it.
+
+    `attrs` are the attributes' values in the op's order. `type` is a tuple for an op with several
+    results. `work` is what one record counts for, in elements (see `types.NODE_WORK`).
+    """
+
+    __slots__ = ("attrs", "op", "type", "work")
+
+    def __init__(self, op: Op, attrs: tuple[Any, ...], type: Any, work: int) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.type = type
+        self.work = work
+
+
 class Node:
-    """One result of one op.
+    """One result of one op. Making one records it: as pending work, at the user's place.
 
     `value` is None while pending; a NumPy array or a device buffer once the node is a leaf; the
     Python numbers themselves for a slot. `type` is a tuple for an op with several results, which
@@ -31,22 +51,27 @@ class Node:
 
     __slots__ = ("__weakref__", "attrs", "op", "operands", "place", "serial", "type", "value")
 
-    def __init__(
-        self,
-        op: Op,
-        operands: tuple[Node, ...],
-        attrs: tuple[Any, ...],
-        type: TensorType,
-        place: Place | None = None,
-        value: Any = None,
-    ) -> None:
-        self.op = op
+    place: Place | None
+    value: Any
+
+    def __init__(self, signature: Signature, operands: tuple[Node, ...]) -> None:
+        self.op = signature.op
         self.operands = operands
-        self.attrs = attrs
-        self.type = type
-        self.place = place
-        self.value = value
+        self.attrs = signature.attrs
+        self.type: TensorType = signature.type
+        self.value = None
         self.serial = next(serials)
+        thread.recorder.work += signature.work
+        # The hottest loop of recording: `place.user_place`, written out.
+        frame: FrameType | None = _getframe(2)
+        while frame is not None:
+            code = frame.f_code
+            name = code.co_filename
+            if not (hidden[name] if name in hidden else is_hidden(name)):
+                self.place = code, frame.f_lasti
+                return
+            frame = frame.f_back
+        self.place = None
 
     def settle(self, value: Any) -> None:
         """Become a leaf holding `value`; the graph behind is let go."""
@@ -56,6 +81,20 @@ class Node:
     def __repr__(self) -> str:
         state = "pending" if self.value is None else "leaf"
         return f"<{state} {self.op.name} {self.type}>"
+
+
+class Input(Node):
+    """A node with nothing before it: a leaf, a slot, a parameter of a composite's body."""
+
+    __slots__ = ()
+
+    def __init__(self, op: Op, type: TensorType, value: Any = None) -> None:
+        self.op = op
+        self.operands = self.attrs = ()
+        self.type = type
+        self.place = None
+        self.value = value
+        self.serial = next(serials)
 
 
 def has_several(node: Node) -> bool:

@@ -17,9 +17,7 @@ import numpy as np
 
 from lazytensor.core.dtypes import DTypes, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.place import user_place
-from lazytensor.core.recorder import recorder
+from lazytensor.core.node import Input, Node, Signature
 from lazytensor.core.types import ResultType, TensorType, tensor_type
 
 Attrs = tuple[Any, ...]
@@ -41,46 +39,46 @@ class Op:
         self.operands = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
         self.attributes = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
         self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-        self.inferred: dict[tuple[Any, ...], tuple[Any, Attrs]] = {}
+        self.signatures: dict[tuple[Any, ...], Signature] = {}
         self.__doc__ = rule.__doc__
 
     def __call__(self, *operands: Node, **attrs: Any) -> Any:
         types = tuple(map(_type_of, operands))
         key = (types, *attrs.items()) if attrs else types
         try:
-            type, values = self.inferred[key]
+            signature = self.signatures[key]
         except KeyError:
-            type, values = self._infer(key, types, attrs)
-        node = Node(self, operands, values, type, user_place())
-        if type.__class__ is tuple:
-            recorder.work += type[0].work
-            parts = tuple(element(node, index=i) for i in range(len(type)))
+            signature = self._infer(key, types, attrs)
+        node = Node(signature, operands)
+        if signature.type.__class__ is tuple:
+            parts = tuple(element(node, index=i) for i in range(len(signature.type)))
             _elements[node] = tuple(map(ref, parts))
             return parts
-        recorder.work += type.moving if self.moves else type.work
         return node
 
-    def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> tuple[Any, Attrs]:
-        """The type of the result and the attribute values in order, without recording."""
+    def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Signature:
+        """The op at operands of these types, with the type of the result."""
         key = (types, *attrs.items()) if attrs else types
-        found = self.inferred.get(key)
+        found = self.signatures.get(key)
         return self._infer(key, types, attrs) if found is None else found
 
     def infer(self, *types: TensorType, **attrs: Any) -> ResultType:
         """The type of the result, without recording."""
-        return cast(ResultType, self.signature(types, attrs)[0])
+        return cast(ResultType, self.signature(types, attrs).type)
 
     def _infer(
         self, key: tuple[Any, ...], types: tuple[TensorType, ...], attrs: dict[str, Any]
-    ) -> tuple[Any, Attrs]:
+    ) -> Signature:
         for name in attrs.keys() - set(self.attributes):
             raise TypeError(f"{self.name}: no attribute {name!r}, has {self.attributes}")
         result = self.rule(*types, **attrs)
         values = tuple(attrs[a] if a in attrs else self.defaults[a] for a in self.attributes)
-        if len(self.inferred) > _SIGNATURES_KEPT:
-            self.inferred.clear()
-        self.inferred[key] = result, values
-        return result, values
+        if len(self.signatures) > _SIGNATURES_KEPT:
+            self.signatures.clear()
+        first = result[0] if isinstance(result, tuple) else result
+        work = first.moving if self.moves else first.work
+        found = self.signatures[key] = Signature(self, values, result, work)
+        return found
 
     def attrs_of(self, values: Attrs) -> dict[str, Any]:
         """A node's attribute values by name."""
@@ -211,7 +209,7 @@ _S64: Final = np.dtype(np.int64)
 
 def leaf(value: Any, type: TensorType | None = None) -> Node:
     """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
-    return Node(PARAMETER, (), (), type or tensor_type(value.dtype, value.shape), None, value)
+    return Input(PARAMETER, type or tensor_type(value.dtype, value.shape), value)
 
 
 def scalar(value: bool | int | float | complex, dtype: np.dtype) -> Node:
@@ -219,9 +217,9 @@ def scalar(value: bool | int | float | complex, dtype: np.dtype) -> Node:
 
     `value` is a Python number that `dtype` holds; the frontend checks and converts.
     """
-    return Node(SLOT, (), (), tensor_type(dtype), None, value)
+    return Input(SLOT, tensor_type(dtype), value)
 
 
 def starts(values: tuple[int, ...]) -> Node:
     """A vector `s64[n]` of slots: where a slice starts."""
-    return Node(SLOT, (), (), tensor_type(_S64, (len(values),)), None, values)
+    return Input(SLOT, tensor_type(_S64, (len(values),)), values)

@@ -10,51 +10,41 @@ Place = tuple[CodeType, int]
 """A code object and the offset of an instruction in it; made a line only when it is shown."""
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_hidden: dict[str, bool] = {"<frozen importlib._bootstrap>": True}
+hidden: dict[str, bool] = {"<frozen importlib._bootstrap>": True}
 
 
-def _is_hidden(filename: str) -> bool:
-    hidden = _hidden.get(filename)
-    if hidden is None:
-        hidden = _hidden[filename] = filename.startswith(_ROOT)
-    return hidden
+def is_hidden(filename: str) -> bool:
+    """Whether a file is the library's own."""
+    known = hidden.get(filename)
+    if known is None:
+        known = hidden[filename] = filename.startswith(_ROOT)
+    return known
 
 
 def hide(filename: str) -> None:
     """Count this file's frames as the library's own (a frontend outside the package, a runner)."""
-    _hidden[filename] = True
+    hidden[filename] = True
 
 
 def user_frame(depth: int = 2) -> FrameType | None:
     """The innermost frame that is not the library's own, if any."""
     frame: FrameType | None = _getframe(depth)
-    while frame is not None and _hidden.get(name := frame.f_code.co_filename, True):
-        if name not in _hidden and not _is_hidden(name):
-            break
+    while frame is not None and is_hidden(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
 def user_place() -> Place | None:
     """Where in the user's code the caller's caller was called from."""
-    # Once a node: `user_frame`, written out.
-    frame: FrameType | None = _getframe(2)
-    while frame is not None:
-        code = frame.f_code
-        hidden = _hidden.get(code.co_filename)
-        if hidden is None:
-            hidden = _is_hidden(code.co_filename)
-        if not hidden:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
+    frame = user_frame(3)
+    return None if frame is None else (frame.f_code, frame.f_lasti)
 
 
 def user_stack() -> tuple[Place, ...]:
     """The places of every user frame, innermost first: a point in a running program."""
     frame, places = user_frame(2), []
     while frame is not None:
-        if not _is_hidden(frame.f_code.co_filename):
+        if not is_hidden(frame.f_code.co_filename):
             places.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return tuple(places)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazytensor.core.dtypes import short_name
-from lazytensor.core.node import Node
+from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, SLOT, Composite, Op
 from lazytensor.core.types import TensorType
 
@@ -233,7 +233,7 @@ def trace_types(
     body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
 ) -> Program:
     """The program of `body` over operands of these types, parameters first and in order."""
-    parameters = [Node(PARAMETER, (), (), type) for type in types]
+    parameters: list[Node] = [Input(PARAMETER, type) for type in types]
     result = body(*parameters, **attrs)
     multiple = isinstance(result, tuple | list)
     outputs = list(result) if multiple else [result]

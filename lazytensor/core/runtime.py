@@ -26,10 +26,10 @@ from lazytensor.core import execution, failures, metrics
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import cache
 from lazytensor.core.failures import Failure
-from lazytensor.core.node import Node, has_several, nodes_made
+from lazytensor.core.node import Input, Node, Signature, has_several, nodes_made
 from lazytensor.core.op import PARAMETER, SLOT, element, elements
 from lazytensor.core.program import cut, reachable
-from lazytensor.core.recorder import recorder
+from lazytensor.core.recorder import thread
 from lazytensor.core.slots import pack
 from lazytensor.core.types import tensor_type
 
@@ -42,6 +42,7 @@ LARGEST: Final = 1500
 
 def sync(*nodes: Node, cause: str = "sync()") -> None:
     """Compute every pending cell of this thread, and `nodes`."""
+    recorder = thread.recorder
     with _lock:
         wanted = _pending(nodes)
         live = _live(wanted)
@@ -85,6 +86,7 @@ def fetch(node: Node) -> np.ndarray:
 
 def _live(wanted: list[Node]) -> list[Node]:
     """The pending nodes of this thread's live cells, in the order they became so, and `wanted`."""
+    recorder = thread.recorder
     cells = (r() for r in recorder.cells)
     nodes = [cell.node for cell in cells if cell is not None]
     if recorder.refused:
@@ -170,7 +172,7 @@ def _owned(leaves: list[Node], edges: Counter[Node]) -> list[bool]:
 def _references_of_bookkeeping() -> int:
     """References that `_held` and `_owned` see to a node that only a graph's edge refers to."""
     type = tensor_type(np.dtype(np.float32))
-    user = Node(element, (Node(PARAMETER, (), (), type),), (0,), type)
+    user = Node(Signature(element, (0,), type, 0), (Input(PARAMETER, type),))
     nodes = [*user.operands]
     edges = Counter(user.operands)
     return next(iter([sys.getrefcount(node) - edges[node] for node in nodes]))

@@ -6,7 +6,7 @@ import pytest
 
 from lazytensor.core import metrics
 from lazytensor.core.cache import cache
-from lazytensor.core.recorder import recorder
+from lazytensor.core.recorder import Recorder, thread
 from lazytensor.core.settings import settings
 
 
@@ -23,5 +23,5 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def forget() -> None:
     """As in a new process: no programs, nothing pending, no anchor, no counts."""
     cache.clear()
-    recorder.__init__()  # type: ignore[misc]
+    thread.recorder = Recorder()
     metrics.reset()

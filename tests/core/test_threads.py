@@ -10,7 +10,7 @@ import pytest
 from lazytensor.core import metrics, ops
 from lazytensor.core.cell import Cell
 from lazytensor.core.op import leaf
-from lazytensor.core.recorder import recorder
+from lazytensor.core.recorder import thread as recording
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 from lazytensor.core.types import tensor_type
@@ -72,7 +72,7 @@ def test_an_array_of_one_thread_is_observed_in_another() -> None:
     thread = threading.Thread(target=record)
     thread.start()
     thread.join()
-    assert not recorder.cells
+    assert not recording.recorder.cells
     x, y = made
     assert np.array_equal(x.numpy(), np.arange(float(N)) * 2 + 1)
     np.testing.assert_allclose(y.numpy(), np.sin(np.arange(float(N)) * 2 + 1), atol=1e-12)

@@ -13,7 +13,7 @@ from lazytensor.core.errors import DataError, SingularMatrixError, Unsupported
 from lazytensor.core.interpret import references
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, leaf
-from lazytensor.core.recorder import recorder
+from lazytensor.core.recorder import thread as recording
 from lazytensor.core.runtime import LARGEST, fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
@@ -215,7 +215,7 @@ def test_cells_of_a_failed_cut_are_cut_again_once_written(broken_sine: Op) -> No
     x[0] = 5.0
     sync()
     assert x.node.value is not None
-    assert not recorder.busy
+    assert not recording.recorder.busy
 
 
 def test_an_op_without_a_reference_says_what_to_edit(

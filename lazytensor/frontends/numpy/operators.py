@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import masked, numerics
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.masked import Masked
-from lazytensor.frontends.numpy.plans import backward, forward
+from lazytensor.frontends.numpy.plans import backward, forward, planned
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS
 from lazytensor.frontends.numpy.ufunc import call, ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
@@ -114,20 +113,9 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
     def operator(x: Any, other: Any) -> Any:
         ref = x.ref
         node = ref.node
-        type_ = node.type
-        kind = type(other)
         if x._shadow is None or x._shadow.flags.writeable:
-            if kind is ndarray or kind is Scalar:
-                second = other.ref.node
-                plan = plans.get((type_, second.type))
-                made = None if plan is None else plan[0](node, second)
-            else:
-                plan = plans.get((type_, kind))
-                if plan is None or not plan[2] <= other <= plan[3]:
-                    made = None
-                else:
-                    made = plan[0](node, scalar(other, plan[4]))
-            if made is not None and made.type is type_:
+            made = planned(plans, node, other)
+            if made is not None and made.type is node.type:
                 ref.write(made)
                 return x
         if name == "matmul" and (not x.ndim or np.ndim(other) < 2):

@@ -7,31 +7,42 @@ class of a number. That look-up is the hot path of recording.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, cast
 
 import numpy as np
 
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.node import Node, Signature
+from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.loops import Loop
 
 PLANS_BOUND: Final = 20_000
 
 
-class Plan(NamedTuple):
-    """`op(*nodes)` is the result, held by an object of class `cls`.
+class Plan:
+    """What a plain call records, `signature`, or if that is None calls; an object of class `cls`
+    holds the result.
 
-    A number enters as a scalar of `dtype` if it is within `low` and `high`.
+    A number enters as a scalar of `dtype` if it is within `low` and `high`. `number` is the scalar
+    of the last call: a program's constants come back as the same objects.
     """
 
-    op: Any
-    cls: type
-    low: Any = None
-    high: Any = None
-    dtype: Any = None
+    __slots__ = ("cls", "dtype", "high", "low", "number", "op", "signature")
+
+    def __init__(
+        self,
+        op: Any,
+        cls: type,
+        signature: Signature | None,
+        limits: tuple[Any, Any, Any] = (None, None, None),
+    ) -> None:
+        self.op = op
+        self.cls = cls
+        self.signature = signature
+        self.low, self.high, self.dtype = limits
+        self.number: Node | None = None
 
 
 Plans = dict[Any, Plan]
@@ -48,14 +59,20 @@ def forward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             plan = plans.get((node.type, second.type))
             if plan is None:
                 return slow(x, other)
-            made = plan[0](node, second)
         else:
             plan = plans.get((node.type, kind))
-            if plan is None or not plan[2] <= other <= plan[3]:
+            if plan is None:
                 return slow(x, other)
-            made = plan[0](node, scalar(other, plan[4]))
-        result: Any = new(plan[1])
-        result.ref = Cell(made)
+            second = plan.number
+            if second is None or second.value is not other:
+                if not plan.low <= other <= plan.high:
+                    return slow(x, other)
+                second = plan.number = scalar(other, plan.dtype)
+        signature = plan.signature
+        result: Any = new(plan.cls)
+        result.ref = Cell(
+            plan.op(node, second) if signature is None else Node(signature, (node, second))
+        )
         result._shadow = result._base = None
         return result
 
@@ -68,10 +85,18 @@ def backward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, An
     def call(x: Any, other: Any) -> Any:
         node = x.ref.node
         plan = plans.get((type(other), node.type))
-        if plan is None or not plan[2] <= other <= plan[3]:
+        if plan is None:
             return slow(x, other)
-        result: Any = new(plan[1])
-        result.ref = Cell(plan[0](scalar(other, plan[4]), node))
+        first = plan.number
+        if first is None or first.value is not other:
+            if not plan.low <= other <= plan.high:
+                return slow(x, other)
+            first = plan.number = scalar(other, plan.dtype)
+        signature = plan.signature
+        result: Any = new(plan.cls)
+        result.ref = Cell(
+            plan.op(first, node) if signature is None else Node(signature, (first, node))
+        )
         result._shadow = result._base = None
         return result
 
@@ -86,12 +111,35 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
         plan = plans.get(node.type)
         if plan is None:
             return slow(x)
-        result: Any = new(plan[1])
-        result.ref = Cell(plan[0](node))
+        signature = plan.signature
+        result: Any = new(plan.cls)
+        result.ref = Cell(plan.op(node) if signature is None else Node(signature, (node,)))
         result._shadow = result._base = None
         return result
 
     return call
+
+
+def planned(plans: Plans, node: Node, other: Any) -> Node | None:
+    """What `f(node, other)` records, for a lazy `other` or a number; None if it has no plan."""
+    kind = type(other)
+    if kind is ndarray or kind is Scalar:
+        second = other.ref.node
+        plan = plans.get((node.type, second.type))
+        if plan is None:
+            return None
+    else:
+        plan = plans.get((node.type, kind))
+        if plan is None:
+            return None
+        second = plan.number
+        if second is None or second.value is not other:
+            if not plan.low <= other <= plan.high:
+                return None
+            second = plan.number = scalar(other, plan.dtype)
+    signature = plan.signature
+    made = plan.op(node, second) if signature is None else Node(signature, (node, second))
+    return cast(Node, made)
 
 
 def remember(
@@ -107,15 +155,16 @@ def remember(
         plain = plain and (not isinstance(x, Node) or x.type.dtype is dtype)
     op = loop.body if plain else loop
     cls = ndarray if made.type.ndim else Scalar
-    if len(inputs) == 1:
-        plans[types[0]] = Plan(op, cls)
-    elif number is None:
-        plans[tuple(types)] = Plan(op, cls)
-    else:
+    limits: Any = (None, None, None)
+    if number is not None:
         types[number] = type(inputs[number])
         limits = _limits(operands[number], loop.dtypes[number])
-        if limits is not None:
-            plans[tuple(types)] = Plan(op, cls, *limits)
+        if limits is None:
+            return
+    signature = None
+    if isinstance(op, Op) and made.op is op:
+        signature = op.signature(tuple(x.type for x in made.operands), {})
+    plans[types[0] if len(types) == 1 else tuple(types)] = Plan(op, cls, signature, limits)
 
 
 _NUMBERS: Final = (bool, int, float, complex, np.generic)
