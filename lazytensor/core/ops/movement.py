@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lazytensor.core.cell import MERGES, WRITES, Step
+from lazytensor.core.cell import MERGES, WRITES, Step, view_step
 from lazytensor.core.dtypes import NUMBERS, STORED
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
@@ -199,32 +199,32 @@ WRITES[imag] = lambda base, value: complex_(real(base), value)
 
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:
     """The view step of a slice; with negative strides, of a reversal."""
-    return Step(slice, begin, (("sizes", sizes), ("strides", strides)))
+    return view_step(slice, begin, (("sizes", sizes), ("strides", strides)))
 
 
 def reshape_step(shape: Shape) -> Step:
     """The view step of a reshape."""
-    return Step(reshape, None, (("shape", shape),))
+    return view_step(reshape, None, (("shape", shape),))
 
 
 def transpose_step(axes: Ints) -> Step:
     """The view step of a transpose."""
-    return Step(transpose, None, (("axes", axes),))
+    return view_step(transpose, None, (("axes", axes),))
 
 
 def diagonal_step(offset: int, axis1: int, axis2: int) -> Step:
     """The view step of a diagonal."""
-    return Step(diagonal, None, (("axis1", axis1), ("axis2", axis2), ("offset", offset)))
+    return view_step(diagonal, None, (("axis1", axis1), ("axis2", axis2), ("offset", offset)))
 
 
 def real_step() -> Step:
     """The view step of the real part of complex elements."""
-    return Step(real, None, ())
+    return view_step(real, None, ())
 
 
 def imag_step() -> Step:
     """The view step of the imaginary part of complex elements."""
-    return Step(imag, None, ())
+    return view_step(imag, None, ())
 
 
 def _merge_slices(first: Step, second: Step) -> Step:
