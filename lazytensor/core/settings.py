@@ -22,7 +22,9 @@ class Settings:
     and `interpret` always do the one. `programs` (LAZYTENSOR_PROGRAMS): compiled programs kept in
     memory. `disk` (LAZYTENSOR_DISK=0 turns it off) and `disk_bytes` (LAZYTENSOR_CACHE_BYTES): the
     cache on disk. `slow_compile` (LAZYTENSOR_SLOW_COMPILE): seconds after which a compile is
-    announced on standard error.
+    announced on standard error. `eager` (LAZYTENSOR_EAGER): arrays of fewer elements that are made
+    of host data stay the host framework's own, as recording what is done to them takes longer than
+    doing it.
     """
 
     tier: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_TIER", "auto"))
@@ -32,6 +34,7 @@ class Settings:
         default_factory=lambda: int(_number("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
     )
     slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
+    eager: int = field(default_factory=lambda: int(_number("LAZYTENSOR_EAGER", 0)))
 
 
 settings = Settings()

@@ -16,6 +16,7 @@ from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import loops, masked, ufunc_methods
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
+from lazytensor.frontends.numpy.eager import all_stay
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, remember
@@ -60,6 +61,8 @@ class ufunc(metaclass=UfuncType):
                         return self._forward(x, other)
                     if type(other) is ndarray:
                         return self._backward(other, x)
+        if all_stay(args) and all_stay(kwargs.values()):
+            return self.real(*args, **kwargs)
         return call(self, args, kwargs)
 
     def loop(self, kinds: tuple[loops.Kind, ...], **how: Any) -> loops.Loop:

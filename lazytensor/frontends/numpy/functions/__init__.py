@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import host
+from lazytensor.frontends.numpy import eager, host
 from lazytensor.frontends.numpy.functions import (
     arrays,
     broadcasting,
@@ -66,6 +66,13 @@ _MODULES: Final = (
     writing,
 )
 
+_MAKERS: Final = {
+    arrays: eager.of_data,
+    creation: eager.of_shape,
+    diagonals: eager.of_numbers,
+    generators: eager.of_data,
+}
+
 LAZY: Final[dict[str, Function]] = {
     **{
         name: lazily(name, function, getattr(np, name))
@@ -75,8 +82,8 @@ LAZY: Final[dict[str, Function]] = {
     },
     **numpys.LAZY,
     **{
-        name: dressed(function, getattr(np, name))
-        for module in (arrays, creation, diagonals, generators)
+        name: dressed(made_of(function, getattr(np, name)), getattr(np, name))
+        for module, made_of in _MAKERS.items()
         for name, function in module.PLAIN.items()
     },
 }
