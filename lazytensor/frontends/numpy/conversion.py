@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lazytensor.core.memory import copied
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
@@ -31,5 +32,5 @@ def array(x: Any, dtype: Any = None) -> Any:
         from lazytensor.frontends.numpy.functions.arrays import nested
 
         return nested(x, dtype)
-    made = np.array(x, dtype, order="C")
+    made = copied(x, dtype) if type(x) is np.ndarray else np.array(x, dtype, order="C")
     return wrap(host_leaf(made)) if made.dtype in CANONICAL else made

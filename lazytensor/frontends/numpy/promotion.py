@@ -9,6 +9,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import STORED
+from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf, scalar
 from lazytensor.core.place import line_of, user_place
@@ -58,7 +59,7 @@ def operand(x: Any) -> Node:
     if isinstance(x, np.generic):
         return scalar(x.item(), canonical(x.dtype))
     if isinstance(x, np.ndarray):
-        return host_leaf(np.array(x, order="C", copy=True, subok=False))
+        return host_leaf(copied(x))
     from lazytensor.frontends.numpy import conversion
 
     made = conversion.array(x)

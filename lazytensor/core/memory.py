@@ -1,0 +1,25 @@
+"""Host memory that a backend can use as it is."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+ALIGNMENT: Final = 64
+"""XLA on a CPU takes arrays at such addresses as they are, and copies all others."""
+LARGE: Final = 2**16
+"""Bytes from which a copy costs more than finding such an address."""
+
+
+def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
+    """A copy in rows, of another dtype if that is given, at an aligned address if it is large."""
+    wanted = array.dtype if dtype is None else np.dtype(dtype)
+    nbytes = array.size * wanted.itemsize
+    if nbytes < LARGE or wanted.hasobject:
+        return np.array(array, wanted, order="C", copy=True, subok=False)
+    memory = np.empty(nbytes + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    made: np.ndarray = memory[start : start + nbytes].view(wanted).reshape(array.shape)
+    np.copyto(made, array, casting="unsafe")
+    return made
