@@ -14,13 +14,13 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import ref
 
 import numpy as np
 
 from lazytensor.core.node import Node, Signature
-from lazytensor.core.op import Op, starts
+from lazytensor.core.op import Attrs, Op, starts
 from lazytensor.core.recorder import thread
 from lazytensor.core.types import TensorType, tensor_type
 
@@ -36,30 +36,74 @@ ELEMENTS_BOUND = 2**21
 """Pending work, in elements, past which the graph is cut by itself (see `types.NODE_WORK`)."""
 
 
+class Form:
+    """A view op with its static attributes, sorted by name. Made by `view_step`, which interns."""
+
+    __slots__ = ("_signatures", "attrs", "keywords", "op")
+
+    def __init__(self, op: Op, attrs: Attrs) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.keywords: dict[str, Any] = dict(attrs)
+        self._signatures: dict[TensorType, Signature] = {}
+
+    def at(self, base: TensorType, starts: tuple[int, ...] | None) -> Signature:
+        """The op at a base of this type, and at starts if it takes them."""
+        found = self._signatures.get(base)
+        if found is None:
+            types = (base,) if starts is None else (base, tensor_type(_S64, (len(starts),)))
+            found = self._signatures[base] = self.op.signature(types, self.keywords)
+        return found
+
+
 class Step(NamedTuple):
-    """One view op: `starts` enter a program as slots, `attrs` are static and sorted by name."""
+    """One view op: `starts`, if it takes them, enter a program as slots."""
 
-    op: Op
+    form: Form
     starts: tuple[int, ...] | None
-    attrs: tuple[tuple[str, Any], ...]
 
-    def data(self) -> tuple[Node, ...]:
-        """The operands after the base."""
-        return () if self.starts is None else (starts(self.starts),)
+    @property
+    def op(self) -> Op:
+        """The view op."""
+        return self.form.op
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The static attributes."""
+        return self.form.keywords
 
     def signature(self, base: TensorType) -> Signature:
         """The op at a base of this type."""
-        types = (base,) if self.starts is None else (base, tensor_type(_S64, (len(self.starts),)))
-        return self.op.signature(types, dict(self.attrs))
+        return self.form.at(base, self.starts)
 
     def read(self, base: Node) -> Node:
         """The view of `base`."""
-        node: Node = self.op(base, *self.data(), **dict(self.attrs))
-        return node
+        values = self.starts
+        operands = (base,) if values is None else (base, starts(values))
+        return Node(self.form.at(base.type, values), operands)
 
     def write(self, base: Node, value: Node) -> Node:
         """`base` with what the view shows replaced by `value`."""
-        return WRITES[self.op](base, value, *self.data(), **dict(self.attrs))
+        form, values = self.form, self.starts
+        write = WRITES[form.op]
+        if values is None:
+            return write(base, value, **form.keywords)
+        return write(base, value, starts(values), **form.keywords)
+
+
+_forms: dict[tuple[Op, Attrs], Form] = {}
+_FORMS_BOUND: Final = 50_000
+
+
+def view_step(op: Op, starts: tuple[int, ...] | None = None, **attrs: Any) -> Step:
+    """The step of a view op. Equal ones compare equal, by the identity of their form."""
+    key = op, tuple(sorted(attrs.items()))
+    form = _forms.get(key)
+    if form is None:
+        if len(_forms) > _FORMS_BOUND:
+            _forms.clear()  # steps made before are no longer equal to new ones: reads happen twice
+        form = _forms.setdefault(key, Form(*key))
+    return Step(form, starts)
 
 
 Chain = tuple[Step, ...]
@@ -162,19 +206,17 @@ def _read(cell: Cell, chain: Chain) -> Node:
     reads = cell.reads
     if reads is None:
         reads = cell.reads = {}
-    known = reads.get(chain)
-    node = known() if known is not None else None
-    if node is not None:
-        return node
+    elif chain in reads and (known := reads[chain]()) is not None:
+        return known
     node = cell.node
     for i in range(1, len(chain) + 1):
-        known = reads.get(chain[:i])
-        shorter = known() if known is not None else None
-        if shorter is None:
-            node = chain[i - 1].read(node)
-            reads[chain[:i]] = ref(node)
-        else:
-            node = shorter
+        shorter = chain[:i]
+        read = reads.get(shorter)
+        found = None if read is None else read()
+        if found is None:
+            found = chain[i - 1].read(node)
+            reads[shorter] = ref(found)
+        node = found
     return node
 
 

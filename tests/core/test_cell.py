@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lazytensor.core import metrics, ops
-from lazytensor.core.cell import WRITES, Cell, Step
+from lazytensor.core.cell import WRITES, Cell, Step, view_step
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
@@ -53,7 +53,7 @@ def steps(shape: Shape) -> list[Row]:
     ]
     if ndim:
         found += slices(shape)
-        reverse = Step(ops.reverse, None, (("axes", (ndim - 1,)),))
+        reverse = view_step(ops.reverse, axes=(ndim - 1,))
         found.append((reverse, lambda x: np.flip(x, ndim - 1)))
     if ndim > 1:
         for offset in (0, -1, 1):

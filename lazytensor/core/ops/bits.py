@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lazytensor.core.cell import WRITES, Step
+from lazytensor.core.cell import WRITES, Step, view_step
 from lazytensor.core.dtypes import (
     BOOLS,
     FLOATS,
@@ -91,4 +91,4 @@ WRITES[bitcast] = lambda base, value, *, dtype: bitcast(value, dtype=base.type.d
 
 def bitcast_step(dtype: np.dtype) -> Step:
     """The view step of a bitcast."""
-    return Step(bitcast, None, (("dtype", dtype),))
+    return view_step(bitcast, dtype=dtype)

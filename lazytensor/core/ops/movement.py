@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lazytensor.core.cell import MERGES, WRITES, Step
+from lazytensor.core.cell import MERGES, WRITES, Step, view_step
 from lazytensor.core.dtypes import NUMBERS, STORED
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
@@ -181,9 +181,9 @@ def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
 
 
 def _write_slice(base: Node, value: Node, starts: Node, *, sizes: Shape, strides: Ints) -> Node:
-    forward = all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True))
-    if value.type is base.type and forward:
-        return value  # all of it: what the base was does not matter, and need not be computed
+    whole = value.type is base.type
+    if whole and all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True)):
+        return value  # what the base was does not matter, and need not be computed
     node: Node = update_slice(base, value, starts, strides=strides)
     return node
 
@@ -197,40 +197,50 @@ WRITES[real] = lambda base, value: complex_(value, imag(base))
 WRITES[imag] = lambda base, value: complex_(real(base), value)
 
 
+def reshaped(x: Node, type: TensorType) -> Node:
+    """`x` in this type, of the same size: `x` itself or what it was reshaped from, if that is."""
+    while x.type is not type:
+        if x.op is not reshape or x.value is not None:
+            node: Node = reshape(x, shape=type.shape)
+            return node
+        (x,) = x.operands
+    return x
+
+
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:
     """The view step of a slice; with negative strides, of a reversal."""
-    return Step(slice, begin, (("sizes", sizes), ("strides", strides)))
+    return view_step(slice, begin, sizes=sizes, strides=strides)
 
 
 def reshape_step(shape: Shape) -> Step:
     """The view step of a reshape."""
-    return Step(reshape, None, (("shape", shape),))
+    return view_step(reshape, shape=shape)
 
 
 def transpose_step(axes: Ints) -> Step:
     """The view step of a transpose."""
-    return Step(transpose, None, (("axes", axes),))
+    return view_step(transpose, axes=axes)
 
 
 def diagonal_step(offset: int, axis1: int, axis2: int) -> Step:
     """The view step of a diagonal."""
-    return Step(diagonal, None, (("axis1", axis1), ("axis2", axis2), ("offset", offset)))
+    return view_step(diagonal, offset=offset, axis1=axis1, axis2=axis2)
 
 
 def real_step() -> Step:
     """The view step of the real part of complex elements."""
-    return Step(real, None, ())
+    return view_step(real)
 
 
 def imag_step() -> Step:
     """The view step of the imaginary part of complex elements."""
-    return Step(imag, None, ())
+    return view_step(imag)
 
 
 def _merge_slices(first: Step, second: Step) -> Step:
     assert first.starts is not None
     assert second.starts is not None
-    before, after = dict(first.attrs), dict(second.attrs)
+    before, after = first.keywords, second.keywords
     begin = tuple(
         a + b * step
         for a, b, step in zip(first.starts, second.starts, before["strides"], strict=True)
@@ -242,7 +252,7 @@ def _merge_slices(first: Step, second: Step) -> Step:
 MERGES[slice, slice] = _merge_slices
 MERGES[reshape, reshape] = lambda first, second: second
 MERGES[transpose, transpose] = lambda first, second: transpose_step(
-    tuple(first.attrs[0][1][axis] for axis in second.attrs[0][1])
+    tuple(first.keywords["axes"][axis] for axis in second.keywords["axes"])
 )
 
 for _op in (broadcast, reshape, transpose, slice, update_slice):

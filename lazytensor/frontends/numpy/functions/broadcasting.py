@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Step
+from lazytensor.core.cell import view_step
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
 from lazytensor.frontends.numpy.shadow import read_only, shadow
@@ -20,7 +20,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     layout = np.broadcast_to(shadow(x), shape)
     if layout.shape == x.shape:
         return shown(x, read_only(shadow(x)))
-    return shown(x, layout, Step(ops.broadcast, None, (("shape", layout.shape),)))
+    return shown(x, layout, view_step(ops.broadcast, shape=layout.shape))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
