@@ -36,7 +36,7 @@ class Contestant:
         self.results = []  # the last call's memory is free again before the next takes any
         arguments = self.call.arguments(self.data)
         start = time.perf_counter()
-        returned = self.call.function(**arguments)
+        returned = self.call.function(*arguments.values())
         self.results = self.call.results(returned, arguments)
         self.ready(self.results)
         return time.perf_counter() - start

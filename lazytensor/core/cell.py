@@ -14,15 +14,15 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
-from weakref import ref
+from typing import Any, Final
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
 from lazytensor.core.node import Node, Signature
-from lazytensor.core.op import Attrs, Op, starts
+from lazytensor.core.op import Op, starts
 from lazytensor.core.recorder import thread
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.types import TensorType
 
 _S64 = np.dtype(np.int64)
 Write = Callable[..., Node]
@@ -36,74 +36,68 @@ ELEMENTS_BOUND = 2**21
 """Pending work, in elements, past which the graph is cut by itself (see `types.NODE_WORK`)."""
 
 
-class Form:
-    """A view op with its static attributes, sorted by name. Made by `view_step`, which interns."""
+class Step:
+    """One view op: `starts` enter a program as slots, `attrs` are static and sorted by name.
 
-    __slots__ = ("_signatures", "attrs", "keywords", "op")
+    Equal steps are one object, so that chains of them are compared and hashed by identity. `data`
+    are the operands after the base. What reading and writing record is kept by type, as a view in a
+    loop is read every time round: `reads` by the base's; `writes` by the base's and the value's,
+    None where the value is all there is.
+    """
 
-    def __init__(self, op: Op, attrs: Attrs) -> None:
+    __slots__ = ("__weakref__", "attrs", "data", "op", "reads", "starts", "writes")
+
+    def __init__(
+        self, op: Op, starts_: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]
+    ) -> None:
         self.op = op
+        self.starts = starts_
         self.attrs = attrs
-        self.keywords: dict[str, Any] = dict(attrs)
-        self._signatures: dict[TensorType, Signature] = {}
+        self.data: tuple[Node, ...] = () if starts_ is None else (starts(starts_),)
+        self.reads: dict[TensorType, Signature] = {}
+        self.writes: dict[tuple[TensorType, TensorType], Signature | None] = {}
 
-    def at(self, base: TensorType, starts: tuple[int, ...] | None) -> Signature:
-        """The op at a base of this type, and at starts if it takes them."""
-        found = self._signatures.get(base)
-        if found is None:
-            types = (base,) if starts is None else (base, tensor_type(_S64, (len(starts),)))
-            found = self._signatures[base] = self.op.signature(types, self.keywords)
-        return found
-
-
-class Step(NamedTuple):
-    """One view op: `starts`, if it takes them, enter a program as slots."""
-
-    form: Form
-    starts: tuple[int, ...] | None
-
-    @property
-    def op(self) -> Op:
-        """The view op."""
-        return self.form.op
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """The static attributes."""
-        return self.form.keywords
+    def __reduce__(self) -> tuple[object, ...]:
+        return view_step, (self.op, self.starts, self.attrs)
 
     def signature(self, base: TensorType) -> Signature:
         """The op at a base of this type."""
-        return self.form.at(base, self.starts)
+        found = self.reads.get(base)
+        if found is None:
+            types = (base, *(node.type for node in self.data))
+            found = self.reads[base] = self.op.signature(types, dict(self.attrs))
+        return found
 
     def read(self, base: Node) -> Node:
         """The view of `base`."""
-        values = self.starts
-        operands = (base,) if values is None else (base, starts(values))
-        return Node(self.form.at(base.type, values), operands)
+        signature = self.reads.get(base.type)
+        return Node(signature or self.signature(base.type), (base, *self.data))
 
     def write(self, base: Node, value: Node) -> Node:
         """`base` with what the view shows replaced by `value`."""
-        form, values = self.form, self.starts
-        write = WRITES[form.op]
-        if values is None:
-            return write(base, value, **form.keywords)
-        return write(base, value, starts(values), **form.keywords)
+        key = base.type, value.type
+        if key in self.writes:
+            signature = self.writes[key]
+            return value if signature is None else Node(signature, (base, value, *self.data))
+        made = WRITES[self.op](base, value, *self.data, **dict(self.attrs))
+        if made is value:
+            self.writes[key] = None
+        elif made.operands == (base, value, *self.data):
+            types = tuple(node.type for node in made.operands)
+            self.writes[key] = made.op.signature(types, made.op.attrs_of(made.attrs))
+        return made
 
 
-_forms: dict[tuple[Op, Attrs], Form] = {}
-_FORMS_BOUND: Final = 50_000
+_steps: Final[WeakValueDictionary[tuple[Any, ...], Step]] = WeakValueDictionary()
 
 
-def view_step(op: Op, starts: tuple[int, ...] | None = None, **attrs: Any) -> Step:
-    """The step of a view op. Equal ones compare equal, by the identity of their form."""
-    key = op, tuple(sorted(attrs.items()))
-    form = _forms.get(key)
-    if form is None:
-        if len(_forms) > _FORMS_BOUND:
-            _forms.clear()  # steps made before are no longer equal to new ones: reads happen twice
-        form = _forms.setdefault(key, Form(*key))
-    return Step(form, starts)
+def view_step(op: Op, starts: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]) -> Step:
+    """The one step that does this."""
+    key = (op, starts, attrs)
+    found = _steps.get(key)
+    if found is None:
+        found = _steps[key] = Step(op, starts, attrs)
+    return found
 
 
 Chain = tuple[Step, ...]
@@ -184,7 +178,7 @@ class View:
         for step in self.chain if value is not None else ():
             signature = step.signature(type)
             type = signature.type
-            data = [] if step.starts is None else [np.array(step.starts, _S64)]
+            data = [np.array(node.value, _S64) for node in step.data]
             value = apply(step.op, [value, *data], signature.attrs, type)
         return value
 
@@ -206,17 +200,23 @@ def _read(cell: Cell, chain: Chain) -> Node:
     reads = cell.reads
     if reads is None:
         reads = cell.reads = {}
-    elif chain in reads and (known := reads[chain]()) is not None:
-        return known
+    known = reads.get(chain)
+    node = known() if known is not None else None
+    if node is not None:
+        return node
     node = cell.node
+    if len(chain) == 1:
+        node = chain[0].read(node)
+        reads[chain] = ref(node)
+        return node
     for i in range(1, len(chain) + 1):
-        shorter = chain[:i]
-        read = reads.get(shorter)
-        found = None if read is None else read()
-        if found is None:
-            found = chain[i - 1].read(node)
-            reads[shorter] = ref(found)
-        node = found
+        known = reads.get(chain[:i])
+        shorter = known() if known is not None else None
+        if shorter is None:
+            node = chain[i - 1].read(node)
+            reads[chain[:i]] = ref(node)
+        else:
+            node = shorter
     return node
 
 

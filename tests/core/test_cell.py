@@ -53,7 +53,7 @@ def steps(shape: Shape) -> list[Row]:
     ]
     if ndim:
         found += slices(shape)
-        reverse = view_step(ops.reverse, axes=(ndim - 1,))
+        reverse = view_step(ops.reverse, None, (("axes", (ndim - 1,)),))
         found.append((reverse, lambda x: np.flip(x, ndim - 1)))
     if ndim > 1:
         for offset in (0, -1, 1):

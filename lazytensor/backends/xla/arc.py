@@ -94,9 +94,12 @@ def _arctangent(x: Node) -> Node:
 
 
 def _angle(y: Node, x: Node) -> Node:
-    # Halved, so that their sum does not overflow; of two infinities or zeros, two ones or 0 / 1.
-    y_size, x_size = (ops.multiply(ops.abs(v), number(0.5, v)) for v in (y, x))
+    # Halved if large, so that their sum does not overflow; of two infinities or zeros, two ones or
+    # 0 / 1.
     one, infinity = number(1, x), number(np.inf, x)
+    large = ops.greater(ops.maximum(ops.abs(y), ops.abs(x)), one)
+    scale = ops.select(large, number(0.5, x), one)
+    y_size, x_size = (ops.multiply(ops.abs(v), scale) for v in (y, x))
     far = ops.equal(ops.minimum(x_size, y_size), infinity)
     none = ops.equal(ops.maximum(x_size, y_size), number(0, x))
     abscissa = ops.select(ops.or_(far, none), one, x_size)

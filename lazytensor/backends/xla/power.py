@@ -68,7 +68,7 @@ def _logarithm(x: Node) -> tuple[Node, Node]:
 def _positive_f64(x: Node, y: Node) -> Node:
     """`x**y` for finite positive x."""
     log_head, log_tail = _logarithm(x)
-    bound = number(2.0**40, y)  # beyond, only 1 has a power that is neither 0 nor infinite
+    bound = number(2.0**64, y)  # beyond, only 1 has a power that is neither 0 nor infinite
     y = ops.clamp(ops.negate(bound), y, bound)
     y_head = head(y)
     high = ops.multiply(y_head, log_head)

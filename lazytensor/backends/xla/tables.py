@@ -15,6 +15,7 @@ MODULES = (
     "hyperbolic",
     "power",
     "root",
+    "complexes",  # on top of those above
     "movement",
     "update",
     "reduction",

@@ -91,4 +91,4 @@ WRITES[bitcast] = lambda base, value, *, dtype: bitcast(value, dtype=base.type.d
 
 def bitcast_step(dtype: np.dtype) -> Step:
     """The view step of a bitcast."""
-    return view_step(bitcast, dtype=dtype)
+    return view_step(bitcast, None, (("dtype", dtype),))

@@ -209,38 +209,38 @@ def reshaped(x: Node, type: TensorType) -> Node:
 
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:
     """The view step of a slice; with negative strides, of a reversal."""
-    return view_step(slice, begin, sizes=sizes, strides=strides)
+    return view_step(slice, begin, (("sizes", sizes), ("strides", strides)))
 
 
 def reshape_step(shape: Shape) -> Step:
     """The view step of a reshape."""
-    return view_step(reshape, shape=shape)
+    return view_step(reshape, None, (("shape", shape),))
 
 
 def transpose_step(axes: Ints) -> Step:
     """The view step of a transpose."""
-    return view_step(transpose, axes=axes)
+    return view_step(transpose, None, (("axes", axes),))
 
 
 def diagonal_step(offset: int, axis1: int, axis2: int) -> Step:
     """The view step of a diagonal."""
-    return view_step(diagonal, offset=offset, axis1=axis1, axis2=axis2)
+    return view_step(diagonal, None, (("axis1", axis1), ("axis2", axis2), ("offset", offset)))
 
 
 def real_step() -> Step:
     """The view step of the real part of complex elements."""
-    return view_step(real)
+    return view_step(real, None, ())
 
 
 def imag_step() -> Step:
     """The view step of the imaginary part of complex elements."""
-    return view_step(imag)
+    return view_step(imag, None, ())
 
 
 def _merge_slices(first: Step, second: Step) -> Step:
     assert first.starts is not None
     assert second.starts is not None
-    before, after = first.keywords, second.keywords
+    before, after = dict(first.attrs), dict(second.attrs)
     begin = tuple(
         a + b * step
         for a, b, step in zip(first.starts, second.starts, before["strides"], strict=True)
@@ -252,7 +252,7 @@ def _merge_slices(first: Step, second: Step) -> Step:
 MERGES[slice, slice] = _merge_slices
 MERGES[reshape, reshape] = lambda first, second: second
 MERGES[transpose, transpose] = lambda first, second: transpose_step(
-    tuple(first.keywords["axes"][axis] for axis in second.keywords["axes"])
+    tuple(first.attrs[0][1][axis] for axis in second.attrs[0][1])
 )
 
 for _op in (broadcast, reshape, transpose, slice, update_slice):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64, SIGNED
+from lazytensor.core.dtypes import COMPLEX, F64, SIGNED
 from lazytensor.core.interpret import REFERENCES
 from lazytensor.core.reference.elementwise import Array, rounded
 
@@ -122,6 +122,31 @@ def _power(x: Array, y: Array) -> Any:
     return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
 
 
+def _expm1(x: Array) -> Any:
+    """NumPy's but for complex infinities, where the array API standard knows more than NumPy."""
+    found = np.expm1(x)
+    if x.dtype not in COMPLEX:
+        return found
+    a, b = x.real, x.imag
+    made = np.array(found)
+    wild = ~np.isfinite(b)
+    made.real = np.where((b == 0) & ~np.isnan(a), np.expm1(a) + 0.0, made.real)
+    made.real = np.where(np.isinf(a) & wild, np.where(a > 0, np.inf, -1), made.real)
+    made.imag = np.where(b == 0, b, np.where((a == -np.inf) & wild, 0, made.imag))
+    return made
+
+
+def _tanh(x: Array) -> Any:
+    """NumPy's; beside a real infinity, 0 with the sign that the array API standard asks for."""
+    found = np.tanh(x)
+    if x.dtype not in COMPLEX:
+        return found
+    made = np.array(found)
+    far = np.isinf(x.real) & np.isfinite(x.imag)
+    made.imag = np.where(far, np.copysign(0, x.imag), made.imag)
+    return made
+
+
 REFERENCES.update(
     {
         ops.sqrt: np.sqrt,
@@ -129,7 +154,7 @@ REFERENCES.update(
         ops.cbrt: np.cbrt,
         ops.exp: np.exp,
         ops.exp2: np.exp2,
-        ops.expm1: np.expm1,
+        ops.expm1: _expm1,
         ops.log: np.log,
         ops.log2: np.log2,
         ops.log10: np.log10,
@@ -143,7 +168,7 @@ REFERENCES.update(
         ops.atan: np.arctan,
         ops.sinh: np.sinh,
         ops.cosh: np.cosh,
-        ops.tanh: np.tanh,
+        ops.tanh: _tanh,
         ops.asinh: np.arcsinh,
         ops.acosh: np.arccosh,
         ops.atanh: np.arctanh,

@@ -19,6 +19,7 @@ from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.promotion import convert, operand
+from lazytensor.frontends.numpy.standard import check_device
 
 MOST_AXES = 3
 """Axes that one transform takes at a time."""
@@ -179,9 +180,24 @@ LAZY: dict[str, Function] = {
     **{name: lazily(name, own, getattr(np.fft, name)) for name, own in _OWN.items()},
     **{name: rebound(name, of=np.fft) for name in ("fftshift", "ifftshift")},
 }
-HOST: dict[str, Function] = {
-    name: hosted(name, getattr(np.fft, name)) for name in ("fftfreq", "rfftfreq")
-}
+
+
+def _frequencies(name: str) -> Function:
+    """Where the samples of a transform are; `dtype` is the array API standard's keyword."""
+    own = hosted(name, getattr(np.fft, name))
+
+    def sample(n: Any, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
+        if dtype is not None and np.dtype(dtype).kind != "f":
+            raise TypeError(f"{name}: a real floating dtype is needed, got {np.dtype(dtype)}")
+        check_device(device)
+        made = own(n, d)
+        return made if dtype is None else made.astype(dtype)
+
+    sample.__name__, sample.__doc__ = name, own.__doc__
+    return sample
+
+
+HOST: dict[str, Function] = {name: _frequencies(name) for name in ("fftfreq", "rfftfreq")}
 
 globals().update({**LAZY, **HOST})
 

@@ -11,7 +11,7 @@ from lazytensor.frontends.numpy.functions.entry import Function, hosted
 NAMES = (
     "array2string array_repr array_str asarray_chkfinite asmatrix bartlett base_repr binary_repr "
     "blackman bmat busday_count busday_offset datetime_as_string datetime_data diag_indices "
-    "format_float_positional format_float_scientific from_dlpack frombuffer fromfile fromiter "
+    "format_float_positional format_float_scientific frombuffer fromfile fromiter "
     "fromregex fromstring frompyfunc genfromtxt geomspace hamming hanning indices info is_busday "
     "kaiser load loadtxt mask_indices nested_iters packbits ravel_multi_index "
     "save savetxt savez savez_compressed tril_indices triu_indices unpackbits unravel_index"

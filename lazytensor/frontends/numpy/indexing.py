@@ -80,7 +80,7 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
     scalar = not any(item is ... for item in key)
     shadow = _layout(shadow_of_type(type), key)
     steps = tuple(_steps(type.shape, key, shadow.shape))
-    region = type.with_shape(steps[0].keywords["sizes"]) if len(steps) == 2 else None
+    region = type.with_shape(dict(steps[0].attrs)["sizes"]) if len(steps) == 2 else None
     made = tensor_type(type.dtype, shadow.shape)
     return Plan(steps, made, shadow, scalar and not shadow.ndim, region)
 

@@ -16,6 +16,7 @@ from lazytensor.frontends.numpy import (
     reinterpretation,
     scalar,
     sorting,
+    standard,
 )
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import assign
@@ -139,8 +140,8 @@ METHODS: Final[dict[str, Any]] = {
     "copy": copied,
     "view": reinterpretation.view,
     "setflags": flags.set_flags,
-    "to_device": lambda x, device, stream=None: x,
-    "__array_namespace__": lambda x, api_version=None: _namespace(),
+    "to_device": standard.to_device,
+    "__array_namespace__": standard.namespace_of,
     **{name: late(name) for name in LATE},
     **scalar.DUNDERS,
     **protocols.DUNDERS,
@@ -166,12 +167,6 @@ ARRAY_METHODS: Final[dict[str, Any]] = {
     "__setitem__": indexing.setitem,
     **protocols.ARRAY_DUNDERS,
 }
-
-
-def _namespace() -> Any:
-    import lazytensor.numpy
-
-    return lazytensor.numpy
 
 
 def attach() -> None:

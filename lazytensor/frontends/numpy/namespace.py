@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import functions
+from lazytensor.frontends.numpy import functions, standard
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import fallback, lazies
 from lazytensor.frontends.numpy.flat import flatiter
@@ -36,6 +36,8 @@ LAZY: Final[dict[str, Any]] = {
     "flatiter": flatiter,
     "shares_memory": shares_memory,
     "may_share_memory": may_share_memory,
+    "__array_api_version__": standard.VERSION,
+    "__array_namespace_info__": standard.Information,
 }
 """Per public name of NumPy's: what stands for it."""
 

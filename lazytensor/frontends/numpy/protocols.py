@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.frontends.numpy import scalar
+from lazytensor.frontends.numpy import interchange, scalar
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.indexing import getitem
@@ -149,8 +149,9 @@ DUNDERS: Final[dict[str, Any]] = {
     "__repr__": shown(repr),
     "__str__": shown(str),
     "__format__": formatted,
-    "__dlpack__": host_method("__dlpack__"),
-    "__dlpack_device__": lambda x: (1, 0),
+    "__dlpack__": interchange.to_dlpack,
+    "__dlpack_device__": interchange.dlpack_device,
+    "__buffer__": interchange.to_buffer,
     "tobytes": host_method("tobytes"),
     "tofile": host_method("tofile"),
     "dump": host_method("dump"),

@@ -18,6 +18,7 @@ from lazytensor.frontends.numpy.functions import (
     arrays,
     broadcasting,
     creation,
+    descending,
     diagonals,
     differences,
     einsum,
@@ -91,6 +92,7 @@ FUNCTIONS: Final[dict[str, Any]] = {
     **ABOUT,
     **HOST,
     **LAZY,
+    **descending.extended(LAZY),
     **generators.OBJECTS,
     **iteration.OBJECTS,
 }

@@ -10,8 +10,8 @@ from lazytensor.core import ops
 from lazytensor.frontends.numpy import conversion
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import real
-from lazytensor.frontends.numpy.functions.creation import check_device, laid_out, laid_out_like
-from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
+from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_like
+from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
 from lazytensor.frontends.numpy.functions.views import in_shape
 from lazytensor.frontends.numpy.promotion import (
@@ -23,6 +23,7 @@ from lazytensor.frontends.numpy.promotion import (
     result_type,
 )
 from lazytensor.frontends.numpy.shadow import shadow
+from lazytensor.frontends.numpy.standard import check_device
 
 _ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
 
@@ -136,6 +137,14 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     return array(a, order=order, copy=True)
 
 
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """See numpy.from_dlpack: what is not lazy is copied whatever `copy` says."""
+    check_device(device)
+    if has_lazy(x):
+        return x.copy() if copy else x.view()
+    return entered(np.from_dlpack(x), (x,))
+
+
 def _only_lazy(function: Function, real_function: Function) -> Function:
     """In NumPy's own code: lazy for what is lazy, else NumPy's."""
 
@@ -155,6 +164,7 @@ PLAIN: dict[str, Function] = {
     "asarray": asarray_,
     "ascontiguousarray": ascontiguousarray,
     "asfortranarray": asfortranarray,
+    "from_dlpack": from_dlpack,
 }
 """Lazy even without a lazy argument."""
 

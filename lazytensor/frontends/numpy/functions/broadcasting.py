@@ -20,7 +20,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     layout = np.broadcast_to(shadow(x), shape)
     if layout.shape == x.shape:
         return shown(x, read_only(shadow(x)))
-    return shown(x, layout, view_step(ops.broadcast, shape=layout.shape))
+    return shown(x, layout, view_step(ops.broadcast, None, (("shape", layout.shape),)))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:

@@ -24,6 +24,7 @@ from lazytensor.frontends.numpy.promotion import (
     operand,
 )
 from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow, writeable
+from lazytensor.frontends.numpy.standard import check_device
 
 _FLOAT = np.dtype(np.float64)
 _INT = np.dtype(np.int64)
@@ -85,11 +86,6 @@ def _constant(name: str, value: Any) -> Function:
         return laid_out(wrap(filled(shape_of(shape), value, kind)), order)
 
     return dressed(create, real_function)
-
-
-def check_device(device: Any) -> None:
-    if device not in (None, "cpu"):
-        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 
 zeros = _constant("zeros", 0)

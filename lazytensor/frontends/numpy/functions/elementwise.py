@@ -24,6 +24,7 @@ from lazytensor.frontends.numpy.promotion import (
     operand,
     result_type,
 )
+from lazytensor.frontends.numpy.standard import check_device
 
 
 def clip(
@@ -164,8 +165,7 @@ def imag(val: Any) -> Any:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """See numpy.astype."""
-    if device not in (None, "cpu"):
-        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+    check_device(device)
     return x.astype(dtype, copy=copy)
 
 
