@@ -23,6 +23,9 @@ SHORT: Final = 256
 """Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
 PROVED: Final = 4
 """Cuts at one loop's head after which no better loop is looked for while it comes round."""
+FUSED: Final = 64
+"""Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
+loop over memory, so a longer one reads and writes less."""
 REPEATS: Final = 8
 """Times in a row that a point of the program is met before it counts as a loop."""
 MOST_NODES: Final = 4000
@@ -54,6 +57,8 @@ def cut_if_aligned() -> None:
 
     recorder = thread.recorder
     if recorder.busy or _waits():
+        return
+    if recorder.fuses and nodes_made() - recorder.serial < FUSED:
         return
     here = user_stack()
     loop = _loop_at(here)

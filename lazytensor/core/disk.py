@@ -3,7 +3,8 @@
 A file holds a checksum, the whole key (the program's text, the baked slots, the donations, and the
 backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
 compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
-once, and the work goes on.
+once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
+process need not find out again which of them vary.
 """
 
 from __future__ import annotations
@@ -26,11 +27,16 @@ from lazytensor.core.cache import Entry
 from lazytensor.core.donation import donations
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.place import Place, user_place
-from lazytensor.core.program import composites
+from lazytensor.core.program import Program, composites
 from lazytensor.core.settings import settings
+from lazytensor.core.slots import SlotHistory
+
+Pairs = tuple[tuple[int, int], ...]
+"""Donations, see `donation.donations`."""
 
 MAGIC: Final = b"lazytensor 1\n"
 SUFFIX: Final = ".xla"
+SLOTS_SUFFIX: Final = ".slots"
 WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
 
@@ -60,9 +66,9 @@ def limit() -> int:
 
 
 def entries() -> list[File]:
-    """What is in the folder, last used first."""
+    """The executables in the folder, last used first."""
     files = []
-    for path in _paths():
+    for path in _paths(SUFFIX):
         with suppress(OSError):
             stat = path.stat()
             files.append(File(path.name, stat.st_size, stat.st_mtime, _label(path)))
@@ -75,7 +81,7 @@ def clear() -> int:
     for path in _paths():
         with suppress(OSError):
             path.unlink()
-            removed += 1
+            removed += path.suffix == SUFFIX
     return removed
 
 
@@ -91,24 +97,40 @@ def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
     pairs = donations(entry.program, owned)
     if entry.sought == pairs:
         return False
-    key = _key(entry, pairs)
+    learned = None if entry.runs else _learned(entry)
+    for history in (entry.history,) if learned is None else (learned, entry.history):
+        executable = _find(entry.program, history, pairs)
+        if executable is not None:
+            entry.history = history
+            entry.executable, entry.donated, entry.owned = executable, pairs, owned
+            metrics.count("disk_hits")
+            return True
+    entry.sought = pairs
+    return False
+
+
+def _learned(entry: Entry) -> SlotHistory | None:
+    """The entry's slots as earlier processes have known them, if they have learned anything."""
+    key = _text(entry.program).encode()
+    payload = _read(_path(key, SLOTS_SUFFIX), key)
+    return None if payload is None else entry.history.informed(payload)
+
+
+def _find(program: Program, history: SlotHistory, pairs: Pairs) -> Executable | None:
+    key = _key(program, history, pairs)
     path = _path(key)
     with metrics.timed("loading"):
         payload = _read(path, key)
-        executable = _executable(path, payload, entry) if payload is not None else None
-    if executable is None:
-        entry.sought = pairs
-        return False
-    entry.executable, entry.donated, entry.owned = executable, pairs, owned
-    metrics.count("disk_hits")
-    with suppress(OSError):
-        os.utime(path)
-    return True
+        if payload is None:
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return _executable(path, payload, program)
 
 
-def _executable(path: Path, payload: bytes, entry: Entry) -> Executable | None:
+def _executable(path: Path, payload: bytes, program: Program) -> Executable | None:
     try:
-        return backend().load(payload, entry.program)
+        return backend().load(payload, program)
     except Exception as error:  # noqa: BLE001  whatever it is, compiling again is the answer
         _warn(f"{path} cannot be loaded ({error}); compiling again")
         return None
@@ -123,28 +145,36 @@ def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Plac
     metrics.count("compiles")
     entry.executable, entry.donated, entry.owned = executable, pairs, owned
     if settings.disk:
-        key = _key(entry, pairs)
+        key = _key(program, entry.history, pairs)
         try:
-            _write(_path(key), key, f"{program.size} instructions", executable.serialize())
+            label = f"{program.size} instructions"
+            _write(_path(key), key, label, executable.serialize())
+            if entry.history.changes:
+                key = _text(program).encode()
+                _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
         except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
             _warn(f"{folder()} cannot be written ({error}); executables are not kept")
 
 
-def _key(entry: Entry, pairs: tuple[tuple[int, int], ...]) -> bytes:
-    program = entry.program
-    bodies = "\n".join(f"{name}: {body}" for name, body in sorted(composites(program).items()))
-    assumed = entry.history.assumptions(program).text()
-    text = f"{program}\n{bodies}\n{assumed}\n{pairs}\n"
+def _key(program: Program, history: SlotHistory, pairs: Pairs) -> bytes:
+    assumed = history.assumptions(program).text()
+    text = f"{_text(program)}\n{assumed}\n{pairs}\n"
     return text.encode() + backend().fingerprint()
 
 
-def _path(key: bytes) -> Path:
-    return folder() / (hashlib.sha256(key).hexdigest() + SUFFIX)
+def _text(program: Program) -> str:
+    """All that the program is, the bodies of its composites included."""
+    bodies = "\n".join(f"{name}: {body}" for name, body in sorted(composites(program).items()))
+    return f"{program}\n{bodies}"
 
 
-def _paths() -> list[Path]:
+def _path(key: bytes, suffix: str = SUFFIX) -> Path:
+    return folder() / (hashlib.sha256(key).hexdigest() + suffix)
+
+
+def _paths(*suffixes: str) -> list[Path]:
     with suppress(OSError):
-        return list(folder().glob(f"*{SUFFIX}"))
+        return [p for s in suffixes or (SUFFIX, SLOTS_SUFFIX) for p in folder().glob(f"*{s}")]
     return []
 
 

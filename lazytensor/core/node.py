@@ -29,16 +29,18 @@ class Signature:
     """An op at operands of certain types: what is the same in every record of it.
 
     `attrs` are the attributes' values in the op's order. `type` is a tuple for an op with several
-    results. `work` is what one record counts for, in elements (see `types.NODE_WORK`).
+    results. `work` is what one record counts for, in elements (see `types.NODE_WORK`); `fuses`
+    says whether the op is elementwise.
     """
 
-    __slots__ = ("attrs", "op", "type", "work")
+    __slots__ = ("attrs", "fuses", "op", "type", "work")
 
-    def __init__(self, op: Op, attrs: tuple[Any, ...], type: Any, work: int) -> None:
+    def __init__(self, op: Op, attrs: tuple[Any, ...], type: Any, work: int = 0) -> None:
         self.op = op
         self.attrs = attrs
         self.type = type
         self.work = work
+        self.fuses = op.elementwise
 
 
 class Node:
@@ -61,7 +63,10 @@ class Node:
         self.type: TensorType = signature.type
         self.value = None
         self.serial = next(serials)
-        thread.recorder.work += signature.work
+        recorder = thread.recorder
+        recorder.work += signature.work
+        if not signature.fuses:
+            recorder.fuses = False
         # The hottest loop of recording: `place.user_place`, written out.
         frame: FrameType | None = _getframe(2)
         while frame is not None:

@@ -16,21 +16,24 @@ if TYPE_CHECKING:
 class Recorder:
     """The live pending cells, how much work is pending, where the last cut was made.
 
-    `work` counts elements (see `types.NODE_WORK`); `serial` is the number of nodes that there were
-    at the last cut, `stride` the work between the last two automatic ones. `loop` is where the last
-    automatic cut was made, `loops` when each head was last seen (in nodes), `previous` the point of
-    the user's program at the last record looked at, `repeats` how often in a row it was
-    met. `refused` are the pending nodes of a cut that failed: who asks for one sees it fail again.
+    `work` counts elements (see `types.NODE_WORK`); `fuses` says whether all that is pending is
+    elementwise and no data has come in since the last cut. `serial` is the number of nodes that
+    there were at the last cut, `stride` the work between the last two automatic ones. `loop` is
+    where the last automatic cut was made, `loops` when each head was last seen (in nodes),
+    `previous` the point of the user's program at the last record looked at, `repeats` how often in
+    a row it was met. `refused` are the pending nodes of a cut that failed: who asks for one sees
+    it fail again.
     """
 
     __slots__ = (
-        "busy", "cells", "loop", "loops", "previous", "refused",
+        "busy", "cells", "fuses", "loop", "loops", "previous", "refused",
         "repeats", "rounds", "serial", "stride", "work",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.cells: list[ref[Cell]] = []
         self.work = 0
+        self.fuses = True
         self.serial = 0
         self.stride = 0
         self.rounds = 0

@@ -60,6 +60,7 @@ def sync(*nodes: Node, cause: str = "sync()") -> None:
         finally:
             recorder.busy = False
             recorder.work = 0
+            recorder.fuses = True
             recorder.serial = nodes_made()
             recorder.cells = [r for r in recorder.cells if _is_pending(r())]
     for node in nodes:
@@ -172,7 +173,7 @@ def _owned(leaves: list[Node], edges: Counter[Node]) -> list[bool]:
 def _references_of_bookkeeping() -> int:
     """References that `_held` and `_owned` see to a node that only a graph's edge refers to."""
     type = tensor_type(np.dtype(np.float32))
-    user = Node(Signature(element, (0,), type, 0), (Input(PARAMETER, type),))
+    user = Node(Signature(element, (0,), type), (Input(PARAMETER, type),))
     nodes = [*user.operands]
     edges = Counter(user.operands)
     return next(iter([sys.getrefcount(node) - edges[node] for node in nodes]))

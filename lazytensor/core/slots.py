@@ -10,6 +10,7 @@ with hundreds of distinct scalars in a loop. Bits are compared, so `0.0`, `-0.0`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -110,6 +111,26 @@ class SlotHistory:
         else:
             varying |= bits != self.bits[dtype]
             _part(leader, bits)
+
+    def known(self) -> bytes:
+        """What has been learned, for another process."""
+        learned = {
+            dtype.str: [varying.tolist(), self.leader[dtype].tolist()]
+            for dtype, varying in self.varying.items()
+        }
+        return json.dumps({"changes": self.changes, "slots": learned}).encode()
+
+    def informed(self, known: bytes) -> SlotHistory:
+        """This history, had it begun with what another process has learned of the program."""
+        said = json.loads(known)
+        made = SlotHistory()
+        made.first, made.bits, made.changes = self.first, self.bits, said["changes"]
+        for dtype, bits in self.bits.items():
+            varying, leader = said["slots"][dtype.str]
+            made.varying[dtype] = self.varying[dtype] | np.array(varying, bool)
+            made.leader[dtype] = np.array(leader, np.intp)
+            _part(made.leader[dtype], bits)
+        return made
 
     def assumptions(self, program: Program) -> Assumptions:
         """What an executable compiled now may rely on."""

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import lazytensor
-from lazytensor.core import metrics, ops
+from lazytensor.core import cell, metrics, ops
+from lazytensor.core.alignment import FUSED, SHORT
 from lazytensor.core.cache import cache
 from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.node import Node
@@ -254,6 +255,34 @@ def test_a_loop_compiles_in_its_first_cuts_only() -> None:
     assert counts("automatic_cuts") >= 5
     assert compiled <= 3
     assert counts("compiles") == compiled
+
+
+def elementwise(x: Array) -> Array:
+    return x * 0.5 + 1.0
+
+
+def shifted(x: Array) -> Array:
+    return x[1:] * 0.5 + x[:-1]
+
+
+def fed(x: Array) -> Array:
+    return x * 0.5 + array(np.ones(x.node.type.size))
+
+
+@pytest.mark.parametrize(("step", "per_cut"), [(elementwise, FUSED // 4), (shifted, 1), (fed, 1)])
+def test_a_graph_grows_longer_where_it_becomes_one_loop_over_memory(
+    step: Callable[[Array], Array], per_cut: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But not where iterations would compute elements again, or keep each one's data alive."""
+    monkeypatch.setattr(cell, "ELEMENTS_BOUND", 0)
+    settings.tier = "interpret"
+    x = array(np.zeros(1000))
+    for _ in range(SHORT):
+        x = step(x)
+    before = counts("automatic_cuts")  # the loop is found
+    for _ in range(10 * per_cut):
+        x = step(x)
+    assert counts("automatic_cuts") - before in (9, 10, 11)
 
 
 def test_what_is_pending_stays_bounded() -> None:

@@ -97,6 +97,25 @@ def test_a_second_process_compiles_nothing(folder: Path, tier: str, size: str) -
     assert second.split()[0] == "0"
 
 
+def test_what_varies_is_known_from_earlier_processes(folder: Path) -> None:
+    """Its first run finds the executable that the earlier process ended with."""
+    settings.tier = "auto"
+    backend()
+
+    def session() -> list[int]:
+        cache.clear()
+        metrics.reset()
+        for i in range(40):
+            x = leaf(np.full(2_000_000, float(i)))
+            result = fetch(ops.negate(ops.multiply(x, ops.scalar(1.0 + i, F64))))
+            assert result[0] == -i * (1.0 + i)
+        shown = metrics.snapshot()
+        return [int(shown["interpreted"]), int(shown["compiles"]), int(shown["disk_hits"])]
+
+    assert session()[0] > 0
+    assert session() == [0, 0, 1]
+
+
 def test_a_program_interpreted_for_long_is_looked_for_as_it_was_compiled(folder: Path) -> None:
     """Found although a first look, under other donations or numbers, was in vain."""
     settings.tier = "auto"

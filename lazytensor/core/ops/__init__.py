@@ -100,6 +100,7 @@ from lazytensor.core.ops.movement import (
     real_step,
     reshape,
     reshape_step,
+    reshaped,
     reverse,
     slice,
     slice_step,

@@ -181,9 +181,9 @@ def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
 
 
 def _write_slice(base: Node, value: Node, starts: Node, *, sizes: Shape, strides: Ints) -> Node:
-    forward = all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True))
-    if value.type is base.type and forward:
-        return value  # all of it: what the base was does not matter, and need not be computed
+    whole = value.type is base.type
+    if whole and all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True)):
+        return value  # what the base was does not matter, and need not be computed
     node: Node = update_slice(base, value, starts, strides=strides)
     return node
 
@@ -195,6 +195,16 @@ WRITES[diagonal] = update_diagonal
 WRITES[slice] = _write_slice
 WRITES[real] = lambda base, value: complex_(value, imag(base))
 WRITES[imag] = lambda base, value: complex_(real(base), value)
+
+
+def reshaped(x: Node, type: TensorType) -> Node:
+    """`x` in this type, of the same size: `x` itself or what it was reshaped from, if that is."""
+    while x.type is not type:
+        if x.op is not reshape or x.value is not None:
+            node: Node = reshape(x, shape=type.shape)
+            return node
+        (x,) = x.operands
+    return x
 
 
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:

@@ -161,13 +161,12 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
             np.empty(1, x.dtype)[0] = dummy(value.type)  # NumPy says whether it takes an array here
     elif _is_written(x, found, value):
         return
-    node = spread(recast(source(value, x.dtype), x.dtype), found.type)
+    if type(value) is not ndarray or (node := value.ref.node).type is not found.type:
+        node = spread(recast(source(value, x.dtype), x.dtype), found.type)
     if not found.steps:
         x.ref.write(settled(node))
-        return
-    if found.region is not None:  # spares the view op's write its look at the base
-        node = ops.reshape(node, shape=found.region.shape)
-        _view(x, found.steps[:-1], found.region).write(node)
+    elif found.region is not None:  # spares the view op's write its look at the base
+        _view(x, found.steps[:-1], found.region).write(ops.reshaped(node, found.region))
     else:
         _view(x, found.steps, found.type).write(node)
 
