@@ -9,7 +9,7 @@ import builtins
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from lazytensor.swap.ownership import is_users_namespace
@@ -20,9 +20,17 @@ from lazytensor.swap.ownership import is_users_namespace
 MACHINERY = "<lazytensor importlib._bootstrap>"
 
 
-def swap(target: str = "numpy", replacement: str = "lazytensor.numpy") -> Callable[[], None]:
+Owner = Callable[[Mapping[str, Any], FrameType], bool]
+"""Whether code with these globals, run by this frame, is among those the swap is for."""
+
+
+def swap(
+    target: str = "numpy",
+    replacement: str = "lazytensor.numpy",
+    owned: Owner = is_users_namespace,
+) -> Callable[[], None]:
     """Give the user's code `replacement` where it imports `target`; calling the result ends it."""
-    stand_in = _StandIn(target, replacement)
+    stand_in = _StandIn(target, replacement, owned)
     plain_statement, plain_function = builtins.__import__, importlib.import_module
     builtins.__import__ = _statement(stand_in, plain_statement)
     importlib.import_module = _function(stand_in, plain_function)
@@ -37,9 +45,10 @@ def swap(target: str = "numpy", replacement: str = "lazytensor.numpy") -> Callab
 class _StandIn:
     """The modules of one package, looked up in another."""
 
-    def __init__(self, target: str, replacement: str) -> None:
+    def __init__(self, target: str, replacement: str, owned: Owner) -> None:
         self.target = target
         self.replacement = replacement
+        self.owned = owned
         self.prefix = target + "."
 
     def covers(self, name: str) -> bool:
@@ -74,7 +83,7 @@ def _statement(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable
         if level or not stand_in.covers(name):
             return module
         caller = sys._getframe(1)
-        if not is_users_namespace(caller.f_globals if globals is None else globals, caller):
+        if not stand_in.owned(caller.f_globals if globals is None else globals, caller):
             return module
         found = stand_in.module(name if fromlist else stand_in.target)
         # What neither has is missed in the target, with the message the user would get there.
@@ -95,7 +104,7 @@ def _function(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable[
             _leave_out_this_frame(error)
             raise
         caller = sys._getframe(1)
-        if stand_in.covers(name) and is_users_namespace(caller.f_globals, caller):
+        if stand_in.covers(name) and stand_in.owned(caller.f_globals, caller):
             return stand_in.module(name)
         return module
 

@@ -45,14 +45,14 @@ class flatiter:
 
     def __getitem__(self, key: Any) -> Any:
         found = getitem(flat_view(self.base), key)
-        return wrap(found.node) if isinstance(found, ndarray) else found
+        return wrap(found.node) if type(found) is ndarray else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_read_only(self.base):
             raise ValueError("underlying array is read-only")
         row = flat_view(self.base)
         part = getitem(row, key)
-        if isinstance(part, ndarray):
+        if type(part) is ndarray:
             value = wrap(_repeated(source(value, self.base.dtype), part.size))
         setitem(row, key, value)
 

@@ -125,11 +125,15 @@ def recast(node: Node, dtype: Any) -> Node:
     """`convert`, with NumPy's warning where an imaginary part is lost."""
     if node.type.dtype.kind == "c" and canonical(dtype).kind not in "cb":
         text = "Casting complex values to real discards the imaginary part"
-        place = user_place()
-        if place is not None:
-            file, line = place[0].co_filename, line_of(place)
-            warnings.warn_explicit(text, np.exceptions.ComplexWarning, file, line)
+        warn_user(text, np.exceptions.ComplexWarning)
     return convert(node, dtype)
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """A warning at the user's line."""
+    place = user_place()
+    if place is not None:
+        warnings.warn_explicit(text, category, place[0].co_filename, line_of(place))
 
 
 def common(*xs: Any) -> list[Node]:

@@ -40,7 +40,7 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: An
     function = lazy_ufunc(real)
     if function is None:
         called = real if method == "__call__" else getattr(real, method)
-        return fallback(real.__name__, called, inputs, kwargs)
+        return fallback("at" if method == "at" else real.__name__, called, inputs, kwargs)
     if any(_takes_over(item) for item in inputs):
         return NotImplemented
     out = kwargs.get("out")

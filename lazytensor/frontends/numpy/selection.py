@@ -8,12 +8,13 @@ not known yet is checked when the program runs. Invariant: a write that fails ch
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
+from lazytensor.core.op import Op
 from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy import masked
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap, wrap_result
@@ -38,6 +39,16 @@ def plain(key: Any) -> Any:
         else:
             return key
     return tuple(found)
+
+
+COMBINED: Final[dict[str, Op | None]] = {
+    "set": None,
+    "add": ops.add,
+    "mul": ops.multiply,
+    "min": ops.minimum,
+    "max": ops.maximum,
+}
+"""Per mode of `scatter`: what brings a value in where every element is selected once."""
 
 
 def _ends(item: slice) -> tuple[Any, Any, Any]:
@@ -160,7 +171,8 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
         stand_in[real(key)] = dummy(updates.type)
         raise
     if not chosen.indices:
-        view.ref.write(updates)
+        combine = COMBINED[mode]
+        view.ref.write(updates if combine is None else combine(view.node, updates))
         return
     order = chosen.order()
     updates = _transposed(updates, tuple(order.index(i) for i in range(len(order))))
@@ -201,7 +213,7 @@ def parse(x: Any, key: Any) -> Selection:
 
 def _place(found: list[Position], spots: list[int]) -> int:
     """Where the indices' axes go: to the place of the first if they are neighbours, else first."""
-    if spots != list(range(spots[0], spots[0] + len(spots))):
+    if not spots or spots != list(range(spots[0], spots[0] + len(spots))):
         return 0
     return 0 if any(found[i].apart for i in spots[1:]) else spots[0]
 

@@ -10,21 +10,24 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numpy.lib import NumpyVersion
 
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
-from lazytensor.frontends.numpy import loops, masked, ufunc_methods
+from lazytensor.frontends.numpy import foreign, loops, masked, ufunc_methods
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.eager import all_stay
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, remember
-from lazytensor.frontends.numpy.promotion import WEAK, operand
+from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 )
+
+WARNS_OF_WHERE: Final = NumpyVersion(np.__version__) >= "2.4.0"
 
 
 class UfuncType(type):
@@ -34,6 +37,10 @@ class UfuncType(type):
         return type.__instancecheck__(cls, instance) or (
             cls is ufunc and isinstance(instance, np.ufunc)
         )
+
+    def __getattr__(cls, name: str) -> Any:
+        """What NumPy's class has and this one has not, such as `resolve_dtypes`."""
+        return getattr(np.ufunc, name)
 
 
 class ufunc(metaclass=UfuncType):
@@ -47,6 +54,7 @@ class ufunc(metaclass=UfuncType):
         self.nin, self.nout = real.nin, real.nout
         self.__name__ = self.__qualname__ = real.__name__
         self.__doc__ = real.__doc__
+        self.__module__ = "lazytensor.numpy"  # where pickle finds it
         self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
         self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}))
         self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}))
@@ -115,7 +123,12 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if len(args) < self.nin or len(args) > self.nin + self.nout:
         return self.real(*args, **kwargs)  # raises
     inputs, options = args[: self.nin], dict(kwargs)
+    if options.get("out") is ...:
+        del options["out"]
+        return foreign.kept_as_arrays(call(self, args, options))
     outs = _outs(self, args, options)
+    if any(o is ... or foreign.overrides(o) for o in (*inputs, *outs)):
+        return foreign.overridden(self.__name__, self.real, args, kwargs)
     if not any(map(is_array, (*inputs, *outs, options.get("where")))):
         return self.real(*args, **kwargs)
     if masked.any_masked(inputs) and not options and not any(o is not None for o in outs):
@@ -153,7 +166,7 @@ def _record(
 ) -> Any:
     for out in outs:
         check_writeable(out)
-    where = options.pop("where", True)
+    where = _mask(options.pop("where", True), "out" in kwargs or len(args) > self.nin)
     options.pop("order", None)
     options.pop("subok", None)
     operands = tuple(x if type(x) in WEAK else operand(x) for x in inputs)
@@ -174,7 +187,7 @@ def _record(
         return tuple(map(wrap_result, made)) if self.nout > 1 else wrap_result(made)
     results = made if self.nout > 1 else (made,)
     if self.real.signature is not None:
-        _check_outs(self, results, outs)
+        _check_outs(self.real.signature, results, outs)
     delivered = tuple(
         deliver(node, out, where, options.get("casting", "same_kind"))
         for node, out in zip(results, outs, strict=True)
@@ -182,11 +195,25 @@ def _record(
     return delivered if self.nout > 1 else delivered[0]
 
 
-def _check_outs(self: ufunc, results: tuple[Node, ...], outs: tuple[Any, ...]) -> None:
-    """Products of matrices are not broadcast to `out`."""
+def _mask(where: Any, has_out: bool) -> Any:
+    """`where=` as a mask; without `out=` what it leaves out is undefined, of which NumPy warns."""
+    if where is True:
+        return True
+    if not has_out and WARNS_OF_WHERE:
+        text = "'where' used without 'out', expect unitialized memory in output. "
+        warn_user(text + "If this is intentional, use out=None.", UserWarning)
+    return np.asarray(where, np.bool_) if type(where) in (list, tuple) else where
+
+
+def _check_outs(signature: str, results: tuple[Node, ...], outs: tuple[Any, ...]) -> None:
+    """Stacks of products of matrices are broadcast to `out`; the matrices are not."""
     for node, out in zip(results, outs, strict=True):
-        if out is not None and out.shape != node.type.shape:
-            raise ShapeError(f"{self.__name__}: out has shape {out.shape}, the result {node.type}")
+        if out is None or out.shape == node.type.shape:
+            continue
+        given = signature.split("->")[1].strip("()")
+        core = min(node.type.ndim, len(given.split(","))) if given else 0
+        if out.shape[len(out.shape) - core :] != node.type.shape[node.type.ndim - core :]:
+            raise ShapeError(f"{signature}: out has shape {out.shape}, the result {node.type}")
 
 
 def _find_loop(

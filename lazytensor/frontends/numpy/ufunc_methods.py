@@ -13,8 +13,8 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.op import Op
-from lazytensor.frontends.numpy import masked, selection
-from lazytensor.frontends.numpy.array import ndarray, wrap
+from lazytensor.frontends.numpy import foreign, masked, selection
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
@@ -94,11 +94,17 @@ def reduce(
     options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
     options |= {} if initial is NO else {"initial": initial}
     options |= {} if where is True else {"where": where}
+    if out is ...:
+        return foreign.kept_as_arrays(
+            reduce(self, array, axis, dtype, None, keepdims, initial, where)
+        )
     if isinstance(out, tuple):
         out = out[0]
 
     def record() -> Any:
         name = self.__name__
+        if out is not None and not isinstance(out, ndarray):
+            self.real.reduce(np.zeros(1), out=out)  # raises
         if name in BITWISE:
             return _bitwise(self, array, axis, dtype, out, keepdims, initial, where)
         if name not in NAMED:
@@ -193,7 +199,7 @@ def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
 
 def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     """`ufunc.at`: unbuffered, so that an index that comes twice counts twice."""
-    if not isinstance(a, ndarray):
+    if not issubclass(type(a), Lazy) or type(a) is Scalar:
         _on_host(self, "at", (a, indices, *b), {}, loud=False)
         return
     if a._shadow is not None and not a._shadow.flags.writeable:

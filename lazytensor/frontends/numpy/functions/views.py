@@ -192,7 +192,7 @@ def _listed(axes: Any) -> Any:
 
 
 def _transpose_method(x: Any, *axes: Any) -> Any:
-    if not axes or axes == (None,):
+    if not axes or (len(axes) == 1 and axes[0] is None):
         return transpose(x)
     return transpose(x, axes[0] if len(axes) == 1 else axes)
 

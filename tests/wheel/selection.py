@@ -1,0 +1,89 @@
+"""Which of the tests in NumPy's wheel are run, and which are not, and why."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+SITE: Final = Path(np.__file__).parents[1]
+"""Where NumPy is installed; test ids begin there."""
+
+HERE: Final = Path(__file__).parent
+
+MODULES: Final = (
+    "_core/tests/test_einsum.py",
+    "_core/tests/test_function_base.py",
+    "_core/tests/test_indexerrors.py",
+    "_core/tests/test_indexing.py",
+    "_core/tests/test_item_selection.py",
+    "_core/tests/test_mem_overlap.py",
+    "_core/tests/test_multiarray.py",
+    "_core/tests/test_nep50_promotions.py",
+    "_core/tests/test_numeric.py",
+    "_core/tests/test_shape_base.py",
+    "_core/tests/test_ufunc.py",
+    "_core/tests/test_umath.py",
+    "_core/tests/test_umath_complex.py",
+    "fft/tests/test_helper.py",
+    "fft/tests/test_pocketfft.py",
+    "lib/tests/test_arraypad.py",
+    "lib/tests/test_arraysetops.py",
+    "lib/tests/test_function_base.py",
+    "lib/tests/test_histograms.py",
+    "lib/tests/test_index_tricks.py",
+    "lib/tests/test_nanfunctions.py",
+    "lib/tests/test_shape_base.py",
+    "lib/tests/test_stride_tricks.py",
+    "lib/tests/test_twodim_base.py",
+    "lib/tests/test_type_check.py",
+    "lib/tests/test_ufunclike.py",
+    "linalg/tests/test_linalg.py",
+    "linalg/tests/test_regression.py",
+)
+"""NumPy's test modules of what lazy arrays are to do."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tests that have something in common: the reason, and their ids."""
+
+    reason: str
+    patterns: tuple[str, ...]
+
+
+class Table:
+    """Groups of tests, looked up by id."""
+
+    def __init__(self, groups: list[Group]) -> None:
+        self.groups = {pattern: group for group in groups for pattern in group.patterns}
+
+    def find(self, test: str) -> Group | None:
+        """The group that names a test, its function for all parameters, or its class."""
+        plain = test.partition("[")[0]
+        for name in (test, plain, plain.rpartition("::")[0]):
+            if name in self.groups:
+                return self.groups[name]
+        return None
+
+
+def table(name: str) -> Table:
+    """The table in `name`.toml: per group a `reason` and per module of NumPy's a list of tests."""
+    with (HERE / f"{name}.toml").open("rb") as file:
+        groups = tomllib.load(file)["group"]
+    return Table(
+        [
+            Group(
+                group["reason"],
+                tuple(
+                    f"numpy/{module}::{test}"
+                    for module, tests in group["tests"].items()
+                    for test in tests
+                ),
+            )
+            for group in groups
+        ]
+    )
