@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 EXTRAS := dev,bench
 
-.PHONY: demo test test-all bench lint clean
+.PHONY: demo test test-all array-api bench lint clean
 
 demo: $(STAMP)
 	$(BIN)/python -m lazytensor demo
@@ -23,6 +23,12 @@ test: lint
 # Thirty times as many random programs.
 test-all: lint
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=7200
+
+# The array API standard's tests, from the checkout that ARRAY_API_TESTS names.
+array-api: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[array-api]'
+	$(BIN)/python -m pytest tests/array_api
 
 # The stamp is written last, so a set-up that was interrupted is taken up again by the next command.
 $(STAMP): pyproject.toml constraints.txt

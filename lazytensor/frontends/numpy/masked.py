@@ -94,6 +94,10 @@ def read(x: Lazy, key: Any) -> Any:
     mask = _node(items[0])
     if len(items) == 1 and mask.type.ndim:
         check_shape(x, mask)
+        front = mask.type.ndim
+        if mask.type.shape != x.shape[:front]:
+            none = (0, *x.shape[front:])
+            return wrap(ops.broadcast(ops.scalar(0, x.dtype), shape=none))
         return _masked(x.node, mask)
     runtime.sync(x.node, *(y.node for y in lazies(key)))
     chosen = runtime.observe(x.node)[real(key)]
@@ -101,14 +105,14 @@ def read(x: Lazy, key: Any) -> Any:
 
 
 def check_shape(x: Lazy, mask: Node) -> None:
-    """Raise NumPy's IndexError unless `mask` goes over the first axes of `x`."""
+    """Raise NumPy's IndexError unless `mask` goes over the first axes of `x`, or over nothing."""
     if mask.type.ndim > x.ndim:
         raise IndexError(
             f"too many indices for array: array is {x.ndim}-dimensional, "
             f"but {mask.type.ndim} were indexed"
         )
     for axis, (n, size) in enumerate(zip(mask.type.shape, x.shape, strict=False)):
-        if n != size:
+        if n and n != size:
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis}; size of axis is "
                 f"{size} but size of corresponding boolean axis is {n}"

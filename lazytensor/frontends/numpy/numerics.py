@@ -94,6 +94,16 @@ def integer_power(x: Node, y: Node) -> Node:
     return cast(Node, ops.guarded(made, ops.guard(every, error=ValueError, text=NEGATIVE_POWER)))
 
 
+def floor_divide(x: Node, y: Node) -> Node:
+    """`x // y` of floats; an infinity over a number is an infinity.
+
+    NumPy gives NaN there, as Python does. The array API standard lets a library do so, but its
+    tests do not; nothing in NumPy's own tests asks for it.
+    """
+    far = ops.and_(ops.is_inf(x), ops.is_finite(y))
+    return cast(Node, ops.select(far, ops.divide(x, y), ops.floor_divide(x, y)))
+
+
 def integer_reciprocal(x: Node) -> Node:
     """`1 / x`, towards zero."""
     return cast(Node, ops.divide(scalar(1, x.type.dtype), x))

@@ -24,7 +24,7 @@ ROWS: Final[dict[str, loops.Row]] = {
     "subtract": {"iufc": ops.subtract},
     "multiply": {"b": ops.and_, "iufc": ops.multiply},
     "divide": {"fc": ops.divide},
-    "floor_divide": {"iuf": ops.floor_divide},
+    "floor_divide": {"iu": ops.floor_divide, "f": numerics.floor_divide},
     "remainder": {"iuf": ops.modulo},
     "fmod": {"iuf": ops.remainder},
     "divmod": {"iuf": lambda x, y: (ops.floor_divide(x, y), ops.modulo(x, y))},

@@ -15,6 +15,10 @@ def _flipped(x: Any, axis: Any) -> Any:
     return x[(Ellipsis, slice(None, None, -1), *[slice(None)] * (-1 - axis))]
 
 
+def _from_the_end(axis: int | None, ndim: int) -> int:
+    return -1 if axis is None else axis if axis < 0 else axis - ndim
+
+
 def descending_sort(sort: Function) -> Function:
     """`sort` with the standard's keyword."""
 
@@ -28,9 +32,7 @@ def descending_sort(sort: Function) -> Function:
         stable: Any = None,
     ) -> Any:
         made = sort(a, axis, kind, order, stable=stable)
-        if not descending:
-            return made
-        return _flipped(made, -1 if axis is None or axis < 0 else axis - made.ndim).copy()
+        return _flipped(made, _from_the_end(axis, made.ndim)).copy() if descending else made
 
     return _own(dressed(call, np.sort))
 
@@ -50,7 +52,7 @@ def descending_argsort(argsort: Function) -> Function:
         if not descending:
             return argsort(a, axis, kind, order, stable=stable)
         array = asarray(a).ravel() if axis is None else asarray(a)
-        place = -1 if axis is None else axis if axis < 0 else axis - array.ndim
+        place = _from_the_end(axis, array.ndim)
         found = argsort(_flipped(array, place), place, kind, order, stable=stable)
         return array.shape[place] - 1 - _flipped(found, place)
 
