@@ -10,7 +10,7 @@ order of recording, so a program reads like the user's source.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -178,14 +178,33 @@ class Cut(NamedTuple):
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:
     """The pending nodes that `outputs` need, themselves included, in the order of recording."""
-    stack = [node for node in outputs if node.value is None]
-    seen = set(stack)
+    return collect(outputs)[0]
+
+
+def collect(outputs: Iterable[Node]) -> tuple[list[Node], dict[Node, int]]:
+    """What is `reachable`, and how often those nodes have each node as an operand."""
+    stack = list(dict.fromkeys(node for node in outputs if node.value is None))
+    edges: dict[Node, int] = {}
+    nodes = []
+    roots = set(stack)
     while stack:
-        for operand in stack.pop().operands:
-            if operand.value is None and operand not in seen:
-                seen.add(operand)
-                stack.append(operand)
-    return sorted(seen, key=_by_serial)
+        node = stack.pop()
+        nodes.append(node)
+        for operand in node.operands:
+            if operand in edges:
+                edges[operand] += 1
+            else:
+                edges[operand] = 1
+                if operand.value is None and operand not in roots:
+                    stack.append(operand)
+    nodes.sort(key=_by_serial)
+    return nodes, edges
+
+
+@cache
+def _input(op: Op, type: TensorType) -> Instruction:
+    """The line of an input; one object, as comparing and hashing programs is faster so."""
+    return op, (), (), type
 
 
 def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
@@ -198,7 +217,7 @@ def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
 
     def number_leaf(node: Node) -> int:
         index = numbers[node] = len(lines)
-        lines.append((PARAMETER, (), (), node.type))
+        lines.append(_input(PARAMETER, node.type))
         owners.append(None)
         if node.value is not None:  # a composite's operand is a parameter, but has no value
             leaves.append(node)
@@ -212,7 +231,7 @@ def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
         for operand in node.operands:
             if operand.op is SLOT:  # each use is a slot of its own
                 operands.append(len(lines))
-                lines.append((SLOT, (), (), operand.type))
+                lines.append(_input(SLOT, operand.type))
                 owners.append(None)
                 slots.append(operand.value)
                 continue

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
@@ -28,7 +28,7 @@ from lazytensor.core.cache import cache
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Input, Node, Signature, has_several, nodes_made
 from lazytensor.core.op import PARAMETER, SLOT, element, elements
-from lazytensor.core.program import cut, reachable
+from lazytensor.core.program import collect, cut
 from lazytensor.core.recorder import thread
 from lazytensor.core.slots import pack
 from lazytensor.core.types import tensor_type
@@ -107,14 +107,7 @@ def _compute(outputs: list[Node], cause: str) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     while outputs:
         with metrics.timed("cutting"):
-            nodes = _with_elements(reachable(outputs))
-            wanted = outputs
-            if len(nodes) > LARGEST:
-                first = _with_elements(nodes[:LARGEST])
-                wanted = _frontier(first, nodes, outputs)
-                nodes = first
-                del first
-            edges = Counter(chain.from_iterable(map(_operands_of, nodes)))
+            nodes, edges, wanted = _gather(outputs)
             wanted = wanted + _held(nodes, edges, set(wanted))
             found = cut(nodes, wanted)
             del nodes
@@ -135,6 +128,21 @@ def _compute(outputs: list[Node], cause: str) -> None:
         outputs = _pending(outputs)
 
 
+def _gather(outputs: list[Node]) -> tuple[list[Node], Mapping[Node, int], list[Node]]:
+    """The nodes of the next program, how often each node is an operand of one, and what to settle.
+
+    That is `outputs`, or what the rest needs of the first part of a large graph.
+    """
+    reached, edges = collect(outputs)
+    nodes, wanted = _with_elements(reached), outputs
+    if len(nodes) > LARGEST:
+        first = _with_elements(nodes[:LARGEST])
+        nodes, wanted = first, _frontier(first, nodes, outputs)
+    if nodes is reached:
+        return nodes, edges, wanted
+    return nodes, Counter(chain.from_iterable(map(_operands_of, nodes))), wanted
+
+
 def _with_elements(nodes: list[Node]) -> list[Node]:
     """`nodes` and all results of those that have several: these become outputs one by one."""
     several = [node for node in nodes if has_several(node)]
@@ -152,7 +160,7 @@ def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list
     return [node for node in first if node in later]
 
 
-def _held(nodes: list[Node], edges: Counter[Node], outputs: set[Node]) -> list[Node]:
+def _held(nodes: list[Node], edges: Mapping[Node, int], outputs: set[Node]) -> list[Node]:
     """Pending nodes, no outputs, that somebody else than the graph's own nodes refers to."""
     return [
         node
@@ -162,7 +170,7 @@ def _held(nodes: list[Node], edges: Counter[Node], outputs: set[Node]) -> list[N
     ]
 
 
-def _owned(leaves: list[Node], edges: Counter[Node]) -> list[bool]:
+def _owned(leaves: list[Node], edges: Mapping[Node, int]) -> list[bool]:
     """Per leaf: whether nothing but the graph's nodes refers to it, weakly (a read) or not."""
     return [
         sys.getrefcount(leaf) - edges[leaf] <= _UNSHARED and not getweakrefcount(leaf)

@@ -88,6 +88,8 @@ class SlotHistory:
     def _surprises(self, packed: Packed) -> Iterator[np.dtype]:
         """The dtypes of which a slot that was constant varies, or two that were equal part."""
         for dtype, array in packed.items():
+            if array.tobytes() == self.bits[dtype].tobytes():
+                continue
             bits, varying = _bits(array), self.varying[dtype]
             changed = bits != self.bits[dtype]
             if not changed.any():
