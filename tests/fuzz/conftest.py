@@ -1,6 +1,5 @@
 """The same fresh start as for the tests of the core, before every random program."""
 
-
 import pytest
 
 from lazytensor.core import alignment, cell, runtime

@@ -82,8 +82,7 @@ def _next_after(x: Node, y: Node) -> Node:
     bits = ops.select(ops.less(moved, zero), ops.subtract(least, moved), moved)
     sign = ops.and_(ops.bitcast(x, dtype=integer), least)
     bits = ops.select(ops.equal(moved, zero), sign, bits)
-    end = x if dtype == F16 else y  # which of two zeros: as NumPy has it
-    found = ops.select(ops.equal(at, towards), end, ops.bitcast(bits, dtype=dtype))
+    found = ops.select(ops.equal(at, towards), y, ops.bitcast(bits, dtype=dtype))
     return ops.select(ops.not_equal(x, x), x, ops.select(ops.not_equal(y, y), y, found))
 
 

@@ -54,6 +54,11 @@ def _bitcast(x: Array, *, dtype: np.dtype) -> Any:
     return np.ascontiguousarray(x).view(dtype)[..., 0]
 
 
+def _next_after(x: Array, y: Array) -> Any:
+    """The second of two equal numbers, as C has it; NumPy before 2.5 gives the first of halves."""
+    return np.where(x == y, y, np.nextafter(x, y))
+
+
 def _reduce_precision(x: Array, *, exponent_bits: int, mantissa_bits: int) -> Any:
     info = np.finfo(x.dtype) if x.dtype != BF16 else np.finfo(F32)
     mantissa = 7 if x.dtype == BF16 else info.nmant
@@ -86,7 +91,7 @@ REFERENCES.update(
         ops.shift_left: np.left_shift,
         ops.shift_right: np.right_shift,
         ops.mulhi: _mulhi,
-        ops.next_after: np.nextafter,
+        ops.next_after: _next_after,
         ops.ldexp: _ldexp,
         ops.bitcast: _bitcast,
         ops.reduce_precision: _reduce_precision,

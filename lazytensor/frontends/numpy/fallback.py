@@ -17,6 +17,7 @@ from lazytensor.core import metrics, runtime
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.place import Place, line_of, user_place
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 
 HOST_BY_NATURE: Final = frozenset(
@@ -156,7 +157,9 @@ def relazy(value: Any, known: dict[int, Any] | None = None) -> Any:
     if known and id(value) in known:
         return known[id(value)]
     if type(value) is np.ndarray and supported(value.dtype):
-        return wrap(host_leaf(np.array(value, order="C")))
+        made = wrap(host_leaf(np.array(value, order="C")))
+        lay_out(made, value)
+        return made
     if type(value) in (list, tuple):
         return type(value)(relazy(item, known) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -57,6 +57,8 @@ class Flags:
 
     @writeable.setter
     def writeable(self, value: Any) -> None:
+        if type(self._array) is Scalar:
+            raise ValueError("Cannot set flags on array scalars.")
         set_flags(self._array, write=bool(value))
 
     @property
@@ -87,9 +89,9 @@ def flags(x: Lazy) -> Flags:
 
 def set_flags(x: Lazy, write: Any = None, align: Any = None, uic: Any = None) -> None:
     """`x.setflags(…)`."""
-    if write is None:
+    if write is None or type(x) is Scalar:
         return
-    if type(x) is Scalar or (write and not _may_become_writeable(x)):
+    if write and not _may_become_writeable(x):
         raise ValueError("cannot set WRITEABLE flag to True of this array")
     layout = shadow(x)
     if bool(write) != layout.flags.writeable:

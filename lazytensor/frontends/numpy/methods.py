@@ -22,8 +22,8 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_r
 from lazytensor.frontends.numpy.assignment import assign
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.layout import lay_out_as
 from lazytensor.frontends.numpy.promotion import canonical, recast
-from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
 
@@ -58,9 +58,7 @@ def ordered(node: Node, x: Lazy, order: Any) -> Any:
     if type(x) is Scalar:
         return wrap_result(node)
     array = wrap(node)
-    layout = shadow(x).flags
-    if order in ("F", "f") or (order in ("A", "a", "K", "k") and layout.fnc):
-        array._shadow = fortran_shadow(node.type) if node.type.ndim > 1 else None
+    lay_out_as(array, order, x)
     return array
 
 

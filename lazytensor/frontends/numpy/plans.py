@@ -16,6 +16,7 @@ from lazytensor.core.dtypes import BOOL
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.loops import Loop
 
 PLANS_BOUND: Final = 20_000
@@ -74,6 +75,8 @@ def forward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             plan.op(node, second) if signature is None else Node(signature, (node, second))
         )
         result._shadow = result._base = None
+        if x._shadow is not None or (kind is ndarray and other._shadow is not None):
+            lay_out(result, x, other)
         return result
 
     return call
@@ -98,6 +101,8 @@ def backward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, An
             plan.op(first, node) if signature is None else Node(signature, (first, node))
         )
         result._shadow = result._base = None
+        if x._shadow is not None:
+            lay_out(result, x)
         return result
 
     return call
@@ -115,6 +120,8 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
         result: Any = new(plan.cls)
         result.ref = Cell(plan.op(node) if signature is None else Node(signature, (node,)))
         result._shadow = result._base = None
+        if x._shadow is not None:
+            lay_out(result, x)
         return result
 
     return call

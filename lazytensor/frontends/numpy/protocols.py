@@ -12,9 +12,10 @@ from lazytensor.frontends.numpy import interchange, scalar
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.indexing import getitem
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.operators import COMPARISONS
 from lazytensor.frontends.numpy.promotion import host_leaf
-from lazytensor.frontends.numpy.shadow import fortran_shadow
+from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 
 
@@ -22,8 +23,10 @@ def fetched(x: Lazy) -> np.ndarray:
     """The values in a real array of the caller's own, laid out as NumPy would have them."""
     array = runtime.fetch(x.node)
     layout = x._shadow
-    if layout is not None and layout.flags.fnc:
-        return np.asfortranarray(array)
+    if type(layout) is Turned:
+        turned = np.empty_like(layout, subok=False)
+        turned[...] = array
+        return turned
     return array
 
 
@@ -120,14 +123,15 @@ def reduced(x: ndarray) -> Any:
 def restored(array: np.ndarray) -> Any:
     """The array that was pickled."""
     made = wrap(host_leaf(np.ascontiguousarray(array).reshape(array.shape)))
-    if array.flags.fnc:
-        made._shadow = fortran_shadow(made.type)
+    lay_out(made, array)
     return made
 
 
 def duplicated(x: ndarray, memo: Any = None) -> ndarray:
     """`copy.copy(x)` and `copy.deepcopy(x)`."""
-    return wrap(x.node)
+    made = wrap(x.node)
+    lay_out(made, x)
+    return made
 
 
 def host_method(name: str) -> Callable[..., Any]:

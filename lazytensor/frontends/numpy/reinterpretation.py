@@ -74,9 +74,9 @@ def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
     if dtype is None:
         return through(x, shadow(x).view())
     wanted = np.dtype(dtype)
-    if not supported(wanted) or (x.ndim and not _lines_up(x, wanted)):
+    if not supported(wanted):
         return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (x,), {})
-    layout = shadow(x).view(wanted)
+    layout = shadow(x).view(wanted)  # raises unless the bytes to split or join are neighbours
     return through(x, layout, *_steps(x, canonical(wanted), layout.shape))
 
 
@@ -93,13 +93,11 @@ def _in_class(x: Lazy, cls: Any) -> Any:
 
 def set_shape(x: ndarray, value: Any) -> None:
     """`x.shape = value`."""
+    if type(x) is Scalar:
+        raise AttributeError("attribute 'shape' of 'numpy.generic' objects is not writable")
     layout = shadow(x).view()
     layout.shape = value  # NumPy says whether that takes a copy
     x.ref, x._shadow = x.ref.view(ops.reshape_step(layout.shape)), layout
-
-
-def _lines_up(x: Lazy, wanted: np.dtype) -> bool:
-    return wanted.itemsize == x.itemsize or shadow(x).flags.c_contiguous
 
 
 def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[Step]:

@@ -12,12 +12,16 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.types import Shape, TensorType
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.array import Lazy, Scalar
 
 _MEMORY: Final = np.empty(64, np.uint8)
 _ADDRESS: Final = int(_MEMORY.ctypes.data) + (-int(_MEMORY.ctypes.data)) % 16
 _shared: Final[dict[TensorType, np.ndarray]] = {}
 _SHARED_BOUND: Final = 10_000
+
+
+class Turned(np.ndarray):
+    """A shadow whose axes may lie in another order than C's; all others lie in C's."""
 
 
 class _Layout:
@@ -61,7 +65,12 @@ def make(
 
 def fortran_shadow(type: TensorType) -> np.ndarray:
     """The shadow of a Fortran-contiguous array that owns its cell."""
-    return shadow_of_type(type.with_shape(type.shape[::-1])).T
+    return turned(shadow_of_type(type.with_shape(type.shape[::-1])).T)
+
+
+def turned(array: np.ndarray) -> Turned:
+    """The same layout, marked."""
+    return array.view(Turned)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -74,7 +83,8 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def writeable(array: np.ndarray) -> np.ndarray:
     """The same layout, writeable."""
     address = array.__array_interface__["data"][0]
-    return make(address, array.dtype, array.shape, array.strides, True)
+    made = make(address, array.dtype, array.shape, array.strides, True)
+    return turned(made) if type(array) is Turned else made
 
 
 def c_strides(type: TensorType) -> Shape:
@@ -87,9 +97,17 @@ def c_strides(type: TensorType) -> Shape:
     return tuple(reversed(strides))
 
 
+def same_elements(x: Lazy, y: Lazy) -> bool:
+    """Whether two arrays show the same elements of the same data in the same places."""
+    if x.ref.cell is not y.ref.cell or x.ref.type is not y.ref.type:
+        return False
+    one, other = shadow(x), shadow(y)
+    return one.ctypes.data == other.ctypes.data and one.strides == other.strides
+
+
 def overlap(x: Any, y: Any, test: Any, max_work: Any = None) -> bool:
     """Whether `test` (`np.shares_memory` or `np.may_share_memory`) says that arrays overlap."""
-    if not (isinstance(x, Lazy) and isinstance(y, Lazy)):
+    if type(x) is Scalar or not (isinstance(x, Lazy) and isinstance(y, Lazy)):
         return False
     if x.ref.cell is not y.ref.cell:
         return False

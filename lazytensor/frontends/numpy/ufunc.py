@@ -20,6 +20,7 @@ from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.eager import all_stay
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.layout import lay_out_as
 from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, remember
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
 
@@ -167,7 +168,7 @@ def _record(
     for out in outs:
         check_writeable(out)
     where = _mask(options.pop("where", True), "out" in kwargs or len(args) > self.nin)
-    options.pop("order", None)
+    order = options.pop("order", "K")
     options.pop("subok", None)
     operands = tuple(x if type(x) in WEAK else operand(x) for x in inputs)
     kinds = tuple(x.type.dtype if isinstance(x, Node) else type(x) for x in operands)
@@ -183,8 +184,6 @@ def _record(
     plain = not options and where is True
     if plain and self.nout == 1:
         remember(self.plans, inputs, operands, loop, made)
-    if plain and not any(out is not None for out in outs):
-        return tuple(map(wrap_result, made)) if self.nout > 1 else wrap_result(made)
     results = made if self.nout > 1 else (made,)
     if self.real.signature is not None:
         _check_outs(self.real.signature, results, outs)
@@ -192,6 +191,10 @@ def _record(
         deliver(node, out, where, options.get("casting", "same_kind"))
         for node, out in zip(results, outs, strict=True)
     )
+    if self.real.signature is None:
+        for result, out in zip(delivered, outs, strict=True):
+            if out is None:
+                lay_out_as(result, order, *inputs, *([] if where is True else [where]))
     return delivered if self.nout > 1 else delivered[0]
 
 

@@ -17,7 +17,7 @@ from lazytensor.frontends.numpy.shadow import read_only, shadow
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     """See numpy.broadcast_to."""
     x = array_of(array)
-    layout = np.broadcast_to(shadow(x), shape)
+    layout = np.broadcast_to(shadow(x), shape, subok=True)
     if layout.shape == x.shape:
         return shown(x, read_only(shadow(x)))
     return shown(x, layout, view_step(ops.broadcast, None, (("shape", layout.shape),)))

@@ -17,13 +17,14 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered
 from lazytensor.frontends.numpy.functions.rebound import CREATION
+from lazytensor.frontends.numpy.layout import lay_out_as
 from lazytensor.frontends.numpy.promotion import (
     PYTHON_NUMBERS,
     canonical,
     number,
     operand,
 )
-from lazytensor.frontends.numpy.shadow import fortran_shadow, shadow, writeable
+from lazytensor.frontends.numpy.shadow import fortran_shadow
 from lazytensor.frontends.numpy.standard import check_device
 
 _FLOAT = np.dtype(np.float64)
@@ -140,16 +141,9 @@ def _like(name: str) -> Function:
 
 
 def laid_out_like(made: ndarray, array: Any, order: Any) -> ndarray:
-    if order in ("F", "f"):
-        return laid_out(made, "F")
-    if order in ("K", "k", "A", "a") and array._shadow is not None and made.ndim > 1:
-        if array._shadow.flags.fnc and (order in ("A", "a") or made.ndim == array.ndim):
-            return laid_out(made, "F")
-        same = made.ndim == array.ndim and not array._shadow.flags.c_contiguous
-        if order in ("K", "k") and same:
-            axes = sorted(range(made.ndim), key=lambda i: -abs(array._shadow.strides[i]))
-            dense = shadow(wrap(filled(tuple(made.shape[i] for i in axes), 0, made.dtype)))
-            made._shadow = writeable(dense.transpose(np.argsort(axes)))
+    """A new array laid out as `array` is, if `order` says so."""
+    if made.ndim == array.ndim or order not in ("K", "k", None):
+        lay_out_as(made, order, array)
     return made
 
 

@@ -16,7 +16,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import array_of, shown
 from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
-from lazytensor.frontends.numpy.shadow import shadow
+from lazytensor.frontends.numpy.shadow import shadow, turned
 
 Steps = tuple[tuple[tuple[int, ...], str], ...]
 
@@ -63,7 +63,7 @@ def _view(text: Any, x: Any) -> Any:
             steps.append(ops.diagonal_step(0, first, second))
             labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
     steps.append(ops.transpose_step(tuple(map(labels.index, result))))
-    return shown(x, np.einsum(expression, shadow(x)), *steps)
+    return shown(x, turned(np.einsum(expression, shadow(x))), *steps)
 
 
 def _pair(labels: str, label: str, x: Any) -> tuple[int, int]:

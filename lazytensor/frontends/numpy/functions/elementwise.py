@@ -17,6 +17,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import (
     canonical,
     convert,
@@ -64,7 +65,10 @@ def clip(
         made = ops.maximum(made, low)
     elif high is not None:
         made = ops.minimum(made, high)
-    return deliver(made, out, casting)
+    result = deliver(made, out, casting)
+    if out is None:
+        lay_out(result, a, a_min, a_max)
+    return result
 
 
 def _limit(x: Any, node: Node, sign: int) -> Any:
@@ -211,4 +215,9 @@ LAZY: dict[str, Function] = {
     "round": round,
 }
 
-METHODS: dict[str, Function] = {"clip": clip, "round": round}
+
+def _clip_method(x: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    return clip(x, min, max, out, **kwargs)
+
+
+METHODS: dict[str, Function] = {"clip": _clip_method, "round": round}

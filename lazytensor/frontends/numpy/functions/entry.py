@@ -19,6 +19,7 @@ from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.eager import stays
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 
 Function = Callable[..., Any]
@@ -102,8 +103,10 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
         if stays(result) or not supported(result.dtype):
             return result
         if not _is_fresh(result, [*args, *(kwargs or {}).values()]):
-            result = result.copy()
-        return wrap(host_leaf(np.require(result, requirements=("C", "W"))))
+            result = result.copy("K")
+        made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
+        lay_out(made, result)
+        return made
     if kind is list or kind is tuple:
         return kind(entered(item, args, kwargs) for item in result)
     if isinstance(result, tuple) and hasattr(result, "_fields"):

@@ -19,6 +19,7 @@ from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
 
 
@@ -246,7 +247,9 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     for count, place in pairs:
         node = _rolled(node, int(count), int(place))
-    return wrap(node)
+    made = wrap(node)
+    lay_out(made, a)
+    return made
 
 
 def _total(shift: Any) -> Any:

@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.functions.views import moveaxis
+from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
 from lazytensor.frontends.numpy.promotion import common, convert
 
 
@@ -118,7 +118,7 @@ def _ints(axes: Any) -> list[int]:
 
 def kron(a: Any, b: Any) -> Any:
     """See numpy.kron."""
-    x, y = common(a, b)
+    x, y = common(array_of(a), array_of(b))  # Python's numbers have dtypes of their own here
     rank = max(x.type.ndim, y.type.ndim)
     first, second = ((1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y))
     x = ops.reshape(x, shape=tuple(n for size in first for n in (size, 1)))

@@ -89,11 +89,16 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
         chosen = masked(node, where, identity)
         made = op(chosen, axes=axes) if axes else chosen
         if initial is not NO:
-            made = combine(made, convert(operand(initial), made.type.dtype))
+            made = combine(made, _initial(initial, made.type.dtype))
         return deliver(kept(node, made, axes, keepdims), out)
 
     reduce.__name__ = name
     return reduce
+
+
+def _initial(value: Any, dtype: np.dtype) -> Node:
+    """Where a reduction starts. Raises: OverflowError."""
+    return number(value, dtype) if type(value) is int else convert(operand(value), dtype)
 
 
 def _flags(
@@ -104,7 +109,7 @@ def _flags(
     made = op(masked(node, where, neutral), axes=axes)
     if initial is not NO:
         combine = ops.or_ if name == "sum" else ops.and_
-        made = combine(made, convert(operand(initial), BOOL))
+        made = combine(made, _initial(initial, BOOL))
     return deliver(kept(node, made, axes, keepdims), out)
 
 
@@ -130,12 +135,12 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
             real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
         if empty:
             shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
-            made = ops.broadcast(convert(operand(initial), dtype), shape=shape)
+            made = ops.broadcast(_initial(initial, dtype), shape=shape)
         else:
             node = node if where is NO or where is True else masked_by(node, where, initial)
             made = op(node, axes=axes) if axes else node
             if initial is not NO:
-                made = combine(made, convert(operand(initial), dtype))
+                made = combine(made, _initial(initial, dtype))
         return deliver(kept(node, made, axes, keepdims), out)
 
     reduce.__name__ = name
@@ -144,7 +149,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
 
 def masked_by(node: Node, where: Any, initial: Any) -> Node:
     """`node` with `initial` where `where` does not hold."""
-    filler = convert(operand(initial), node.type.dtype)
+    filler = _initial(initial, node.type.dtype)
     shape = np.broadcast_shapes(node.type.shape, operand(where).type.shape)
     made: Node = ops.select(operand(where), node, filler)
     if shape != node.type.shape:
@@ -203,7 +208,8 @@ def running(op: Op) -> Function:
         kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
         if dtype is None and out is not None:
             kind = canonical(out.dtype)
-        return deliver(op(convert(node, kind), axis=place), out)
+        run = op if kind != BOOL else ops.cummax if op is ops.cumsum else ops.cummin
+        return deliver(run(convert(node, kind), axis=place), out)
 
     return accumulate
 

@@ -22,6 +22,7 @@ def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
     if out.shape != node.type.shape:
         shapes = f"{node.type.shape} is to be written to {out.shape}"
         raise ValueError(f"output array has wrong shape: {shapes}")
+    delivery.check_writeable(out)
     check_cast(node.type.dtype, out.dtype, casting)
     return delivery.deliver(node, out, True, casting)
 

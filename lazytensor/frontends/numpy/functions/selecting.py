@@ -22,6 +22,7 @@ from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import common, convert, operand, result_type
 
 
@@ -33,7 +34,9 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         raise ValueError("either both or neither of x and y should be given")
     dtype = result_type(x, y)
     left, right = (settled(convert(operand(side), dtype)) for side in (x, y))
-    return wrap(ops.select(convert(operand(condition), BOOL), left, right))
+    made = wrap(ops.select(convert(operand(condition), BOOL), left, right))
+    lay_out(made, condition, x, y)
+    return made
 
 
 def nonzero(a: Any) -> Any:
@@ -48,7 +51,7 @@ def flatnonzero(a: Any) -> Any:
 
 def argwhere(a: Any) -> Any:
     """See numpy.argwhere."""
-    return entered(np.ascontiguousarray(np.argwhere(real(asarray(a)))))
+    return entered(np.argwhere(real(asarray(a))))
 
 
 def taken(node: Node, indices: Node, axis: int) -> Node:

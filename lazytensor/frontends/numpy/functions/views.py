@@ -26,7 +26,7 @@ from lazytensor.frontends.numpy.array import (
 )
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type
+from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type, turned
 
 # NumPy 2.1 can be asked for a reshape that does not copy; before, assigning the shape does that.
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
@@ -173,7 +173,8 @@ def transpose(a: Any, axes: Any = None) -> Any:
         axes = tuple(operator.index(i) for i in _listed(axes))
     if x._shadow is None:
         return shown(x, *_transposed(x.ref.type, axes))
-    return shown(x, x._shadow.transpose(axes), *_transposed(x.ref.type, axes)[1:])
+    layout = turned(x._shadow.transpose(axes))
+    return shown(x, layout, *_transposed(x.ref.type, axes)[1:])
 
 
 @lru_cache(maxsize=4096)
@@ -184,7 +185,7 @@ def _transposed(type: TensorType, axes: Any) -> tuple[Any, ...]:
         return (layout,)
     given = range(type.ndim)[::-1] if axes is None else axes
     order = tuple(normalize_axis_index(i, type.ndim) for i in given)
-    return layout, ops.transpose_step(order)
+    return turned(layout), ops.transpose_step(order)
 
 
 def _listed(axes: Any) -> Any:
@@ -251,7 +252,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """See numpy.diagonal."""
     x = array_of(a)
-    layout = shadow(x).diagonal(offset, axis1, axis2)
+    layout = turned(shadow(x).diagonal(offset, axis1, axis2))
     first, second = axis1 % x.ndim, axis2 % x.ndim
     return shown(x, layout, ops.diagonal_step(operator.index(offset), first, second))
 

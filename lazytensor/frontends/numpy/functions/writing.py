@@ -10,7 +10,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.array import wrap as wrapped
 from lazytensor.frontends.numpy.assignment import stored, write_host
 from lazytensor.frontends.numpy.errors import HostOnly
@@ -19,8 +19,8 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import within
 from lazytensor.frontends.numpy.functions.results import check_cast
 from lazytensor.frontends.numpy.functions.selecting import lines
-from lazytensor.frontends.numpy.promotion import convert, operand
-from lazytensor.frontends.numpy.shadow import shadow
+from lazytensor.frontends.numpy.promotion import convert, host_leaf, operand
+from lazytensor.frontends.numpy.shadow import same_elements, shadow
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
@@ -47,10 +47,10 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 
 def check_writeable(x: Any) -> None:
     """Raise NumPy's error unless `x` is an array that may be written to."""
+    if not issubclass(type(x), ndarray):  # NumPy's own counts as one
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {x.__class__.__name__}")
     if not issubclass(type(x), Lazy):
-        if isinstance(x, np.ndarray):
-            raise HostOnly("NumPy writes to its own arrays")
-        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(x).__name__}")
+        raise HostOnly("NumPy writes to its own arrays")
     if not shadow(x).flags.writeable:
         raise ValueError("assignment destination is read-only")
 
@@ -83,17 +83,28 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     a.ref.write(ops.reshape(made, shape=node.type.shape))
 
 
+def _brought(values: Any, dtype: np.dtype) -> Node:
+    """Values as they are assigned to elements of `dtype`; arrays must be cast to it safely."""
+    if isinstance(values, np.generic | Scalar):
+        return convert(operand(values), dtype)
+    if isinstance(values, Lazy | np.ndarray):
+        check_cast(operand(values).type.dtype, dtype, "safe")
+        return convert(operand(values), dtype)
+    return host_leaf(np.array(real(values), dtype))
+
+
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """See numpy.putmask."""
     check_writeable(a)
     node, flags = a.node, convert(operand(mask), BOOL)
     if flags.type.size != node.type.size:
         raise ValueError("putmask: mask and data must be the same size")
-    given = operand(values)
-    check_cast(given.type.dtype, node.type.dtype)
+    given = _brought(values, node.type.dtype)
     if not node.type.size or not given.type.size:
         return
-    filler = ops.reshape(_cycled(values, node.type.size, node.type.dtype), shape=node.type.shape)
+    filler = ops.reshape(
+        _cycled(wrapped(given), node.type.size, node.type.dtype), shape=node.type.shape
+    )
     a.ref.write(ops.select(ops.reshape(flags, shape=node.type.shape), filler, node))
 
 
@@ -101,7 +112,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """See numpy.place."""
     check_writeable(arr)
     node, flags = arr.node, convert(operand(mask), BOOL)
-    values = convert(operand(vals), node.type.dtype)
+    values = _brought(vals, node.type.dtype)
     if flags.type.size != node.type.size:
         raise ValueError("place: mask and data must be the same size")
     flags = ops.reshape(flags, shape=(flags.type.size,))
@@ -126,6 +137,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
             write_host(dst, operand(src), casting)
         else:
             np.copyto(dst, real(src), casting=casting, where=mask)
+        return
+    if issubclass(type(src), Lazy) and same_elements(src, dst):
         return
     check_writeable(dst)
     if type(src) not in (int, float, complex, bool):

@@ -1,0 +1,214 @@
+"""NumPy and ours in step: each line of a program is run with both, and what they show compared."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zlib
+from itertools import combinations
+from typing import Any
+
+import numpy
+
+import lazytensor
+import lazytensor.numpy
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.array import Lazy, Scalar
+from tests.fuzz.test_barriers import usual
+
+TIERS = ["interpret", "compile", "auto", "interpret"]
+SMALL = 16
+"""Bound of the numbers in arrays: sums of them are exact, in float16 too."""
+LARGE = 2**20
+
+
+class Difference(AssertionError):
+    """What one of them did and the other did not."""
+
+
+class Side:
+    """One of the two: its variables, and what it has been asked to show."""
+
+    def __init__(self, np: Any) -> None:
+        self.seen: list[Any] = []
+        self.names: dict[str, Any] = {
+            "np": np,
+            "see": lambda *values: self.seen.extend(values),
+            "barrier": lambda: None,
+            "tier": lambda number: None,
+        }
+
+    def run(self, line: str) -> Exception | None:
+        """The exception that it raises."""
+        try:
+            exec(line, self.names)
+        except Exception as error:  # noqa: BLE001  both must raise the same
+            return error
+        return None
+
+
+class Pair:
+    """Both sides, from an empty program on."""
+
+    def __init__(self) -> None:
+        usual()
+        self.real, self.lazy = Side(numpy), Side(lazytensor.numpy)
+        self.lazy.names |= {"barrier": lazytensor.sync, "tier": _tier}
+
+    def pool(self) -> dict[str, Any]:
+        """The arrays there are, by name; NumPy's."""
+        return {name: x for name, x in self.real.names.items() if re.fullmatch(r"a\d+", name)}
+
+    def run(self, line: str) -> None:
+        """Run a line. Raises: Difference."""
+        same_error(self.lazy.run(line), self.real.run(line))
+        same(self.lazy.seen, self.real.seen)
+        self.lazy.seen.clear()
+        self.real.seen.clear()
+        made = re.match(r"(a\d+) = ", line)
+        if made and made[1] in self.real.names:
+            self._keep(made[1], zlib.crc32(line.encode()))
+
+    def _keep(self, name: str, number: int) -> None:
+        """Compare a new array, three times out of four: looking makes a masked read a real one."""
+        x = self.real.names[name]
+        if not isinstance(x, numpy.ndarray | numpy.generic):
+            same(self.lazy.names[name], x)
+        elif number % 4:
+            same_form(self.lazy.names[name], x)
+            self._same_relations(name)
+        if not isinstance(x, numpy.ndarray | numpy.generic) or x.size > 60 or x.ndim > 5:
+            self.drop(name)
+
+    def _same_relations(self, name: str) -> None:
+        """Which of the others it is, is a view of, overlaps."""
+        for other in self.pool():
+            if other != name:
+                self._same_relation(name, other)
+
+    def _same_relation(self, one: str, other: str) -> None:
+        x, y = self.real.names[one], self.real.names[other]
+        if isinstance(x, numpy.ndarray) and isinstance(y, numpy.ndarray):
+            expected = relation(numpy, x, y)
+            u, v = self.lazy.names[one], self.lazy.names[other]
+            got = relation(lazytensor.numpy, u, v)
+            _expect(got == expected, f"{one} and {other}: {got} instead of {expected}")
+            based = (u.base is v or x.base is not y) and (v.base is u or y.base is not x)
+            _expect(based, f"{one} and {other}: one is the base of the other")
+
+    def drop(self, name: str) -> None:
+        """Forget an array."""
+        del self.real.names[name]
+        self.lazy.names.pop(name, None)
+
+    def tame(self) -> str | None:
+        """A line that makes an array's numbers small and whole again, if some are not."""
+        for name, x in self.pool().items():
+            if not _wild(x):
+                continue
+            if not isinstance(x, numpy.ndarray) or not x.flags.writeable:
+                return f"del {name}"
+            with numpy.errstate(all="ignore"):
+                clip = x.dtype.kind == "f" and bool((abs(x) <= 2 * SMALL * SMALL).all())
+            return f"{name}[...] = np.clip(np.rint({name}), -9, 9)" if clip else f"{name}.fill(1)"
+        return None
+
+    def finish(self) -> None:
+        """Compare all arrays. Raises: Difference."""
+        for name, x in self.pool().items():
+            same_form(self.lazy.names[name], x)
+        for name, x in self.pool().items():
+            same(self.lazy.names[name], x, name)
+        for one, other in combinations(self.pool(), 2):
+            self._same_relation(one, other)
+
+
+def _tier(number: int) -> None:
+    settings.tier = TIERS[number]
+
+
+def _wild(x: Any) -> bool:
+    """Whether sums and products of the numbers of `x` may depend on their order."""
+    if x.dtype.kind in "iu":
+        return bool((x > LARGE).any() or (x < -LARGE).any())
+    if x.dtype.kind == "b":
+        return False
+    with numpy.errstate(all="ignore"):
+        return not bool(((abs(x) <= SMALL) & (numpy.rint(x) == x)).all())
+
+
+def relation(np: Any, x: Any, y: Any) -> str:
+    """What two arrays have in common."""
+    if x is y:
+        return "one object"
+    return "sharing memory" if np.shares_memory(x, y) else "apart"
+
+
+def same_form(got: Any, expected: Any) -> None:
+    """Scalar or array, dtype, shape, layout, flags. Raises: Difference."""
+    scalar = type(got) is Scalar or isinstance(got, numpy.generic)
+    _expect(scalar == isinstance(expected, numpy.generic), f"{type(got)}: {expected!r} expected")
+    _expect(scalar or isinstance(got, Lazy), f"a real array, {got!r}: a lazy one expected")
+    for name in ("dtype", "shape", "ndim", "size", "itemsize", "nbytes"):
+        one, other = getattr(got, name), getattr(expected, name)
+        _expect(one == other, f"{name}: {one} instead of {other}")
+    if not scalar:
+        layout = [steps(x) for x in (got, expected)]
+        _expect(layout[0] == layout[1], f"strides {layout[0]}, not {layout[1]}")
+        shown = [flags(x) for x in (got, expected)]
+        _expect(shown[0] == shown[1], f"flags: {shown[0]} instead of {shown[1]}")
+        own = got.base is None and bool(got.flags.owndata)
+        _expect(own or not expected.flags.owndata, "a view instead of an array of its own")
+
+
+def steps(x: Any) -> list[int]:
+    """The strides that lead from an element to another one: the others say nothing."""
+    return [step for n, step in zip(x.shape, x.strides, strict=True) if n > 1 and x.size]
+
+
+def flags(x: Any) -> str:
+    """Flags but that of ownership: NumPy's functions may show a view of an array nobody has."""
+    names = ("c_contiguous", "f_contiguous", "fnc", "forc", "farray", "writeable", "aligned")
+    return ", ".join(name for name in names if getattr(x.flags, name))
+
+
+def same(got: Any, expected: Any, where: str = "values") -> None:
+    """Equal values, of equal types. Raises: Difference."""
+    if isinstance(expected, list | tuple):
+        _expect(isinstance(got, list | tuple), f"{where}: {got!r} instead of {expected!r}")
+        _expect(len(got) == len(expected), f"{where}: {got!r} instead of {expected!r}")
+        for one, other in zip(got, expected, strict=True):
+            same(one, other, where)
+        return
+    if not isinstance(expected, numpy.ndarray | numpy.generic | float | complex):
+        equal = str(got) == str(expected)  # flags have no other way
+        _expect(equal, f"{where}: {got!r} instead of {expected!r}")
+        return
+    x, y = numpy.asarray(got), numpy.asarray(expected)
+    _expect((x.dtype, x.shape) == (y.dtype, y.shape), f"{where}: {x!r} instead of {y!r}")
+    exact = y.dtype.kind not in "fc"
+    rtol = 0 if exact else 16 * float(numpy.finfo(y.dtype).eps)
+    close = numpy.allclose(x, y, rtol=rtol, atol=rtol, equal_nan=not exact)
+    _expect(close, f"{where}:\n{x!r}\ninstead of\n{y!r}")
+
+
+def same_error(got: Exception | None, expected: Exception | None) -> None:
+    """Both raise, ours the class of NumPy's, or neither. Raises: Difference."""
+    if expected is None and got is None:
+        return
+    if got is None or expected is None:
+        raise Difference(f"{got!r} instead of {expected!r}") from got
+    public = ("builtins", "numpy.exceptions")
+    wanted = next(kind for kind in type(expected).__mro__ if kind.__module__ in public)
+    if not isinstance(got, wanted):
+        raise Difference(f"{got!r} instead of {expected!r}") from got
+
+
+def _expect(holds: bool, text: str) -> None:
+    if not holds:
+        raise Difference(text)
+
+
+def quiet() -> warnings.catch_warnings[None]:
+    """A context in which no warning is given: only NumPy's half gives some."""
+    return warnings.catch_warnings(action="ignore")

@@ -1,0 +1,261 @@
+"""The lines that random NumPy programs are made of, by what they do (see `grammar.py`)."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
+
+
+UNARY = _words("""
+negative absolute sign square logical_not invert positive isfinite conjugate isnan signbit
+floor ceil trunc rint
+""")
+BINARY = _words("""
+add subtract multiply maximum minimum floor_divide remainder less equal greater_equal not_equal
+logical_and logical_xor logical_or bitwise_or bitwise_and bitwise_xor fmod fmax
+""")
+REDUCTIONS = _words("sum max min any all argmax argmin prod cumsum ptp")
+
+_VIEWS = """
+{new} = {x}[{key}]
+{new} = {x}[{key}]
+{new} = {x}[{key}]
+{new} = {x}[{key}]
+{new} = {x}.T
+{new} = {x}.reshape({shape})
+{new} = {x}.reshape({shape}, order='{layout}')
+{new} = np.reshape({x}, {shape})
+{new} = {x}.ravel()
+{new} = {x}.ravel('{layout}')
+{new} = {x}.transpose({order})
+{new} = {x}.swapaxes({axis}, {axis2})
+{new} = np.moveaxis({x}, {axis}, {axis2})
+{new} = np.expand_dims({x}, {axis})
+{new} = {x}.squeeze()
+{new} = np.squeeze({x}, {axis})
+{new} = np.flip({x}, {axes})
+{new} = np.rot90({x}, {k})
+{new} = {x}.diagonal({k})
+{new} = np.broadcast_to({x}, {wider})
+{new} = np.atleast_1d({x})
+{new} = np.atleast_3d({x})
+{new} = {x}.view()
+{new} = {x}.view({dtype})
+{new} = {x}.real
+{new} = {x}.imag
+{new} = np.array_split({x}, 2)[{n}]
+{new} = np.rollaxis({x}, {axis})
+{new} = np.asarray({x})
+{new} = {x}.mT
+{new} = np.diag({x})
+{new} = {x}[None].T[..., {n}]
+"""
+_COPIES = """
+{new} = {x}.copy()
+{new} = {x}.copy('{layout}')
+{new} = np.array({x})
+{new} = np.array({x}, copy=None)
+{new} = np.array({x}, order='{layout}')
+{new} = np.ascontiguousarray({x})
+{new} = np.asfortranarray({x})
+{new} = {x}.flatten()
+{new} = {x}.flatten('{layout}')
+{new} = {x}.astype({dtype})
+{new} = {x}.astype({dtype}, copy=False)
+{new} = {x}.astype({dtype}, order='{layout}')
+{new} = np.zeros_like({x})
+{new} = np.ones_like({x}, dtype={dtype})
+{new} = np.full_like({x}, 3, order='{layout}')
+"""
+_WRITES = """
+{x}[{key}] = {v}
+{x}[{key}] = {v}
+{x}[{key}] = {v}
+{x}[...] = {v}
+{x}[{key}] {iop} {v}
+{x}[{key}] {iop} {v}
+{x} {iop} {v}
+{x} {iop} {v}
+{x}.T[{n}:] {iop} {v}
+{x}.fill({number})
+{x}[{index}] = {v}
+{x}[{index}] {iop} {v}
+{x}[{mask}] = {v}
+{x}[{mask}] = {x}[{mask}][::-1]
+{x}[{mask}] {iop} {number}
+{x}.flat[{n}] = {number}
+{x}.flat[{n}:] = {v}
+{x}.flat = {v}
+np.copyto({x}, {v})
+np.copyto({x}, {v}, where={mask})
+np.put({x}, {integers}, {v})
+np.putmask({x}, {mask}, {v})
+np.place({x}, {mask}, {v})
+{x}.real = {v}
+{x}.sort({axis})
+np.fill_diagonal({x}, {number})
+if {x}.flags.writeable: np.add.at({x}, {index}, {number})
+np.{g}({x}, {v}, out={y})
+np.{g}({x}, {v}, out={x}[{key}])
+np.{g}({x}, {v}, out={y}, where={mask})
+np.{f}({x}, out={y})
+{x}.{r}({axes}, out={y})
+np.clip({x}, -3, {v}, out={x})
+{x}[{key}], {x}[{key2}] = {x}[{key2}], {x}[{key}]
+"""
+_FLAGS = """
+{x}.flags.writeable = False
+{x}.setflags(write=True)
+{x}.shape = {shape}
+see({x}.base is {y})
+see(np.shares_memory({x}, {y}), np.may_share_memory({x}, {any}))
+"""
+_VALUES = """
+see({x})
+see({x}.tolist())
+see(repr({x}))
+see(str({x}))
+see(len({x}))
+see(bool(({x} > {k}).any()))
+see([row.sum() for row in {x}])
+see({x}.item())
+see({x}.item({n}))
+see(int({x}[{key}]))
+see(float({x}.sum()))
+see(complex({x}.max()))
+see(list({x}.flat))
+see({x}.nonzero())
+see(np.broadcast_arrays({x}, {y}))
+see(np.array_equal({x}, {y}))
+see({number} in {x})
+see({x}.tobytes())
+see(f'{x}')
+see(range(10)[{x}])
+see(hash({x}[{key}]))
+see(np.unique({x}, return_counts=True))
+see(np.mean({x}, {axes}), np.var({x}))
+see({x} / {v})
+see(np.sqrt(abs({x})))
+see(np.median({x}, {axes}))
+see(np.exp(np.clip({x}, -3, 3)))
+see(bool({x}))
+barrier()
+barrier()
+barrier()
+tier({n})
+"""
+_ARITHMETIC = """
+{new} = np.{f}({x})
+{new} = np.{f}({x})
+{new} = np.{g}({x}, {v})
+{new} = np.{g}({v}, {x})
+{new} = {x} {op} {v}
+{new} = {v} {op} {x}
+{new} = {x} {op} {y}
+{new} = -{x}
+{new} = abs({x})
+{new} = ~{x}
+{new} = {x} << {n}
+{new} = {x} >> {n}
+{new} = {x} ** 3
+{new} = np.{g}({x}, {v}, dtype={dtype})
+{new} = np.{g}({x}, {v}, casting='safe')
+{new} = np.{g}({x}, {v}, order='{layout}')
+{new} = np.where({mask}, {v}, {v2})
+{new} = np.clip({x}, -2, {v})
+{new} = {x}.clip(0)
+{new} = divmod({x}, {v})[{n}]
+{new} = np.modf({x})[{n}]
+"""
+_REDUCTIONS = """
+{new} = {x}.{r}({axes})
+{new} = np.{r}({x}, axis={axes})
+{new} = np.{r}({x}, axis={axes}, keepdims=True)
+{new} = np.sum({x}, axis={axes}, dtype={dtype})
+{new} = np.sum({x}, axis={axes}, where={mask})
+{new} = np.max({x}, axis={axes}, initial={k}, where={mask})
+{new} = np.{g}.reduce({x}, axis={axis})
+{new} = np.{g}.accumulate({x}, axis={axis})
+{new} = np.{g}.outer({x}, {y})
+{new} = np.{g}.reduceat({x}, [0, {n}])
+{new} = np.count_nonzero({x}, axis={axes})
+{new} = np.cumsum({x}, {axis}, dtype={dtype})
+{new} = {x}.trace()
+{new} = np.dot({x}, {y})
+{new} = {x} @ {y}
+{new} = {x} @ {x}.T
+{new} = np.tensordot({x}, {y}, {n})
+{new} = np.einsum('i...,i...->...', {x}, {x}).copy()
+"""
+_SELECTIONS = """
+{new} = {x}[{index}].copy()
+{new} = {x}[{index}].copy()
+{new} = {x}[{mask}]
+{new} = {x}[{mask}]
+{new} = np.take({x}, {integers}, axis=0)
+{new} = np.take({x}, {integers}, mode='wrap')
+{new} = np.compress([True, False, True], {x}, axis={axis})
+{new} = np.extract({mask}, {x})
+{new} = np.choose({x} > 0, [{v}, {v2}])
+{new} = np.select([{mask}], [{v}], {number})
+{new} = np.take_along_axis({x}, np.argsort({x}, {axis}, kind='stable'), {axis})
+{new} = np.nonzero({x})[0].copy()
+{new} = np.flatnonzero({x})
+{new} = np.argwhere({x})
+{new} = np.searchsorted(np.sort({x}, None), {v})
+{new} = {x}.flat[{n}:]
+{new} = {x}.repeat({n}, {axis})
+"""
+_JOINS = """
+{new} = np.concatenate([{x}, {y}], axis={axis})
+{new} = np.concatenate([{x}, {y}], axis=None)
+{new} = np.stack([{x}, {y}], {axis})
+{new} = np.hstack([{x}, {y}])
+{new} = np.vstack([{x}, {y}])
+{new} = np.dstack([{x}, {x}])
+{new} = np.column_stack([{x}, {y}])
+{new} = np.tile({x}, {n})
+{new} = np.roll({x}, {k}, {axis})
+{new} = np.roll({x}, {k})
+{new} = np.pad({x}, {n})
+{new} = np.pad({x}, 1, mode='edge')
+{new} = np.outer({x}, {y})
+{new} = np.diff({x})
+{new} = np.sort({x}, {axis})
+{new} = np.argsort({x}, {axis}, kind='stable')
+{new} = np.triu({x}, {k})
+{new} = np.tril({x})
+{new} = np.append({x}, {v})
+{new} = np.insert({x}, {n}, {number}, {axis})
+{new} = np.delete({x}, {n}, {axis})
+{new} = np.array([{x}, {x}])
+{new} = np.kron({x}, {number})
+{new} = np.unique({x})
+{new} = np.ediff1d({x})
+{new} = np.isin({x}, {y})
+{new} = np.meshgrid({x}, {y})[{n}]
+{new} = np.block([{x}, {x}])
+"""
+
+
+TEMPLATES: dict[str, list[str]] = {
+    "new": ["{new} = {create}"],
+    "views": _lines(_VIEWS),
+    "more views": _lines(_VIEWS),
+    "copies": _lines(_COPIES),
+    "writes": _lines(_WRITES),
+    "more writes": _lines(_WRITES),
+    "flags": _lines(_FLAGS),
+    "values": _lines(_VALUES),
+    "arithmetic": _lines(_ARITHMETIC),
+    "more arithmetic": _lines(_ARITHMETIC),
+    "reductions": _lines(_REDUCTIONS),
+    "selections": _lines(_SELECTIONS),
+    "joins": _lines(_JOINS),
+}
+"""Groups are chosen equally often, and so are the lines of a group."""

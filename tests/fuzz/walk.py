@@ -1,0 +1,82 @@
+"""Random programs, line by line: written, run with both, and cut down where both differ."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+
+import numpy
+
+from tests.fuzz import grammar
+from tests.fuzz.pair import Difference, Pair, quiet
+
+MOST_ARRAYS = 9
+
+
+class Failure(Exception):
+    """A program that gives a difference: its lines, and the difference."""
+
+    def __init__(self, lines: list[str], text: str) -> None:
+        super().__init__("\n".join([*lines, f"# {text}"]))
+        self.lines = lines
+        self.text = text
+
+
+def walk(numbers: Iterable[int]) -> list[str]:
+    """Write and run a program, a line or two for each number. Raises: Failure."""
+    lines: list[str] = []
+    with quiet(), numpy.errstate(all="ignore"):
+        pair = Pair()
+        try:
+            for number in numbers:
+                for line in _next(pair, random.Random(number)):
+                    lines.append(line)
+                    pair.run(line)
+            pair.finish()
+        except Difference as difference:
+            raise Failure(lines, str(difference)) from difference
+    return lines
+
+
+def _next(pair: Pair, rng: random.Random) -> Iterator[str]:
+    yield grammar.line(rng, pair.pool())
+    while (line := pair.tame()) is not None:
+        yield line
+    if len(pair.pool()) > MOST_ARRAYS:
+        yield f"del {rng.choice(list(pair.pool()))}"
+
+
+def replay(lines: Iterable[str]) -> None:
+    """Run a program that was written before. Raises: Failure."""
+    lines = list(lines)
+    with quiet(), numpy.errstate(all="ignore"):
+        pair = Pair()
+        try:
+            for line in lines:
+                pair.run(line)
+            pair.finish()
+        except Difference as difference:
+            raise Failure(lines, str(difference)) from difference
+
+
+def shrunk(failure: Failure) -> Failure:
+    """The same difference, or one like it, with as few lines as can be."""
+    part = len(failure.lines) // 2
+    while part:
+        at = len(failure.lines) - part
+        while at >= 0:
+            shorter = failure.lines[:at] + failure.lines[at + part :]
+            found = _failure(shorter)
+            if found is not None and found.text[:12] == failure.text[:12]:
+                failure = found
+            at -= part
+        part //= 2
+    return failure
+
+
+def _failure(lines: list[str]) -> Failure | None:
+    try:
+        replay(lines)
+    except Failure as failure:
+        return failure
+    return None
