@@ -204,3 +204,7 @@ globals().update({**LAZY, **HOST})
 
 def __getattr__(name: str) -> Any:
     return getattr(np.fft, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np.fft), *globals()})

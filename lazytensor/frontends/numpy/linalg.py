@@ -209,3 +209,7 @@ globals().update({**LAZY, **HOST})
 
 def __getattr__(name: str) -> Any:
     return getattr(np.linalg, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np.linalg), *globals()})

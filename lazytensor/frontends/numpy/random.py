@@ -136,3 +136,7 @@ globals().update(LAZY)
 
 def __getattr__(name: str) -> Any:
     return getattr(np.random, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np.random), *globals()})

@@ -95,6 +95,7 @@ SCALAR_DUNDERS = {
     "__trunc__": lambda x: math.trunc(value(x)),
     "__floor__": lambda x: math.floor(value(x)),
     "__ceil__": lambda x: math.ceil(value(x)),
+    **{name: delegated(name) for name in ("fill", "fromhex", "resize", "sort")},
     "as_integer_ratio": delegated("as_integer_ratio"),
     "is_integer": delegated("is_integer"),
     "hex": delegated("hex"),

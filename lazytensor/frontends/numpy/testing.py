@@ -23,3 +23,7 @@ globals().update(HOST)
 
 def __getattr__(name: str) -> Any:
     return getattr(np.testing, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np.testing), *globals()})

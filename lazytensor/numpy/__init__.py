@@ -10,7 +10,7 @@ from lazytensor.frontends.numpy import namespace
 
 
 def __getattr__(name: str) -> Any:
-    value = globals()[name] = namespace.find(name)
+    value = globals()[name] = namespace.public(name)
     return value
 
 

@@ -1,0 +1,7 @@
+"""What `import lazytensor.numpy.fft` gives: the module that `lazytensor.numpy` has."""
+
+import sys
+
+from lazytensor.frontends.numpy import fft
+
+sys.modules[__name__] = fft

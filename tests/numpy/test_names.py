@@ -1,0 +1,56 @@
+"""Which of NumPy's names there are, and how their modules are imported."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy
+import pytest
+
+import lazytensor.numpy as lnp
+from lazytensor.frontends.numpy import namespace
+
+MODULES = ["fft", "linalg", "random", "testing"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_can_be_imported(name: str) -> None:
+    found = importlib.import_module(f"lazytensor.numpy.{name}")
+    assert found is getattr(lnp, name) is namespace.MODULES[name]
+
+
+@pytest.mark.parametrize("home", ["", "fft", "linalg", "random"])
+def test_every_public_name_is_there(home: str) -> None:
+    theirs: Any = getattr(numpy, home) if home else numpy
+    ours: Any = getattr(lnp, home) if home else lnp
+    names = [name for name in dir(theirs) if not name.startswith("_")]
+    assert [name for name in names if not hasattr(ours, name)] == []
+    assert set(names) <= set(dir(ours))
+
+
+NUMPYS = {
+    # what C code asks for memory that lazy arrays do not have
+    "__array_interface__",
+    "__array_struct__",
+    # how NumPy's own pickles are read
+    "__setstate__",
+    "__getnewargs__",
+    # C's own tests of float formats
+    "__getformat__",
+}
+
+
+@pytest.mark.parametrize("make", ["np.ones((2, 3))", "np.ones(3).sum()"])
+def test_every_attribute_of_arrays_is_there(make: str) -> None:
+    theirs, ours = (eval(make, {"np": np}) for np in (numpy, lnp))
+    public = {name for name in dir(theirs) if not name.startswith("_")}
+    assert public - {name for name in public if hasattr(ours, name)} == set()
+    special = {name for name in dir(theirs) if name.startswith("__")} - NUMPYS
+    assert sorted(name for name in special if not hasattr(ours, name)) == []
+
+
+def test_arrays_are_generic_as_numpys() -> None:
+    assert lnp.ndarray[Any, float].__origin__ is lnp.ndarray
+    with pytest.raises(ValueError, match="delete"):
+        del lnp.ones(3)[0]
