@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -55,6 +55,30 @@ def find(name: str) -> Any:
     return value if isinstance(value, type | ModuleType) or not callable(value) else computed(value)
 
 
+class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3.13
+    """A function that is no method where a class has it as an attribute; NumPy's are none either.
+
+    `class Layer: reduce = np.sum` and the fields of dataclasses rely on it.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__(function)
+        vars(self).update(vars(function))
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__} at {id(self):#x}>"
+
+
+@cache
+def public(name: str) -> Any:
+    """The same as a user is given it."""
+    found = find(name)
+    return Function(found) if isinstance(found, FunctionType) else found
+
+
 def names() -> list[str]:
     """Every public name."""
     return sorted({*dir(np), *LAZY, *MODULES})
@@ -81,7 +105,7 @@ def _counterparts() -> dict[Any, Any]:
         for name, lazy in table.items():
             real = getattr(home, name, None)
             if callable(real) and real is not lazy and not isinstance(real, type):
-                found[real] = lazy
+                found[real] = public(name) if home is np else lazy
     return found
 
 
