@@ -32,5 +32,20 @@ def array(x: Any, dtype: Any = None) -> Any:
         from lazytensor.frontends.numpy.functions.arrays import nested
 
         return nested(x, dtype)
-    made = copied(x, dtype) if type(x) is np.ndarray else np.array(x, dtype, order="C")
+    made = copied(x, dtype) if type(x) is np.ndarray else _foreign(x, dtype)
+    if issubclass(type(made), Lazy):
+        return array(made, dtype)
     return wrap(host_leaf(made)) if made.dtype in CANONICAL else made
+
+
+def _foreign(x: Any, dtype: Any) -> Any:
+    """What NumPy makes of `x`, or the lazy array that its `__array__` gives."""
+    try:
+        return np.array(x, dtype, order="C")
+    except ValueError:
+        if not hasattr(type(x), "__array__"):
+            raise
+        found = x.__array__()  # NumPy knows no array but its own
+        if not issubclass(type(found), Lazy):
+            raise
+        return found

@@ -77,6 +77,7 @@ WRITERS: Final = {
     "shuffle": 0,
     "at": 0,
     "partition": 0,
+    "setfield": 0,
     "sort": 0,
 }
 """NumPy's functions that write into an argument, and which; `out=` is seen by its name."""

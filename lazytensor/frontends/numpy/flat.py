@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from lazytensor.core import ops, runtime
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
-from lazytensor.frontends.numpy.array import ndarray, wrap
+from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
+from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem, setitem
 from lazytensor.frontends.numpy.reinterpretation import flat_view
+
+MOST_AXES: Final = 32
 
 
 class flatiter:
@@ -23,8 +26,18 @@ class flatiter:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, base: ndarray) -> None:
-        self.base = base
-        self.index = 0
+        self._base = base
+        self._index = 0
+
+    @property
+    def base(self) -> ndarray:
+        """The array iterated over."""
+        return self._base
+
+    @property
+    def index(self) -> int:
+        """How many elements have been given."""
+        return self._index
 
     @property
     def coords(self) -> tuple[int, ...]:
@@ -40,28 +53,36 @@ class flatiter:
     def __next__(self) -> Any:
         if self.index >= self.base.size:
             raise StopIteration
-        self.index += 1
+        self._index += 1
         return getitem(flat_view(self.base), self.index - 1)
 
     def __getitem__(self, key: Any) -> Any:
-        found = getitem(flat_view(self.base), key)
+        found = getitem(flat_view(self.base), _places(key, self.base.size))
         return wrap(found.node) if type(found) is ndarray else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_read_only(self.base):
             raise ValueError("underlying array is read-only")
+        if type(key) is tuple:
+            np.empty(self.base.size).flat[real(key)] = 0  # raises
         row = flat_view(self.base)
+        key = _places(key, self.base.size)
         part = getitem(row, key)
         if type(part) is ndarray:
             value = wrap(_repeated(source(value, self.base.dtype), part.size))
         setitem(row, key, value)
 
-    def copy(self) -> ndarray:
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
+    def copy(self, /) -> ndarray:
         """The elements, in an array of their own."""
         return wrap(flat_view(self.base).node)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return runtime.fetch(flat_view(self.base).node).astype(dtype or self.base.dtype, copy=False)
+    def __array__(self, dtype: Any = None, /, *, copy: Any = None) -> np.ndarray:
+        made = runtime.fetch(flat_view(self.base).node)
+        made.flags.writeable = not is_read_only(self.base)
+        return made if dtype is None else made.astype(dtype, copy=False)
 
     def __eq__(self, other: object) -> Any:
         return self.copy() == (other.copy() if isinstance(other, flatiter) else other)
@@ -79,8 +100,19 @@ def _repeated(value: Node, size: int) -> Node:
     return cast(Node, ops.gather(row, places, axes=(0,)))
 
 
+def _places(key: Any, size: int) -> Any:
+    """A key as it is if `x.flat` and a row of elements take it alike, else the places it means."""
+    if type(key) in (int, slice) or key is ...:
+        return key
+    if isinstance(key, Lazy) and key.dtype.kind in "iu":
+        return key
+    return np.arange(size).flat[real(key)]
+
+
 def flat(x: ndarray) -> flatiter:
     """`x.flat`."""
+    if x.ndim > MOST_AXES:
+        _ = np.empty(x.shape).flat  # raises
     return flatiter(x)
 
 

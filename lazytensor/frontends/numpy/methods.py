@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -60,6 +61,11 @@ def ordered(node: Node, x: Lazy, order: Any) -> Any:
     array = wrap(node)
     lay_out_as(array, order, x)
     return array
+
+
+def duplicated(x: ndarray, memo: Any = None) -> Any:
+    """`copy.copy(x)` and `copy.deepcopy(x)`."""
+    return copied(x, "K")
 
 
 def fill(x: ndarray, value: Any) -> None:
@@ -137,6 +143,8 @@ METHODS: Final[dict[str, Any]] = {
     "astype": astype,
     "copy": copied,
     "view": reinterpretation.view,
+    "getfield": reinterpretation.getfield,
+    "setfield": reinterpretation.setfield,
     "setflags": flags.set_flags,
     "to_device": standard.to_device,
     "__array_namespace__": standard.namespace_of,
@@ -163,8 +171,26 @@ ARRAY_METHODS: Final[dict[str, Any]] = {
     "partition": sorting.partition,
     "resize": sorting.resize,
     "__setitem__": indexing.setitem,
+    "__copy__": duplicated,
+    "__deepcopy__": duplicated,
     **protocols.ARRAY_DUNDERS,
 }
+
+
+def described(name: str, method: Any) -> Any:
+    """`method`, which shows the signature of NumPy's."""
+    if isinstance(method, FunctionType) and hasattr(np.ndarray, name):
+        method.__wrapped__ = getattr(np.ndarray, name)  # type: ignore[attr-defined]
+    return method
+
+
+def read_only(name: str) -> Callable[[Lazy, Any], None]:
+    """Refuses to set an attribute, in NumPy's words."""
+
+    def refuse(x: Lazy, value: Any) -> None:
+        raise AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable")
+
+    return refuse
 
 
 def attach() -> None:
@@ -172,10 +198,11 @@ def attach() -> None:
     from lazytensor.frontends.numpy import functions
 
     for name, accessors in PROPERTIES.items():
-        setattr(Lazy, name, property(*accessors))
+        read, write = (*accessors, read_only(name))[:2]
+        setattr(Lazy, name, property(read, write))
     for name, method in {**METHODS, **functions.METHODS, **OWN}.items():
-        setattr(Lazy, name, method)
+        setattr(Lazy, name, described(name, method))
     for name, method in ARRAY_METHODS.items():
-        setattr(ndarray, name, method)
+        setattr(ndarray, name, described(name, method))
     for name, method in scalar.SCALAR_DUNDERS.items():
         setattr(Scalar, name, method)

@@ -14,7 +14,7 @@ from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.plans import backward, forward, planned
-from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, is_special
 from lazytensor.frontends.numpy.ufunc import call, ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
@@ -85,7 +85,7 @@ def _is_foreign(other: Any) -> bool:
     """Whether only Python's operator on real arrays knows what to make of `other`."""
     dtype = getattr(other, "dtype", None)
     if isinstance(dtype, np.dtype):
-        return dtype.kind in "OSUmMT"
+        return dtype.kind in "OSUmMT" or is_special(other)
     if isinstance(other, bool | int | float | complex | list | tuple):
         return False
     return not hasattr(other, "__array__") and not hasattr(other, "__buffer__")
@@ -101,9 +101,9 @@ def defers(x: Any, other: Any, function: ufunc) -> bool:
     if issubclass(kind, list | tuple | str | bytes):
         return type(x) is Scalar and function.__name__ == "multiply"  # `[0] * n`
     if hasattr(kind, "__array_ufunc__"):
-        return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
+        return kind.__array_ufunc__ is None
     priority = getattr(other, "__array_priority__", None)
-    return priority is not None and priority > x.__array_priority__
+    return priority is not None and priority > np.ndarray.__array_priority__
 
 
 def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -35,6 +36,7 @@ class Position(NamedTuple):
 
 
 ALL: Final = slice(None)
+MOST_INDICES: Final = 62
 _checked: Final[WeakKeyDictionary[Node, tuple[int, int]]] = WeakKeyDictionary()
 """Per leaf that was an index: its least and its greatest element."""
 
@@ -85,6 +87,8 @@ def _part(item: Any) -> Any:
         return item.node if item.node.type.dtype.kind in "iu" else None
     if isinstance(item, int | np.integer):
         return int(item)
+    if hasattr(type(item), "__index__") and not isinstance(item, np.ndarray):
+        return operator.index(item)
     lazy = isinstance(item, list | tuple) and lazies(item)
     array = np.asarray(real(item) if lazy else item)
     if not array.size and not isinstance(item, np.ndarray) and array.dtype.kind == "f":
@@ -125,6 +129,8 @@ def _position(part: Any, x: Lazy, axis: int, nothing: bool) -> Position:
 def _check_together(parts: list[Any]) -> None:
     if len(parts) < 2:
         return
+    if len(parts) > MOST_INDICES:
+        raise IndexError("too many advanced indices")
     shapes = [part.type.shape if isinstance(part, Node) else part.shape for part in parts]
     try:
         np.broadcast_shapes(*shapes)

@@ -59,6 +59,8 @@ def operand(x: Any) -> Node:
     if isinstance(x, np.generic):
         return scalar(x.item(), canonical(x.dtype))
     if isinstance(x, np.ndarray):
+        if type(x) is not np.ndarray and is_special(x):
+            raise HostOnly(f"{type(x).__name__} computes in its own way")
         return host_leaf(copied(x))
     from lazytensor.frontends.numpy import conversion
 
@@ -66,6 +68,14 @@ def operand(x: Any) -> Node:
     if issubclass(type(made), Lazy):
         return operand(made)
     raise HostOnly(f"arrays of {made.dtype} are NumPy's own")
+
+
+def is_special(x: Any) -> bool:
+    """Whether `x` is of an array class, such as `np.ma.MaskedArray`, that is more than its data."""
+    if not isinstance(x, np.ndarray) or issubclass(type(x), Lazy):
+        return False
+    priority: float = x.__array_priority__
+    return priority > 0
 
 
 def host_leaf(array: np.ndarray) -> Node:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import GenericAlias
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.frontends.numpy import interchange, scalar
+from lazytensor.frontends.numpy import conversion, interchange, scalar
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.indexing import getitem
@@ -69,6 +70,16 @@ def array_function(x: Lazy, real: Any, types: Any, args: Any, kwargs: Any) -> An
     return fallback(real.__name__, real, args, kwargs)
 
 
+def array_wrap(x: ndarray, array: Any, context: Any = None, return_scalar: bool = False, /) -> Any:
+    """`__array_wrap__`: a lazy array of NumPy's."""
+    made = conversion.asarray(array)
+    return made[()] if return_scalar and not made.ndim else made
+
+
+def array_finalize(x: ndarray, obj: Any, /) -> None:
+    """`__array_finalize__`, for classes of users to call."""
+
+
 def iterate(x: ndarray) -> Iterator[Any]:
     """`iter(x)`."""
     if not x.ndim:
@@ -127,11 +138,9 @@ def restored(array: np.ndarray) -> Any:
     return made
 
 
-def duplicated(x: ndarray, memo: Any = None) -> ndarray:
-    """`copy.copy(x)` and `copy.deepcopy(x)`."""
-    made = wrap(x.node)
-    lay_out(made, x)
-    return made
+def not_deleted(x: ndarray, key: Any) -> None:
+    """`del x[key]`."""
+    raise ValueError("cannot delete array elements")
 
 
 def host_method(name: str) -> Callable[..., Any]:
@@ -148,6 +157,8 @@ def host_method(name: str) -> Callable[..., Any]:
 DUNDERS: Final[dict[str, Any]] = {
     "__array__": to_numpy,
     "__array_ufunc__": array_ufunc,
+    "__array_wrap__": array_wrap,
+    "__class_getitem__": classmethod(GenericAlias),
     "__array_function__": array_function,
     "__len__": length,
     "__repr__": shown(repr),
@@ -164,8 +175,8 @@ DUNDERS: Final[dict[str, Any]] = {
 }
 ARRAY_DUNDERS: Final[dict[str, Any]] = {
     "__iter__": iterate,
+    "__array_finalize__": array_finalize,
     "__contains__": contains,
+    "__delitem__": not_deleted,
     "__reduce__": reduced,
-    "__copy__": duplicated,
-    "__deepcopy__": duplicated,
 }

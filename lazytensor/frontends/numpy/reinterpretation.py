@@ -91,6 +91,16 @@ def _in_class(x: Lazy, cls: Any) -> Any:
     return array
 
 
+def getfield(x: Lazy, dtype: Any, offset: Any = 0) -> Any:
+    """`x.getfield(dtype, offset)`: bytes of every element as another dtype; a copy."""
+    return fallback("getfield", np.ndarray.getfield, (x, dtype, offset), {})
+
+
+def setfield(x: ndarray, val: Any, dtype: Any, offset: Any = 0) -> None:
+    """`x.setfield(val, dtype, offset)`."""
+    fallback("setfield", np.ndarray.setfield, (x, val, dtype, offset), {})
+
+
 def set_shape(x: ndarray, value: Any) -> None:
     """`x.shape = value`."""
     if type(x) is Scalar:

@@ -31,7 +31,7 @@ def plain(key: Any) -> Any:
     found: list[Any] = []
     for item in items:
         if type(item) is slice:
-            found.append(slice(*(None if n is None else _index(n) for n in _ends(item))))
+            found.append(slice(*(None if n is None else _index(n, items) for n in _ends(item))))
         elif item is None or item is ... or type(item) is int:
             found.append(item)
         elif issubclass(type(item), np.integer) or _is_known_integer(item):
@@ -55,10 +55,12 @@ def _ends(item: slice) -> tuple[Any, Any, Any]:
     return item.start, item.stop, item.step
 
 
-def _index(n: Any) -> int:
+def _index(n: Any, items: tuple[Any, ...] = ()) -> int:
+    """An end of a slice that is among `items`."""
     try:
         return operator.index(n)
     except TypeError:
+        np.empty((0,) * len(items))[real(items)]  # raises, perhaps for one of the others
         raise TypeError(
             "slice indices must be integers or None or have an __index__ method"
         ) from None
@@ -105,6 +107,8 @@ class Selection(NamedTuple):
 
 def read(x: Any, key: Any) -> Any:
     """A copy of the elements selected."""
+    if isinstance(key, tuple) and type(key) is not tuple:
+        return x[tuple(key)]
     if masked.has_mask(key):
         known = masked.as_indices(x, key)
         return masked.read(x, key) if known is None else read(x, known)
@@ -140,6 +144,9 @@ def _observed(key: Any) -> Any:
 
 def write(x: Any, key: Any, value: Any) -> None:
     """Write `value` to the elements selected."""
+    if isinstance(key, tuple) and type(key) is not tuple:
+        x[tuple(key)] = value
+        return
     if masked.has_mask(key):
         if masked.write(x, key, value):
             return

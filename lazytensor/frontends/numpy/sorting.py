@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
+from lazytensor.frontends.numpy import reinterpretation
 from lazytensor.frontends.numpy.array import ndarray
-from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.fallback import fallback, real
 from lazytensor.frontends.numpy.flags import is_read_only
+
+USUAL: Final = {None, "quicksort", "mergesort", "heapsort", "stable"}
 
 
 def sort(
@@ -20,8 +24,8 @@ def sort(
 ) -> None:
     """`x.sort(axis)`."""
     _check_writeable(x)
-    if order is not None or not x.ndim:
-        np.empty(x.shape, x.dtype).sort(axis=axis, order=order)  # raises
+    if order is not None or kind not in USUAL or not x.ndim:
+        np.empty((0,) * x.ndim, x.dtype).sort(axis=axis, kind=kind, order=order)  # raises
     place = normalize_axis_index(operator.index(axis), x.ndim)
     if x.dtype.kind == "c":
         fallback("sort", np.ndarray.sort, (x, axis), {})
@@ -33,18 +37,26 @@ def partition(
     x: ndarray, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
 ) -> None:
     """`x.partition(kth, axis)`: sorted altogether, which is a partition too."""
-    np.empty(x.shape, x.dtype).partition(kth, axis, kind, order)  # raises
+    np.empty(x.shape, x.dtype).partition(real(kth), axis, kind, order)  # raises
     sort(x, axis)
 
 
 def resize(x: ndarray, *shape: Any, refcheck: Any = True) -> None:
     """`x.resize(shape)`, of an array that owns its data; new elements are zero."""
+    operator.index(refcheck)  # nobody counts references to lazy arrays, but it must be a flag
     wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    if wanted is None or not shape:
+        return
     sizes = tuple(map(operator.index, wanted))
+    if min(sizes, default=0) < 0:
+        raise ValueError("negative dimensions not allowed")
+    size = math.prod(sizes)
+    if size == x.size:
+        reinterpretation.set_shape(x, sizes)
+        return
     if x._base is not None:
         raise ValueError("cannot resize this array: it does not own its data")
     row = ops.reshape(x.node, shape=(x.size,))
-    size = int(np.prod(sizes, dtype=int))
     if size > x.size:
         zero = ops.scalar(0, x.dtype)
         row = ops.pad(row, zero, low=(0,), high=(size - x.size,), interior=(0,))

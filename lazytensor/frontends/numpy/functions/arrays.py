@@ -26,6 +26,7 @@ from lazytensor.frontends.numpy.promotion import (
 from lazytensor.frontends.numpy.shadow import shadow
 from lazytensor.frontends.numpy.standard import check_device
 
+_COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}
 _ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
 
 
@@ -33,14 +34,18 @@ def array(
     object: Any,
     dtype: Any = None,
     *,
-    copy: bool | None = True,
+    copy: Any = True,
     order: Any = "K",
     subok: bool = False,
     ndmin: int = 0,
-    ndmax: int = 0,
+    ndmax: Any = None,
     like: Any = None,
 ) -> Any:
     """See numpy.array."""
+    copy = _COPIES.get(copy, copy) if isinstance(copy, np._CopyMode) else copy
+    if ndmax is not None:
+        given = np.array(real(object), dtype, order=order, ndmin=ndmin, ndmax=ndmax)
+        return entered(given, (object,))
     made = _converted(object, dtype, bool(copy))
     if not issubclass(type(made), Lazy):
         given = real(object) if has_lazy(object) else object

@@ -216,8 +216,10 @@ LAZY: dict[str, Function] = {
 }
 
 
-def _clip_method(x: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    return clip(x, min, max, out, **kwargs)
+def _clip_method(
+    self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any
+) -> Any:
+    return clip(self, min, max, out, **kwargs)
 
 
 METHODS: dict[str, Function] = {"clip": _clip_method, "round": round}

@@ -93,6 +93,9 @@ def dressed(call: Function, real: Function) -> Function:
     """`call` with the name, the text and the signature of `real`."""
     update_wrapper(call, real, updated=())
     call.__module__ = "lazytensor.numpy"
+    for name in ("__signature__", "__text_signature__"):
+        if hasattr(real, name):
+            setattr(call, name, getattr(real, name))
     return call
 
 
@@ -108,6 +111,8 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
         lay_out(made, result)
         return made
     if kind is list or kind is tuple:
+        if any(result is x for x in args):
+            return result
         return kind(entered(item, args, kwargs) for item in result)
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return kind(*(entered(item, args, kwargs) for item in result))

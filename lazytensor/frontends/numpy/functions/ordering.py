@@ -14,6 +14,8 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known, within
 from lazytensor.frontends.numpy.promotion import common, convert, operand
@@ -31,11 +33,7 @@ def _line(a: Any, axis: Any) -> tuple[Node, int]:
 
 
 def _check(kind: Any, order: Any, stable: Any) -> None:
-    if (
-        order is not None
-        or (kind is not None and stable is not None)
-        or (isinstance(kind, str) and kind not in _KINDS)
-    ):
+    if order is not None or (kind is not None and stable is not None) or kind not in _KINDS:
         np.sort(np.zeros(1), kind=kind, order=order, stable=stable)  # raises
 
 
@@ -93,11 +91,11 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
     return wrap(_order(given[::-1], place))
 
 
-def _check_kth(kth: Any, n: int) -> None:
-    places = np.asarray(kth)
-    if places.dtype.kind not in "iu":
-        np.partition(np.zeros(max(n, 1)), places)  # raises
-    if ((places < -n) | (places >= n)).any():
+def _check_kth(kth: Any, n: int, kind: Any, order: Any) -> None:
+    places = np.asarray(real(kth))
+    if places.dtype.kind not in "iu" or kind != "introselect" or order is not None:
+        np.partition(np.zeros(max(n, 1)), places, kind=kind, order=order)  # raises
+    if n and ((places < -n) | (places >= n)).any():
         bad = places[(places < -n) | (places >= n)].flat[0]
         raise ValueError(f"kth(={bad}) out of bounds ({n})")
 
@@ -107,7 +105,7 @@ def partition(
 ) -> Any:
     """See numpy.partition: a sorted array is one of those it may give."""
     node, place = _line(a, axis)
-    _check_kth(kth, node.type.shape[place])
+    _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
     return sort(wrap(node), place)
 
 
@@ -116,7 +114,7 @@ def argpartition(
 ) -> Any:
     """See numpy.argpartition."""
     node, place = _line(a, axis)
-    _check_kth(kth, node.type.shape[place])
+    _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
     return argsort(wrap(node), place)
 
 
@@ -186,11 +184,9 @@ def isin(
     kind: Any = None,
 ) -> Any:
     """See numpy.isin."""
+    if kind not in (None, "sort"):
+        raise HostOnly("a table of what is in a set has a size that only the data tell")
     values, tests = common(element, test_elements)
-    if kind is not None and (
-        kind not in ("sort", "table") or (kind == "table" and values.type.dtype.kind not in "biu")
-    ):
-        np.isin(np.zeros(1, values.type.dtype), [0.0], kind=kind)  # raises
     tests = ops.reshape(tests, shape=(tests.type.size,))
     shape, n = values.type.shape, tests.type.size
     flat = ops.reshape(values, shape=(values.type.size,))

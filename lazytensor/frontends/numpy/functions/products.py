@@ -23,11 +23,18 @@ from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
 from lazytensor.frontends.numpy.promotion import common, convert
 
+UNFIT = (
+    "output array is not acceptable (must have the right datatype, number of dimensions, and be a "
+    "C-Array)"
+)
+
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """See numpy.dot."""
     x, y = common(a, b)
     n, m = x.type.ndim, y.type.ndim
+    if out is not None and (out.dtype != x.type.dtype or not out.flags.c_contiguous):
+        raise ValueError(UNFIT)
     if n == m == 2 and x.type.dtype in NUMBERS and x.type.shape[1] == y.type.shape[0]:
         return deliver(ops.dot_general(x, y, contract=((1,), (0,))), out)
     if not n or not m:

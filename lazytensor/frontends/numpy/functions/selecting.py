@@ -23,7 +23,7 @@ from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.promotion import common, convert, operand, result_type
+from lazytensor.frontends.numpy.promotion import convert, operand, result_type
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -102,8 +102,10 @@ def lines(arr: Any, indices: Any, axis: Any) -> tuple[Node, Node, int]:
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """See numpy.choose."""
-    options = common(*choices)
     index = operand(a)
+    if index.type.ndim > 32 or len(choices) > 63:
+        np.choose(np.zeros(index.type.shape, np.intp), [0] * len(choices))  # raises
+    options = _options(choices)
     shape = np.broadcast_shapes(index.type.shape, *(node.type.shape for node in options))
     text = "invalid entry in choice array"
     value = asarray(a)
@@ -119,6 +121,12 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     for k, option in enumerate(options[1:], 1):
         made = ops.select(ops.equal(index, scalar(k, S64)), option, made)
     return deliver(made, out, "unsafe")
+
+
+def _options(choices: Any) -> list[Node]:
+    """What to choose from, in one dtype; Python's numbers wrap around in it."""
+    dtype = result_type(*choices)
+    return [convert(operand(x), dtype) for x in choices]
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
@@ -161,8 +169,12 @@ def _compress_method(self: Any, condition: Any, axis: Any = None, out: Any = Non
     return compress(condition, self, axis, out)
 
 
+def _choose_method(self: Any, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    return choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
+
+
 METHODS: dict[str, Function] = {
-    "choose": choose,
+    "choose": _choose_method,
     "compress": _compress_method,
     "nonzero": nonzero,
     "take": take,

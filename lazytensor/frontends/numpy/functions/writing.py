@@ -73,6 +73,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """See numpy.put."""
     check_writeable(a)
     node = a.node
+    if not node.type.size and np.size(ind):
+        np.put(np.zeros(0), [0], 0)  # raises
     places = within(ind, node.type.size, mode)
     places = ops.reshape(places, shape=(places.type.size,))
     if not places.type.size or not np.size(v):
