@@ -99,7 +99,9 @@ def _interpret(run: Run) -> None:
     run.entry.runs += 1
     metrics.seconds["interpreting"] += elapsed
     metrics.count("interpreted")
-    _raise_first(_settle(run, run.found.program.outputs, values))
+    failed = _settle(run, run.found.program.outputs, values)
+    failures.warn(run.found, run.found.program.outputs, values)
+    _raise_first(failed)
 
 
 def _execute(run: Run, entry: Entry) -> None:
@@ -124,6 +126,7 @@ def _execute(run: Run, entry: Entry) -> None:
                 _settle(run, entry.program.outputs, results[0])
             raise
     entry.runs += 1
+    failures.warn(run.found, entry.program.outputs, results[0])
     _raise_first(failed)
 
 

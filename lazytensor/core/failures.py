@@ -7,14 +7,15 @@ again whenever one of them is observed; all others are as they should be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from lazytensor.core.backend import on_host
 from lazytensor.core.op import primitive
-from lazytensor.core.place import Place, describe
+from lazytensor.core.place import Place, describe, line_of
 
 if TYPE_CHECKING:
     from lazytensor.core.node import Node
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 @primitive
 def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
-    """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`."""
+    """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`.
+
+    error: a warning spoils nothing, it is given.
+    """
     return ok
 
 
@@ -49,15 +53,12 @@ class Failure:
 
 def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict[int, Failure]:
     """Per instruction that a false guard spoils: its failure. `values` of guards come last."""
-    guards = found.program.guards
-    if not guards:
+    if not found.program.guards:
         return {}
     spoiled: dict[int, Failure] = {}
-    for index, flag in zip(guards, values[len(computed) :], strict=True):
-        if not np.all(on_host(flag)):
-            node = found.nodes[index]
-            error, text = found.program.instructions[index][2]
-            spoiled[index] = Failure(error, text, node.place if node is not None else None)
+    for index, error, text, place in _violated(found, computed, values):
+        if not issubclass(error, Warning):
+            spoiled[index] = Failure(error, text, place)
     if spoiled:
         for i, (op, operands, _, _) in enumerate(found.program.instructions):
             inherits = operands if op is not guard else ()
@@ -66,6 +67,27 @@ def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict
                 if j in spoiled and (op is guarded or not is_guard):
                     spoiled.setdefault(i, spoiled[j])
     return spoiled
+
+
+def warn(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> None:
+    """Give the warnings of the guards that were false, at the lines that recorded them."""
+    for _, error, text, place in _violated(found, computed, values):
+        if issubclass(error, Warning):
+            if place is None:
+                warnings.warn(text, error, stacklevel=2)
+            else:
+                warnings.warn_explicit(text, error, place[0].co_filename, line_of(place))
+
+
+def _violated(
+    found: Cut, computed: tuple[int, ...], values: Sequence[Any]
+) -> Iterator[tuple[int, type[Exception], str, Place | None]]:
+    """The guards that were false: instruction, error, text, where it was recorded."""
+    for index, flag in zip(found.program.guards, values[len(computed) :], strict=True):
+        if not np.all(on_host(flag)):
+            node = found.nodes[index]
+            error, text = found.program.instructions[index][2]
+            yield index, error, text, node.place if node is not None else None
 
 
 def spread(found: Cut, outputs: list[Node]) -> None:

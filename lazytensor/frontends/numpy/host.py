@@ -19,8 +19,8 @@ NAMES = (
 """Reading, writing and printing; creation from a few numbers; data of dtypes that XLA has not."""
 
 ABOUT = (
-    "broadcast_shapes get_include get_printoptions getbufsize geterr geterrcall isdtype isscalar "
-    "issubdtype iterable mintypecode printoptions promote_types set_printoptions setbufsize seterr "
+    "broadcast_shapes get_include get_printoptions getbufsize geterrcall isdtype isscalar "
+    "issubdtype iterable mintypecode printoptions promote_types set_printoptions setbufsize "
     "seterrcall show_config show_runtime test typename"
 )
 """Functions that no array is given to, or that ask only for its type: NumPy's own."""

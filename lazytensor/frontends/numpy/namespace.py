@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import functions, standard
+from lazytensor.frontends.numpy import checks, functions, standard
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import fallback, lazies
 from lazytensor.frontends.numpy.flat import flatiter
@@ -31,6 +31,9 @@ def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
 LAZY: Final[dict[str, Any]] = {
     **functions.FUNCTIONS,
     **UFUNCS,
+    "errstate": checks.errstate,
+    "geterr": checks.geterr,
+    "seterr": checks.seterr,
     "ndarray": ndarray,
     "ufunc": ufunc,
     "flatiter": flatiter,

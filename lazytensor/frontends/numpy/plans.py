@@ -47,6 +47,22 @@ class Plan:
 
 
 Plans = dict[Any, Plan]
+suspended = 0
+"""How many threads check for floating-point flags: then nothing is remembered."""
+_memos: Final[list[dict[Any, Any]]] = []
+
+
+def memo() -> dict[Any, Any]:
+    """A dict of what calls have found, which is emptied while calls are to be checked."""
+    made: dict[Any, Any] = {}
+    _memos.append(made)
+    return made
+
+
+def forget() -> None:
+    """Empty every memo."""
+    for known in _memos:
+        known.clear()
 
 
 def forward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -153,6 +169,8 @@ def remember(
     plans: Plans, inputs: Sequence[Any], operands: Sequence[Any], loop: Loop, made: Node
 ) -> None:
     """Keep what a plain call has found. `operands` are the inputs as nodes, or Python numbers."""
+    if suspended:
+        return
     if len(plans) > PLANS_BOUND:
         plans.clear()
     number = next((i for i, x in enumerate(inputs) if issubclass(type(x), _NUMBERS)), None)

@@ -14,14 +14,14 @@ from numpy.lib import NumpyVersion
 
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
-from lazytensor.frontends.numpy import foreign, loops, masked, ufunc_methods
+from lazytensor.frontends.numpy import checks, foreign, loops, masked, ufunc_methods
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.eager import all_stay
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out_as
-from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, remember
+from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, memo, remember
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
 
 COMPARISONS: Final = frozenset(
@@ -50,7 +50,7 @@ class ufunc(metaclass=UfuncType):
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         self.real = real
         self.row = row
-        self.plans: Plans = {}
+        self.plans: Plans = memo()
         self.loops: dict[Any, loops.Loop] = {}
         self.nin, self.nout = real.nin, real.nout
         self.__name__ = self.__qualname__ = real.__name__
@@ -132,7 +132,8 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return foreign.overridden(self.__name__, self.real, args, kwargs)
     if not any(map(is_array, (*inputs, *outs, options.get("where")))):
         return self.real(*args, **kwargs)
-    if masked.any_masked(inputs) and not options and not any(o is not None for o in outs):
+    free = checks.current() is checks.OFF
+    if free and masked.any_masked(inputs) and not options and not any(o is not None for o in outs):
         made = masked.apply(self, inputs)
         if made is not None:
             return made
@@ -181,6 +182,8 @@ def _record(
         if self.__name__ in COMPARISONS:
             return _compare_beyond(self, inputs, operands)
         raise
+    if checks.current() is not checks.OFF:
+        _check(self, loop, operands, made, where)
     plain = not options and where is True
     if plain and self.nout == 1:
         remember(self.plans, inputs, operands, loop, made)
@@ -196,6 +199,13 @@ def _record(
             if out is None:
                 lay_out_as(result, order, *inputs, *([] if where is True else [where]))
     return delivered if self.nout > 1 else delivered[0]
+
+
+def _check(self: ufunc, loop: loops.Loop, operands: Any, made: Any, where: Any) -> None:
+    """Check the floating-point flags; of several results, the first's."""
+    nodes = [loops.fitted(x, dtype) for x, dtype in zip(operands, loop.dtypes, strict=True)]
+    mask = True if where is True else operand(where)
+    checks.check(self.__name__, nodes, made[0] if self.nout > 1 else made, mask)
 
 
 def _mask(where: Any, has_out: bool) -> Any:
