@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from lazytensor.core.cell import WRITES, Step, view_step
 from lazytensor.core.dtypes import NUMBERS, ORDERED, S64, STORED
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import check_dtype, primitive
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, primitive, scalar
+from lazytensor.core.ops.elementwise import add, multiply
+from lazytensor.core.ops.movement import broadcast, iota, reshape
 from lazytensor.core.shapes import broadcast_shapes, check_axes, without
 from lazytensor.core.types import Shape, TensorType, tensor_type
 
@@ -86,3 +90,42 @@ def _check_indices(op: str, x: TensorType, indices: tuple[TensorType, ...]) -> N
 def _check_target(op: str, x: TensorType, axes: tuple[int, ...], indices: TensorType) -> None:
     if indices.size and any(x.shape[axis] == 0 for axis in axes):
         raise ShapeError(f"{op}: {x} has no elements to read on axes {axes}, got {indices}")
+
+
+def _places(start: Node, shape: Shape, strides: tuple[int, ...]) -> Node:
+    """`start + sum(i * stride)` for each index within `shape`."""
+    places: Node = broadcast(reshape(start, shape=()), shape=shape)
+    for axis, stride in enumerate(strides):
+        count = iota(dtype=S64, shape=shape, axis=axis)
+        places = add(places, multiply(count, scalar(stride, S64)))
+    return places
+
+
+@composite
+def strided(x: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]) -> Node:
+    """Element `start + sum(i * stride)` of the line `x`, for each index within `shape`.
+
+    x: any, 1-d. start: s64[1], a slot or data. Every element named must be within `x`: the frontend
+    checks. Result: dtype of x. Raises: ShapeError. Source: numpy.lib.stride_tricks.as_strided.
+    """
+    if x.type.ndim != 1 or len(shape) != len(strides):
+        raise ShapeError(f"strided: a line and a stride an axis are needed, got {x.type}, {shape}")
+    found: Node = gather(x, _places(start, shape, strides), axes=(0,))
+    return found
+
+
+def _write_strided(
+    base: Node, value: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]
+) -> Node:
+    """Of elements that are shown twice, the last one wins."""
+    places = _places(start, shape, strides)
+    node: Node = scatter(base, value, places, axes=(0,), mode="set")
+    return node
+
+
+WRITES[strided] = _write_strided
+
+
+def strided_step(start: int, shape: Shape, strides: tuple[int, ...]) -> Step:
+    """The view step of `strided`."""
+    return view_step(strided, (start,), (("shape", shape), ("strides", strides)))

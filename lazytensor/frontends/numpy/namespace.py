@@ -104,7 +104,8 @@ def computed(function: Callable[..., Any]) -> Callable[..., Any]:
 def _counterparts() -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     homes = ("fft", "linalg")  # only their functions, and NumPy's own, hand lazy arrays over
-    for home, table in [(np, LAZY), *((getattr(np, n), vars(MODULES[n])) for n in homes)]:
+    tables = [(np, LAZY), *((getattr(np, n), vars(MODULES[n])) for n in homes)]
+    for home, table in [*tables, (np.lib.stride_tricks, MODULES["lib"].stride_tricks.LAZY)]:
         for name, lazy in table.items():
             real = getattr(home, name, None)
             if callable(real) and real is not lazy and not isinstance(real, type):

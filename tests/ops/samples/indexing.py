@@ -112,10 +112,25 @@ ALONG = [
     Sample(ops.take_along, (X, index(1, 5, 1, below=4)), {"axis": 0}),
     Sample(ops.take_along, (X, np.zeros((4, 0, 6), np.int64)), {"axis": 1}),
 ]
-SAMPLES = [*GATHERS, *SCATTERS, *ALONG]
+LINE = random().standard_normal(24)
+START = np.array([1])
+STRIDED = [
+    *(
+        Sample(ops.strided, (whole(d, 24), START), {"shape": (3, 4), "strides": (4, 1)})
+        for d in sorted(STORED, key=short_name)
+    ),
+    Sample(ops.strided, (LINE, START), {"shape": (2, 3, 2), "strides": (1, 6, 2)}),
+    Sample(ops.strided, (LINE, np.array([23])), {"shape": (4, 2), "strides": (-6, -1)}),
+    Sample(ops.strided, (LINE, START), {"shape": (5, 3), "strides": (1, 1)}, view=False),
+    Sample(ops.strided, (LINE, START), {"shape": (), "strides": ()}),
+    Sample(ops.strided, (LINE, START), {"shape": (0, 3), "strides": (1, 1)}),
+]
+SAMPLES = [*GATHERS, *SCATTERS, *ALONG, *STRIDED]
 
 PAIR = index(2, below=3)
 REFUSALS = [
+    Refusal(ops.strided, (X, START), ShapeError, {"shape": (2,), "strides": (1,)}),
+    Refusal(ops.strided, (LINE, START), ShapeError, {"shape": (2,), "strides": (1, 1)}),
     Refusal(ops.gather, (X, PAIR.astype(np.int32)), DTypeError, {"axes": (0,)}),
     Refusal(ops.gather, (X, PAIR.astype(float)), DTypeError, {"axes": (0,)}),
     Refusal(ops.gather, (X, PAIR), ShapeError, {"axes": (3,)}),

@@ -136,5 +136,5 @@ class Modules(Mapping[str, ModuleType]):
         return len(self._names)
 
 
-MODULES: Final[Mapping[str, ModuleType]] = Modules("fft", "linalg", "random", "testing")
+MODULES: Final[Mapping[str, ModuleType]] = Modules("fft", "lib", "linalg", "random", "testing")
 """Per public module of NumPy's: what stands for it."""

@@ -1,0 +1,7 @@
+"""What `import lazytensor.numpy.lib` gives: the module that `lazytensor.numpy` has."""
+
+import sys
+
+from lazytensor.frontends.numpy import lib
+
+sys.modules[__name__] = lib
