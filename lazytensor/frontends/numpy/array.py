@@ -10,7 +10,8 @@ Invariants:
 - A scalar's cell is never written to.
 
 Known differences from NumPy: what an elementwise function gives is laid out in rows, also where its
-operands are laid out in columns; dividing by zero and the like give no RuntimeWarning.
+operands are laid out in columns; dividing by zero and the like give RuntimeWarnings only where
+`errstate` or `seterr` asks for them (see `checks.py`).
 """
 
 from __future__ import annotations

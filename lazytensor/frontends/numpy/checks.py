@@ -132,16 +132,22 @@ def _watch(guard: Node) -> None:
     _watched.append(Cell(guard))
 
 
-def check(name: str, operands: Sequence[Node], result: Node, where: Any = True) -> None:
+def check(
+    name: str,
+    operands: Sequence[Node],
+    result: Node,
+    where: Any = True,
+    axes: tuple[int, ...] = (),
+) -> None:
     """Check what the state asks for of a `result` of the function `name`.
 
-    operands: converted as the function converts them. where: True or a mask as a node.
-    Raises: FloatingPointError.
+    operands: converted as the function converts them. where: True or a mask as a node. axes: what
+    the function has reduced. Raises: FloatingPointError.
     """
     state = current()
     if state is OFF:
         return
-    for kind, raised in _flags(name, operands, result, where):
+    for kind, raised in _flags(name, operands, result, where, axes):
         mode = state[kind]
         text = f"{KINDS[kind]} encountered in {name}"
         if mode == "warn":
@@ -166,14 +172,16 @@ def _react(mode: str, kind: str, text: str) -> None:
         cast(Any, handler)(KINDS[kind], 1 << list(KINDS).index(kind))
 
 
-def _flags(name: str, operands: Sequence[Node], result: Node, where: Any) -> Iterator[Flag]:
+def _flags(
+    name: str, operands: Sequence[Node], result: Node, where: Any, axes: tuple[int, ...]
+) -> Iterator[Flag]:
     kind = result.type.dtype.kind
     if kind in "iu" and name in WHOLE:
         yield Flag("divide", _any(_equals(operands[1], 0), where))
     if kind not in "fc" and result.type.dtype.name != "bfloat16":
         return
     floats = [x for x in operands if x.type.dtype.kind in "fcV"]
-    infinite = ops.and_(_every(ops.is_finite, floats), ops.not_(ops.is_finite(result)))
+    infinite = ops.and_(_every(ops.is_finite, floats, axes), ops.not_(ops.is_finite(result)))
     nan = ops.is_nan(result)
     beyond = ops.and_(infinite, ops.not_(nan))
     if name in POLES:
@@ -183,14 +191,15 @@ def _flags(name: str, operands: Sequence[Node], result: Node, where: Any) -> Ite
     yield Flag("over", _any(beyond, where))
     if name in SHRINKING and kind == "f":
         yield Flag("under", _any(_is_tiny(result, floats), where))
-    no_nan = _every(lambda x: ops.not_(ops.is_nan(x)), floats)
+    no_nan = _every(lambda x: ops.not_(ops.is_nan(x)), floats, axes)
     yield Flag("invalid", _any(ops.and_(nan, no_nan), where))
 
 
-def _every(test: Callable[[Node], Node], nodes: list[Node]) -> Node:
+def _every(test: Callable[[Node], Node], nodes: list[Node], axes: tuple[int, ...]) -> Node:
     made = scalar(True, BOOL)
     for node in nodes:
-        made = ops.and_(made, test(node))
+        passed = test(node)
+        made = ops.and_(made, ops.reduce_and(passed, axes=axes) if axes else passed)
     return made
 
 

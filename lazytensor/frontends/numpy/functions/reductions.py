@@ -13,6 +13,7 @@ from lazytensor.core.dtypes import BOOL, S64, U64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
+from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
@@ -88,6 +89,7 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
             return _flags(name, node, axes, out, keepdims, initial, where)
         chosen = masked(node, where, identity)
         made = op(chosen, axes=axes) if axes else chosen
+        check("reduce", [chosen], made, axes=axes)
         if initial is not NO:
             made = combine(made, _initial(initial, made.type.dtype))
         return deliver(kept(node, made, axes, keepdims), out)
