@@ -2,14 +2,16 @@
 
 It is the oracle of the tests, the first tier of execution for small new programs, and runs the ops
 that the host does faster. References are pure: they never write to an operand; a result may share
-memory with one (nobody writes to a leaf's array).
+memory with one (nobody writes to a leaf's array). Where an array that was made here is updated and
+not needed any more, as in a loop that fills one row by row, its own memory is written to instead.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from lazytensor.core.types import TensorType, tensor_type
 Reference = Callable[..., Any]
 REFERENCES: dict[Op, Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
+OVERWRITING: dict[Op, Reference] = {}
+"""Per op whose result is an updated first operand: the same, written into that operand."""
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
@@ -28,17 +32,45 @@ def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[An
     values: list[Any] = []
     inputs, scalars = iter(leaves), iter(slots)
     last_uses = program.last_uses
+    ours: set[int] = set()
     with np.errstate(all="ignore"):
         for i, (op, operands, attrs, type) in enumerate(program.instructions):
             if op is PARAMETER:
                 values.append(next(inputs))
             elif op is SLOT:
                 values.append(np.asarray(next(scalars), type.dtype))
+            elif op in OVERWRITING and operands[0] in last_uses[i] and operands[0] in ours:
+                ours.add(i)
+                values.append(_overwritten(op, values, operands, attrs))
             else:
                 values.append(apply(op, [values[j] for j in operands], attrs, type))
+                if op in OVERWRITING:
+                    ours.add(i)
             for j in last_uses[i]:
                 values[j] = None
     return [values[i] for i in program.results]
+
+
+def _overwritten(op: Op, values: list[Any], operands: tuple[int, ...], attrs: Attrs) -> Any:
+    """The result of an op that updates an array which nobody else needs: that array, updated.
+
+    The array was made here by an update that went before. A view of it that somebody still needs
+    refers to it, and so it is copied after all.
+    """
+    base, *rest = (values[j] for j in operands)
+    shared = sys.getrefcount(base) > _UNSHARED or base.base is not None
+    table = references() if shared else OVERWRITING
+    return table[op](base, *rest, **op.attrs_of(attrs))
+
+
+def _references_of_an_operand() -> int:
+    """References that `_overwritten` sees to an array that only the list of values holds."""
+    values = [np.zeros(1)]
+    base, *_ = (values[j] for j in (0,))
+    return sys.getrefcount(base)
+
+
+_UNSHARED: Final = _references_of_an_operand()
 
 
 def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:

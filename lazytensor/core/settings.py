@@ -22,7 +22,7 @@ class Settings:
     and `interpret` always do the one. `programs` (LAZYTENSOR_PROGRAMS): compiled programs kept in
     memory. `disk` (LAZYTENSOR_DISK=0 turns it off) and `disk_bytes` (LAZYTENSOR_CACHE_BYTES): the
     cache on disk. `slow_compile` (LAZYTENSOR_SLOW_COMPILE): seconds after which a compile is
-    announced on standard error. `eager` (LAZYTENSOR_EAGER): arrays of fewer elements that are made
+    announced on standard error. `small` (LAZYTENSOR_SMALL): arrays of fewer elements that are made
     of host data stay the host framework's own, as recording what is done to them takes longer than
     doing it.
     """
@@ -34,7 +34,7 @@ class Settings:
         default_factory=lambda: int(_number("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
     )
     slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
-    eager: int = field(default_factory=lambda: int(_number("LAZYTENSOR_EAGER", 0)))
+    small: int = field(default_factory=lambda: int(_number("LAZYTENSOR_SMALL", 0)))
 
 
 settings = Settings()

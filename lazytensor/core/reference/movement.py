@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpret import REFERENCES
+from lazytensor.core.interpret import OVERWRITING, REFERENCES
 
 Ints = tuple[int, ...]
 
@@ -28,10 +28,13 @@ def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Ints, strides: Ints) -> 
 
 
 def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
-    result = x.copy()
+    return _write_slice(x.copy(), value, starts, strides=strides)
+
+
+def _write_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     if value.size:
-        result[_index(starts, value.shape, strides)] = value
-    return result
+        x[_index(starts, value.shape, strides)] = value
+    return x
 
 
 def _pad(x: np.ndarray, value: np.ndarray, *, low: Ints, high: Ints, interior: Ints) -> np.ndarray:
@@ -84,3 +87,4 @@ REFERENCES.update(
         ops.update_diagonal: _update_diagonal,
     }
 )
+OVERWRITING[ops.update_slice] = _write_slice

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lazytensor.frontends.numpy import methods, operators
+from lazytensor.frontends.numpy import methods, operators, parts
 
 operators.attach()
 methods.attach()
+parts.attach()

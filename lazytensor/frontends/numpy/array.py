@@ -102,10 +102,10 @@ class ndarray(Lazy, metaclass=ArrayType):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """`np.ndarray(shape, dtype, buffer, …)`: the buffer is copied."""
-        from lazytensor.frontends.numpy import conversion, eager
+        from lazytensor.frontends.numpy import conversion, small
 
         made = np.ndarray(*args, **kwargs)
-        return made if eager.stays(made) else conversion.array(made)
+        return made if small.stays(made) else conversion.array(made)
 
 
 class Scalar(Lazy):

@@ -36,8 +36,7 @@ def stored(value: Any, type: TensorType) -> Node:
 def source(value: Any, dtype: np.dtype) -> Node:
     """The node of a value that is to be written into an array of `dtype`."""
     if issubclass(type(value), Lazy):
-        node: Node = value.ref.node
-        return node
+        return operand(value)
     if type(value) in PYTHON_NUMBERS:
         return number(value, dtype)
     try:

@@ -12,8 +12,9 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell, Chain, Step, View, extend
+from lazytensor.core.settings import settings
 from lazytensor.core.types import Shape, TensorType, tensor_type
-from lazytensor.frontends.numpy import selection
+from lazytensor.frontends.numpy import parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
 from lazytensor.frontends.numpy.assignment import is_same, settled, source, spread
 from lazytensor.frontends.numpy.errors import dummy
@@ -112,6 +113,15 @@ def _span(item: Any, n: int) -> tuple[int, int, int]:
 
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
+    if settings.small and type(x) is ndarray:
+        part = parts.read(x, key)
+        if part is not None:
+            return part
+    return viewed(x, key)
+
+
+def viewed(x: Lazy, key: Any) -> Any:
+    """`x[key]`, recorded."""
     if type(x) is Scalar:
         x = wrap(x.node)  # a scalar never changes: an array made of it is its own
     ref = x.ref
@@ -151,6 +161,9 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
+    bound = settings.small
+    if bound and type(x) is ndarray and parts.write(x, key, value):
+        return
     found = plan(x.ref.type, key)
     if found is None:
         selection.write(x, key, value)
@@ -169,6 +182,8 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         _view(x, found.steps[:-1], found.region).write(ops.reshaped(node, found.region))
     else:
         _view(x, found.steps, found.type).write(node)
+    if found.type.size < bound:
+        parts.noted(x.ref.cell)
 
 
 def _is_written(x: Lazy, found: Plan, value: Any) -> bool:

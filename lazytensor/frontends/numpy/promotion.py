@@ -13,6 +13,7 @@ from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf, scalar
 from lazytensor.core.place import line_of, user_place
+from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.errors import HostOnly
 
@@ -51,7 +52,8 @@ def supported(dtype: np.dtype) -> bool:
 def operand(x: Any) -> Node:
     """The node of an array-like; host data are copied. Raises: HostOnly for dtypes XLA has not."""
     if issubclass(type(x), Lazy):
-        node: Node = x.ref.node
+        shown = parts.real(x) if type(x) is parts.Part else None
+        node: Node = x.ref.node if shown is None else leaf(np.array(shown))
         return node
     default = PYTHON_NUMBERS.get(type(x))
     if default is not None:

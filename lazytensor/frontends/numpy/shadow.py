@@ -107,6 +107,8 @@ def same_elements(x: Lazy, y: Lazy) -> bool:
 
 def overlap(x: Any, y: Any, test: Any, max_work: Any = None) -> bool:
     """Whether `test` (`np.shares_memory` or `np.may_share_memory`) says that arrays overlap."""
+    if not isinstance(x, Lazy) and not isinstance(y, Lazy):
+        return bool(test(x, y, max_work=max_work))
     if type(x) is Scalar or not (isinstance(x, Lazy) and isinstance(y, Lazy)):
         return False
     if x.ref.cell is not y.ref.cell:

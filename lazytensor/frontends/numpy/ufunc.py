@@ -14,15 +14,16 @@ from numpy.lib import NumpyVersion
 
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
-from lazytensor.frontends.numpy import checks, foreign, loops, masked, ufunc_methods
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import checks, foreign, loops, masked, parts, ufunc_methods
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
-from lazytensor.frontends.numpy.eager import all_stay
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out_as
 from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, memo, remember
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
+from lazytensor.frontends.numpy.small import all_stay
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -70,8 +71,12 @@ class ufunc(metaclass=UfuncType):
                         return self._forward(x, other)
                     if type(other) is ndarray:
                         return self._backward(other, x)
-        if all_stay(args) and all_stay(kwargs.values()):
-            return self.real(*args, **kwargs)
+        if settings.small:
+            if all_stay(args) and all_stay(kwargs.values()):
+                return self.real(*args, **kwargs)
+            made = None if kwargs else parts.called(self.real, args, self.nin)
+            if made is not None:
+                return made
         return call(self, args, kwargs)
 
     def loop(self, kinds: tuple[loops.Kind, ...], **how: Any) -> loops.Loop:

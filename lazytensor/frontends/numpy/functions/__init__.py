@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import eager, host
+from lazytensor.frontends.numpy import host
 from lazytensor.frontends.numpy.functions import (
     arrays,
     broadcasting,
@@ -26,6 +26,7 @@ from lazytensor.frontends.numpy.functions import (
     generators,
     iteration,
     joining,
+    making,
     metadata,
     nan,
     numpys,
@@ -67,10 +68,10 @@ _MODULES: Final = (
 )
 
 _MAKERS: Final = {
-    arrays: eager.of_data,
-    creation: eager.of_shape,
-    diagonals: eager.of_numbers,
-    generators: eager.of_data,
+    arrays: making.of_data,
+    creation: making.of_shape,
+    diagonals: making.of_numbers,
+    generators: making.of_data,
 }
 
 LAZY: Final[dict[str, Function]] = {

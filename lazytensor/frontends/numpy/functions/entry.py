@@ -15,12 +15,13 @@ import numpy as np
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
-from lazytensor.frontends.numpy.eager import stays
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
+from lazytensor.frontends.numpy.small import stays
 
 Function = Callable[..., Any]
 
@@ -42,16 +43,18 @@ def lazily(name: str, function: Function, real: Function) -> Function:
     """`function`, which records, under the name and with the text of NumPy's `real`."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if settings.eager and not kwargs:
-            for x in args:  # `all_stay` for the most usual calls, written out
-                if type(x) is not np.ndarray:
-                    break
-            else:
-                result = real(*args)
-                small = type(result) is not np.ndarray or result.size < settings.eager
-                return result if small else entered(result, args)
-        if not (args and type(args[0]) is ndarray) and not has_lazy(*args, *kwargs.values()):
-            return entered(real(*args, **kwargs), args, kwargs)
+        if not (args and type(args[0]) is ndarray):
+            if settings.small and not kwargs:
+                for x in args:  # the most usual calls
+                    if type(x) is not np.ndarray:
+                        break
+                else:
+                    return parts.result(real(*args))
+                made = None if name in WRITERS else parts.called(real, args)
+                if made is not None:
+                    return made
+            if not has_lazy(*args, *kwargs.values()):
+                return entered(real(*args, **kwargs), args, kwargs)
         try:
             return function(*args, **kwargs)
         except HostOnly:

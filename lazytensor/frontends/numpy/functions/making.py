@@ -1,0 +1,60 @@
+"""Creators: lazy where what they make is large, NumPy's own where it is small (see `small.py`)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.fallback import lazies
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.small import all_stay
+
+
+def of_shape(function: Function, real: Function) -> Function:
+    """`function`, a creator whose first argument is a shape; NumPy's where that is small."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = settings.small
+        small = bound and args and _size(args[0]) < bound
+        if small and all_stay(args[1:]) and all_stay(kwargs.values()):
+            return real(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def of_data(function: Function, real: Function) -> Function:
+    """`function`, which makes an array of its first argument; NumPy's where that is small."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = settings.small
+        if bound and args and not lazies(args[0]) and getattr(args[0], "size", 0) < bound:
+            made = real(*args, **kwargs)
+            if made.size < bound:
+                return made
+            if args[0].__class__ in (list, tuple):
+                args = (made, *args[1:])
+        return function(*args, **kwargs)
+
+    return call
+
+
+def of_numbers(function: Function, real: Function) -> Function:
+    """`function`, which makes an array of a few numbers; NumPy's where that is small."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        made = function(*args, **kwargs)
+        small = settings.small and made.size < settings.small and not lazies(args)
+        return real(*args, **kwargs) if small and issubclass(type(made), Lazy) else made
+
+    return call
+
+
+def _size(shape: Any) -> float:
+    """Elements of an array of this shape, if that is plain to see."""
+    if type(shape) is int:
+        return shape
+    known = type(shape) in (tuple, list) and all(type(n) is int for n in shape)
+    return math.prod(shape) if known else math.inf

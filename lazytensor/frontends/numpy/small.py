@@ -1,0 +1,42 @@
+"""Small arrays that stay NumPy's own: recording what is done to them takes longer than doing it.
+
+Recording and cutting an operation costs some microseconds, in which NumPy computes thousands of
+elements. So arrays of fewer elements than `settings.small` that are made of host data are real
+ones, and what is done with nothing but such arrays is done by NumPy, at once. Results of lazy
+operations are lazy, whatever their size: to look at them would cut the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.settings import settings
+
+_PLAIN: Final[set[type]] = set()
+"""Classes of what is neither lazy nor an array, as far as they were met."""
+_POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
+
+
+def stays(array: np.ndarray) -> bool:
+    """Whether a real array is too small to be made lazy."""
+    return array.size < settings.small
+
+
+def all_stay(values: Iterable[Any]) -> bool:
+    """Whether nothing among `values` is lazy, or an array large enough to become so."""
+    bound = settings.small
+    if not bound:
+        return False
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            if value.size >= bound:
+                return False
+        elif kind not in _PLAIN:
+            if not issubclass(kind, _POINTS):
+                return False
+            _PLAIN.add(kind)
+    return True

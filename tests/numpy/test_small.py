@@ -1,0 +1,169 @@
+"""Arrays under `settings.small` elements stay NumPy's own; what comes of lazy ones is lazy."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import lazytensor.numpy as np
+from lazytensor.core import metrics
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.array import Lazy
+
+BOUND = 100
+
+
+@pytest.fixture(autouse=True)
+def bound() -> Iterator[None]:
+    """Small arrays stay real in these tests."""
+    before, settings.small = settings.small, BOUND
+    yield
+    settings.small = before
+
+
+MAKERS = {
+    "zeros": lambda n: np.zeros(n),
+    "ones of a shape": lambda n: np.ones((n, 1), np.float32),
+    "full": lambda n: np.full(n, 2.5),
+    "empty": lambda n: np.empty([n]) * 0.0,
+    "arange": lambda n: np.arange(n),
+    "linspace": lambda n: np.linspace(0.0, 1.0, n),
+    "array of a list": lambda n: np.array([1.5] * n),
+    "array of an array": lambda n: np.array(numpy.arange(n)),
+    "asarray": lambda n: np.asarray([True] * n),
+    "draws": lambda n: np.random.default_rng(0).random(n),
+    "ndarray": lambda n: np.ndarray((n,), buffer=numpy.ones(n)),
+    "zeros_like": lambda n: np.zeros_like(numpy.ones(n)),
+    "mgrid": lambda n: np.mgrid[0:n],
+    "eye": lambda n: np.eye(n, 1),
+    "a function": lambda n: np.cumsum(numpy.ones(n)),
+    "a ufunc": lambda n: np.exp(numpy.zeros(n)),
+    "a ufunc of two": lambda n: np.add(numpy.ones(n), 2.0),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_small_is_real_and_large_is_lazy(make):
+    small, large = make(BOUND - 1), make(BOUND)
+    assert type(small) is numpy.ndarray
+    assert issubclass(type(large), Lazy)
+    numpy.testing.assert_array_equal(numpy.asarray(large)[: BOUND - 1].shape, small.shape)
+    assert large.dtype == small.dtype
+
+
+def test_real_and_lazy_go_together():
+    lazy, real = np.ones((20, 20)), np.arange(20.0)
+    for mixed in (lazy + real, real + lazy, np.add(real, lazy), lazy @ real, np.dot(lazy, real)):
+        assert issubclass(type(mixed), Lazy)
+    numpy.testing.assert_array_equal(real + lazy, numpy.ones((20, 20)) + numpy.arange(20.0))
+    lazy[3] = real
+    real += lazy[3]
+    real[0] = lazy.sum()
+    assert type(real) is numpy.ndarray
+    numpy.testing.assert_array_equal(real[1:], 2.0 * numpy.arange(1.0, 20.0))
+    assert real[0] == 380.0 + 190.0
+
+
+def test_results_of_lazy_operations_are_lazy_whatever_their_size():
+    assert issubclass(type(np.ones((20, 20)).sum(axis=0)), Lazy)
+
+
+def filled(np: Any, *shape: int) -> Any:
+    """An array of different numbers."""
+    return np.array(numpy.random.default_rng(7).random(shape) + 1.0)
+
+
+def factored(np: Any) -> Any:
+    """LU by elements: thousands of operations on a few numbers each."""
+    A = filled(np, 20, 20) + 20.0 * np.eye(20)
+    for i in range(20):
+        for j in range(i):
+            A[i, j] -= A[i, :j] @ A[:j, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, 20):
+            A[i, j] -= A[i, :i] @ A[:i, j]
+    return A
+
+
+def rows_and_columns(np: Any) -> Any:
+    """Parts that are kept, written through and overlap, large operations in between."""
+    A = filled(np, 15, 15)
+    row, column = A[3], A[:, 4]
+    row += column
+    A *= 2.0
+    row[4] = 7.0
+    column[:2] -= row[1:3]
+    A[3:5] = A[2:4]
+    total = A + 1.0
+    A[0, 0] = 5.0
+    row *= 3.0
+    return A, row, column, total
+
+
+def copies(np: Any) -> Any:
+    """What was read before a write keeps its values."""
+    A = filled(np, 12, 12)
+    B, flat, later = A.copy(), A.ravel(), A * 1.0
+    part = A[2].copy()
+    A[2, :] = 0.0
+    A[5] -= A[4]
+    return A, B, flat, later, part
+
+
+def reshaped(np: Any) -> Any:
+    """A part outlives the shape of the array it was taken of."""
+    A = filled(np, 144)
+    part = A[10:20]
+    B = A.reshape(12, 12)
+    part[:5] = 1.0
+    B[0] = part[0]
+    return A, B, part
+
+
+def filled_by_rows(np: Any) -> Any:
+    """A new array, filled row by row; functions of parts that are views of them."""
+    A, B = filled(np, 12, 12), np.zeros((12, 12))
+    for i in range(12):
+        B[i] = np.flip(A[i]) + np.dot(A[:, i], A[i])
+        B[i, i] = np.sqrt(A[i, i]) + A[i].sum() + float(A[i, 0])
+        B[:i, i] = numpy.ones(i) * A[i, :i]
+        np.flip(B[i])[0] = -1.0
+    return B
+
+
+def indices(np: Any) -> Any:
+    """Bounds of an index array that were checked do not hold after a write."""
+    A, index = filled(np, 150), np.array(numpy.arange(120))
+    first = A[index].sum()
+    index[3] = 140
+    return first, A[index]
+
+
+def computed(np: Any) -> Any:
+    """Small operations on what a large one gave."""
+    A = filled(np, 30, 30)
+    A *= 1.5
+    for i in range(900):
+        A[i % 30, i // 30] += A[(i + 1) % 30, 0]
+    A += 1.0
+    return A
+
+
+PROGRAMS = (factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_parts_do_what_numpys_views_do(program):
+    expected, given = program(numpy), program(np)
+    for want, have in zip([*expected], [*given], strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(have), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("program", "most"), [(factored, 1), (filled_by_rows, 0), (computed, 6)])
+def test_small_operations_are_not_recorded(program, most):
+    """The cuts that are left bring the array to the host."""
+    metrics.reset()
+    program(np)
+    assert metrics.snapshot()["cuts"] <= most
+    assert metrics.snapshot()["nodes"] < 900
