@@ -45,9 +45,10 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: An
     if function is None:
         called = real if method == "__call__" else getattr(real, method)
         return fallback("at" if method == "at" else real.__name__, called, inputs, kwargs)
-    if any(_takes_over(item) for item in inputs):
-        return NotImplemented
     out = kwargs.get("out")
+    outs = out if isinstance(out, tuple) else (out,)
+    if any(_takes_over(item) for item in (*inputs, *outs)):
+        return NotImplemented
     if isinstance(out, tuple) and len(out) == 1 and method != "__call__":
         kwargs["out"] = out[0]
     return getattr(function, method)(*inputs, **kwargs)

@@ -10,6 +10,8 @@ from lazytensor.core import ops
 from lazytensor.core.cell import Step, View, extend
 from lazytensor.core.errors import Unsupported
 from lazytensor.frontends.numpy.array import wrap_view
+from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.functions.entry import Function, dressed
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.views import array_of
@@ -30,10 +32,11 @@ def as_strided(
     layout = _real.as_strided(shadow(array), shape, strides, writeable=writeable)
     owner = array if array._base is None else array._base
     memory = shadow(owner)
-    if owner.dtype != array.dtype or any(n % array.itemsize for n in layout.strides):
+    along = [n if size > 1 else 0 for n, size in zip(layout.strides, layout.shape, strict=True)]
+    if owner.dtype != array.dtype or any(n % array.itemsize for n in along):
         raise Unsupported("as_strided: strides that are no whole elements")
     start = (layout.ctypes.data - memory.ctypes.data) // array.itemsize
-    steps = tuple(n // array.itemsize for n in layout.strides)
+    steps = tuple(n // array.itemsize for n in along)
     _check(start, layout.shape, steps, owner.size)
     found = ops.strided_step(start, layout.shape, steps)
     chain = extend((), (*_in_line(memory), found))
@@ -64,7 +67,12 @@ def _whole(function: Function) -> Function:
     """`function` of an array of one's own, where there is no lazy array to be a view of."""
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(array_of(x), *args, **kwargs)
+        try:
+            return function(array_of(x), *args, **kwargs)
+        except HostOnly:
+            return on_host("as_strided", _real.as_strided, (x, *args), kwargs)
+        except Unsupported:
+            return fallback("as_strided", _real.as_strided, (x, *args), kwargs)
 
     return call
 

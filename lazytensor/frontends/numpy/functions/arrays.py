@@ -42,7 +42,10 @@ def array(
     like: Any = None,
 ) -> Any:
     """See numpy.array."""
-    copy = _COPIES.get(copy, copy) if isinstance(copy, np._CopyMode) else copy
+    if isinstance(copy, np._CopyMode):
+        copy = _COPIES[copy]
+    elif isinstance(copy, str):
+        np.array(0, copy=copy)  # type: ignore[call-overload]  # raises
     if ndmax is not None:
         given = np.array(real(object), dtype, order=order, ndmin=ndmin, ndmax=ndmax)
         return entered(given, (object,))

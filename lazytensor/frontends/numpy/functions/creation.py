@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,10 @@ def _constant(name: str, value: Any) -> Function:
         except HostOnly:
             return real_function(real(shape), dtype, order)
         check_device(device)
-        return laid_out(wrap(filled(shape_of(shape), value, kind)), order)
+        made = wrap(filled(shape_of(shape), value, kind))
+        if made.type.nbytes > sys.maxsize:
+            real_function(made.shape, kind)  # raises
+        return laid_out(made, order)
 
     return dressed(create, real_function)
 

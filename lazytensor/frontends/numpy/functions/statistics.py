@@ -93,11 +93,13 @@ def _spread(root: bool) -> Function:
         if free <= 0:
             warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         wide = F32 if kind == F16 else kind
+        result = real_of(kind) if dtype is None else kind  # complex where that is asked for
         if mean is NO and (where is NO or where is True):
             divisor = scalar(float(free), real_of(wide))
-            return deliver(op(convert(node, kind), divisor, axes=axes, keepdims=keep), out)
+            made = op(convert(node, kind), divisor, axes=axes, keepdims=keep)
+            return deliver(convert(made, result), out)
         made = _chosen_variance(convert(node, wide), axes, ddof, keep, where, mean)
-        return deliver(convert(ops.sqrt(made) if root else made, real_of(kind)), out)
+        return deliver(convert(ops.sqrt(made) if root else made, result), out)
 
     return spread
 
