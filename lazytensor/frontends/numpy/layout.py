@@ -74,6 +74,20 @@ def along(type: TensorType, axes: tuple[int, ...]) -> np.ndarray:
     return turned(shadow_of_type(type.with_shape(shape)).transpose(inverse))
 
 
+def lay_out_reduced(result: Lazy, axes: tuple[int, ...], *operands: Any) -> None:
+    """Give what a reduction of the operands over some axes leaves the order that is left."""
+    if any(map(_turned, operands)):
+        layouts = [found for x in operands for found in _layout(x)]
+        shape = np.broadcast_shapes(*(shape for shape, _ in layouts))
+        order = kept(shape, tuple(layouts)) or range(len(shape))
+        rest = [axis for axis in order if axis not in axes]
+        if result.ndim == len(shape):  # the axes are kept, as ones
+            rest = [*axes, *rest]
+        if rest != sorted(rest):
+            names = sorted(rest)
+            result._shadow = along(result.ref.type, tuple(names.index(axis) for axis in rest))
+
+
 @lru_cache(maxsize=4096)
 def kept(shape: Shape, layouts: tuple[Layout, ...]) -> tuple[int, ...] | None:
     """The order of axes, the outermost first, that keeps to the operands'; None if it is C's."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.cell import Cell
+from lazytensor.core.cell import Cell, View
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
@@ -28,16 +28,20 @@ class Masked(ndarray):
 
     full: Node
     mask: Node
-    made: Cell | None
+    made: Cell | View | None
 
     @property
-    def ref(self) -> Any:  # type: ignore[override]
+    def ref(self) -> Any:
         """The cell of the array that it becomes, now."""
         if self.made is None:
             runtime.sync(self.mask, self.full)
             chosen = runtime.observe(self.full)[runtime.observe(self.mask)]
             self.made = Cell(host_leaf(chosen))
         return self.made
+
+    @ref.setter
+    def ref(self, ref: Cell | View) -> None:
+        self.made = ref
 
     @property  # type: ignore[misc]  # it shall not be told from an array
     def __class__(self) -> Any:
@@ -46,11 +50,13 @@ class Masked(ndarray):
     @property
     def dtype(self) -> np.dtype:
         """Dtype of the elements."""
-        return self.full.type.dtype
+        return self.full.type.dtype if self.made is None else self.made.type.dtype
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
+        if self.made is not None:
+            return self.made.type.ndim
         return self.full.type.ndim - self.mask.type.ndim + 1
 
 

@@ -63,6 +63,13 @@ def ordered(node: Node, x: Lazy, order: Any) -> Any:
     return array
 
 
+def matrix_transposed(x: Lazy) -> Any:
+    """`x.mT`, which scalars have not."""
+    if type(x) is Scalar:
+        raise AttributeError(f"'numpy.{x.dtype.type.__name__}' object has no attribute 'mT'")
+    return late("matrix_transpose")(x)
+
+
 def duplicated(x: ndarray, memo: Any = None) -> Any:
     """`copy.copy(x)` and `copy.deepcopy(x)`."""
     return copied(x, "K")
@@ -134,7 +141,7 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "flat": (flat.flat, flat.set_flat),
     "shape": (lambda x: x.ref.type.shape, reinterpretation.set_shape),
     "T": (late("transpose"),),
-    "mT": (late("matrix_transpose"),),
+    "mT": (matrix_transposed,),
     "data": (lambda x: protocols.fetched(x).data,),
     "device": (lambda x: "cpu",),
     "ctypes": (lambda x: protocols.fetched(x).ctypes,),

@@ -55,7 +55,7 @@ def imag(x: Lazy) -> Any:
 
 def set_real(x: ndarray, value: Any) -> None:
     """`x.real = value`."""
-    real(x)[...] = value
+    real(x)[...] = np.asarray(value) if type(value) is complex else value
 
 
 def set_imag(x: ndarray, value: Any) -> None:

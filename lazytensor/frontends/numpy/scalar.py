@@ -100,6 +100,8 @@ SCALAR_DUNDERS = {
     "is_integer": delegated("is_integer"),
     "hex": delegated("hex"),
     "bit_count": delegated("bit_count"),
+    "fill": delegated("fill"),  # of an array made of it, as NumPy does it
+    "sort": delegated("sort"),
 }
 DUNDERS = {
     "__bool__": truth,

@@ -15,12 +15,17 @@ from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.op import Op
 from lazytensor.frontends.numpy import foreign, masked, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
-from lazytensor.frontends.numpy.assignment import source
+from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.delivery import deliver
-from lazytensor.frontends.numpy.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
 from lazytensor.frontends.numpy.functions import reductions
-from lazytensor.frontends.numpy.promotion import canonical, convert, operand, supported
+from lazytensor.frontends.numpy.promotion import (
+    PYTHON_NUMBERS,
+    canonical,
+    convert,
+    operand,
+)
 
 if TYPE_CHECKING:
     from lazytensor.frontends.numpy.ufunc import ufunc
@@ -208,9 +213,9 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})
         return
-    values = source(b[0], a.dtype)
-    if not supported(values.type.dtype) or not np.can_cast(
-        self.loop((a.dtype, values.type.dtype)).results[0], a.dtype, "same_kind"
-    ):
-        self.real.at(np.zeros(1, a.dtype), [0], dummy(values.type.with_shape(())))  # raises
-    selection.scatter(a, indices, wrap(values) if values.value is None else b[0], mode)
+    values = operand(np.asarray(b[0]) if type(b[0]) in PYTHON_NUMBERS else b[0])
+    made = self.loop((a.dtype, values.type.dtype)).results[0]
+    if not np.can_cast(made, a.dtype, "same_kind"):
+        _on_host(self, "at", (a, indices, *b), {})  # what is cast is the sum, not what is added
+        return
+    selection.scatter(a, indices, wrap(settled(values)), mode)

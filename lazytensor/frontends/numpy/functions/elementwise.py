@@ -16,7 +16,7 @@ from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
-from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import (
     canonical,
@@ -57,6 +57,7 @@ def clip(
     node = operand(a)
     low, high = _limit(a_min, node, -1), _limit(a_max, node, 1)
     kind = _clip_dtype(node, low, high, dtype)
+    check_out(out, kind, casting)
     made = convert(node, kind)
     low, high = (None if x is None else _as(x, kind) for x in (low, high))
     if low is not None and high is not None:

@@ -21,6 +21,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
+from lazytensor.frontends.numpy.shadow import read_only, shadow
 from lazytensor.frontends.numpy.small import stays
 
 Function = Callable[..., Any]
@@ -108,10 +109,13 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
     if kind is np.ndarray:
         if stays(result) or not supported(result.dtype):
             return result
+        protected = not result.flags.writeable
         if not _is_fresh(result, [*args, *(kwargs or {}).values()]):
             result = result.copy("K")
         made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
         lay_out(made, result)
+        if protected:
+            made._shadow = read_only(shadow(made))
         return made
     if kind is list or kind is tuple:
         if any(result is x for x in args):

@@ -18,6 +18,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known, within
+from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import common, convert, operand
 
 _KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
@@ -53,7 +54,10 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     _check(kind, order, stable)
     keys = _keys(node)
     if len(keys) == 1:
-        return wrap(ops.sort(node, axis=place))
+        made = wrap(ops.sort(node, axis=place))
+        if made.ndim > 1:
+            lay_out(made, a)
+        return made
     _, re, im = ops.sort(*keys, axis=place, keys=len(keys))
     return wrap(ops.complex_(re, im))
 

@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
-from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_of, kept
+from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
 
@@ -54,7 +54,7 @@ def median(
 ) -> Any:
     """See numpy.median."""
     node = operand(a)
-    axes = axes_of(axis, node.type.ndim)
+    axes = axes_within(axis, node.type.ndim)
     line = lined(node, axes)
     size = line.type.shape[-1]
     if not size:
@@ -98,7 +98,7 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
             raise ValueError(f"{what} must be in the range {limits}")
         if weights is not None or wanted.ndim > 2 or node.type.dtype == np.bool_:
             raise Unsupported(f"{name}: weights, or q of three axes")
-        axes = axes_of(axis, node.type.ndim)
+        axes = axes_within(axis, node.type.ndim)
         dtype = result_type(node.type.dtype, 0.0 if type(q) in (int, float) else wanted.dtype)
         if ignore_nan and node.type.dtype.kind in "fV":
             made = _among_numbers(lined(node, axes), wanted, method, dtype)
@@ -212,7 +212,7 @@ def nanmedian(
     node = operand(a)
     if node.type.dtype.kind not in "fV":
         return median(a, axis, out, overwrite_input, keepdims)
-    axes = axes_of(axis, node.type.ndim)
+    axes = axes_within(axis, node.type.ndim)
     low, high, share = _around(lined(node, axes), np.array([0.5]))
     middle = ops.divide(ops.add(low, high), scalar(2.0, node.type.dtype))
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)

@@ -15,7 +15,8 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
+from lazytensor.frontends.numpy.layout import lay_out, lay_out_reduced
 from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
 
 NO: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
@@ -32,6 +33,11 @@ def axes_of(axis: Any, ndim: int) -> Axes:
     if isinstance(axis, tuple):
         return normalize_axis_tuple(axis, ndim)
     return (normalize_axis_index(operator.index(axis), ndim),)
+
+
+def axes_within(axis: Any, ndim: int) -> Axes:
+    """The same where a number has no axis 0. Raises: AxisError, ValueError, TypeError."""
+    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
 
 
 def kept(node: Node, reduced: Node, axes: Axes, keepdims: Any) -> Node:
@@ -92,10 +98,18 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
         check("reduce", [chosen], made, axes=axes)
         if initial is not NO:
             made = combine(made, _initial(initial, made.type.dtype))
-        return deliver(kept(node, made, axes, keepdims), out)
+        return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
     reduce.__name__ = name
     return reduce
+
+
+def _given(node: Node, out: Any, axes: Axes, a: Any, where: Any, casting: str = "same_kind") -> Any:
+    """What `a` was reduced to over `axes`, delivered."""
+    result = deliver(node, out, casting)
+    if out is None and result.ndim > 1:
+        lay_out_reduced(result, axes, a, where)
+    return result
 
 
 def _initial(value: Any, dtype: np.dtype) -> Node:
@@ -128,6 +142,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
     ) -> Any:
         initial = NO if initial is None else initial
         node = operand(a)
+        check_out(out, node.type.dtype)
         axes = axes_of(axis, node.type.ndim)
         dtype = node.type.dtype
         if dtype.kind == "c":
@@ -143,7 +158,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
             made = op(node, axes=axes) if axes else node
             if initial is not NO:
                 made = combine(made, _initial(initial, dtype))
-        return deliver(kept(node, made, axes, keepdims), out)
+        return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
     reduce.__name__ = name
     return reduce
@@ -169,7 +184,7 @@ def truth(op: Op, neutral: bool) -> Function:
         axes = axes_of(axis, node.type.ndim)
         chosen = masked(node, where, neutral)
         made = op(chosen, axes=axes) if axes else chosen
-        return deliver(kept(node, made, axes, keepdims), out, "unsafe")
+        return _given(kept(node, made, axes, keepdims), out, axes, a, where, "unsafe")
 
     return reduce
 
@@ -211,7 +226,10 @@ def running(op: Op) -> Function:
         if dtype is None and out is not None:
             kind = canonical(out.dtype)
         run = op if kind != BOOL else ops.cummax if op is ops.cumsum else ops.cummin
-        return deliver(run(convert(node, kind), axis=place), out)
+        result = deliver(run(convert(node, kind), axis=place), out)
+        if out is None and result.ndim > 1:
+            lay_out(result, a)
+        return result
 
     return accumulate
 

@@ -19,12 +19,19 @@ def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
         out = out[0]
     if not isinstance(getattr(out, "dtype", None), np.dtype):
         raise TypeError("return arrays must be of ArrayType")
+    delivery.check_writeable(out)
     if out.shape != node.type.shape:
         shapes = f"{node.type.shape} is to be written to {out.shape}"
         raise ValueError(f"output array has wrong shape: {shapes}")
-    delivery.check_writeable(out)
     check_cast(node.type.dtype, out.dtype, casting)
     return delivery.deliver(node, out, True, casting)
+
+
+def check_out(out: Any, dtype: np.dtype, casting: Any = "same_kind") -> None:
+    """Raise NumPy's error unless results of `dtype` may be written to `out`, whatever its shape."""
+    if out is not None:
+        delivery.check_writeable(out)
+        check_cast(dtype, out.dtype, casting)
 
 
 def check_cast(given: np.dtype, wanted: np.dtype, casting: Any = "same_kind") -> None:

@@ -15,7 +15,7 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_of, kept, masked
+from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept, masked
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
 
@@ -51,7 +51,7 @@ def mean(
 ) -> Any:
     """See numpy.mean."""
     node = operand(a)
-    axes = axes_of(axis, node.type.ndim)
+    axes = axes_within(axis, node.type.ndim)
     keep = keepdims is not NO and bool(keepdims)
     kind = _computed_in(node, dtype)
     if not _count(node, axes):
@@ -86,7 +86,7 @@ def _spread(root: bool) -> Function:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         node = operand(a)
-        axes = axes_of(axis, node.type.ndim)
+        axes = axes_within(axis, node.type.ndim)
         keep = keepdims is not NO and bool(keepdims)
         kind = _computed_in(node, dtype)
         free = max(_count(node, axes) - real(ddof), 0)
@@ -126,7 +126,7 @@ def average(
 ) -> Any:
     """See numpy.average."""
     node = operand(a)
-    axes = axes_of(axis, node.type.ndim)
+    axes = axes_within(axis, node.type.ndim)
     keep = keepdims is not NO and bool(keepdims)
     if weights is None:
         made = ops.mean(convert(node, _computed_in(node, None)), axes=axes, keepdims=keep)

@@ -12,7 +12,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.array import wrap as wrapped
-from lazytensor.frontends.numpy.assignment import stored, write_host
+from lazytensor.frontends.numpy.assignment import settled, stored, write_host
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -57,7 +57,7 @@ def check_writeable(x: Any) -> None:
 
 def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
     """The values, one after another and again from the start, `size` of them."""
-    given = convert(operand(values), dtype)
+    given = _assigned(values, dtype)
     line: Node = ops.reshape(given, shape=(given.type.size,))
     times = -(-size // line.type.size)
     if times > 1:
@@ -71,27 +71,34 @@ def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """See numpy.put."""
+    if type(a) is Scalar:
+        return  # NumPy writes to an array made of it
     check_writeable(a)
     node = a.node
     if not node.type.size and np.size(ind):
         np.put(np.zeros(0), [0], 0)  # raises
     places = within(ind, node.type.size, mode)
     places = ops.reshape(places, shape=(places.type.size,))
-    if not places.type.size or not np.size(v):
+    given = _assigned(v, node.type.dtype)
+    if not places.type.size or not given.type.size:
         return
     flat = ops.reshape(node, shape=(node.type.size,))
-    updates = _cycled(v, places.type.size, node.type.dtype)
+    updates = _cycled(wrapped(given), places.type.size, node.type.dtype)
     made = ops.scatter(flat, updates, places, axes=(0,), mode="set")
     a.ref.write(ops.reshape(made, shape=node.type.shape))
 
 
 def _brought(values: Any, dtype: np.dtype) -> Node:
     """Values as they are assigned to elements of `dtype`; arrays must be cast to it safely."""
-    if isinstance(values, np.generic | Scalar):
-        return convert(operand(values), dtype)
-    if isinstance(values, Lazy | np.ndarray):
+    if isinstance(values, ndarray) and type(values) is not Scalar:
         check_cast(operand(values).type.dtype, dtype, "safe")
-        return convert(operand(values), dtype)
+    return _assigned(values, dtype)
+
+
+def _assigned(values: Any, dtype: np.dtype) -> Node:
+    """Values as they are assigned to elements of `dtype`. Raises: OverflowError, TypeError."""
+    if isinstance(values, np.generic | Lazy | np.ndarray):
+        return settled(convert(operand(values), dtype))
     return host_leaf(np.array(real(values), dtype))
 
 
@@ -148,6 +155,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     elif casting != "unsafe":
         np.copyto(np.zeros((), dst.dtype), src, casting=casting)
     value = stored(src, dst.type)
+    if not dst.size:
+        return  # NumPy does not look at the mask then
     if where is not True:
         mask = operand(where)
         if mask.type.dtype != BOOL:
