@@ -19,12 +19,14 @@ from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
-from lazytensor.frontends.numpy.functions import reductions
+from lazytensor.frontends.numpy.functions import folding, reductions
+from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.promotion import (
     PYTHON_NUMBERS,
     canonical,
     convert,
     operand,
+    supported,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ BITWISE: Final = {
     "logical_xor": (ops.reduce_xor, 0),
 }
 """Ufuncs that reduce bit by bit, and what changes nothing."""
+
+FOLDED: Final = frozenset(["fmax", "fmin", "gcd", "hypot", "lcm", "logaddexp", "logaddexp2"])
+"""Ufuncs that reduce in pairs."""
 
 RUNNING: Final = {
     "add": ops.cumsum,
@@ -112,6 +117,8 @@ def reduce(
             self.real.reduce(np.zeros(1), out=out)  # raises
         if name in BITWISE:
             return _bitwise(self, array, axis, dtype, out, keepdims, initial, where)
+        if name in FOLDED and initial is NO and where is True:
+            return _folded(self, array, axis, dtype, out, keepdims)
         if name not in NAMED:
             raise Unsupported(f"{name}.reduce")
         extra = {} if where is True else {"where": where}
@@ -157,6 +164,20 @@ def _bitwise(
     return deliver(reductions.kept(node, made, axes, keepdims), out)
 
 
+def _folded(self: ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
+    """In pairs: the function is associative, up to rounding."""
+    node = operand(array)
+    node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
+    loop = self.loop((node.type.dtype, node.type.dtype))
+    axes = reductions.axes_of(axis, node.type.ndim)
+    if loop.body is None or any(node.type.shape[i] == 0 for i in axes):
+        raise Unsupported(f"{self.__name__}.reduce of nothing, or of {node.type.dtype}")
+    if len(axes) > 1:
+        self.real.reduce(np.ones((1,) * node.type.ndim, node.type.dtype), axis=axis)  # may raise
+    made = folding.fold(lambda x, y: loop(x, y), convert(node, loop.dtypes[0]), axes)
+    return deliver(reductions.kept(node, made, axes, keepdims), out)
+
+
 def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     """`ufunc.accumulate`."""
 
@@ -183,9 +204,24 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
 
 def reduceat(self: ufunc, *args: Any, **kwargs: Any) -> Any:
     """`ufunc.reduceat`."""
-    if not lazies((args, kwargs)):
-        return _entered(self.real.reduceat(*args, **kwargs))
-    return _on_host(self, "reduceat", args, kwargs)
+    return _guarded(self, "reduceat", lambda: _segments(self, *args, **kwargs), args, kwargs)
+
+
+def _segments(
+    self: ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """`reduceat` with known indices."""
+    mode, places = SCATTERED.get(self.__name__), known(indices)
+    node = operand(array)
+    if mode is None or places is None or not node.type.ndim or node.type.dtype.kind in "bc":
+        raise Unsupported(f"{self.__name__}.reduceat")
+    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    if dtype is not None:
+        node = convert(node, canonical(np.dtype(dtype)))
+    elif mode in ("add", "mul"):
+        node = convert(node, reductions.sum_dtype(node.type.dtype))
+    made = folding.by_segment(node, places, place, mode)
+    return deliver(made, out[0] if isinstance(out, tuple) else out)
 
 
 def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:

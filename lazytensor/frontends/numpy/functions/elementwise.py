@@ -13,6 +13,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.functions import folding
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
@@ -26,6 +27,8 @@ from lazytensor.frontends.numpy.promotion import (
     result_type,
 )
 from lazytensor.frontends.numpy.standard import check_device
+
+_COMPLEX = (folding.LARGER, folding.SMALLER)
 
 
 def clip(
@@ -60,12 +63,12 @@ def clip(
     check_out(out, kind, casting)
     made = convert(node, kind)
     low, high = (None if x is None else _as(x, kind) for x in (low, high))
-    if low is not None and high is not None:
+    larger, smaller = (ops.maximum, ops.minimum) if kind.kind != "c" else _COMPLEX
+    if low is not None and high is not None and kind.kind != "c":
         made = ops.clamp(low, made, high)
-    elif low is not None:
-        made = ops.maximum(made, low)
-    elif high is not None:
-        made = ops.minimum(made, high)
+    else:
+        made = made if low is None else larger(made, low)
+        made = made if high is None else smaller(made, high)
     result = deliver(made, out, casting)
     if out is None:
         lay_out(result, a, a_min, a_max)
@@ -96,8 +99,6 @@ def _clip_dtype(node: Node, low: Any, high: Any, dtype: Any) -> np.dtype:
     if dtype is not None:
         check_cast(kind, np.dtype(dtype))
         kind = canonical(np.dtype(dtype))
-    if kind.kind == "c":
-        raise Unsupported("clip: complex numbers")
     return kind
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -10,10 +11,10 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64, U64
-from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.checks import check
+from lazytensor.frontends.numpy.functions import folding
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
 from lazytensor.frontends.numpy.layout import lay_out, lay_out_reduced
@@ -145,8 +146,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
         check_out(out, node.type.dtype)
         axes = axes_of(axis, node.type.ndim)
         dtype = node.type.dtype
-        if dtype.kind == "c":
-            raise Unsupported(f"{name}: complex numbers")
+        one, two = (op, combine) if dtype.kind != "c" else _complex(op)
         empty = any(node.type.shape[i] == 0 for i in axes)
         if initial is NO and (empty or (where is not NO and where is not True)):
             real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
@@ -155,13 +155,19 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
             made = ops.broadcast(_initial(initial, dtype), shape=shape)
         else:
             node = node if where is NO or where is True else masked_by(node, where, initial)
-            made = op(node, axes=axes) if axes else node
+            made = one(node, axes=axes) if axes else node
             if initial is not NO:
-                made = combine(made, _initial(initial, dtype))
+                made = two(made, _initial(initial, dtype))
         return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
     reduce.__name__ = name
     return reduce
+
+
+def _complex(op: Op) -> tuple[Callable[..., Node], folding.Combine]:
+    """An extreme of complex numbers, over axes and of two."""
+    combine = folding.EXTREMES[op]
+    return lambda node, axes: folding.fold(combine, node, axes), combine
 
 
 def masked_by(node: Node, where: Any, initial: Any) -> Node:
@@ -198,13 +204,14 @@ def position(op: Op, real: Function) -> Function:
         flat = axis is None or ndim == 0
         if axis is not None:
             axes = axes_of(operator.index(axis), ndim)
-        if node.type.dtype.kind == "c":
-            raise Unsupported(f"{op.name}: complex numbers")
         line = ops.reshape(node, shape=(node.type.size,)) if flat else node
         place = 0 if flat else axes[0]
         if not line.type.shape[place]:
             real(np.zeros(0))  # raises
-        made = op(line, axis=place)
+        if line.type.dtype.kind == "c":
+            made = folding.complex_position(folding.POSITIONS[op], line, place)
+        else:
+            made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
         return deliver(kept(node, made, gone, keepdims), out, "safe")
 
@@ -273,7 +280,10 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO) -> Any:
     axes = axes_of(axis, node.type.ndim)
     if any(node.type.shape[i] == 0 for i in axes):
         np.ptp(np.zeros(0))  # raises
-    made = ops.subtract(ops.reduce_max(node, axes=axes), ops.reduce_min(node, axes=axes))
+    extremes = ops.reduce_max, ops.reduce_min
+    plain = node.type.dtype.kind != "c"
+    most, least = ((op if plain else _complex(op)[0])(node, axes=axes) for op in extremes)
+    made = ops.subtract(most, least)
     return deliver(kept(node, made, axes, keepdims), out)
 
 

@@ -1,0 +1,87 @@
+"""Reductions that XLA has not: of pairs of neighbours until one is left, and of segments.
+
+For complex extremes, greatest common divisors, `logaddexp`; and for `reduceat`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf, starts
+from lazytensor.frontends.numpy import numerics
+
+Combine = Callable[[Node, Node], Node]
+Axes = tuple[int, ...]
+
+
+def fold(combine: Combine, node: Node, axes: Axes) -> Node:
+    """`node` with its elements along `axes`, at least one, combined in order."""
+    rest = [axis for axis in range(node.type.ndim) if axis not in axes]
+    shape = tuple(node.type.shape[axis] for axis in rest)
+    turned = ops.transpose(node, axes=(*sorted(axes), *rest))
+    count = math.prod(node.type.shape[axis] for axis in axes)
+    left = cast(Node, ops.reshape(turned, shape=(count, *shape)))
+    while left.type.shape[0] > 1:
+        left = _halved(combine, left)
+    return cast(Node, ops.reshape(left, shape=shape))
+
+
+def _halved(combine: Combine, node: Node) -> Node:
+    """Each two neighbours combined; one that has none stays."""
+    n = node.type.shape[0]
+    made = combine(_every(node, 0, n // 2, 2), _every(node, 1, n // 2, 2))
+    if n % 2:
+        made = ops.concatenate(made, _every(node, n - 1, 1, 1), axis=0)
+    return made
+
+
+def _every(node: Node, first: int, count: int, step: int) -> Node:
+    """`count` rows from the one numbered `first`, `step` apart."""
+    rest = node.type.shape[1:]
+    begin = starts((first, *[0] * len(rest)))
+    return cast(
+        Node, ops.slice(node, begin, sizes=(count, *rest), strides=(step, *[1] * len(rest)))
+    )
+
+
+def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
+    """Along `axis`, what is from each of `places`, which must rise, up to the next, combined.
+
+    `mode` as in `scatter`. Raises: IndexError; Unsupported for places that do not rise.
+    """
+    n = node.type.shape[axis]
+    if places.ndim != 1 or not places.size or (np.diff(places) <= 0).any():
+        raise Unsupported("reduceat: indices that do not rise")
+    if places[0] < 0 or places[-1] >= n:
+        np.add.reduceat(np.zeros(n), places)  # raises
+    order = (axis, *(i for i in range(node.type.ndim) if i != axis))
+    rows = ops.transpose(node, axes=order)
+    heads = ops.gather(rows, leaf(places.astype(np.int64)), axes=(0,))
+    others = np.setdiff1d(np.arange(places[0], n), places)
+    segment = np.searchsorted(places, others, side="right") - 1
+    rest = ops.gather(rows, leaf(others.astype(np.int64)), axes=(0,))
+    made = ops.scatter(heads, rest, leaf(segment.astype(np.int64)), axes=(0,), mode=mode)
+    return cast(Node, ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order)))))
+
+
+LARGER: Combine = numerics.complex_extreme(ops.greater_equal, True)
+SMALLER: Combine = numerics.complex_extreme(ops.less_equal, True)
+EXTREMES = {ops.reduce_max: LARGER, ops.reduce_min: SMALLER}
+"""Per reduction of floats: the function of two complex numbers that does the same."""
+POSITIONS = {ops.argmax: LARGER, ops.argmin: SMALLER}
+
+
+def complex_position(combine: Combine, line: Node, axis: int) -> Node:
+    """Where along `axis` the extreme of complex numbers is first; the first NaN if there is one."""
+    found = fold(combine, line, (axis,))
+    shape = tuple(1 if i == axis else n for i, n in enumerate(line.type.shape))
+    found = ops.reshape(found, shape=shape)
+    same = ops.or_(ops.equal(line, found), ops.and_(ops.is_nan(line), ops.is_nan(found)))
+    return cast(Node, ops.argmax(same, axis=axis))
