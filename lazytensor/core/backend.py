@@ -76,6 +76,9 @@ class Backend(Protocol):
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
 
+    def wait(self, buffer: Any) -> None:
+        """Return when the buffer has its contents."""
+
 
 @cache
 def backend() -> Backend:

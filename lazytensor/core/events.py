@@ -1,9 +1,9 @@
-"""What happened at each cut: where it was caused, how it ran, and why it had to be compiled."""
+"""What happened: each cut, where it was caused and why it was compiled, and each fallback."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from lazytensor.core.node import Node
@@ -14,22 +14,56 @@ KEPT: Final = 10_000
 
 
 class Event(NamedTuple):
-    """One cut. `reason` is why it was compiled; empty if it was not."""
+    """One program of a cut.
+
+    `reason` is why it was compiled; empty if it was not. `seconds`: from the start of cutting it
+    to its results, or until XLA had been told to run it (see `Settings.wait`). `runs`: how often
+    the same program had run before.
+    """
 
     place: Place | None
     cause: str
     size: int
     how: str
     reason: str
+    seconds: float
+    runs: int
+
+
+class Fallback(NamedTuple):
+    """One call that the host framework answered; `seconds` without the cut that it caused."""
+
+    place: Place | None
+    name: str
+    seconds: float
 
 
 events: Final[deque[Event]] = deque(maxlen=KEPT)
+fallbacks: Final[deque[Fallback]] = deque(maxlen=KEPT)
+listeners: Final[list[Callable[[Event | Fallback], None]]] = []
+"""Called with each event as it happens, on the stack of the user's line that caused it."""
+
+
+def record(event: Event | Fallback) -> None:
+    """Keep an event, and tell those who listen."""
+    if isinstance(event, Event):
+        events.append(event)
+    else:
+        fallbacks.append(event)
+    for listen in listeners:
+        listen(event)
+
+
+def clear() -> None:
+    """Forget what happened."""
+    events.clear()
+    fallbacks.clear()
 
 
 def report() -> str:
     """Equal events on one line with their number, in the order in which they first happened."""
     numbers: dict[tuple[str, str, int, str, str], int] = {}
-    for place, cause, size, how, reason in events:
+    for place, cause, size, how, reason, *_ in events:
         key = (describe(place), cause, size, how, reason)
         numbers[key] = numbers.get(key, 0) + 1
     lines = []
@@ -37,6 +71,8 @@ def report() -> str:
         lines.append(f"{times:>6} × {cause} at {place_text}: {size} operations, {how}")
         if reason:
             lines.append(f"         {reason}")
+    calls = Counter((name, describe(place)) for place, name, _ in fallbacks)
+    lines += [f"{n:>6} × {name} at {where}: not lazy" for (name, where), n in calls.items()]
     return "\n".join(lines) or "nothing was cut yet"
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import disk, events, failures, metrics
+from lazytensor.core import events, failures, metrics
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.events import Event
@@ -20,6 +20,9 @@ from lazytensor.core.program import Cut
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed
 
+ON_HOST: Final = "run by NumPy"
+"""How the rest of a cut was run that is no program of its own."""
+
 
 class Run(NamedTuple):
     """One cut to be run. `outputs` are the nodes of the program's outputs, in order."""
@@ -30,6 +33,7 @@ class Run(NamedTuple):
     packed: Packed
     owned: list[bool]
     cause: str
+    started: float
 
 
 def run(run: Run) -> list[Node] | None:
@@ -39,7 +43,7 @@ def run(run: Run) -> list[Node] | None:
     has to be computed before `run_on_host`, maybe nothing; else it is None.
     """
     entry, found = run.entry, run.found
-    how, reason = "cached", ""
+    how, reason, before = "cached", "", run.entry.runs
     if settings.tier == "interpret":
         _interpret(run)
         return None
@@ -47,7 +51,7 @@ def run(run: Run) -> list[Node] | None:
         wider = cache.superset(found.program, run.packed)
         if wider is not None:
             entry = wider
-        elif not entry.should_compile() and not disk.load(entry, run.owned):
+        elif not entry.should_compile() and not (entry.is_worth_a_look() and _load(run)):
             _interpret(run)
             return None
         else:
@@ -57,24 +61,37 @@ def run(run: Run) -> list[Node] | None:
             how, reason = _obtain(run)
     if how == "cached":
         metrics.count("cache_hits")
-    _log(run, how, reason)
-    _execute(run, entry)
+    try:
+        _execute(run, entry)
+    finally:
+        _log(run, how, reason, before)
     return None
 
 
-def _log(run: Run, how: str, reason: str) -> None:
-    events.events.append(Event(user_place(), run.cause, run.found.program.size, how, reason))
-    metrics.count("cuts")
+def _log(run: Run, how: str, reason: str, before: int) -> None:
+    seconds = time.perf_counter() - run.started
+    size = run.found.program.size
+    events.record(Event(user_place(), run.cause, size, how, reason, seconds, before))
+    if how != ON_HOST:
+        metrics.count("cuts")
 
 
 def _obtain(run: Run) -> tuple[str, str]:
     """Make sure of the entry's executable; how it was got, and why it had to be compiled."""
     entry, found = run.entry, run.found
-    if entry.executable is not None or disk.load(entry, run.owned, force=True):
+    if entry.executable is not None or _load(run):
         return "loaded from disk", ""
     reason = _reason(run)
+    from lazytensor.core import disk
+
     disk.compile_and_store(entry, run.owned, _places(found))
     return "compiled", reason
+
+
+def _load(run: Run) -> bool:
+    from lazytensor.core import disk  # programs that compile nothing need not wait for its imports
+
+    return disk.load(run.entry, run.owned)
 
 
 def _reason(run: Run) -> str:
@@ -90,18 +107,21 @@ def _reason(run: Run) -> str:
 
 
 def _interpret(run: Run) -> None:
-    _log(run, "interpreted", "")
-    start = time.perf_counter()
-    leaves = [on_host(leaf.value) for leaf in run.found.leaves]
-    values = interpret(run.found.program, leaves, run.found.slots)
-    elapsed = time.perf_counter() - start
-    run.entry.spent += elapsed
-    run.entry.runs += 1
-    metrics.seconds["interpreting"] += elapsed
-    metrics.count("interpreted")
-    failed = _settle(run, run.found.program.outputs, values)
-    failures.warn(run.found, run.found.program.outputs, values)
-    _raise_first(failed)
+    entry, program = run.entry, run.found.program
+    before, start = entry.runs, time.perf_counter()
+    try:
+        leaves = [on_host(leaf.value) for leaf in run.found.leaves]
+        values = interpret(program, leaves, run.found.slots)
+        elapsed = time.perf_counter() - start
+        entry.spent += elapsed
+        entry.runs += 1
+        metrics.seconds["interpreting"] += elapsed
+        metrics.count("interpreted")
+        failed = _settle(run, program.outputs, values)
+        failures.warn(run.found, program.outputs, values)
+        _raise_first(failed)
+    finally:
+        _log(run, "interpreted", "", before)
 
 
 def _execute(run: Run, entry: Entry) -> None:
@@ -125,6 +145,9 @@ def _execute(run: Run, entry: Entry) -> None:
             if results:
                 _settle(run, entry.program.outputs, results[0])
             raise
+        if settings.wait:
+            for buffer in results[0]:
+                device.wait(buffer)
     entry.runs += 1
     failures.warn(run.found, entry.program.outputs, results[0])
     _raise_first(failed)
@@ -206,6 +229,7 @@ def run_on_host(run: Run) -> None:
                 part.settle(result[part.attrs[0]])
         else:
             node.settle(result)
+    _log(run, ON_HOST, "", run.entry.runs)
 
 
 def _host_operand(node: Node) -> np.ndarray:

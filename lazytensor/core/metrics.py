@@ -90,7 +90,7 @@ def report() -> str:
 def reset() -> None:
     """Start counting from zero."""
     global _start
-    from lazytensor.core.events import events
+    from lazytensor.core import events
 
     counts.clear()
     seconds.clear()

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
+from time import perf_counter
 from typing import Any, Final
 from weakref import getweakrefcount
 
@@ -106,6 +107,7 @@ def _is_pending(cell: Any) -> bool:
 def _compute(outputs: list[Node], cause: str) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     while outputs:
+        started = perf_counter()
         with metrics.timed("cutting"):
             nodes, edges, wanted = _gather(outputs)
             wanted = wanted + _held(nodes, edges, set(wanted))
@@ -120,11 +122,12 @@ def _compute(outputs: list[Node], cause: str) -> None:
             found = found._replace(program=entry.program)  # it knows its layout already
             packed = pack(entry.program, found.slots)
             entry.observe(packed, owned)
-        run = execution.Run(entry, found, wanted, packed, owned, cause)
+        run = execution.Run(entry, found, wanted, packed, owned, cause, started)
         needed = execution.run(run)
         if needed is not None:
+            paused = perf_counter()
             _compute(needed, cause)
-            execution.run_on_host(run)
+            execution.run_on_host(run._replace(started=started + perf_counter() - paused))
         outputs = _pending(outputs)
 
 

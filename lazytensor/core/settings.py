@@ -24,7 +24,8 @@ class Settings:
     cache on disk. `slow_compile` (LAZYTENSOR_SLOW_COMPILE): seconds after which a compile is
     announced on standard error. `small` (LAZYTENSOR_SMALL): arrays of fewer elements that are made
     of host data stay the host framework's own, as recording what is done to them takes longer than
-    doing it.
+    doing it. `wait` (LAZYTENSOR_WAIT=1): every program is waited for where it is started, so that
+    the seconds of an event, and errors of the device, are those of the line that caused it.
     """
 
     tier: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_TIER", "auto"))
@@ -35,6 +36,7 @@ class Settings:
     )
     slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
     small: int = field(default_factory=lambda: int(_number("LAZYTENSOR_SMALL", 0)))
+    wait: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_WAIT", "0") != "0")
 
 
 settings = Settings()

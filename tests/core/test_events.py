@@ -10,8 +10,9 @@ import pytest
 
 import lazytensor
 from lazytensor.core import announce, metrics, ops, place
+from lazytensor.core import events as happened
 from lazytensor.core.cell import Cell
-from lazytensor.core.events import difference, events
+from lazytensor.core.events import Event, Fallback, difference, events
 from lazytensor.core.op import leaf
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.runtime import fetch, sync
@@ -166,7 +167,30 @@ def test_a_slow_compile_is_announced(
     assert ("lazytensor: compiling 1 operations for " in capsys.readouterr().err) is said
 
 
+def test_events_have_the_seconds_and_the_runs_of_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "wait", True)
+    x = leaf(np.ones(3))
+    start = time.perf_counter()
+    for _ in range(3):
+        fetch(ops.sin(x))
+    assert [event.runs for event in events] == [0, 1, 2]
+    assert events[0].seconds > metrics.snapshot()["compiling_seconds"] > 0
+    assert sum(event.seconds for event in events) < time.perf_counter() - start
+
+
+def test_listeners_hear_of_every_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Event | Fallback] = []
+    monkeypatch.setattr(happened, "listeners", [heard.append])
+    fetch(ops.sin(leaf(np.ones(3))))
+    place_here = (here.__code__, 0)
+    happened.record(Fallback(place_here, "numpy.nothing", 0.5))
+    assert heard == [events[-1], happened.fallbacks[-1]]
+    last = lazytensor.explain().splitlines()[-1]
+    assert re.match(r"     1 × numpy\.nothing at .*test_events\.py:\d+ in here: not lazy", last)
+
+
 def test_events_are_bounded() -> None:
-    assert events.maxlen is not None
-    assert events.maxlen <= 100_000
+    for kept in (events, happened.fallbacks):
+        assert kept.maxlen is not None
+        assert kept.maxlen <= 100_000
     assert metrics.snapshot()["cuts"] == 0

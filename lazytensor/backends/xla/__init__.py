@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from lazytensor.backends.xla import allocator, client
+from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
 from lazytensor.backends.xla.emit import module_of
 from lazytensor.backends.xla.host import runs_on_host
@@ -26,6 +27,7 @@ __all__ = [
     "stablehlo",
     "to_device",
     "to_host",
+    "wait",
 ]
 
 allocator.keep_freed_memory()

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import metrics, runtime
 from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.events import Fallback, record
 from lazytensor.core.place import Place, line_of, user_place
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.layout import lay_out
@@ -90,14 +92,19 @@ def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) ->
     metrics.count("fallbacks")
     if name not in HOST_BY_NATURE:
         warn(name)
-    return on_host(name, function, args, kwargs)
+    _compute(name, args, kwargs)
+    start = perf_counter()
+    try:
+        return on_host(name, function, args, kwargs)
+    finally:
+        record(Fallback(user_place(), f"numpy.{name}", perf_counter() - start))
 
 
 def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The same without counting: data that NumPy keeps anyway."""
     written: list[tuple[ndarray, np.ndarray]] = []
     known: dict[int, Any] = {}
-    runtime.sync(*(x.node for x in lazies((args, kwargs))))
+    _compute(name, args, kwargs)
     writes = WRITERS.get(name)
     real_args = [
         _writable(x, written, known) if i == writes else real(x) for i, x in enumerate(args)
@@ -109,6 +116,13 @@ def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> 
     for array, buffer in written:
         array.ref.write(host_leaf(buffer.copy()))
     return relazy(result, known)
+
+
+def _compute(name: str, args: Any, kwargs: Any) -> None:
+    """Compute the lazy arrays among the arguments."""
+    nodes = [x.node for x in lazies((args, kwargs))]
+    if any(node.value is None for node in nodes):
+        runtime.sync(*nodes, cause=f"numpy.{name}")
 
 
 def warn(name: str) -> None:
