@@ -27,9 +27,9 @@ def overrides(x: Any) -> bool:
     return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
 
 
-def overridden(name: str, real: Any, args: Any, kwargs: Any) -> Any:
-    """What the classes among the arguments make of NumPy's `real`."""
-    if any(isinstance(x, np.ndarray) and not isinstance(x, Lazy) for x in args):
+def overridden(name: str, real: Any, arrays: Any, args: Any, kwargs: Any) -> Any:
+    """What the classes of `arrays`, which are among the arguments, make of NumPy's `real`."""
+    if any(isinstance(x, np.ndarray) and overrides(x) for x in arrays):
         return on_host(name, real, args, kwargs)  # a subclass of NumPy's array knows no lazy ones
     return real(*args, **kwargs)
 

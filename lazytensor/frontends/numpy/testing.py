@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.functions.entry import Function, hosted
+from lazytensor.core import runtime
+from lazytensor.frontends.numpy.fallback import lazies
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 
 NAMES = (
     "assert_ assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal "
@@ -18,7 +20,33 @@ HOST: dict[str, Function] = {
     name: hosted(name, getattr(np.testing, name)) for name in NAMES.split()
 }
 
+RAISING = {"assert_raises": 1, "assert_raises_regex": 2}
+"""Functions that call one of their arguments, and the place of that among them."""
+
+
+def _computing(name: str, place: int) -> Function:
+    """NumPy's function; what is called also computes its result, which may be what raises."""
+    real = getattr(np.testing, name)
+
+    def check(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > place and callable(args[place]):
+            args = (*args[:place], _computed(args[place]), *args[place + 1 :])
+        return real(*args, **kwargs)
+
+    return dressed(check, real)
+
+
+def _computed(function: Function) -> Function:
+    def call(*args: Any, **kwargs: Any) -> None:
+        for array in lazies(function(*args, **kwargs)):
+            runtime.observe(array.node)
+
+    call.__name__ = getattr(function, "__name__", "call")
+    return call
+
+
 globals().update(HOST)
+globals().update({name: _computing(name, place) for name, place in RAISING.items()})
 
 
 def __getattr__(name: str) -> Any:

@@ -134,7 +134,7 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return foreign.kept_as_arrays(call(self, args, options))
     outs = _outs(self, args, options)
     if any(o is ... or foreign.overrides(o) for o in (*inputs, *outs)):
-        return foreign.overridden(self.__name__, self.real, args, kwargs)
+        return foreign.overridden(self.__name__, self.real, (*inputs, *outs), args, kwargs)
     if not any(map(is_array, (*inputs, *outs, options.get("where")))):
         return self.real(*args, **kwargs)
     free = checks.current() is checks.OFF

@@ -12,6 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import S64, real_of
+from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.fallback import real
@@ -56,6 +57,8 @@ def _extreme(name: str, filler: float) -> Function:
         where: Any = NO,
     ) -> Any:
         node = operand(a)
+        if node.type.dtype.kind == "c":
+            raise Unsupported(f"nan{name}: complex numbers")
         if node.type.dtype.kind not in "fV":
             return plain(a, axis, out, keepdims, initial, where)
         top = plain(wrap(_without(node, filler)), axis, None, keepdims, initial, where)
@@ -74,6 +77,8 @@ def _position(name: str, filler: float) -> Function:
 
     def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
         node = operand(a)
+        if node.type.dtype.kind == "c":
+            raise Unsupported(f"nan{name}: complex numbers")
         if node.type.dtype.kind not in "fV":
             return plain(a, axis, out, keepdims=keepdims)
         found = plain(wrap(_without(node, filler)), axis, keepdims=keepdims)
