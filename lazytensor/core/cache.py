@@ -25,6 +25,8 @@ SECONDS_PER_NODE: Final = 3e-6
 COMPILE_SECONDS: Final = 0.03
 COMPILE_SECONDS_PER_NODE: Final = 1e-3
 IMPORT_SECONDS: Final = 0.7
+WORTH_A_LOOK: Final = 0.003
+"""Seconds of interpreting after which a program is looked for on disk."""
 PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 EAGER_AFTER: Final = 8
@@ -73,6 +75,10 @@ class Entry:
         program = self.program
         run = program.work * SECONDS_PER_ELEMENT + program.size * SECONDS_PER_NODE
         return self.spent + run
+
+    def is_worth_a_look(self) -> bool:
+        """Whether looking for it on disk costs little against what it has cost already."""
+        return settings.disk and is_loaded() and self.debt >= WORTH_A_LOOK
 
     def should_compile(self) -> bool:
         """Whether compiling pays now (see the module's text)."""

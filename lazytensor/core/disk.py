@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from lazytensor.core import metrics
 from lazytensor.core.announce import announced
-from lazytensor.core.backend import Executable, backend, is_loaded
+from lazytensor.core.backend import Executable, backend
 from lazytensor.core.cache import Entry
 from lazytensor.core.donation import donations
 from lazytensor.core.errors import LazyTensorWarning
@@ -37,8 +37,6 @@ Pairs = tuple[tuple[int, int], ...]
 MAGIC: Final = b"lazytensor 1\n"
 SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
-WORTH_A_LOOK: Final = 0.003
-"""Seconds of interpreting after which a program is looked for on disk."""
 
 
 class File(NamedTuple):
@@ -85,14 +83,9 @@ def clear() -> int:
     return removed
 
 
-def load(entry: Entry, owned: Sequence[bool], *, force: bool = False) -> bool:
-    """Give the entry its executable from disk, if it is there.
-
-    Without `force` only where looking costs little against what the entry has cost already.
-    """
+def load(entry: Entry, owned: Sequence[bool]) -> bool:
+    """Give the entry its executable from disk, if it is there."""
     if not settings.disk:
-        return False
-    if not force and (not is_loaded() or entry.debt < WORTH_A_LOOK):
         return False
     pairs = donations(entry.program, owned)
     if entry.sought == pairs:

@@ -10,7 +10,6 @@ with hundreds of distinct scalars in a loop. Bits are compared, so `0.0`, `-0.0`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -116,6 +115,8 @@ class SlotHistory:
 
     def known(self) -> bytes:
         """What has been learned, for another process."""
+        import json
+
         learned = {
             dtype.str: [varying.tolist(), self.leader[dtype].tolist()]
             for dtype, varying in self.varying.items()
@@ -124,6 +125,8 @@ class SlotHistory:
 
     def informed(self, known: bytes) -> SlotHistory:
         """This history, had it begun with what another process has learned of the program."""
+        import json
+
         said = json.loads(known)
         made = SlotHistory()
         made.first, made.bits, made.changes = self.first, self.bits, said["changes"]
