@@ -34,10 +34,11 @@ class Value:
     `constant` is its value where that is known (a baked slot); `opaque` says that XLA must not
     know it, since it would reassociate (x + 1e16) - 1e16. `stored` says that it is an input, and so
     in memory as it is. `update` is what was last written into
-    it and where, if it is not kept: (value, starts, strides).
+    it and where, if it is not kept: (value, starts, strides). `turned` is what it is the transpose
+    of, and by which axes.
     """
 
-    __slots__ = ("_emitter", "_ir", "constant", "opaque", "stored", "type", "update")
+    __slots__ = ("_emitter", "_ir", "constant", "opaque", "stored", "turned", "type", "update")
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Value:
         self.opaque = False
         self.stored = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
+        self.turned: tuple[Value, tuple[int, ...]] | None = None
 
     @property
     def ir(self) -> ir.Value:

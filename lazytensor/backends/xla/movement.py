@@ -25,7 +25,9 @@ def _reshape(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value:
 
 
 def _transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
-    return e.op("transpose", type, x, permutation=i64s(axes))
+    made = e.op("transpose", type, x, permutation=i64s(axes))
+    made.turned = x, axes
+    return made
 
 
 def reverse(e: Emitter, x: Value, axes: Sequence[int]) -> Value:
