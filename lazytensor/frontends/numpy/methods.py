@@ -25,6 +25,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.layout import lay_out_as
 from lazytensor.frontends.numpy.promotion import canonical, recast
+from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
 
@@ -147,8 +148,8 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "ctypes": (lambda x: protocols.fetched(x).ctypes,),
 }
 METHODS: Final[dict[str, Any]] = {
-    "astype": astype,
-    "copy": copied,
+    "astype": remembered("astype", astype),
+    "copy": remembered("copy", copied),
     "view": reinterpretation.view,
     "getfield": reinterpretation.getfield,
     "setfield": reinterpretation.setfield,
@@ -206,7 +207,7 @@ def attach() -> None:
 
     for name, accessors in PROPERTIES.items():
         read, write = (*accessors, read_only(name))[:2]
-        setattr(Lazy, name, property(read, write))
+        setattr(Lazy, name, property(remembered(name, read), write))
     for name, method in {**METHODS, **functions.METHODS, **OWN}.items():
         setattr(Lazy, name, described(name, method))
     for name, method in ARRAY_METHODS.items():

@@ -21,6 +21,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
+from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
 from lazytensor.frontends.numpy.small import stays
 
@@ -63,7 +64,7 @@ def lazily(name: str, function: Function, real: Function) -> Function:
         except Unsupported:
             return fallback(name, real, args, kwargs)
 
-    return dressed(call, real)
+    return dressed(remembered(name, call), real)
 
 
 def method(name: str, function: Function) -> Function:
@@ -78,8 +79,9 @@ def method(name: str, function: Function) -> Function:
         except Unsupported:
             return fallback(name, real, (self, *args), kwargs)
 
-    call.__name__, call.__doc__ = name, real.__doc__
-    return call
+    made = remembered(name, call)
+    made.__name__, made.__doc__ = name, real.__doc__
+    return made
 
 
 def hosted(name: str, real: Function) -> Function:

@@ -1,0 +1,156 @@
+"""Recipes: a call that was seen before records what the first one did, and what NumPy does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+import lazytensor
+import lazytensor.numpy as lnp
+from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.recipes import BOUND, recorded
+from tests.numpy.agreement import assert_agree
+
+Call = Callable[..., Any]
+
+CALLS: dict[str, Call] = {
+    "sum": lambda np, x, y, c: x.sum(),
+    "sum axis": lambda np, x, y, c: [x.sum(axis=0), x.sum(0), x.sum(axis=(0, 1)), np.sum(x, 1)],
+    "sum dtype": lambda np, x, y, c: [x.sum(dtype=np.float64), x.sum(dtype="f8")],
+    "sum where": lambda np, x, y, c: x.sum(axis=0, where=c),
+    "keepdims": lambda np, x, y, c: [x.sum(1, keepdims=True), x.sum(1, keepdims=False)],
+    "mean": lambda np, x, y, c: [x.mean(), np.mean(x, axis=1)],
+    "max": lambda np, x, y, c: [x.max(axis=1), np.max(x), x.argmin(), np.argmax(x, 0)],
+    "any": lambda np, x, y, c: [x.any(axis=0), c.all(), np.count_nonzero(x, axis=1)],
+    "cumsum": lambda np, x, y, c: [x.cumsum(), np.cumsum(x, axis=0)],
+    "where": lambda np, x, y, c: [np.where(c, x, y), np.where(x > 1, x, x)],
+    "where number": lambda np, x, y, c: [np.where(c, x, n) for n in (0, 0.0, -0.0, True, 1, 1.5)],
+    "where scalar": lambda np, x, y, c: np.where(c, x, y[0, 0] * 2),
+    "dot": lambda np, x, y, c: [np.dot(x, y.T), x.dot(y.T), np.inner(x, x), x @ y.T, x @ x.T],
+    "clip": lambda np, x, y, c: [x.clip(0, 2), np.clip(x, 0.5, None), x.clip(y, 3)],
+    "concatenate": lambda np, x, y, c: [np.concatenate([x, y]), np.concatenate((x, y, x), axis=1)],
+    "stack": lambda np, x, y, c: [np.stack([x, y], axis=-1), np.vstack([x, y]), np.hstack([x, y])],
+    "astype": lambda np, x, y, c: [x.astype(np.float32), x.astype("i2"), x.astype(bool)],
+    "copy": lambda np, x, y, c: [x.copy(), x.copy(order="F"), x.astype(x.dtype)],
+    "reshape": lambda np, x, y, c: [x.reshape(-1), x.reshape(4, 3), np.reshape(x, (2, -1))],
+    "turned": lambda np, x, y, c: [x.T, np.transpose(x, (1, 0)), x.swapaxes(0, 1), x.mT],
+    "flat": lambda np, x, y, c: [x.ravel(), np.ravel(x, order="F"), np.expand_dims(x, (0, 2))],
+    "unfit": lambda np, x, y, c: x.reshape(5, 5),
+    "no axis": lambda np, x, y, c: x.sum(axis=2),
+    "no product": lambda np, x, y, c: np.dot(x, y),
+}
+"""Calls, by what is special about them, with two arrays of one type and a mask."""
+
+FORMS: dict[str, Callable[[Any, Any], Any]] = {
+    "own": lambda np, a: np.array(a),
+    "pending": lambda np, a: np.array(a) ^ True if a.dtype == bool else np.array(a) * 1,
+    "view": lambda np, a: np.array([a, a])[1],
+    "backwards": lambda np, a: np.array(a)[::-1],
+    "in columns": lambda np, a: np.array(a.T).T,
+}
+_DATA = numpy.arange(12).reshape(3, 4)
+
+
+def _twice(call: Call, form: Call, dtype: str, np: Any) -> list[Any]:
+    """What is recorded first, and what after it with other data; with how it lies in memory."""
+    x, y, c = (form(np, a) for a in (_DATA.astype(dtype), (_DATA % 5).astype(dtype), _DATA % 3 > 0))
+    made = [call(np, x, y, c), call(np, y, x, ~c)]
+    flat = [a for item in made for a in (item if type(item) is list else [item])]
+    return [made, [(a.flags.c_contiguous, a.flags.fnc, a.base is x, a.base is y) for a in flat]]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "c16", "?"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("call", CALLS)
+def test_the_second_call_is_as_the_first(call: str, form: str, dtype: str) -> None:
+    assert_agree(lambda np: _twice(CALLS[call], FORMS[form], dtype, np))
+
+
+NUMBERS = (1, 1.0, True, 0, False, 0.0, -0.0, 1j, 2, float("nan"), (1,), [1])
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        (lambda np, x, n: x.sum(axis=n), (1, 1.0, 0, 0.0, (1,), [1], None, "1", 2)),
+        (lambda np, x, n: x.reshape(n, -1), (1, 1.0, 2, 2.0, (1,), "1", None)),
+        (lambda np, x, n: x.sum(axis=0, keepdims=n), (1, True, 0, False)),
+        (lambda np, x, n: np.where(x > 1, x, n), NUMBERS),
+        (lambda np, x, n: np.copysign(1.0, np.where(x > 1, x, n).real), NUMBERS),
+    ],
+)
+def test_equal_arguments_of_different_classes_are_told_apart(call: Call, values: Any) -> None:
+    """One after another, so that each could take the recipe of another."""
+    for n in values:
+        assert_agree(lambda np, n=n: call(np, np.ones((2, 3), "f4"), n))
+
+
+def test_an_array_that_is_looked_at_is_no_part_of_a_recipe() -> None:
+    def program(np: Any) -> list[Any]:
+        x = np.arange(6.0).reshape(2, 3)
+        return [[x.sum(axis=np.array(n)), x.reshape(np.array(n + 2), -1)] for n in (0, 1)]
+
+    assert_agree(program)
+
+
+def test_what_is_written_to_is_given_back_every_time() -> None:
+    x, sums = lnp.ones((3, 4)), [lnp.zeros(4) for _ in range(3)]
+    assert all(x.sum(axis=0, out=one) is one for one in sums)
+    assert [one.tolist() for one in sums] == [[3.0] * 4] * 3
+
+
+@pytest.mark.parametrize(
+    ("call", "warning"),
+    [
+        (lambda: lnp.ones(3, dtype=complex).astype(float), numpy.exceptions.ComplexWarning),
+        (lambda: lnp.ones((0, 3)).mean(axis=0), RuntimeWarning),
+    ],
+)
+def test_what_warns_warns_every_time(call: Call, warning: type[Warning]) -> None:
+    for _ in range(3):
+        with pytest.warns(warning):
+            call()
+
+
+def test_a_view_is_written_through_every_time() -> None:
+    def program(np: Any) -> Any:
+        x = np.zeros((3, 4))
+        for n in range(1, 4):
+            x.T[n] = n
+            x.reshape(-1)[0] += 1
+            x.ravel()[-1] *= 2
+        return x
+
+    assert_agree(program)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: lnp.where(x > 1, x.sum(0), 2.0),
+        lambda x: x.astype("i4").sum(0) @ x.T.clip(0.5, 7),
+    ],
+)
+def test_programs_are_the_same(call: Call) -> None:
+    x = lnp.arange(12.0).reshape(4, 3)
+    assert len({str(lazytensor.trace(lambda x: call(x).copy(), x)) for _ in range(3)}) == 1
+
+
+def test_a_call_is_made_once_for_each_key_and_few_keys_are_kept() -> None:
+    calls: list[int] = []
+
+    def shifted(x: Any, n: int) -> Any:
+        calls.append(n)
+        return wrap((x + n).node)
+
+    function = recorded(shifted)
+    x = lnp.ones(3)
+    for n in [*range(BOUND)] * 2:
+        function(x, n)
+    assert calls == [*range(BOUND)]
+    function(x, BOUND)
+    function(x, 0)
+    assert calls[BOUND:] == [BOUND, 0]
