@@ -12,7 +12,7 @@ import lazytensor
 from tests.core.processes import run
 
 PACKAGE = Path(lazytensor.__file__).parent
-FRONTENDS = sorted(path.name for path in (PACKAGE / "frontends").iterdir() if path.is_dir())
+FRONTENDS = sorted(path.parent.name for path in (PACKAGE / "frontends").glob("*/__init__.py"))
 FRAMEWORKS = {"jax", "jaxlib", "torch", "tensorflow", "keras", "scipy"}
 
 
