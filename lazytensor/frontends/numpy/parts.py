@@ -28,10 +28,12 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import small
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new
 
-SECONDS_PER_OPERATION: Final = 1e-5
+SECONDS_PER_OPERATION: Final = 3e-5
 """What recording and running a small operation takes."""
 SECONDS_PER_BYTE: Final = 5e-10
 SECONDS_PER_CUT: Final = 4e-4
+LARGEST_FACTOR: Final = 2**22
+"""Elements of a matrix that NumPy multiplies a part by: to read it is most of the work."""
 BACK_OFF: Final = 4
 """The values of an array are fetched again only after this many times as many small operations."""
 
@@ -176,7 +178,7 @@ def _fetch(cell: Cell) -> bool:
     if heat.node is not node:
         heat.count, heat.node = 0, node
     heat.count += 1
-    price = 2 * heat.price * (SECONDS_PER_CUT + type.nbytes * SECONDS_PER_BYTE)
+    price = heat.price * (SECONDS_PER_CUT + type.nbytes * SECONDS_PER_BYTE)
     if heat.count * SECONDS_PER_OPERATION < price:
         return False
     heat.price *= BACK_OFF
@@ -198,10 +200,20 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], inputs: int = 2)
 
     The result is None if it is not done: also where it would be a view of a part.
     """
-    if not any(type(x) is Part for x in args[:inputs]):
-        return None
-    reals = [real(x) if type(x) is Part and i < inputs else x for i, x in enumerate(args)]
-    if any(x is None for x in reals[:inputs]) or not small.all_stay(reals):
+    bound, found, reals = settings.small, False, []
+    for i, x in enumerate(args):
+        kind, value = type(x), x
+        if kind is Part and i < inputs:
+            found, value = True, real(x)
+            if value is None:
+                return None
+        elif kind is np.ndarray:
+            if x.size >= bound:
+                return None
+        elif not small.is_plain(kind):
+            return None
+        reals.append(value)
+    if not found:
         return None
     made = function(*reals)
     if isinstance(made, np.ndarray):
@@ -219,11 +231,15 @@ def result(made: Any) -> Any:
 
 
 def _binary(name: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    product = name in ("__matmul__", "__rmatmul__")
+
     def operator(x: Any, other: Any) -> Any:
         mine = real(x)
         if mine is not None:
             kind = type(other)
             theirs = other if kind in _REAL else real(other) if kind is Part else None
+            if product and kind is ndarray and other.size <= LARGEST_FACTOR:
+                theirs = other.ref.known()
             if theirs is not None:
                 made = function(mine, theirs)
                 if made.__class__ is np.ndarray and made.size >= settings.small:
@@ -295,9 +311,9 @@ def _lazily(name: str) -> Any:
 
 
 def _array_ufunc(x: Any, function: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    outs = kwargs.get("out", ())
+    outs = kwargs.get("out", ()) if kwargs else ()
     if method == "__call__" and all(type(out) is np.ndarray for out in outs):
-        made = called(partial(function, **kwargs), inputs)
+        made = called(partial(function, **kwargs) if kwargs else function, inputs)
         if made is not None:
             return made
     return settled(x).__array_ufunc__(function, method, *inputs, **kwargs)

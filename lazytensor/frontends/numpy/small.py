@@ -35,8 +35,16 @@ def all_stay(values: Iterable[Any]) -> bool:
         if kind is np.ndarray:
             if value.size >= bound:
                 return False
-        elif kind not in _PLAIN:
-            if not issubclass(kind, _POINTS):
-                return False
-            _PLAIN.add(kind)
+        elif not is_plain(kind):
+            return False
+    return True
+
+
+def is_plain(kind: type) -> bool:
+    """Whether objects of this class are neither lazy nor arrays."""
+    if kind in _PLAIN:
+        return True
+    if not issubclass(kind, _POINTS):
+        return False
+    _PLAIN.add(kind)
     return True
