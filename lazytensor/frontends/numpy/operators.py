@@ -103,7 +103,7 @@ def defers(x: Any, other: Any, function: ufunc) -> bool:
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
     priority = getattr(other, "__array_priority__", None)
-    return priority is not None and priority > np.ndarray.__array_priority__
+    return priority is not None and priority > 0.0  # that of an array of NumPy's
 
 
 def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:

@@ -77,7 +77,7 @@ def namespace_of(x: Lazy, *, api_version: str | None = None) -> Any:
 def to_device(x: Lazy, device: Any, /, *, stream: Any = None) -> Any:
     """`x.to_device(device)`: there is one device."""
     if stream is not None:
-        raise ValueError("The stream argument to to_device() is not supported")
+        raise ValueError("The stream argument in to_device() is not supported")
     if device != "cpu":
         raise ValueError(f"Unsupported device: {device}.")
     return x

@@ -185,7 +185,7 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
         op: Op | None = RUNNING.get(self.__name__)
         node = operand(array)
         ordered = op in (ops.cummax, ops.cummin)
-        if op is None or (ordered and node.type.dtype.kind == "c"):
+        if op is None or axis is None or (ordered and node.type.dtype.kind == "c"):
             raise Unsupported(f"{self.__name__}.accumulate")
         if not node.type.ndim:
             self.real.accumulate(np.zeros(()))  # raises

@@ -172,6 +172,7 @@ _LIKE = {name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **kw: Any) -> Any:
     """See numpy.arange."""
+    check_device(device)
     given = [real(x) for x in args]
     whole = dtype is None and not kw and all(type(x) is int and abs(x) < 2**62 for x in given)
     if whole and 1 <= len(given) <= 3 and given[2:] != [0]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from lazytensor.frontends.numpy.promotion import canonical, convert, operand, re
 from lazytensor.frontends.numpy.shadow import shadow, turned
 
 Steps = tuple[tuple[tuple[int, ...], str], ...]
+CASTINGS: Final = frozenset(["no", "equiv", "safe", "same_kind", "unsafe"])
 
 
 def einsum(
@@ -30,6 +31,8 @@ def einsum(
     casting: str = "safe",
 ) -> Any:
     """See numpy.einsum."""
+    if casting not in CASTINGS:
+        np.einsum("i", np.ones(1), casting=casting)  # type: ignore[call-overload]  # raises
     text, arrays = _separated(operands)
     if len(arrays) == 1 and out is None and dtype is None:
         view = _view(text, array_of(arrays[0]))

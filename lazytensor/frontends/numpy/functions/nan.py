@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64, real_of
+from lazytensor.core.dtypes import S64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import wrap
@@ -157,7 +157,7 @@ def _spread(root: bool) -> Function:
         counted = ops.reduce_sum(counts, axes=axes)
         free = ops.subtract(counted, number(int(real(ddof)), S64))
         bad = ops.less_equal(kept(node, free, axes, keepdims), number(0, S64))
-        made = ops.select(bad, number(math.nan, real_of(made.type.dtype)), made)
+        made = ops.select(bad, number(math.nan, made.type.dtype), made)
         return deliver(ops.sqrt(made) if root else made, out)
 
     return spread

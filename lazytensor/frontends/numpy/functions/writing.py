@@ -41,8 +41,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     ]
     updates = ops.broadcast(convert(operand(values), node.type.dtype), shape=shape)
     made = ops.scatter(node, updates, *index, axes=tuple(range(len(shape))), mode="set")
-    if axis is not None:  # NumPy writes to a copy otherwise
-        arr.ref.write(made)
+    arr.ref.write(ops.reshape(made, shape=arr.shape))
 
 
 def check_writeable(x: Any) -> None:
