@@ -8,15 +8,19 @@ import numpy as np
 
 from lazytensor.frontends.numpy.functions.entry import Function, hosted
 
-NAMES = (
-    "array2string array_repr array_str asarray_chkfinite asmatrix bartlett base_repr binary_repr "
-    "blackman bmat busday_count busday_offset datetime_as_string datetime_data diag_indices "
-    "format_float_positional format_float_scientific frombuffer fromfile fromiter "
-    "fromregex fromstring frompyfunc genfromtxt geomspace hamming hanning indices info is_busday "
-    "kaiser load loadtxt mask_indices nested_iters packbits ravel_multi_index "
-    "save savetxt savez savez_compressed tril_indices triu_indices unpackbits unravel_index"
+NEEDS_VALUES = (
+    "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr bmat "
+    "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
+    "format_float_scientific frompyfunc info is_busday nested_iters "
+    "save savetxt savez savez_compressed"
 )
-"""Reading, writing and printing; creation from a few numbers; data of dtypes that XLA has not."""
+"""Writing and printing; data of dtypes that XLA has not."""
+
+MAKES = (
+    "bartlett blackman diag_indices frombuffer fromfile fromiter fromregex fromstring genfromtxt "
+    "geomspace hamming hanning indices kaiser load loadtxt mask_indices tril_indices triu_indices"
+)
+"""Arrays of a few numbers, of buffers and files: there is nothing to wait for."""
 
 ABOUT = (
     "broadcast_shapes get_include get_printoptions getbufsize geterrcall isdtype isscalar "
@@ -26,7 +30,9 @@ ABOUT = (
 """Functions that no array is given to, or that ask only for its type: NumPy's own."""
 
 HOST: dict[str, Function] = {
-    name: hosted(name, getattr(np, name)) for name in NAMES.split() if hasattr(np, name)
+    name: hosted(name, getattr(np, name))
+    for name in f"{NEEDS_VALUES} {MAKES}".split()
+    if hasattr(np, name)
 }
 
 OWN: dict[str, Any] = {name: getattr(np, name) for name in ABOUT.split() if hasattr(np, name)}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.creation import empty
-from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.entry import Function, lazily
 from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.promotion import operand
 
 NAMES = (
     "allclose angle apply_along_axis apply_over_axes array_equal array_equiv array_split "
@@ -18,8 +22,20 @@ NAMES = (
 WRITING = "delete insert vander"
 """They write lazy arrays into an empty one."""
 
+_real_poly = rebound("poly")
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """See numpy.poly; of complex zeros, and of a matrix, the dtype is data."""
+    node = operand(seq_of_zeros)
+    if node.type.ndim > 1 or node.type.dtype.kind == "c":
+        raise HostOnly("poly: the dtype is data")
+    return _real_poly(seq_of_zeros)
+
+
 LAZY: dict[str, Function] = {
     **{name: rebound(name) for name in NAMES.split() if hasattr(np, name)},
     **{name: rebound(name, empty=empty) for name in WRITING.split()},
     "block": rebound("block", "empty"),
+    "poly": lazily("poly", poly, np.poly),
 }

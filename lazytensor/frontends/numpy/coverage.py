@@ -1,0 +1,108 @@
+"""What becomes of each of NumPy's callables: `python -m lazytensor.frontends.numpy.coverage`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.frontends.numpy import functions, host, namespace, stride_tricks
+from lazytensor.frontends.numpy.ufuncs import ROWS, UFUNCS
+
+RECORDED: Final = "recorded"
+PLAIN: Final = "asks no array for values"
+MADE: Final = "made of numbers, buffers, files"
+VALUES: Final = "needs values"
+FALLBACK: Final = "not lazy yet"
+
+KINDS: Final = {
+    RECORDED: "records, and computes nothing",
+    PLAIN: "of shapes, dtypes and settings",
+    MADE: "what it makes is a lazy array",
+    VALUES: "by its nature: computes its arguments, without a warning",
+    FALLBACK: "NumPy computes it, with a warning",
+}
+LAZY: Final = (RECORDED, PLAIN, MADE)
+"""What never waits for an array's values."""
+
+HOMES: Final = ("", "linalg", "fft", "random", "lib.stride_tricks")
+"""Modules by name; the empty one is `numpy` itself."""
+
+
+def callables(home: str) -> list[str]:
+    """NumPy's public functions and ufuncs; its classes are NumPy's own."""
+    module = _module(np, home)
+    return [
+        name
+        for name in dir(module)
+        if not name.startswith("_")
+        and callable(getattr(module, name))
+        and not isinstance(getattr(module, name), type)
+    ]
+
+
+def kind(home: str, name: str) -> str:
+    """What becomes of a call of this function."""
+    if home == "random" or name in ("test", "LinAlgError"):
+        return MADE if home == "random" else PLAIN
+    if home:
+        lazy = stride_tricks.LAZY if "." in home else functions.MODULES[home].LAZY
+        frequencies = home == "fft" and name.endswith("freq")
+        return RECORDED if name in lazy else MADE if frequencies else VALUES
+    return _kind_at_top(name)
+
+
+def _kind_at_top(name: str) -> str:
+    if name in UFUNCS:
+        return RECORDED if ROWS.get(getattr(np, name).__name__) else VALUES
+    if name in host.MAKES.split():
+        return MADE
+    if name in functions.HOST:
+        return VALUES
+    if name in functions.LAZY:
+        return RECORDED
+    return PLAIN if name in {**functions.ABOUT, **namespace.LAZY} else FALLBACK
+
+
+def table() -> list[tuple[str, Counter[str]]]:
+    """Per module: how many callables there are of each kind."""
+    return [(home, Counter(kind(home, name) for name in callables(home))) for home in HOMES]
+
+
+def _module(root: Any, home: str) -> Any:
+    for part in home.split(".") if home else ():
+        root = getattr(root, part)
+    return root
+
+
+def missing(home: str) -> list[str]:
+    """Public names of NumPy's, classes and constants included, that are not here."""
+    import lazytensor.numpy
+
+    ours = _module(lazytensor.numpy, home)
+    names = [name for name in dir(_module(np, home)) if not name.startswith("_")]
+    return [name for name in names if not hasattr(ours, name)]
+
+
+def lazy_share(counts: Counter[str]) -> float:
+    """How many of the callables never wait for values."""
+    return sum(counts[kind] for kind in LAZY) / max(counts.total(), 1)
+
+
+def report() -> str:
+    """The table as text, and the names of what needs values."""
+    lines = [f"{'':26}functions  missing   lazy"]
+    rest = []
+    for home, counts in table():
+        title = f"numpy.{home}" if home else "numpy"
+        row = f"{counts.total():9}  {len(missing(home)):7}  {lazy_share(counts):5.0%}"
+        lines.append(f"{title:26}{row}")
+        lines += [f"    {counts[k]:4}  {k} ({KINDS[k]})" for k in KINDS if counts[k]]
+        rest += [f"{title}.{n}" for n in callables(home) if kind(home, n) not in LAZY]
+    return "\n".join([*lines, "", "Not lazy:", *textwrap.wrap(", ".join(rest), 100)])
+
+
+if __name__ == "__main__":
+    print(report())

@@ -1,0 +1,234 @@
+"""Histograms whose number of bins is known: counts by bin, brought in one by one."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, F64, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar, starts
+from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
+from lazytensor.frontends.numpy.functions.indices import every, known
+from lazytensor.frontends.numpy.promotion import convert, operand, result_type
+
+NOT_FINITE = "autodetected range is not finite"
+FALLING = "`bins` must increase monotonically, when an array"
+
+
+def _line(a: Any) -> Node:
+    """What is counted, in a row of floats. Raises: HostOnly."""
+    node = operand(a)
+    if node.type.dtype.kind not in "iuf":
+        raise HostOnly("histogram of numbers that are not real: NumPy warns of them")
+    row: Node = ops.reshape(node, shape=(node.type.size,))
+    return row
+
+
+def _outer(line: Node, range: Any) -> tuple[Node, Node]:
+    """The least and the greatest edge: numbers of Python, or floats like the data."""
+    dtype = F64 if range is not None or line.type.dtype.kind != "f" else line.type.dtype
+    zero, one, half = (scalar(x, dtype) for x in (0.0, 1.0, 0.5))
+    if range is not None:
+        low, high = (convert(operand(x), dtype) for x in range)
+        if not has_lazy(*range):
+            np.histogram_bin_edges(np.zeros(1), 1, range)  # may raise
+    elif not line.type.size:
+        return zero, one
+    else:
+        low = convert(ops.reduce_min(line, axes=(0,)), dtype)
+        high = convert(ops.reduce_max(line, axes=(0,)), dtype)
+        fine = ops.and_(ops.is_finite(low), ops.is_finite(high))
+        flag = ops.guard(fine, error=ValueError, text=NOT_FINITE)
+        low, high = ops.guarded(low, flag), ops.guarded(high, flag)
+    same = ops.equal(low, high)
+    apart = ops.select(same, half, zero)
+    return ops.subtract(low, apart), ops.add(high, apart)
+
+
+def _edges(line: Node, bins: Any, range: Any) -> tuple[Node, bool]:
+    """The edges, and whether they are evenly spaced. Raises: HostOnly, ValueError, TypeError."""
+    if isinstance(bins, str):
+        raise HostOnly("how many bins there are is data")
+    if np.ndim(bins) == 0:
+        count = operator.index(real(bins))
+        if count < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        low, high = _outer(line, range)
+        dtype = line.type.dtype if line.type.dtype.kind == "f" else F64
+        return convert(_spaced(low, high, count), dtype), True
+    edges = operand(bins)
+    if edges.type.ndim != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    value = known(bins)
+    if value is not None:
+        if np.any(value[:-1] > value[1:]):
+            raise ValueError(FALLING)
+        return edges, False
+    n = edges.type.size
+    rises = every(ops.less_equal(_part(edges, 0, n - 1), _part(edges, 1, n - 1)))
+    return ops.guarded(edges, ops.guard(rises, error=ValueError, text=FALLING)), False
+
+
+def _part(line: Node, first: int, count: int) -> Node:
+    node: Node = ops.slice(line, starts((first,)), sizes=(count,), strides=(1,))
+    return node
+
+
+def _spaced(low: Node, high: Node, count: int) -> Node:
+    """`linspace`: the last edge is the greatest exactly."""
+    dtype = low.type.dtype
+    places = ops.iota(dtype=S64, shape=(count + 1,), axis=0)
+    step = ops.divide(ops.subtract(high, low), scalar(float(count), dtype))
+    found = ops.add(ops.multiply(convert(places, dtype), step), low)
+    last = ops.equal(places, scalar(count, S64))
+    node: Node = ops.select(last, high, found)
+    return node
+
+
+def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
+    """In which bin each number is, and whether it is in any."""
+    n = edges.type.size - 1
+    dtype = result_type(line.type.dtype, edges.type.dtype)
+    line, edges = convert(line, dtype), convert(edges, dtype)
+    ends = (ops.reshape(_part(edges, i, 1), shape=()) for i in (0, n))
+    low, high = ends
+    inside = ops.and_(ops.greater_equal(line, low), ops.less_equal(line, high))
+    if even and dtype.kind == "f":
+        place = _even_place(line, edges, low, high)
+    else:
+        place = ops.subtract(ops.searchsorted(edges, line, side="right"), scalar(1, S64))
+    return ops.clamp(scalar(0, S64), place, scalar(n - 1, S64)), inside
+
+
+def _even_place(line: Node, edges: Node, low: Node, high: Node) -> Node:
+    """By arithmetic, then put right by one where rounding has it in the bin next to its own."""
+    n, dtype = edges.type.size - 1, line.type.dtype
+    share = ops.divide(ops.subtract(line, low), ops.subtract(high, low))
+    share = ops.multiply(share, scalar(float(n), dtype))
+    share = ops.select(ops.is_finite(share), share, scalar(0.0, dtype))
+    zero, last = scalar(0, S64), scalar(n - 1, S64)
+    place = ops.clamp(zero, convert(share, S64), last)
+    below = ops.less(line, ops.gather(edges, place, axes=(0,)))
+    place = ops.subtract(place, convert(below, S64))
+    following = ops.gather(edges, ops.add(ops.maximum(place, zero), scalar(1, S64)), axes=(0,))
+    above = ops.and_(ops.greater_equal(line, following), ops.not_equal(place, last))
+    node: Node = ops.add(place, convert(above, S64))
+    return node
+
+
+def _counted(places: Node, inside: Node, weights: Node | None, n: int) -> Node:
+    """How many are in each of `n` bins, or the sum of their weights."""
+    dtype = S64 if weights is None else weights.type.dtype
+    ones = scalar(1, S64) if weights is None else weights
+    shares = ops.select(inside, ones, scalar(0, dtype))
+    none = ops.broadcast(scalar(0, dtype), shape=(n,))
+    node: Node = ops.scatter(none, shares, places, axes=(0,), mode="add")
+    return node
+
+
+def _weights(weights: Any, shape: tuple[int, ...]) -> Node | None:
+    if weights is None:
+        return None
+    node = operand(weights)
+    if node.type.shape != shape:
+        raise ValueError("weights should have the same shape as a.")
+    if node.type.dtype == BOOL:
+        raise HostOnly("weights that are flags")
+    made: Node = ops.reshape(node, shape=(node.type.size,))
+    return made
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """See numpy.histogram."""
+    line = _line(a)
+    shares = _weights(weights, operand(a).type.shape)
+    edges, even = _edges(line, bins, range)
+    counts = _counted(*_bins(line, edges, even), shares, edges.type.size - 1)
+    if density:
+        n = edges.type.size - 1
+        widths = convert(ops.subtract(_part(edges, 1, n), _part(edges, 0, n)), F64)
+        kind = result_type(counts.type.dtype, F64)
+        total = convert(ops.reduce_sum(counts, axes=(0,)), kind)
+        counts = ops.divide(ops.divide(convert(counts, kind), convert(widths, kind)), total)
+    return wrap(counts), wrap(edges)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """See numpy.histogram_bin_edges."""
+    return wrap(_edges(_line(a), bins, range)[0])
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """See numpy.histogramdd."""
+    columns = _columns(sample)
+    depth = len(columns)
+    each = list(bins) if isinstance(bins, Sequence) else [bins] * depth
+    ranges: Any = [None] * depth if range is None else list(range)
+    if len(each) != depth or len(ranges) != depth:
+        np.histogramdd(np.zeros((1, depth)), [1] * len(each), ranges)  # raises
+    edges = [_edges(x, b, r)[0] for x, b, r in zip(columns, each, ranges, strict=True)]
+    shape = tuple(e.type.size - 1 for e in edges)
+    place, inside = scalar(0, S64), scalar(True, BOOL)
+    for column, edge in zip(columns, edges, strict=True):
+        found, fits = _bins(column, edge, False)
+        place = ops.add(ops.multiply(place, scalar(edge.type.size - 1, S64)), found)
+        inside = ops.and_(inside, fits)
+    shares = _weights(weights, columns[0].type.shape)
+    counts = convert(_counted(place, inside, shares, int(np.prod(shape))), F64)
+    made = ops.reshape(counts, shape=shape)
+    return wrap(_dense(made, edges) if density else made), list(map(wrap, edges))
+
+
+def _columns(sample: Any) -> list[Node]:
+    """The coordinates of the points, axis by axis: of rows of an array, or a list of columns."""
+    if isinstance(sample, list | tuple):
+        return [_line(x) for x in sample]
+    node = operand(sample)
+    if node.type.ndim == 1:
+        return [_line(sample)]
+    if node.type.ndim != 2:
+        raise HostOnly("histogramdd of points in an array of other than two axes")
+    return [_line(sample[:, i]) for i in range(node.type.shape[1])]
+
+
+def _dense(counts: Node, edges: list[Node]) -> Node:
+    total = ops.reduce_sum(counts, axes=tuple(range(counts.type.ndim)))
+    for axis, edge in enumerate(edges):
+        n = edge.type.size - 1
+        widths = convert(ops.subtract(_part(edge, 1, n), _part(edge, 0, n)), F64)
+        shape = tuple(n if i == axis else 1 for i in range(counts.type.ndim))
+        counts = ops.divide(counts, ops.reshape(widths, shape=shape))
+    node: Node = ops.divide(counts, total)
+    return node
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """See numpy.histogram2d."""
+    if operand(x).type.shape != operand(y).type.shape:
+        raise ValueError("x and y must have the same length.")
+    if np.ndim(bins) > 0 and (not isinstance(bins, Sequence) or len(bins) != 2):
+        bins = [bins, bins]
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, *edges
+
+
+LAZY: dict[str, Function] = {
+    "histogram": histogram,
+    "histogram2d": histogram2d,
+    "histogram_bin_edges": histogram_bin_edges,
+    "histogramdd": histogramdd,
+}

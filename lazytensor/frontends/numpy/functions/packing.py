@@ -1,0 +1,156 @@
+"""Bits in bytes, and several indices in one."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf, scalar, starts
+from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.functions.creation import shape_of
+from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.indices import every
+from lazytensor.frontends.numpy.promotion import convert, operand
+
+U8 = np.dtype(np.uint8)
+
+
+def _lines(a: Any, axis: Any) -> tuple[Node, int]:
+    """The operand with the axis last that is packed, and which it was; None is all in one line."""
+    node = operand(a)
+    if axis is None or not node.type.ndim:
+        node, axis = ops.reshape(node, shape=(node.type.size,)), 0
+    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    return _to(node, place, node.type.ndim - 1), place
+
+
+def _to(node: Node, source: int, target: int) -> Node:
+    order = [i for i in range(node.type.ndim) if i != source]
+    order.insert(target, source)
+    made: Node = ops.transpose(node, axes=tuple(order))
+    return made
+
+
+def _resized(node: Node, n: int) -> Node:
+    """The last axis cut off, or filled up with zeros, to length `n`."""
+    *rest, size = node.type.shape
+    none = (0,) * node.type.ndim
+    if n <= size:
+        begin, strides = starts(none), (1,) * node.type.ndim
+        cut: Node = ops.slice(node, begin, sizes=(*rest, n), strides=strides)
+        return cut
+    zero = scalar(0, node.type.dtype)
+    made: Node = ops.pad(node, zero, low=none, high=(*none[1:], n - size), interior=none)
+    return made
+
+
+def _shifts(bitorder: str) -> Node:
+    if bitorder not in ("big", "little"):
+        raise ValueError("'bitorder' must be either 'little' or 'big'")
+    places = np.arange(8, dtype=np.uint8)
+    return leaf(places if bitorder == "little" else places[::-1].copy())
+
+
+def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
+    """See numpy.packbits."""
+    if operand(a).type.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    node, place = _lines(a, axis)
+    flags = convert(ops.not_equal(node, scalar(0, node.type.dtype)), U8)
+    count = -(-node.type.shape[-1] // 8)
+    grouped = ops.reshape(_resized(flags, 8 * count), shape=(*node.type.shape[:-1], count, 8))
+    bits = ops.shift_left(grouped, _shifts(bitorder))
+    packed = ops.reduce_sum(bits, axes=(bits.type.ndim - 1,))
+    return wrap(_to(packed, packed.type.ndim - 1, place))
+
+
+def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> Any:
+    """See numpy.unpackbits."""
+    if operand(a).type.dtype != U8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    node, place = _lines(a, axis)
+    shape = node.type.shape
+    bits = ops.shift_right(ops.reshape(node, shape=(*shape, 1)), _shifts(bitorder))
+    flags = ops.reshape(ops.and_(bits, scalar(1, U8)), shape=(*shape[:-1], 8 * shape[-1]))
+    if count is not None:
+        n = operator.index(count)
+        if n < 0 and -n > 8 * shape[-1]:
+            raise ValueError(f"-count {-n} must be smaller than {8 * shape[-1]}")
+        flags = _resized(flags, n if n >= 0 else 8 * shape[-1] + n)
+    return wrap(_to(flags, flags.type.ndim - 1, place))
+
+
+def _strides(shape: tuple[int, ...], order: str) -> list[int]:
+    """How many elements apart neighbours on each axis are. Raises: ValueError."""
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    if order == "F":
+        return _strides(shape[::-1], "C")[::-1]
+    return [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
+    """See numpy.unravel_index; an index out of range is found when it is computed."""
+    node = operand(indices)
+    sizes = shape_of(shape)
+    if node.type.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    node, size = convert(node, S64), math.prod(sizes)
+    fine = ops.and_(ops.greater_equal(node, scalar(0, S64)), ops.less(node, scalar(size, S64)))
+    text = f"index is out of bounds for array with size {size}"
+    flag = ops.guard(every(fine), error=ValueError, text=text)
+    node = ops.guarded(node, flag)
+    found = (
+        ops.modulo(ops.floor_divide(node, scalar(step, S64)), scalar(n, S64))
+        for step, n in zip(_strides(sizes, order), sizes, strict=True)
+    )
+    return tuple(map(wrap_result, found))
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """See numpy.ravel_multi_index; coordinates out of range are found when they are computed."""
+    sizes = shape_of(dims)
+    given = [operand(x) for x in multi_index]
+    modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)
+    if len(given) != len(sizes) or len(modes) != len(sizes):
+        raise ValueError(f"{len(sizes)} sequences of coordinates are needed, got {len(given)}")
+    if any(node.type.dtype.kind not in "iu" for node in given):
+        raise TypeError("only int indices permitted")
+    total: Node = scalar(0, S64)
+    steps = _strides(sizes, order)
+    for node, n, how, step in zip(given, sizes, modes, steps, strict=True):
+        place = _within(convert(node, S64), n, how)
+        total = ops.add(total, ops.multiply(place, scalar(step, S64)))
+    return wrap_result(total)
+
+
+def _within(node: Node, n: int, mode: str) -> Node:
+    """Coordinates from 0 to n - 1."""
+    zero, length = scalar(0, S64), scalar(n, S64)
+    if mode == "wrap":
+        turned: Node = ops.modulo(node, length)
+        return turned
+    if mode == "clip":
+        clipped: Node = ops.clamp(zero, node, scalar(n - 1, S64))
+        return clipped
+    if mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    fine = ops.and_(ops.greater_equal(node, zero), ops.less(node, length))
+    text = "invalid entry in coordinates array"
+    checked: Node = ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))
+    return checked
+
+
+LAZY: dict[str, Function] = {
+    "packbits": packbits,
+    "ravel_multi_index": ravel_multi_index,
+    "unpackbits": unpackbits,
+    "unravel_index": unravel_index,
+}
