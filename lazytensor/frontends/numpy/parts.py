@@ -15,7 +15,7 @@ import operator as python
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 from weakref import WeakKeyDictionary, getweakrefcount
 
 import numpy as np
@@ -34,6 +34,8 @@ SECONDS_PER_BYTE: Final = 5e-10
 SECONDS_PER_CUT: Final = 4e-4
 LARGEST_FACTOR: Final = 2**22
 """Elements of a matrix that NumPy multiplies a part by: to read it is most of the work."""
+IN_FLIGHT: Final = 4
+"""Writes of values that were recorded before those of the array were fetched."""
 BACK_OFF: Final = 4
 """The values of an array are fetched again only after this many times as many small operations."""
 
@@ -109,6 +111,8 @@ def write(x: Any, key: Any, value: Any) -> bool:
         if written is cell and its_key == key:
             return True  # the second half of `x[key] += …`, whose first half has written already
         value = real(value)
+    elif issubclass(type(value), Lazy):
+        value = _known(value, cell)
     if value is None or type(value) not in _REAL:
         return False
     if not _is_owned(cell) and not (_fetch(cell) and _is_owned(cell)):
@@ -120,6 +124,19 @@ def write(x: Any, key: Any, value: Any) -> bool:
     array[key] = value
     cell.reads = None
     return True
+
+
+def _known(value: Any, cell: Cell) -> np.ndarray | None:
+    """What is to be written, if the host has it, or if it was recorded before the cell's values
+    were fetched: then it is worth a cut, as the next ones will be known."""
+    node = value.node
+    if node.value.__class__ is np.ndarray:
+        return cast(np.ndarray, node.value)
+    heat = _heat.get(cell)
+    if heat is None or heat.node is not None or heat.count >= IN_FLIGHT:
+        return None
+    heat.count += 1
+    return runtime.observe(node) if node.type.size < settings.small else None
 
 
 def _is_basic(key: Any) -> bool:
@@ -182,7 +199,7 @@ def _fetch(cell: Cell) -> bool:
     if heat.count * SECONDS_PER_OPERATION < price:
         return False
     heat.price *= BACK_OFF
-    heat.node = None
+    heat.node, heat.count = None, 0
     del node
     cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
     return True
