@@ -10,10 +10,10 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
-from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
@@ -110,10 +110,14 @@ def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
     """See numpy.interp."""
+    if period is None:
+        return _interpolated(x, xp, fp, left, right)
+    return _interp_of_numpy(x, xp, fp, left, right, real(period))
+
+
+def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+    """Without a period."""
     values, line = operand(fp), convert(operand(xp), F64)
-    if period is not None or values.type.dtype.kind == "c":
-        raise Unsupported("interp: a period, or complex values")
-    values = convert(values, F64)
     if line.type.ndim != 1 or values.type.ndim != 1:
         raise ValueError("object too deep for desired array")
     size = line.type.size
@@ -121,11 +125,24 @@ def interp(
         raise ValueError("array of sample points is empty")
     if size != values.type.size:
         raise ValueError("fp and xp are not of the same length")
-    low = part(values, 0, 0, 1) if left is None else convert(operand(left), F64)
-    high = part(values, 0, size - 1, size) if right is None else convert(operand(right), F64)
     given = convert(operand(x), F64)
+    low = part(values, 0, 0, 1) if left is None else operand(left)
+    high = part(values, 0, size - 1, size) if right is None else operand(right)
+    if values.type.dtype.kind != "c":
+        return wrap_result(_between(given, line, *(convert(n, F64) for n in (values, low, high))))
+    parts = ([convert(of(n), F64) for n in (values, low, high)] for of in (ops.real, ops.imag))
+    return wrap_result(ops.complex_(*(_between(given, line, *three) for three in parts)))
+
+
+def _between(given: Node, line: Node, values: Node, low: Node, high: Node) -> Node:
     made = ops.interp(given, line, values, low, high)
-    return wrap_result(ops.reshape(made, shape=given.type.shape))
+    node: Node = ops.reshape(made, shape=given.type.shape)
+    return node
+
+
+_interp_of_numpy = rebound(
+    "interp", compiled_interp=_interpolated, compiled_interp_complex=_interpolated
+)
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:

@@ -15,23 +15,14 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import delivery
+from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.functions.weighing import lined, weighted
 from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
-
-
-def lined(node: Node, axes: Axes) -> Node:
-    """`node` with `axes` made one, the last."""
-    rest = tuple(i for i in range(node.type.ndim) if i not in axes)
-    order = (*rest, *axes)
-    if order != tuple(range(node.type.ndim)):
-        node = ops.transpose(node, axes=order)
-    shape = tuple(node.type.shape[: len(rest)])
-    made: Node = ops.reshape(node, shape=(*shape, math.prod(node.type.shape[len(rest) :])))
-    return made
 
 
 def _sorted(node: Node) -> Node:
@@ -96,9 +87,13 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
         wanted = np.asarray(wanted, None if wanted.dtype.kind == "f" else np.float64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() <= 1):
             raise ValueError(f"{what} must be in the range {limits}")
-        if weights is not None or wanted.ndim > 2 or node.type.dtype == np.bool_:
-            raise Unsupported(f"{name}: weights, or q of three axes")
+        if wanted.ndim > 2 or node.type.dtype == np.bool_ or (ignore_nan and weights is not None):
+            raise Unsupported(f"{name}: flags, weights beside NaN, or q of three axes")
         axes = axes_within(axis, node.type.ndim)
+        if weights is not None:
+            made = weighted(node, operand(weights), axes, wanted, method)
+            made = _shaped(made, node, axes, wanted, keepdims)
+            return wrap(made) if out is None else delivery.deliver(made, out)  # never a scalar
         dtype = result_type(node.type.dtype, 0.0 if type(q) in (int, float) else wanted.dtype)
         if ignore_nan and node.type.dtype.kind in "fV":
             made = _among_numbers(lined(node, axes), wanted, method, dtype)

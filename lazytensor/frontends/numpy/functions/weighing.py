@@ -1,0 +1,103 @@
+"""Quantiles of weighted data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import F64, S64
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf, scalar
+from lazytensor.frontends.numpy.functions.indices import every
+from lazytensor.frontends.numpy.functions.reductions import Axes
+from lazytensor.frontends.numpy.promotion import convert, number
+
+BAD = "Weights included NaN, inf or were all zero."
+
+
+def lined(node: Node, axes: Axes) -> Node:
+    """`node` with `axes` made one, the last."""
+    rest = tuple(i for i in range(node.type.ndim) if i not in axes)
+    order = (*rest, *axes)
+    if order != tuple(range(node.type.ndim)):
+        node = ops.transpose(node, axes=order)
+    shape = tuple(node.type.shape[: len(rest)])
+    made: Node = ops.reshape(node, shape=(*shape, math.prod(node.type.shape[len(rest) :])))
+    return made
+
+
+def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) -> Node:
+    """Where the running share of the weights reaches each of `q`; the quantiles last.
+
+    What is wrong with the weights is found when they are computed.
+    """
+    if method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    line = lined(node, axes)
+    last = line.type.ndim - 1
+    if not line.type.shape[last] or weights.type.dtype.kind == "c":
+        raise Unsupported("weighted quantiles of nothing, or complex weights")
+    shares = lined(_fitted(weights, node, axes), axes)
+    line, shares = ops.sort(line, convert(shares, F64), axis=last, keys=1)
+    running = _running(shares, last)
+    if q.dtype.kind == "f":
+        running = convert(running, q.dtype)
+    none = ops.equal(running, scalar(0.0, running.type.dtype))
+    running = ops.select(none, scalar(-1.0, running.type.dtype), running)
+    places = _reached(running, q, line.type.shape[last])
+    made: Node = ops.take_along(line, places, axis=last)
+    if line.type.dtype.kind not in "fV":
+        return made
+    end = leaf(np.full((*[1] * last, 1), line.type.shape[last] - 1))
+    missing = ops.is_nan(ops.take_along(line, end, axis=last))
+    found: Node = ops.select(missing, number(math.nan, line.type.dtype), made)
+    return found
+
+
+def _running(shares: Node, axis: int) -> Node:
+    """The sum of the weights so far, of a sum of 1."""
+    flag = ops.guard(
+        every(ops.greater_equal(shares, scalar(0.0, F64))),
+        error=ValueError,
+        text="Weights must be non-negative.",
+    )
+    total = ops.reduce_sum(ops.guarded(shares, flag), axes=(axis,))
+    good = ops.and_(ops.is_finite(total), ops.not_equal(total, scalar(0.0, F64)))
+    flag = ops.guard(every(good), error=ValueError, text=BAD)
+    running = ops.guarded(ops.cumsum(shares, axis=axis), flag)
+    end = ops.reshape(total, shape=(*total.type.shape, 1))
+    found: Node = ops.divide(running, end)
+    return found
+
+
+def _reached(running: Node, q: np.ndarray, n: int) -> Node:
+    """Per quantile, how many running shares are below it."""
+    *rest, _ = running.type.shape
+    wide = ops.reshape(running, shape=(*rest, 1, n))
+    wanted = leaf(q.ravel().astype(running.type.dtype).reshape(-1, 1))
+    below = convert(ops.less(wide, wanted), S64)
+    count = ops.reduce_sum(below, axes=(below.type.ndim - 1,))
+    found: Node = ops.minimum(count, scalar(n - 1, S64))
+    return found
+
+
+def _fitted(weights: Node, node: Node, axes: Axes) -> Node:
+    """Weights for each element."""
+    shape = node.type.shape
+    if weights.type.shape == shape:
+        return weights
+    if len(axes) == len(shape) and len(axes) > 1:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.type.shape != tuple(shape[axis] for axis in axes):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    if len(axes) > 1:
+        raise Unsupported("weights over several axes")
+    spread = tuple(n if i in axes else 1 for i, n in enumerate(shape))
+    made: Node = ops.broadcast(ops.reshape(weights, shape=spread), shape=shape)
+    return made
