@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lazytensor.frontends.numpy import methods, operators, parts
+from lazytensor.frontends.numpy import masked, methods, operators, parts
 
 operators.attach()
 methods.attach()
+masked.attach()
 parts.attach()

@@ -7,7 +7,7 @@ else that is done with such an array first computes the mask, and it becomes an 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -58,6 +58,31 @@ class Masked(ndarray):
         if self.made is not None:
             return self.made.type.ndim
         return self.full.type.ndim - self.mask.type.ndim + 1
+
+
+REDUCTIONS: Final = frozenset(["all", "any", "mean", "prod", "std", "sum", "var"])
+"""Reductions that take `where=`: `x[m].sum()` is `x.sum(where=m)`, of no shape that is data."""
+
+
+def reduced(name: str, x: Masked) -> Any:
+    """A reduction of all of a masked read; None if it has to become an ordinary array first."""
+    if x.made is not None or x.full.type.ndim != x.mask.type.ndim:
+        return None
+    return getattr(wrap(x.full), name)(where=wrap(x.mask))
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def method(x: Masked, *args: Any, **kwargs: Any) -> Any:
+        made = None if args or kwargs else reduced(name, x)
+        return getattr(ndarray, name)(x, *args, **kwargs) if made is None else made
+
+    return method
+
+
+def attach() -> None:
+    """Give masked reads their reductions."""
+    for name in REDUCTIONS:
+        setattr(Masked, name, _reduction(name))
 
 
 def has_mask(key: Any) -> bool:

@@ -20,6 +20,7 @@ from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out
+from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
@@ -53,6 +54,10 @@ def lazily(name: str, function: Function, real: Function) -> Function:
                 else:
                     return parts.result(real(*args))
                 made = None if name in WRITERS else parts.called(real, args)
+                if made is not None:
+                    return made
+            if name in REDUCTIONS and len(args) == 1 and not kwargs and type(args[0]) is Masked:
+                made = reduced(name, args[0])
                 if made is not None:
                     return made
             if not has_lazy(*args, *kwargs.values()):

@@ -1,0 +1,37 @@
+"""Reductions of `x[mask]` are recorded in the full shape: no shape depends on data."""
+
+from typing import Any
+
+import numpy
+import pytest
+
+import lazytensor.numpy as np
+from lazytensor.core import metrics
+from lazytensor.frontends.numpy.masked import REDUCTIONS
+
+VALUES = numpy.random.default_rng(3).random(60) * 3.0 + 0.25
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "complex128", "bool"])
+@pytest.mark.parametrize("name", sorted(REDUCTIONS))
+def test_reductions_of_masked_reads_need_no_cut(name: str, dtype: str) -> None:
+    def program(np: Any) -> list[Any]:
+        x = np.array(VALUES).astype(dtype)
+        mask = np.array(VALUES) > 1.0
+        table, flags = np.reshape(x, (6, 10)), np.reshape(mask, (6, 10))
+        return [getattr(x[mask], name)(), getattr(np, name)(table[flags])]
+
+    expected = program(numpy)
+    metrics.reset()
+    given = program(np)
+    assert metrics.snapshot()["cuts"] == 0
+    for want, have in zip(expected, given, strict=True):
+        assert have.dtype == want.dtype
+        numpy.testing.assert_allclose(numpy.asarray(have), want, rtol=1e-5)
+
+
+def test_a_mask_over_the_first_axes_counts_rows() -> None:
+    x, mask = VALUES.reshape(6, 10), VALUES[:6] > 1.0
+    given = np.array(x)[np.array(mask)]
+    numpy.testing.assert_allclose(numpy.asarray(given.sum(axis=0)), x[mask].sum(axis=0))
+    numpy.testing.assert_allclose(float(given.mean()), x[mask].mean())
