@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.frontends.numpy import conversion, interchange, scalar
+from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.indexing import getitem
@@ -41,7 +41,7 @@ def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
 
 def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
-    function = lazy_ufunc(real)
+    function = lazy_ufunc(real) or special.counterpart(real)
     if function is None:
         called = real if method == "__call__" else getattr(real, method)
         return fallback("at" if method == "at" else real.__name__, called, inputs, kwargs)
