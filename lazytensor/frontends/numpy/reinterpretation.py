@@ -74,9 +74,9 @@ def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
     if dtype is None:
         return through(x, shadow(x).view())
     wanted = np.dtype(dtype)
+    layout = shadow(x).view(wanted)  # raises unless the bytes to split or join are neighbours
     if not supported(wanted):
         return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (x,), {})
-    layout = shadow(x).view(wanted)  # raises unless the bytes to split or join are neighbours
     return through(x, layout, *_steps(x, canonical(wanted), layout.shape))
 
 

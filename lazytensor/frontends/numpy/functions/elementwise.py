@@ -12,7 +12,7 @@ from lazytensor.core.dtypes import BOOL, F64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
-from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.functions import folding
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -104,20 +104,24 @@ def _clip_dtype(node: Node, low: Any, high: Any, dtype: Any) -> np.dtype:
 
 def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """See numpy.round."""
-    node = operand(a)
-    digits = operator.index(decimals)
+    made = deliver(_round(operand(a), operator.index(decimals)), out)
+    if out is None and type(made) is ndarray:
+        lay_out(made, a)
+    return made
+
+
+def _round(node: Node, digits: int) -> Node:
     kind = node.type.dtype.kind
     if kind == "b":
-        return deliver(convert(node, np.dtype(np.float16)), out)
+        return convert(node, np.dtype(np.float16))
     if kind == "c":
-        re, im = (_rounded(part, digits) for part in (ops.real(node), ops.imag(node)))
-        return deliver(ops.complex_(re, im), out)
+        made: Node = ops.complex_(*(_rounded(x, digits) for x in (ops.real(node), ops.imag(node))))
+        return made
     if kind in "iu":
         if digits >= 0:
-            return deliver(node, out)
-        made = convert(_rounded(convert(node, F64), digits), node.type.dtype)
-        return deliver(made, out)
-    return deliver(_rounded(node, digits), out)
+            return node
+        return convert(_rounded(convert(node, F64), digits), node.type.dtype)
+    return _rounded(node, digits)
 
 
 def _rounded(node: Node, digits: int) -> Node:

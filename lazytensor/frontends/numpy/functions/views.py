@@ -157,7 +157,10 @@ def _in_memory_order(x: Any) -> Any:
     """The elements as they lie in memory, which is a transpose of `x` for what NumPy makes."""
     strides = x._shadow.strides
     axes = tuple(sorted(range(x.ndim), key=lambda axis: -abs(strides[axis])))
-    return in_shape(transpose(x, axes), (x.size,))
+    line = transpose(x, axes)
+    if not shadow(line).flags.c_contiguous:  # a copy, also where a view has this shape already
+        return wrap(ops.reshape(line.ref.node, shape=(x.size,)))
+    return in_shape(line, (x.size,))
 
 
 def flatten(x: Any, order: str = "C") -> Any:
