@@ -12,10 +12,10 @@ from lazytensor.frontends.numpy.special import ROWS
 NUMBERS = "-30 -7.5 -2.5 -1 -0.75 -1e-9 -0.0 0 1e-12 0.25 0.5 0.999 1 1.5 2 3.7 12 40 171 300"
 POINTS = np.array([*map(float, NUMBERS.split()), -np.inf, np.inf, np.nan])
 ULPS = {"logit": 8, "log_expit": 8, "entr": 8, "exp10": 16, "i1e": 16, "ndtr": 128}
-ULPS |= {"gammaln": 128, "psi": 256}
 """In units of the result's last place, 4 where not named: exp10 is a power, i1e a sum
-of polynomials, ndtr rounds its argument before the tail's exponential; -2.5 is near a root of
-gammaln, 1.5 of psi."""
+of polynomials, ndtr rounds its argument before the tail's exponential."""
+ROOTS = {"gammaln": 16, "psi": 16}
+"""In units of 1.0's last place: these have roots (at 1, at 1.46…) and cancel near them."""
 
 
 @pytest.mark.parametrize("tier", ["interpret", "compile"])
@@ -40,6 +40,7 @@ def test_scipys_values_without_a_cut(name: str, tier: str, monkeypatch: pytest.M
     found, expected = found[~special], expected[~special]
     # XLA flushes subnormal results to zero.
     allowed = np.abs(expected) * 2.0**-52 * ULPS.get(name, 4) + np.finfo(float).tiny
+    allowed += ROOTS.get(name, 0) * 2.0**-52
     error = np.abs(found - expected)
     assert (error <= allowed).all(), (POINTS[~special], error / allowed)
 
