@@ -70,15 +70,17 @@ class Step:
 
     def read(self, base: Node) -> Node:
         """The view of `base`."""
-        signature = self.reads.get(base.type)
-        return Node(signature or self.signature(base.type), (base, *self.data))
+        signature = self.reads.get(base.type) or self.signature(base.type)
+        return Node(signature, (base, *self.data))
 
     def write(self, base: Node, value: Node) -> Node:
         """`base` with what the view shows replaced by `value`."""
         key = base.type, value.type
+        signature = self.writes.get(key)
+        if signature is not None:
+            return Node(signature, (base, value, *self.data))
         if key in self.writes:
-            signature = self.writes[key]
-            return value if signature is None else Node(signature, (base, value, *self.data))
+            return value
         made = WRITES[self.op](base, value, *self.data, **dict(self.attrs))
         if made is value:
             self.writes[key] = None

@@ -127,6 +127,60 @@ def test_a_view_is_written_through_every_time() -> None:
     assert_agree(program)
 
 
+KEYS: dict[str, Any] = {
+    "element": (1, 2),
+    "row": 1,
+    "column": (slice(None), 2),
+    "part": (slice(1, None), slice(0, 2)),
+    "all": ...,
+    "new axis": (None, 1),
+    "backwards": slice(None, None, -1),
+}
+VALUES: dict[str, Callable[[Any, Any], Any]] = {
+    **{f"{n!r}": lambda np, x, n=n: n for n in (1, 1.5, True, -0.0, 1e300, 2**40, float("nan"))},
+    "beyond": lambda np, x: 2**70,
+    "complex": lambda np, x: 2j,
+    "own number": lambda np, x: np.float32(0.1),
+    "scalar": lambda np, x: x[0, 0] + x[0, 1],
+    "row": lambda np, x: np.arange(4.0)[: x[1:, :2].shape[-1]],
+    "another row": lambda np, x: x[-1],
+    "rows": lambda np, x: x[::-1] * 2,
+    "itself": lambda np, x: x,
+    "list": lambda np, x: [[7]],
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "u1", "i8", "?", "c16"])
+@pytest.mark.parametrize("form", ["own", "view", "in columns"])
+@pytest.mark.parametrize("key", KEYS)
+def test_what_was_written_before_is_written_so_again(key: str, form: str, dtype: str) -> None:
+    def program(np: Any, names: Any) -> list[Any]:
+        made = []
+        for scale in (1, 2):
+            x = FORMS[form](np, (_DATA * scale).astype(dtype))
+            for name in names:
+                try:
+                    with numpy.testing.suppress_warnings() as warned:
+                        warned.filter(RuntimeWarning)
+                        x[KEYS[key]] = VALUES[name](np, x)
+                except (TypeError, ValueError, OverflowError) as error:
+                    made.append(type(error).__name__)
+                made.append(x.copy())
+        return made
+
+    real = [name for name in VALUES if name != "complex" or dtype == "c16"]
+    assert_agree(lambda np: program(np, real))
+    for name in real:
+        assert_agree(lambda np, name=name: program(np, [name]))
+
+
+def test_losing_an_imaginary_part_warns_at_every_write() -> None:
+    x, z = lnp.zeros(3), lnp.ones(3, dtype=complex)
+    for _ in range(3):
+        with pytest.warns(numpy.exceptions.ComplexWarning):
+            x[...] = z
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -6,34 +6,89 @@ what NumPy says of the result's layout and of errors.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell, Chain, Step, View, extend
+from lazytensor.core.node import Node, Signature
+from lazytensor.core.op import scalar
 from lazytensor.core.settings import settings
 from lazytensor.core.types import Shape, TensorType, tensor_type
 from lazytensor.frontends.numpy import parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
 from lazytensor.frontends.numpy.assignment import is_same, settled, source, spread
 from lazytensor.frontends.numpy.errors import dummy
-from lazytensor.frontends.numpy.promotion import recast
+from lazytensor.frontends.numpy.plans import limits
+from lazytensor.frontends.numpy.promotion import WEAK, recast
 from lazytensor.frontends.numpy.shadow import shadow_of_type
 
 
-class Plan(NamedTuple):
+class Store:
+    """How values of one type are written: what is recorded to bring them into their place's type.
+
+    `signature` is None where they have it. A number enters as a scalar of `dtype` if it is within
+    `low` and `high`; `number` is the scalar of the last one.
+    """
+
+    __slots__ = ("dtype", "high", "low", "number", "signature")
+
+    def __init__(
+        self, signature: Signature | None, limits: tuple[Any, Any, Any] = (None, None, None)
+    ) -> None:
+        self.signature = signature
+        self.low, self.high, self.dtype = limits
+        self.number: Node | None = None
+
+    def scalar(self, value: Any) -> Node | None:
+        """A number as a node, if it is within limits."""
+        number = self.number
+        if number is None or number.value is not value:
+            if not self.low <= value <= self.high:
+                return None
+            number = self.number = scalar(value, self.dtype)
+        return number
+
+
+class Plan:
     """What a basic key does to an array of one type.
 
     `steps` lead to a view of `type`, laid out as `shadow`. `scalar`: whether they lead to one
-    element. `region`: the type before the last step, if that is a reshape after a slice.
+    element. What is written goes through `front`, in type `target`: that is without a last step
+    that is a reshape after a slice, which spares its write a look at the base. `stores` says how,
+    by the types of what was written before.
     """
 
-    steps: Chain
-    type: TensorType
-    shadow: np.ndarray
-    scalar: bool
-    region: TensorType | None
+    __slots__ = ("front", "scalar", "shadow", "steps", "stores", "target", "type")
+
+    def __init__(
+        self, steps: Chain, shown: TensorType, shadow: np.ndarray, is_scalar: bool
+    ) -> None:
+        self.steps = self.front = steps
+        self.type = self.target = shown
+        self.shadow = shadow
+        self.scalar = is_scalar
+        self.stores: dict[Any, Store] = {}
+        if len(steps) == 2:
+            self.front = steps[:1]
+            self.target = shown.with_shape(dict(steps[0].attrs)["sizes"])
+
+    def learn(self, value: Any, given: Node, made: Node) -> None:
+        """Remember that `value`, first `given` as a node, was written as `made`."""
+        signature = None
+        if made is not given:
+            loses = given.type.dtype.kind == "c" != made.type.dtype.kind  # NumPy warns of that
+            if made.operands != (given,) or loses:
+                return
+            attrs = made.op.attrs_of(made.attrs)
+            signature = made.op.signature((given.type,), attrs)
+        if type(value) is ndarray:
+            self.stores[given.type] = Store(signature)
+        elif type(value) in WEAK and signature is not None:
+            found = limits(value, given.type.dtype)
+            if found is not None:
+                self.stores[type(value)] = Store(signature, found)
 
 
 _plans: Final[dict[tuple[TensorType, tuple[Any, ...]], Plan]] = {}
@@ -81,9 +136,8 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
     scalar = not any(item is ... for item in key)
     shadow = _layout(shadow_of_type(type), key)
     steps = tuple(_steps(type.shape, key, shadow.shape))
-    region = type.with_shape(dict(steps[0].attrs)["sizes"]) if len(steps) == 2 else None
     made = tensor_type(type.dtype, shadow.shape)
-    return Plan(steps, made, shadow, scalar and not shadow.ndim, region)
+    return Plan(steps, made, shadow, scalar and not shadow.ndim)
 
 
 def _steps(shape: Shape, key: tuple[Any, ...], result: Shape) -> list[Step]:
@@ -128,9 +182,9 @@ def viewed(x: Lazy, key: Any) -> Any:
     found = plan(ref.type, key)
     if found is None:
         return selection.read(x, key)
-    steps, shown, shadow, scalar, _ = found
-    target = _view(x, steps, shown)
-    if scalar:
+    shown, shadow = found.type, found.shadow
+    target = _view(x, found.steps, shown)
+    if found.scalar:
         # An integer that the host has, likely to be an index next, is not worth a cut to look at.
         known = target.known() if shown.dtype.kind in "iub" else None
         return wrap_scalar(target.node) if known is None else known[()]
@@ -164,33 +218,51 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     bound = settings.small
     if bound and type(x) is ndarray and parts.write(x, key, value):
         return
-    found = plan(x.ref.type, key)
+    ref = x.ref
+    found = plan(ref.type, key)
     if found is None:
         selection.write(x, key, value)
         return
-    if found.scalar and not isinstance(value, _POINTS):
-        value = wrap(settled(source(value, x.dtype)))
-        if value.ndim:
-            np.empty(1, x.dtype)[0] = dummy(value.type)  # NumPy says whether it takes an array here
-    elif _is_written(x, found, value):
+    is_array = type(value) is ndarray
+    if is_array and value.ref.cell is ref.cell and _is_written(x, found, value):
         return
-    if type(value) is not ndarray or (node := value.ref.node).type is not found.type:
-        node = spread(recast(source(value, x.dtype), x.dtype), found.type)
-    if not found.steps:
-        x.ref.write(settled(node))
-    elif found.region is not None:  # spares the view op's write its look at the base
-        _view(x, found.steps[:-1], found.region).write(ops.reshaped(node, found.region))
+    given: Any = value.ref.node if is_array else None
+    store = found.stores.get(given.type if is_array else type(value))
+    if store is not None and not is_array:
+        given = store.scalar(value)
+    if store is None or given is None:
+        node = _fitted(found, value)
+    elif store.signature is None:
+        node = given
+    elif given.op is store.signature.op is ops.reshape:
+        node = ops.reshaped(given, found.target)
     else:
-        _view(x, found.steps, found.type).write(node)
+        node = Node(store.signature, (given,))
+    if type(ref) is not Cell:
+        _view(x, found.front, found.target).write(node)
+    elif found.front:
+        ref.write(found.front[0].write(ref.node, node))
+    else:
+        ref.write(node)
     if found.type.size < bound:
-        parts.noted(x.ref.cell)
+        parts.noted(ref.cell)
+
+
+def _fitted(found: Plan, value: Any) -> Node:
+    """`value` as it is written. Raises: ValueError, TypeError."""
+    given = source(value, found.type.dtype)
+    if found.scalar and given.type.ndim:
+        np.empty(1, found.type.dtype)[0] = dummy(given.type)  # whether it takes an array here
+    node = recast(given, found.type.dtype)
+    if found.target.ndim and not node.type.ndim:
+        made: Node = ops.broadcast(node, shape=found.target.shape)
+    else:
+        made = settled(ops.reshaped(spread(node, found.type), found.target))
+    if not (found.scalar and given.type.ndim):  # NumPy warns of that
+        found.learn(value, given, made)
+    return made
 
 
 def _is_written(x: Lazy, found: Plan, value: Any) -> bool:
     """Whether this is the second half of `x[key] += …`, whose first half has written already."""
-    if type(value) is not ndarray or value.ref.cell is not x.ref.cell:
-        return False
     return is_same(value.ref, _view(x, found.steps, found.type))
-
-
-_POINTS: Final = (bool, int, float, complex, Scalar, np.generic)

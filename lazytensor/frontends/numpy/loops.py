@@ -9,6 +9,7 @@ import numpy as np
 
 from lazytensor.core.errors import DTypeError
 from lazytensor.core.node import Node
+from lazytensor.frontends.numpy.numerics import Comparison
 from lazytensor.frontends.numpy.promotion import CANONICAL, PYTHON_NUMBERS, WEAK, convert, number
 
 Kind = Any
@@ -63,6 +64,8 @@ def resolve(real: np.ufunc, row: Row, kinds: tuple[Kind, ...], **how: Any) -> Lo
     found = tuple(CANONICAL[dtype] for dtype in dtypes)
     ins, outs = found[: real.nin], found[real.nin :]
     body = body_for(row, ins[0])
+    if isinstance(body, Comparison) and ins[0] is ins[1]:
+        body = body.op
     return Loop(ins, outs, body if real.signature is not None else _checked(body, ins))
 
 

@@ -114,17 +114,18 @@ def bitwise_count(x: Node) -> Node:
     return cast(Node, ops.popcount(ops.abs(x) if x.type.dtype.kind == "i" else x))
 
 
-def compared(op: Op) -> Binary:
+class Comparison:
     """A comparison; of signed with unsigned integers too, by their values."""
 
-    def compare(x: Node, y: Node) -> Node:
-        if x.type.dtype is y.type.dtype:
-            return cast(Node, op(x, y))
-        if x.type.dtype.kind == "u":
-            return compare_signed(_MIRRORED[op], y, x)
-        return compare_signed(op, x, y)
+    def __init__(self, op: Op) -> None:
+        self.op = op
 
-    return compare
+    def __call__(self, x: Node, y: Node) -> Node:
+        if x.type.dtype is y.type.dtype:
+            return cast(Node, self.op(x, y))
+        if x.type.dtype.kind == "u":
+            return compare_signed(_MIRRORED[self.op], y, x)
+        return compare_signed(self.op, x, y)
 
 
 _MIRRORED: Final = {

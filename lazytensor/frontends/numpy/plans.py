@@ -180,16 +180,18 @@ def remember(
         plain = plain and (not isinstance(x, Node) or x.type.dtype is dtype)
     op = loop.body if plain else loop
     cls = ndarray if made.type.ndim else Scalar
-    limits: Any = (None, None, None)
+    found: Any = (None, None, None)
     if number is not None:
         types[number] = type(inputs[number])
-        limits = _limits(operands[number], loop.dtypes[number])
-        if limits is None:
+        found = limits(operands[number], loop.dtypes[number])
+        if found is None:
             return
     signature = None
-    if isinstance(op, Op) and made.op is op:
-        signature = op.signature(tuple(x.type for x in made.operands), {})
-    plans[types[0] if len(types) == 1 else tuple(types)] = Plan(op, cls, signature, limits)
+    alike = number is None and len(set(operands)) == len(operands) and made.operands == operands
+    if plain and (alike or (isinstance(op, Op) and made.op is op)):
+        types_ = tuple(x.type for x in made.operands)
+        signature = made.op.signature(types_, made.op.attrs_of(made.attrs))
+    plans[types[0] if len(types) == 1 else tuple(types)] = Plan(op, cls, signature, found)
 
 
 _NUMBERS: Final = (bool, int, float, complex, np.generic)
@@ -207,7 +209,7 @@ class _Anything:
 _ANY: Final = _Anything()
 
 
-def _limits(operand: Any, dtype: np.dtype) -> tuple[Any, Any, np.dtype] | None:
+def limits(operand: Any, dtype: np.dtype) -> tuple[Any, Any, np.dtype] | None:
     """Between which numbers converting need not be looked at, and to which dtype."""
     if isinstance(operand, Node):  # a number with a dtype of its own
         return _ANY, _ANY, operand.type.dtype

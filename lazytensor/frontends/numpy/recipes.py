@@ -21,6 +21,7 @@ from lazytensor.core.cell import Cell, Chain, View
 from lazytensor.core.node import Node, Signature, has_several, nodes_made
 from lazytensor.core.op import SLOT
 from lazytensor.core.types import TensorType
+from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.shadow import Turned
@@ -115,7 +116,7 @@ class Sight:
 
 def recorded(slow: Function) -> Function:
     """`slow`, a function that records what types and plain arguments say."""
-    recipes: dict[Key, Recipe] = {}
+    recipes: dict[Key, Recipe] = plans.memo()
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nodes: list[Node] = []
@@ -212,7 +213,7 @@ def _learn(
 ) -> Any:
     before = nodes_made()
     result = slow(*args, **kwargs)
-    if nodes and not any(result is x for x in lazies((args, kwargs))):
+    if nodes and not plans.suspended and not any(result is x for x in lazies((args, kwargs))):
         recipe = _recipe(result, nodes, before)
         if recipe is not None and all(part == part for part in key):  # not so for nan
             if len(recipes) >= BOUND:

@@ -80,16 +80,16 @@ ROWS: Final[dict[str, loops.Row]] = {
     "right_shift": {"iu": ops.shift_right},
     "bitwise_count": {"iu": numerics.bitwise_count},
     # comparison and logic
-    "equal": {"biufc": numerics.compared(ops.equal)},
-    "not_equal": {"biufc": numerics.compared(ops.not_equal)},
-    "less": {_COMPARE: numerics.compared(ops.less), "c": numerics.ordered(ops.less)},
+    "equal": {"biufc": numerics.Comparison(ops.equal)},
+    "not_equal": {"biufc": numerics.Comparison(ops.not_equal)},
+    "less": {_COMPARE: numerics.Comparison(ops.less), "c": numerics.ordered(ops.less)},
     "less_equal": {
-        _COMPARE: numerics.compared(ops.less_equal),
+        _COMPARE: numerics.Comparison(ops.less_equal),
         "c": numerics.ordered(ops.less_equal),
     },
-    "greater": {_COMPARE: numerics.compared(ops.greater), "c": numerics.ordered(ops.greater)},
+    "greater": {_COMPARE: numerics.Comparison(ops.greater), "c": numerics.ordered(ops.greater)},
     "greater_equal": {
-        _COMPARE: numerics.compared(ops.greater_equal),
+        _COMPARE: numerics.Comparison(ops.greater_equal),
         "c": numerics.ordered(ops.greater_equal),
     },
     "logical_and": {"biufc": lambda x, y: ops.and_(numerics.truth(x), numerics.truth(y))},
