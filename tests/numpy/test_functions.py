@@ -266,9 +266,20 @@ def test_a_result_of_numpys_is_not_the_callers_array() -> None:
 def test_fallback_is_loud() -> None:
     x = lnp.array([[1 + 1j, 2], [3, 4]])
     before = metrics.snapshot()["fallbacks"]
-    with pytest.warns(LazyTensorWarning, match=r"test_functions.py.*lexsort"):
-        assert lnp.lexsort((x[0], x[1])).tolist() == [0, 1]
+    with pytest.warns(LazyTensorWarning, match=r"test_functions.py.*searchsorted"):
+        assert lnp.searchsorted(x[1], x[1]).tolist() == [0, 1]
     assert metrics.snapshot()["fallbacks"] == before + 1
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_complex_numbers_are_sorted_in_place(axis: int) -> None:
+    def program(np: Any) -> Any:
+        x = np.array([[2 + 1j, np.nan, 1j], [2, -1, 1j]])
+        view = x[:, ::-1]
+        view.sort(axis)
+        return x
+
+    assert_agree(program)
 
 
 def test_iterators_write_back() -> None:

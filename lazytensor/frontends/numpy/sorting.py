@@ -13,7 +13,7 @@ from lazytensor.core import ops
 from lazytensor.core.cell import Cell
 from lazytensor.frontends.numpy import reinterpretation
 from lazytensor.frontends.numpy.array import ndarray
-from lazytensor.frontends.numpy.fallback import fallback, real
+from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.flags import is_read_only
 
 USUAL: Final = {None, "quicksort", "mergesort", "heapsort", "stable"}
@@ -27,10 +27,12 @@ def sort(
     if order is not None or kind not in USUAL or not x.ndim:
         np.empty((0,) * x.ndim, x.dtype).sort(axis=axis, kind=kind, order=order)  # raises
     place = normalize_axis_index(operator.index(axis), x.ndim)
-    if x.dtype.kind == "c":
-        fallback("sort", np.ndarray.sort, (x, axis), {})
+    if x.dtype.kind != "c":
+        x.ref.write(ops.sort(x.node, axis=place))
         return
-    x.ref.write(ops.sort(x.node, axis=place))
+    from lazytensor.frontends.numpy.functions import ordering
+
+    x.ref.write(ordering.sort(x, place).node)
 
 
 def partition(

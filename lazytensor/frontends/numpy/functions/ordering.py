@@ -87,12 +87,10 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if len({key.type.shape for key in given}) > 1:
         raise ValueError("all keys need to be the same shape")
-    if any(key.type.dtype.kind == "c" for key in given):
-        raise Unsupported("lexsort: complex numbers")
     if not given[0].type.ndim:
         return wrap_result(scalar(0, S64))
     place = normalize_axis_index(operator.index(axis), given[0].type.ndim)
-    return wrap(_order(given[::-1], place))
+    return wrap(_order([part for key in given[::-1] for part in _keys(key)], place))
 
 
 def _check_kth(kth: Any, n: int, kind: Any, order: Any) -> None:

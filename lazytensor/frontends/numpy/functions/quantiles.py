@@ -17,6 +17,7 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
@@ -26,9 +27,7 @@ from lazytensor.frontends.numpy.promotion import convert, number, operand, resul
 
 
 def _sorted(node: Node) -> Node:
-    if node.type.dtype.kind == "c":
-        raise Unsupported("sorting of complex numbers")
-    made: Node = ops.sort(node, axis=node.type.ndim - 1)
+    made: Node = ordering.sort(wrap(node)).node
     return made
 
 
@@ -55,7 +54,7 @@ def median(
     line = _sorted(line)
     middle = _last(line, *{(size - 1) // 2, size // 2})
     made = ops.mean(_inexact(middle), axes=(line.type.ndim - 1,))
-    if line.type.dtype.kind in "fV":
+    if line.type.dtype.kind in "fcV":
         end = ops.reshape(_last(line, size - 1), shape=made.type.shape)
         made = ops.select(ops.is_nan(end), number(math.nan, made.type.dtype), made)
     return deliver(kept(node, made, axes, keepdims), out)
