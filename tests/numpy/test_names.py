@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
 import numpy
@@ -10,6 +11,9 @@ import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor.frontends.numpy import coverage, namespace
+from lazytensor.frontends.numpy.ufuncs import UFUNCS
+from tests.numpy.expressions import table
+from tests.numpy.test_functions import THEMES
 
 MODULES = ["fft", "linalg", "random", "testing"]
 
@@ -64,7 +68,16 @@ def test_how_much_is_lazy() -> None:
         assert coverage.lazy_share(counts) >= 0.9, (home, counts)
     top = dict(coverage.table())[""]
     assert top.total() == len(coverage.callables("")) >= 380
-    assert top[coverage.RECORDED] >= 0.79 * top.total()
+    assert top[coverage.RECORDED] >= 0.75 * top.total()
+
+
+def test_what_is_said_to_record_does() -> None:
+    """Some expression that may not cut (see `expressions.py`) has each function that records."""
+    text = "\n".join(line for line in table(*THEMES) if not line.startswith("!"))
+    seen = set(re.findall(r"np\.(\w+)\(", text))
+    recorded = {n for n in coverage.callables("") if coverage.kind("", n) == coverage.RECORDED}
+    assert recorded - seen - set(UFUNCS) - {"row_stack"} == set()  # NumPy warns of that name
+    assert not coverage.BY_DATA & seen
 
 
 def test_report() -> None:

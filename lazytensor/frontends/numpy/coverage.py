@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.frontends.numpy import functions, host, namespace, stride_tricks
-from lazytensor.frontends.numpy.ufuncs import ROWS, UFUNCS
+from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
 RECORDED: Final = "recorded"
 PLAIN: Final = "asks no array for values"
@@ -24,6 +24,23 @@ KINDS: Final = {
     VALUES: "by its nature: computes its arguments, without a warning",
     FALLBACK: "NumPy computes it, with a warning",
 }
+BY_DATA: Final = frozenset(
+    [
+        *("allclose", "array_equal", "array_equiv", "real_if_close"),  # a bool, a dtype
+        *("argwhere", "flatnonzero", "nonzero", "trim_zeros"),  # a shape
+        "piecewise",  # which function is called
+    ]
+)
+"""Functions that record all but the last step, which asks for the values."""
+
+NEVER_LAZY: Final = frozenset(
+    [
+        *("busday_count", "busday_offset", "datetime_as_string", "datetime_data", "is_busday"),
+        *("frompyfunc", "info", "isnat"),
+    ]
+)
+"""Functions of dates, functions and texts, which no lazy array is given to."""
+
 LAZY: Final = (RECORDED, PLAIN, MADE)
 """What never waits for an array's values."""
 
@@ -55,8 +72,12 @@ def kind(home: str, name: str) -> str:
 
 
 def _kind_at_top(name: str) -> str:
+    if name in NEVER_LAZY:
+        return PLAIN
     if name in UFUNCS:
-        return RECORDED if ROWS.get(getattr(np, name).__name__) else VALUES
+        return RECORDED
+    if name in BY_DATA:
+        return VALUES
     if name in host.MAKES.split():
         return MADE
     if name in functions.HOST:

@@ -12,7 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
-from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.array import asarray, lazy, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import reductions
@@ -130,15 +130,21 @@ def _options(choices: Any) -> list[Node]:
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    """See numpy.compress. The length of the result is data: `condition` is computed now."""
-    mask = np.asarray(real(condition))
-    if mask.ndim != 1:
+    """See numpy.compress. The length of the result is data, which is put off where it can be."""
+    if np.ndim(condition) != 1:
         raise ValueError("condition must be a 1-d array")
-    return take(a, np.flatnonzero(mask), axis, out)
+    array = asarray(a)
+    array = array.ravel() if axis is None else array
+    if lazy(condition) and out is None and axis in (None, 0) and array.shape[:1] == condition.shape:
+        return array[condition.astype(bool)]
+    return take(a, np.flatnonzero(real(condition)), axis, out)
 
 
 def extract(condition: Any, arr: Any) -> Any:
-    """See numpy.extract."""
+    """See numpy.extract. The length of the result is data, which is put off where it can be."""
+    array = asarray(arr)
+    if lazy(condition) and condition.size == array.size:
+        return array.ravel()[condition.astype(bool).ravel()]
     return take(arr, np.flatnonzero(real(condition)))
 
 
