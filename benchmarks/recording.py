@@ -16,29 +16,89 @@ from lazytensor.core import cell
 
 BATCH = 200  # few enough that no automatic cut falls into a batch
 NODES = 1000
-OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "x + y": lambda np, x, y: [x + y for _ in range(BATCH)],
-    "x * 2.0": lambda np, x, y: [x * 2.0 for _ in range(BATCH)],
-    "np.sin(x)": lambda np, x, y: [np.sin(x) for _ in range(BATCH)],
+Batch = Callable[[Any, Any, Any, Any, Any], Any]
+"""A batch of calls, given the library, two arrays x and y, a row v of theirs, and a mask m."""
+
+OPERATIONS: dict[str, Batch] = {
+    "x + y": lambda np, x, y, v, m: [x + y for _ in range(BATCH)],
+    "x * 2.0": lambda np, x, y, v, m: [x * 2.0 for _ in range(BATCH)],
+    "np.sin(x)": lambda np, x, y, v, m: [np.sin(x) for _ in range(BATCH)],
 }
 
 
-def record(operation: str, effort: Effort) -> Figures:
+def write_row(np: Any, x: Any, y: Any, v: Any, m: Any) -> None:
+    """`x[0] = v`."""
+    for _ in range(BATCH):
+        x[0] = v
+
+
+def write_part(np: Any, x: Any, y: Any, v: Any, m: Any) -> None:
+    """`x[1:-1] = v`."""
+    for _ in range(BATCH):
+        x[1:-1] = v
+
+
+def add_in_place(np: Any, x: Any, y: Any, v: Any, m: Any) -> Any:
+    """`x += y`, of which jax.numpy makes `x = x + y`."""
+    for _ in range(BATCH):
+        x += y
+    return x
+
+
+CALLS: dict[str, Batch] = {
+    "x[2]": lambda np, x, y, v, m: [x[2] for _ in range(BATCH)],
+    "x[1:-1]": lambda np, x, y, v, m: [x[1:-1] for _ in range(BATCH)],
+    "x[:, 1]": lambda np, x, y, v, m: [x[:, 1] for _ in range(BATCH)],
+    "x[1:-1, 1:-1]": lambda np, x, y, v, m: [x[1:-1, 1:-1] for _ in range(BATCH)],
+    "x[0] = v": write_row,
+    "x[1:-1] = v": write_part,
+    "x += y": add_in_place,
+    "x.sum()": lambda np, x, y, v, m: [x.sum() for _ in range(BATCH)],
+    "x.sum(axis=0)": lambda np, x, y, v, m: [x.sum(axis=0) for _ in range(BATCH)],
+    "x.mean()": lambda np, x, y, v, m: [x.mean() for _ in range(BATCH)],
+    "x.max(axis=1)": lambda np, x, y, v, m: [x.max(axis=1) for _ in range(BATCH)],
+    "np.where(m, x, y)": lambda np, x, y, v, m: [np.where(m, x, y) for _ in range(BATCH)],
+    "np.concatenate": lambda np, x, y, v, m: [np.concatenate([x, y]) for _ in range(BATCH)],
+    "np.maximum(x, 0)": lambda np, x, y, v, m: [np.maximum(x, 0) for _ in range(BATCH)],
+    "np.sqrt(x)": lambda np, x, y, v, m: [np.sqrt(x) for _ in range(BATCH)],
+    "x > 0": lambda np, x, y, v, m: [x > 0 for _ in range(BATCH)],
+    "x @ y": lambda np, x, y, v, m: [x @ y for _ in range(BATCH)],
+    "x.T": lambda np, x, y, v, m: [x.T for _ in range(BATCH)],
+    "x.reshape(-1)": lambda np, x, y, v, m: [x.reshape(-1) for _ in range(BATCH)],
+    "x.astype(int32)": lambda np, x, y, v, m: [x.astype(np.int32) for _ in range(BATCH)],
+}
+"""Twenty common calls."""
+
+FUNCTIONAL: dict[str, Batch] = {
+    "x[0] = v": lambda np, x, y, v, m: [x.at[0].set(v) for _ in range(BATCH)],
+    "x[1:-1] = v": lambda np, x, y, v, m: [x.at[1:-1].set(v) for _ in range(BATCH)],
+}
+"""What jax.numpy has instead of those that write."""
+
+
+def operands(np: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """The arrays of a batch."""
+    x, y, v = (np.ones(n, dtype=np.float32) for n in (shape, shape, shape[-1:]))
+    return x, y, v, np.ones(shape, dtype=bool)
+
+
+def record(operation: str, shape: tuple[int, ...], effort: Effort) -> Figures:
     """One small operation: recorded by us, run by jax.numpy. The computing is not timed."""
-    run = OPERATIONS[operation]
-    lazy = [lnp.ones(8, dtype=lnp.float32), lnp.ones(8, dtype=lnp.float32)]
-    eager = [jnp.ones(8, dtype=jnp.float32), jnp.ones(8, dtype=jnp.float32)]
+    run = (OPERATIONS | CALLS)[operation]
+    run_eager = FUNCTIONAL.get(operation, run)
+    lazytensor.settings.small = 0  # not recording what is so small is another question
+    lazy, eager = operands(lnp, shape), operands(jnp, shape)
 
     def ours() -> float:
         lazytensor.sync()
         kept: list[Any] = []
-        seconds = seconds_of(lambda: kept.extend(run(lnp, *lazy)))
+        seconds = seconds_of(lambda: kept.append(run(lnp, *lazy)))
         lazytensor.sync()
         return seconds / BATCH
 
     def jax_eager() -> float:
         kept: list[Any] = []
-        seconds = seconds_of(lambda: kept.extend(run(jnp, *eager)))
+        seconds = seconds_of(lambda: kept.append(run_eager(jnp, *eager)))
         jax.block_until_ready(kept)
         return seconds / BATCH
 

@@ -8,13 +8,13 @@ from benchmarks import loops, operations, recording, solvers, starting
 from benchmarks.row import Row
 
 
-def _recording(name: str, operation: str) -> Row:
+def _recording(name: str, operation: str, shape: tuple[int, ...] = (8,)) -> Row:
     return Row(
         name,
-        f"record `{operation}`, 8 elements f32",
+        f"record `{operation}`, {'×'.join(map(str, shape))} elements f32",
         "≤ 2.5 µs; ≤ 0.4× jax.numpy",
         lambda m: m["ours"] <= 2.5e-6 and m["ours / jax"] <= 0.4,
-        partial(recording.record, operation),
+        partial(recording.record, operation, shape),
     )
 
 
@@ -84,4 +84,5 @@ TARGETS = [
         starting.importing,
     ),
 ]
-TABLES = {"targets": TARGETS, "ops": operations.rows()}
+RECORDING = [_recording(call, call, (8, 8)) for call in recording.CALLS]
+TABLES = {"targets": TARGETS, "recording": RECORDING, "ops": operations.rows()}
