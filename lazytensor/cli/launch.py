@@ -4,6 +4,8 @@ import importlib
 import json
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ class Launch:
     plain: bool
     repeat: int
     json: Path | None
+    around: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the runs
 
     def start(self) -> int:
         """Run the script and return its exit status; SystemExit passes through."""
@@ -40,7 +43,8 @@ class Launch:
             if not self.plain:
                 swap()
             script = locate(self.name, self.arguments, module=self.module)
-            return self._repeat(script, record.runs)
+            with self.around():
+                return self._repeat(script, record.runs)
         except Missing as missing:
             print(missing, file=sys.stderr)
             return missing.code

@@ -94,12 +94,12 @@ def difference(program: Program, nodes: Sequence[Node | None], known: Sequence[P
 
 
 def _likeness(program: Program, other: Program) -> tuple[int, int]:
-    """How many instructions from the start are equal but for their types; how many are equal."""
+    """How many from the start are equal but for attributes and types; how many are equal."""
     equal = count = 0
     for mine, theirs in zip(program.instructions, other.instructions, strict=False):
-        if mine[:3] != theirs[:3]:
+        if mine[:2] != theirs[:2]:
             break
-        equal += count == equal and mine[3] == theirs[3]
+        equal += count == equal and mine == theirs
         count += 1
     return count, equal
 

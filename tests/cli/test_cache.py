@@ -1,4 +1,4 @@
-"""`lazytensor cache` and `lazytensor doctor` say what is there, and need nothing to be there."""
+"""`lazytensor cache` says what is there, and needs nothing to be there."""
 
 import subprocess
 from collections.abc import Callable
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lazytensor.cli.cache import size
-from lazytensor.cli.doctor import within
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -33,32 +32,6 @@ def test_a_compiled_program_is_listed_and_removed(tmp_path: Path, lazytensor: Ru
     removed = lazytensor("cache", "clear", cwd=tmp_path).stdout
     assert removed.startswith(f"removed {len(listed)} programs")
     assert "programs  0" in lazytensor("cache", "info", cwd=tmp_path).stdout
-
-
-def test_doctor_names_versions_cache_and_settings(tmp_path: Path, lazytensor: Run) -> None:
-    done = lazytensor("doctor", cwd=tmp_path, LAZYTENSOR_PROBE="set by the test")
-    assert (done.returncode, done.stderr) == (0, "")
-    said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert said["LAZYTENSOR_PROBE"] == "set by the test"
-    assert str(tmp_path / "compiled") in said["cache"]
-    assert {"python", "platform", "numpy", "jax", "jaxlib", "torch", "tensorflow"} <= said.keys()
-
-
-@pytest.mark.parametrize(
-    ("found", "bounds", "kept"),
-    [
-        ("2.4.6", "<2.6,>=2.0", True),
-        ("2.10.1", "<2.6,>=2.0", False),
-        ("2.6", "<2.6,>=2.0", False),
-        ("2.0", ">=2.0", True),
-        ("2", ">=2.0.0", True),
-        ("1.26.4", "<2.6,>=2.0", False),
-        ("2.13.0+cpu", "<2.14,>=2.10", True),
-        ("3.0rc1", "<3", False),
-    ],
-)
-def test_versions_within_bounds(found: str, bounds: str, kept: bool) -> None:
-    assert within(found, bounds) is kept
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,11 @@ def device_count() -> int:
     return len(_client().local_devices())
 
 
+def device_names() -> list[str]:
+    """What kind each device is, the one that programs run on first."""
+    return [f"{device} ({device.device_kind})" for device in _client().local_devices()]
+
+
 @cache
 def fingerprint() -> bytes:
     """What a serialised executable depends on besides its program."""

@@ -111,7 +111,7 @@ class errstate(ContextDecorator):
         checked_for = _change(old)
         host.__exit__(*error)
         if "warn" in checked_for.values() and error[0] is None:
-            runtime.sync()
+            runtime.sync(cause="end of errstate")
 
 
 class Flag(NamedTuple):
@@ -152,8 +152,15 @@ def check(
         text = f"{KINDS[kind]} encountered in {name}"
         if mode == "warn":
             _watch(ops.guard(ops.not_(raised), error=RuntimeWarning, text=text))
-        elif mode != "ignore" and bool(runtime.observe(raised)):
+        elif mode != "ignore" and _happened(raised):
             _react(mode, kind, text)
+
+
+def _happened(raised: Node) -> bool:
+    """Whether a flag is set, computed now."""
+    if raised.value is None:
+        runtime.sync(raised, cause="errstate")
+    return bool(runtime.observe(raised))
 
 
 def _react(mode: str, kind: str, text: str) -> None:

@@ -34,7 +34,7 @@ class Masked(ndarray):
     def ref(self) -> Any:
         """The cell of the array that it becomes, now."""
         if self.made is None:
-            runtime.sync(self.mask, self.full)
+            runtime.sync(self.mask, self.full, cause="boolean mask")
             chosen = runtime.observe(self.full)[runtime.observe(self.mask)]
             self.made = Cell(host_leaf(chosen))
         return self.made
@@ -130,7 +130,7 @@ def read(x: Lazy, key: Any) -> Any:
             none = (0, *x.shape[front:])
             return wrap(ops.broadcast(ops.scalar(0, x.dtype), shape=none))
         return _masked(x.node, mask)
-    runtime.sync(x.node, *(y.node for y in lazies(key)))
+    runtime.sync(x.node, *(y.node for y in lazies(key)), cause="boolean mask")
     chosen = runtime.observe(x.node)[real(key)]
     return wrap(host_leaf(np.array(chosen))) if isinstance(chosen, np.ndarray) else chosen
 
@@ -219,7 +219,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 
 def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
-    runtime.sync(x.node, *(y.node for y in lazies((key, value))))
+    runtime.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
     array = runtime.fetch(x.node)
     array[real(key)] = real(value)
     x.ref.write(host_leaf(array))

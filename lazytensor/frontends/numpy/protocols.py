@@ -86,7 +86,8 @@ def iterate(x: ndarray) -> Iterator[Any]:
     if not x.ndim:
         raise TypeError("iteration over a 0-d array")
     if x.ndim == 1 and x.size > _SINGLY:
-        runtime.sync(x.node)  # one program now, rather than as many reads as elements
+        # One program now, rather than as many reads as elements.
+        runtime.sync(x.node, cause="iteration")
         return iter(runtime.fetch(x.node))  # a copy: the loop may write to `x`
     return (getitem(x, i) for i in range(x.shape[0]))
 

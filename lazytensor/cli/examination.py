@@ -1,0 +1,139 @@
+"""What `lazytensor doctor script.py` shows of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+
+from lazytensor.cli.advice import advice
+from lazytensor.cli.finding import Finding, findings
+from lazytensor.cli.ledger import Ledger
+from lazytensor.cli.table import seconds
+
+SLOWEST: Final = 10
+SHOWN: Final = 20
+"""Lines of a section; the record has them all."""
+PARTS: Final = ("cutting", "starting XLA", "compiling", "running", "fallbacks")
+
+
+SECTIONS: Final[dict[str, Callable[[Finding], Counter[str]]]] = {
+    "Fallbacks": lambda finding: finding.tally.fallbacks,
+    "Cuts because a value was asked for": lambda finding: finding.observed,
+    "Compiles, and why": lambda finding: finding.tally.reasons,
+}
+
+
+@contextmanager
+def examined(record: Path | None) -> Iterator[None]:
+    """Watch what runs in the block, and show what was seen, whatever ends it."""
+    ledger = Ledger()
+    start = time.perf_counter()
+    try:
+        with ledger.open():
+            yield
+    finally:
+        elapsed = time.perf_counter() - start
+        found = findings(ledger.sites)
+        if record is not None:
+            record.write_text(json.dumps(_record(found, elapsed), indent=1))
+        sys.stdout.flush()
+        _show(Console(file=sys.__stdout__, highlight=False), found, elapsed)
+
+
+def _record(found: list[Finding], elapsed: float) -> dict[str, Any]:
+    lines = [finding.record() | {"advice": advice(finding)} for finding in found]
+    return {"seconds": elapsed, "lines": lines}
+
+
+def _show(console: Console, found: list[Finding], elapsed: float) -> None:
+    console.rule("lazytensor doctor", align="left")
+    if not found:
+        console.print(f"{seconds(elapsed)}: nothing was computed lazily.")
+        return
+    console.print(_summary(found, elapsed))
+    advised: set[tuple[str, int]] = set()
+    console.print("\n[bold]Slowest lines[/bold]", _slowest(found[:SLOWEST], advised), sep="\n")
+    for title, of in SECTIONS.items():
+        _section(console, title, [(finding, of(finding)) for finding in found], advised)
+
+
+def _summary(found: list[Finding], elapsed: float) -> str:
+    spent = sum(finding.seconds for finding in found)
+    parts = {part: sum(f.tally.parts[part] for f in found) for part in PARTS}
+    shares = [f"{part} {seconds(value)}" for part, value in parts.items() if value > 0]
+    counts = {
+        "cuts": sum(f.cuts for f in found),
+        "compiles": sum(f.compiles for f in found),
+        "loaded from disk": sum(f.tally.ways["loaded from disk"] for f in found),
+        "fallbacks": sum(f.tally.fallbacks.total() for f in found),
+    }
+    said = ", ".join(f"{number} {name}" for name, number in counts.items())
+    return f"{seconds(elapsed)}, of them {seconds(spent)} in programs: {', '.join(shares)}\n{said}"
+
+
+def _slowest(found: list[Finding], advised: set[tuple[str, int]]) -> Table:
+    shown = Table.grid(padding=(0, 2, 0, 0))
+    shown.add_column(justify="right", no_wrap=True)
+    shown.add_column()
+    for finding in found:
+        counts = {
+            "cut": finding.cuts,
+            "compile": finding.compiles,
+            "fallback": finding.tally.fallbacks.total(),
+        }
+        said = ", ".join(f"{n} {name}{'s' * (n > 1)}" for name, n in counts.items() if n)
+        shown.add_row(seconds(finding.seconds), f"[bold]{_where(finding)}[/bold]  {said}")
+        if finding.source.text:
+            shown.add_row("", f"[cyan]{escape(finding.source.text)}[/cyan]")
+        for text in _advice(finding, advised):
+            shown.add_row("", text)
+    return shown
+
+
+def _section(
+    console: Console,
+    title: str,
+    rows: list[tuple[Finding, Counter[str]]],
+    advised: set[tuple[str, int]],
+) -> None:
+    """One line for each of the user's lines that has something of a kind, and what it is."""
+    rows = [(finding, counts) for finding, counts in rows if counts]
+    if not rows:
+        return
+    console.print(f"\n[bold]{title}[/bold]")
+    for finding, counts in rows[:SHOWN]:
+        (first, _), *others = counts.most_common()
+        more = f"; and {len(others)} more" if others else ""
+        console.print(f"  {counts.total()} × {_where(finding)}: {escape(first)}{more}")
+        for text in _advice(finding, advised):
+            console.print(Padding(text, (0, 0, 0, 4)))
+    if len(rows) > SHOWN:
+        console.print(f"  and {len(rows) - SHOWN} more lines (--json FILE has them)")
+
+
+def _advice(finding: Finding, advised: set[tuple[str, int]]) -> list[str]:
+    """What to write instead, once."""
+    if finding.where in advised:
+        return []
+    advised.add(finding.where)
+    return [escape(f"→ {text}") for text in advice(finding).values()]
+
+
+def _where(finding: Finding) -> str:
+    file, line = finding.where
+    if not file:
+        return "outside of your files"
+    near = os.path.relpath(file)
+    return escape(f"{file if near.startswith('..') else near}:{line}")

@@ -1,0 +1,77 @@
+"""What was seen of each line of the user's, the slowest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from lazytensor.cli.ledger import Site, Tally
+from lazytensor.cli.source import Source, source
+
+SILENT = {"automatic cut", "sync()"}
+"""Causes of cuts that are no observation of a value."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line, and what it caused."""
+
+    source: Source
+    tally: Tally
+
+    @property
+    def seconds(self) -> float:
+        """The time that it took, beyond recording."""
+        return self.tally.seconds
+
+    @property
+    def cuts(self) -> int:
+        """Programs that were run for it."""
+        return self.tally.cuts.total()
+
+    @property
+    def observations(self) -> int:
+        """Cuts because a value was asked for."""
+        return self.observed.total()
+
+    @property
+    def observed(self) -> Counter[str]:
+        """The same by cause."""
+        causes = self.tally.cuts.items()
+        return Counter({cause: n for cause, n in causes if cause not in SILENT})
+
+    @property
+    def compiles(self) -> int:
+        """Programs that were compiled for it."""
+        return self.tally.ways["compiled"]
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line."""
+        return self.source.file, self.source.line
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain data."""
+        tally = self.tally
+        return {
+            "file": self.source.file,
+            "line": self.source.line,
+            "text": self.source.text,
+            "seconds": self.seconds,
+            "parts": dict(tally.parts),
+            "cuts": dict(tally.cuts),
+            "ways": dict(tally.ways),
+            "compiles": dict(tally.reasons),
+            "fallbacks": dict(tally.fallbacks),
+        }
+
+
+def findings(sites: dict[Site | None, Tally]) -> list[Finding]:
+    """What was booked, by line; the site of a line that took longest says what stands there."""
+    lines: dict[tuple[str, int], Finding] = {}
+    for site, tally in sorted(sites.items(), key=lambda item: -item[1].seconds):
+        place = Source("", 0) if site is None else source(*site)
+        found = lines.setdefault((place.file, place.line), Finding(place, Tally()))
+        found.tally.add(tally)
+    return sorted(lines.values(), key=lambda finding: -finding.seconds)
