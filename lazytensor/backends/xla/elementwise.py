@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from lazytensor.backends.xla import client
@@ -9,10 +11,14 @@ from lazytensor.backends.xla.attributes import comparison, direction, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS, INTS, SIGNED
+from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS, INTS, SIGNED, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.types import TensorType, tensor_type
+
+Parts = tuple[Value, Value]
+Do = Callable[..., Value]
+"""Emits an instruction, by name, on real parts."""
 
 
 def direct(name: str) -> Lowering:
@@ -57,6 +63,42 @@ def opaque(e: Emitter, x: Value) -> Value:
     return e.op("optimization_barrier", x.type, x) if x.type.dtype in FLOATS else x
 
 
+def by_parts(whole: Lowering, formula: Callable[..., Parts]) -> Lowering:
+    """A row: `whole`, and for complex numbers real arithmetic on the parts.
+
+    LLVM does not vectorise a loop over pairs: ten steps of `z * z + c` where `|z| < 2` took 44 ms,
+    and by parts take 9.
+    """
+
+    def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
+        if type.dtype not in COMPLEX or client.platform() != "cpu":
+            return whole(e, type, *operands)
+        part = type.with_dtype(real_of(type.dtype))
+        given: list[Value] = []
+        for x in operands:
+            halves = parts_of(e, x) if x.type.dtype in COMPLEX else (x,)
+            given += (e.expand(half, type.shape) for half in halves)
+        found = formula(lambda name, *xs: e.op(name, part, *xs), *given)
+        made = e.op("complex", type, *found)
+        made.parts = found
+        return made
+
+    return lower
+
+
+def parts_of(e: Emitter, x: Value) -> Parts:
+    """The real and the imaginary part of a complex value."""
+    if x.parts is None:
+        part = x.type.with_dtype(real_of(x.type.dtype))
+        x.parts = e.op("real", part, x), e.op("imag", part, x)
+    return x.parts
+
+
+def _product(do: Do, a: Value, b: Value, c: Value, d: Value) -> Parts:
+    real = do("subtract", do("multiply", a, c), do("multiply", b, d))
+    return real, do("add", do("multiply", a, d), do("multiply", b, c))
+
+
 def compare(name: str) -> Lowering:
     """A row: a comparison."""
 
@@ -98,10 +140,17 @@ def _reciprocal(x: Node) -> Node:
     return ops.divide(number(1, x), x)
 
 
+def _complex(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    halves = e.expand(x, type.shape), e.expand(y, type.shape)
+    made = e.op("complex", type, *halves)
+    made.parts = halves
+    return made
+
+
 def _part(name: str) -> Lowering:
     def lower(e: Emitter, type: TensorType, x: Value) -> Value:
         if x.type.dtype in COMPLEX:
-            return e.op(name, type, x)
+            return parts_of(e, x)[name == "imag"]
         return x if name == "real" else e.full(0, type)
 
     return lower
@@ -158,11 +207,11 @@ def _heaviside(x: Node, y: Node) -> Node:
 LOWERINGS.update(
     {
         ops.abs: _abs,
-        ops.negate: direct("negate"),
+        ops.negate: by_parts(direct("negate"), lambda do, a, b: (do("negate", a), do("negate", b))),
         ops.sign: expansion(_sign),
         ops.square: expansion(lambda x: ops.multiply(x, x)),
         ops.reciprocal: expansion(_reciprocal),
-        ops.conj: _conj,
+        ops.conj: by_parts(_conj, lambda do, a, b: (a, do("negate", b))),
         ops.real: _part("real"),
         ops.imag: _part("imag"),
         ops.floor: direct("floor"),
@@ -173,22 +222,27 @@ LOWERINGS.update(
         ops.is_finite: _is_finite,
         ops.is_inf: _either_part("is_inf"),
         ops.is_nan: _either_part("is_nan"),
-        ops.add: exact("add"),
-        ops.subtract: exact("subtract"),
-        ops.multiply: exact("multiply"),
+        ops.add: by_parts(exact("add"), lambda do, a, b, c, d: (do("add", a, c), do("add", b, d))),
+        ops.subtract: by_parts(
+            exact("subtract"), lambda do, a, b, c, d: (do("subtract", a, c), do("subtract", b, d))
+        ),
+        ops.multiply: by_parts(exact("multiply"), _product),
         ops.maximum: direct("maximum"),
         ops.minimum: direct("minimum"),
         ops.fmax: _ignoring_nan(ops.maximum),
         ops.fmin: _ignoring_nan(ops.minimum),
         ops.heaviside: expansion(_heaviside),
-        ops.complex_: direct("complex"),
+        ops.complex_: _complex,
         ops.equal: compare("EQ"),
         ops.not_equal: compare("NE"),
         ops.less: compare("LT"),
         ops.less_equal: compare("LE"),
         ops.greater: compare("GT"),
         ops.greater_equal: compare("GE"),
-        ops.select: direct("select"),
+        ops.select: by_parts(
+            direct("select"),
+            lambda do, m, a, b, c, d: (do("select", m, a, c), do("select", m, b, d)),
+        ),
         ops.clamp: expansion(lambda low, x, high: ops.minimum(ops.maximum(x, low), high)),
         ops.guard: lambda e, type, ok, **_: ok,
         ops.guarded: lambda e, type, x, ok: x,

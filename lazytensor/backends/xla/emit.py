@@ -35,10 +35,20 @@ class Value:
     know it, since it would reassociate (x + 1e16) - 1e16. `stored` says that it is an input, and so
     in memory as it is. `update` is what was last written into
     it and where, if it is not kept: (value, starts, strides). `turned` is what it is the transpose
-    of, and by which axes.
+    of, and by which axes. `parts` are its real and its imaginary part, where they are known.
     """
 
-    __slots__ = ("_emitter", "_ir", "constant", "opaque", "stored", "turned", "type", "update")
+    __slots__ = (
+        "_emitter",
+        "_ir",
+        "constant",
+        "opaque",
+        "parts",
+        "stored",
+        "turned",
+        "type",
+        "update",
+    )
 
     def __init__(
         self,
@@ -55,6 +65,7 @@ class Value:
         self.stored = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
         self.turned: tuple[Value, tuple[int, ...]] | None = None
+        self.parts: tuple[Value, Value] | None = None
 
     @property
     def ir(self) -> ir.Value:
