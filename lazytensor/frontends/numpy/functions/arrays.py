@@ -46,6 +46,10 @@ def array(
         copy = _COPIES[copy]
     elif isinstance(copy, str):
         np.array(0, copy=copy)  # type: ignore[call-overload]  # raises
+    elif copy is not None:
+        copy = bool(copy)
+    if copy is False and not issubclass(type(object), Lazy):
+        np.array(object, dtype, copy=False)  # raises unless it can be seen as it is
     if ndmax is not None:
         given = np.array(real(object), dtype, order=order, ndmin=ndmin, ndmax=ndmax)
         return entered(given, (object,))
