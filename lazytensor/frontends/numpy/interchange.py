@@ -1,4 +1,4 @@
-"""Arrays to and from other libraries: DLPack, and Python's buffers.
+"""Arrays to and from other libraries by DLPack.
 
 A lazy array has no memory of its own that others could share: it may be overwritten or moved by the
 program that uses it last. So everything crosses by copy, also where `copy=False` is asked for;
@@ -37,8 +37,3 @@ def to_dlpack(
 def dlpack_device(x: Lazy) -> tuple[int, int]:
     """`__dlpack_device__`: where what `__dlpack__` gives is."""
     return _CPU
-
-
-def to_buffer(x: Lazy, flags: int, /) -> memoryview:
-    """`__buffer__`, from Python 3.12 on: the values, which belong to who asked for them."""
-    return runtime.fetch(x.node).data

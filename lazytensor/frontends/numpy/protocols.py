@@ -39,6 +39,11 @@ def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
+def to_buffer(x: Lazy, flags: int, /) -> memoryview:
+    """`__buffer__`, from Python 3.12 on: a copy, which belongs to who asked for it."""
+    return fetched(x).data
+
+
 def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
     function = lazy_ufunc(real) or special.counterpart(real)
@@ -168,7 +173,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "__format__": formatted,
     "__dlpack__": interchange.to_dlpack,
     "__dlpack_device__": interchange.dlpack_device,
-    "__buffer__": interchange.to_buffer,
+    "__buffer__": to_buffer,
     "tobytes": host_method("tobytes"),
     "tofile": host_method("tofile"),
     "dump": host_method("dump"),
