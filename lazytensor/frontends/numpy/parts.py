@@ -29,7 +29,8 @@ from lazytensor.frontends.numpy import small
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new
 
 SECONDS_PER_OPERATION: Final = 3e-5
-"""What recording and running a small operation takes."""
+"""What recording and running a small operation takes, its share in copies of the array apart."""
+OPERATIONS_A_CUT: Final = 32
 SECONDS_PER_BYTE: Final = 5e-10
 SECONDS_PER_CUT: Final = 4e-4
 LARGEST_FACTOR: Final = 2**22
@@ -195,8 +196,9 @@ def _fetch(cell: Cell) -> bool:
     if heat.node is not node:
         heat.count, heat.node = 0, node
     heat.count += 1
-    price = heat.price * (SECONDS_PER_CUT + type.nbytes * SECONDS_PER_BYTE)
-    if heat.count * SECONDS_PER_OPERATION < price:
+    copying = type.nbytes * SECONDS_PER_BYTE
+    each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
+    if heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
         return False
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
