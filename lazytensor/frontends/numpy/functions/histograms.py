@@ -20,6 +20,7 @@ from lazytensor.frontends.numpy.functions.indices import every, known
 from lazytensor.frontends.numpy.promotion import convert, operand, result_type
 
 NOT_FINITE = "autodetected range is not finite"
+CROWDED = "Too many bins for data range. Cannot create %d finite-sized bins."
 FALLING = "`bins` must increase monotonically, when an array"
 
 
@@ -62,8 +63,10 @@ def _edges(line: Node, bins: Any, range: Any) -> tuple[Node, bool]:
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
         low, high = _outer(line, range)
-        dtype = line.type.dtype if line.type.dtype.kind == "f" else F64
-        return convert(_spaced(low, high, count), dtype), True
+        dtype = result_type(line.type.dtype, *(range if range is not None else ()))
+        edges = convert(_spaced(low, high, count), dtype if dtype.kind == "f" else F64)
+        rises = every(ops.less(_part(edges, 0, count), _part(edges, 1, count)))
+        return ops.guarded(edges, ops.guard(rises, error=ValueError, text=CROWDED % count)), True
     edges = operand(bins)
     if edges.type.ndim != 1:
         raise ValueError("`bins` must be 1d, when an array")
@@ -178,6 +181,8 @@ def histogramdd(
     ranges: Any = [None] * depth if range is None else list(range)
     if len(each) != depth or len(ranges) != depth:
         np.histogramdd(np.zeros((1, depth)), [1] * len(each), ranges)  # raises
+    if any(np.ndim(b) == 0 and real(b) < 1 for b in each):
+        raise ValueError("`bins` must be positive, when an integer")
     edges = [_edges(x, b, r)[0] for x, b, r in zip(columns, each, ranges, strict=True)]
     shape = tuple(e.type.size - 1 for e in edges)
     place, inside = scalar(0, S64), scalar(True, BOOL)

@@ -123,6 +123,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
         raise ValueError(f"{len(sizes)} sequences of coordinates are needed, got {len(given)}")
     if any(node.type.dtype.kind not in "iu" for node in given):
         raise TypeError("only int indices permitted")
+    if 0 in sizes and all(node.type.size for node in given):
+        np.ravel_multi_index([np.zeros(1, np.intp)] * len(sizes), sizes)  # raises
     total: Node = scalar(0, S64)
     steps = _strides(sizes, order)
     for node, n, how, step in zip(given, sizes, modes, steps, strict=True):
