@@ -111,7 +111,7 @@ def test_every_advice_is_given_in_a_test() -> None:
 
 
 def test_the_report_names_lines_and_reasons(project: Write, lazytensor: Run) -> None:
-    text = "import numpy as np\nx = np.array([1.0])\nfor i in 3, 5:\n    print(np.sin(x).sum() * i)\n"
+    text = "import numpy as np\nx = np.array([1.0])\nfor i in 3, 5:\n    print(np.sin(x[0]) * i)\n"
     done = lazytensor("doctor", "s.py", cwd=project({"s.py": text}), LAZYTENSOR_TIER="compile")
     printed, report = done.stdout.split("lazytensor doctor ")
     assert len(printed.splitlines()) == 2

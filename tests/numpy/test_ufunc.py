@@ -322,7 +322,7 @@ def test_attributes_are_numpys() -> None:
         lazy, real = getattr(lnp, name), getattr(numpy, name)
         for attribute in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature"):
             assert getattr(lazy, attribute) == getattr(real, attribute)
-        assert (lazy.__name__, repr(lazy), lazy.__doc__) == (name, repr(real), real.__doc__)
+        assert (lazy.__name__, repr(lazy)) == (name, repr(real))
         assert isinstance(lazy, lnp.ufunc)
         assert isinstance(real, lnp.ufunc)
     assert lnp.abs is lnp.absolute

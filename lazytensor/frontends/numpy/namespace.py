@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import checks, functions, standard
+from lazytensor.frontends.numpy import checks, functions, laziness, standard
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import fallback, lazies
 from lazytensor.frontends.numpy.flat import flatiter
@@ -19,12 +19,18 @@ from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """See numpy.shares_memory."""
+    """Lazy.
+
+    See numpy.shares_memory.
+    """
     return overlap(a, b, np.shares_memory, max_work)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """See numpy.may_share_memory."""
+    """Lazy.
+
+    See numpy.may_share_memory.
+    """
     return overlap(a, b, np.may_share_memory, max_work)
 
 
@@ -96,7 +102,7 @@ def computed(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = getattr(function, "__name__", type(function).__name__)
-    call.__doc__ = function.__doc__
+    call.__doc__ = laziness.said(laziness.FALLS, call.__name__, function.__doc__)
     return call
 
 

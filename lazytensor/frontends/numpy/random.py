@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.assignment import assign
 from lazytensor.frontends.numpy.fallback import real
@@ -35,7 +36,7 @@ def drawn(name: str, function: Function) -> Function:
             kwargs = {key: real(value) for key, value in kwargs.items()}
         return entered(function(*args, **kwargs), args, kwargs)
 
-    return dressed(call, function)
+    return dressed(call, function, laziness.DRAWS)
 
 
 def _in_place(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -66,7 +67,7 @@ def _method(kind: type, name: str) -> Function:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return draw(self._plain, *args, **kwargs)
 
-    return dressed(call, real_method)
+    return dressed(call, real_method, laziness.DRAWS)
 
 
 def _methods(kind: type) -> dict[str, Function]:
@@ -112,14 +113,20 @@ for _kind, _plain in ((Generator, np.random.Generator), (RandomState, np.random.
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """See numpy.random.default_rng."""
+    """Drawn at once, by NumPy; what is drawn is lazy.
+
+    See numpy.random.default_rng.
+    """
     if isinstance(seed, Generator):
         return seed
     return Generator(np.random.default_rng(real(seed)).bit_generator)
 
 
 def seed(seed: Any = None) -> None:
-    """See numpy.random.seed."""
+    """Drawn at once, by NumPy; what is drawn is lazy.
+
+    See numpy.random.seed.
+    """
     np.random.seed(real(seed))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import runtime
+from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 
@@ -33,7 +34,7 @@ def _computing(name: str, place: int) -> Function:
             args = (*args[:place], _computed(args[place]), *args[place + 1 :])
         return real(*args, **kwargs)
 
-    return dressed(check, real)
+    return dressed(check, real, laziness.HOST)
 
 
 def _computed(function: Function) -> Function:

@@ -15,7 +15,15 @@ from numpy.lib import NumpyVersion
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import checks, foreign, loops, masked, parts, ufunc_methods
+from lazytensor.frontends.numpy import (
+    checks,
+    foreign,
+    laziness,
+    loops,
+    masked,
+    parts,
+    ufunc_methods,
+)
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
@@ -55,7 +63,8 @@ class ufunc(metaclass=UfuncType):
         self.loops: dict[Any, loops.Loop] = {}
         self.nin, self.nout = real.nin, real.nout
         self.__name__ = self.__qualname__ = real.__name__
-        self.__doc__ = real.__doc__
+        line = laziness.LAZY if row else laziness.FALLS
+        self.__doc__ = laziness.said(line, real.__name__, real.__doc__)
         self.__module__ = "lazytensor.numpy"  # where pickle finds it
         self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
         self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}))

@@ -45,6 +45,7 @@ from lazytensor.frontends.numpy.functions import (
     writing,
 )
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily, method
+from lazytensor.frontends.numpy.laziness import line
 
 _MODULES: Final = (
     arrays,
@@ -87,7 +88,7 @@ LAZY: Final[dict[str, Function]] = {
     },
     **numpys.LAZY,
     **{
-        name: dressed(made_of(function, getattr(np, name)), getattr(np, name))
+        name: dressed(made_of(function, getattr(np, name)), getattr(np, name), line(name))
         for module, made_of in _MAKERS.items()
         for name, function in module.PLAIN.items()
     },

@@ -15,7 +15,7 @@ import numpy as np
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import parts
+from lazytensor.frontends.numpy import laziness, parts
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
@@ -69,7 +69,7 @@ def lazily(name: str, function: Function, real: Function) -> Function:
         except Unsupported:
             return fallback(name, real, args, kwargs)
 
-    return dressed(remembered(name, call), real)
+    return dressed(remembered(name, call), real, laziness.line(name))
 
 
 def method(name: str, function: Function) -> Function:
@@ -85,7 +85,7 @@ def method(name: str, function: Function) -> Function:
             return fallback(name, real, (self, *args), kwargs)
 
     made = remembered(name, call)
-    made.__name__, made.__doc__ = name, real.__doc__
+    made.__name__, made.__doc__ = name, laziness.said(laziness.line(name), name, real.__doc__)
     return made
 
 
@@ -97,12 +97,13 @@ def hosted(name: str, real: Function) -> Function:
             return on_host(name, real, args, kwargs)
         return entered(real(*args, **kwargs), args, kwargs)
 
-    return dressed(call, real)
+    return dressed(call, real, laziness.HOST)
 
 
-def dressed(call: Function, real: Function) -> Function:
-    """`call` with the name, the text and the signature of `real`."""
+def dressed(call: Function, real: Function, line: str = laziness.LAZY) -> Function:
+    """`call` with the name and the signature of `real`, and its text with `line` in it."""
     update_wrapper(call, real, updated=())
+    call.__doc__ = laziness.said(line, call.__name__, real.__doc__)
     call.__module__ = "lazytensor.numpy"
     for name in ("__signature__", "__text_signature__"):
         if hasattr(real, name):

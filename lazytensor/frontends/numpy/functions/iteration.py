@@ -65,7 +65,10 @@ class WritingIterator:
 
 
 def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """See numpy.nditer."""
+    """Cuts the graph: NumPy computes it; arrays that it gives are lazy again.
+
+    See numpy.nditer.
+    """
     if not has_lazy(op):
         return np.nditer(op, flags, op_flags, *args, **kwargs)
     words = {word for item in op_flags or () for word in ([item] if type(item) is str else item)}

@@ -1,0 +1,38 @@
+"""What a function's text says first: whether it is lazy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LAZY: Final = "Lazy."
+OFTEN: Final = (
+    "Lazy, but for arguments with which the shape or the dtype of the result is data: then it cuts "
+    "the graph."
+)
+CUTS: Final = "Cuts the graph: what it gives, or how much of it, is data."
+HOST: Final = "Cuts the graph: NumPy computes it; arrays that it gives are lazy again."
+DRAWS: Final = "Drawn at once, by NumPy; what is drawn is lazy."
+FALLS: Final = "Falls back to NumPy, with a warning."
+LINES: Final = (LAZY, OFTEN, CUTS, HOST, DRAWS, FALLS)
+
+_NAMED: Final = {
+    OFTEN: "array histogram matrix_rank poly qr where",
+    CUTS: "allclose argwhere array_equal array_equiv bincount flatnonzero nonzero piecewise "
+    "real_if_close trim_zeros",
+}
+_LINES: Final = {name: line for line, names in _NAMED.items() for name in names.split()}
+
+
+def line(name: str) -> str:
+    """What is said of a function that records."""
+    return _LINES.get(name, LAZY)
+
+
+def said(line: str, name: str, text: str | None) -> str:
+    """NumPy's text of a function, the line put in front, or after the signature it starts with."""
+    if not text:
+        return line
+    first, _, rest = text.partition("\n")
+    if first.startswith(f"{name}("):
+        return f"{first}\n\n{line}\n{rest}"
+    return f"{line}\n{text}" if text.startswith("\n") else f"{line}\n\n{text}"
