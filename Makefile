@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 EXTRAS := dev,bench
 
-.PHONY: demo test test-all array-api bench lint clean
+.PHONY: demo test test-all fuzz array-api bench lint clean
 
 demo: $(STAMP)
 	$(BIN)/python -m lazytensor demo
@@ -23,6 +23,11 @@ test: lint
 # Thirty times as many random programs.
 test-all: lint
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=7200
+	$(BIN)/python -m tests.fuzz
+
+# Random programs, 100,000 lines of them, with NumPy and with ours in step.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz
 
 # The array API standard's tests, from the checkout that ARRAY_API_TESTS names.
 array-api: $(STAMP)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.fuzz.templates import BINARY, REDUCTIONS, TEMPLATES, UNARY
+from tests.fuzz.templates import BINARY, INTO_OUT, REDUCTIONS, TEMPLATES, UNARY
 
 Hole = Callable[["Draft"], str]
 
@@ -227,6 +227,7 @@ HOLES: dict[str, Hole] = {
     "f": lambda d: d.rng.choice(UNARY),
     "g": lambda d: d.rng.choice(BINARY),
     "r": lambda d: d.rng.choice(REDUCTIONS),
+    "s": lambda d: d.rng.choice(INTO_OUT),
     "op": lambda d: d.rng.choice(["+", "-", "*", "//", "%", "<", ">=", "==", "!=", "&", "|", "^"]),
     "iop": lambda d: d.rng.choice(["+=", "-=", "*=", "//=", "%=", "&=", "|=", "^="]),
     "k": lambda d: str(d.rng.randint(-2, 3)),
@@ -234,6 +235,6 @@ HOLES: dict[str, Hole] = {
 }
 """Per name: what goes in."""
 
-_FREE = {"new", "x", "any", "create", "number", "dtype", "f", "g", "r", "op", "iop", "k", "n"}
+_FREE = {"new", "x", "any", "create", "number", "dtype", "f", "g", "r", "s", "op", "iop", "k", "n"}
 _FREE |= {"layout"}
 """Holes that need not fit an array."""

@@ -20,6 +20,8 @@ add subtract multiply maximum minimum floor_divide remainder less equal greater_
 logical_and logical_xor logical_or bitwise_or bitwise_and bitwise_xor fmod fmax
 """)
 REDUCTIONS = _words("sum max min any all argmax argmin prod cumsum ptp")
+INTO_OUT = _words("sum prod any all argmax")
+"""Those that write to an array of another dtype, or of none of their shapes, by plain rules."""
 
 _VIEWS = """
 {new} = {x}[{key}]
@@ -93,9 +95,9 @@ _WRITES = """
 {x}.flat = np.copy({v})
 np.copyto({x}, {v})
 np.copyto({x}, {v}, where={mask})
-np.put({x}, {integers}, {v})
+np.put({x}, {integers}, {v}, mode='wrap')
 np.putmask({x}, {mask}, {v})
-np.place({x}, {mask}, {v})
+np.place({x}, {mask}, np.copy({v}))
 {x}.real = {v}
 {x}.sort({axis})
 np.fill_diagonal({x}, {number})
@@ -104,7 +106,7 @@ np.{g}({x}, {v}, out={y})
 np.{g}({x}, {v}, out={x}[{key}])
 np.{g}({x}, {v}, out={y}, where={mask})
 np.{f}({x}, out={y})
-{x}.{r}({axes}, out={y})
+{x}.{s}({axes}, out={y})
 np.clip({x}, -3, {v}, out={x})
 {x}[{key}], {x}[{key2}] = {x}[{key2}], {x}[{key}]
 """
@@ -112,7 +114,6 @@ _FLAGS = """
 {x}.flags.writeable = False
 {x}.setflags(write=True)
 {x}.shape = {shape}
-see({x}.base is {y})
 see(np.shares_memory({x}, {y}), np.may_share_memory({x}, {any}))
 """
 _VALUES = """
@@ -141,7 +142,7 @@ see(np.unique({x}, return_counts=True))
 see(np.mean({x}, {axes}), np.var({x}))
 see({x} / {v})
 see(np.sqrt(abs({x})))
-see(np.median({x}, {axes}))
+see(np.median({x}, {axis}))
 see(np.exp(np.clip({x}, -3, 3)))
 see(bool({x}))
 barrier()
@@ -163,7 +164,7 @@ _ARITHMETIC = """
 {new} = {x} << {n}
 {new} = {x} >> {n}
 {new} = {x} ** 3
-{new} = np.{g}({x}, {v}, dtype={dtype})
+{new} = np.{g}({x}, {y}, dtype={dtype})
 {new} = np.{g}({x}, {v}, casting='safe')
 {new} = np.{g}({x}, {v}, order='{layout}')
 {new} = np.where({mask}, {v}, {v2})
@@ -180,13 +181,13 @@ _REDUCTIONS = """
 {new} = np.sum({x}, axis={axes}, where={mask})
 {new} = np.max({x}, axis={axes}, initial={k}, where={mask})
 {new} = np.{g}.reduce({x}, axis={axis})
-{new} = np.{g}.accumulate({x}, axis={axis})
+{new} = np.{g}.accumulate({x}, axis={axis}).copy()
 {new} = np.{g}.outer({x}, {y}).copy()
-{new} = np.{g}.reduceat({x}, [0, {n}])
+{new} = np.{g}.reduceat({x}, [0, {n}]).copy()
 {new} = np.count_nonzero({x}, axis={axes})
 {new} = np.cumsum({x}, {axis}, dtype={dtype})
 {new} = {x}.trace()
-{new} = np.dot({x}, {y})
+{new} = np.dot({x}, {y}).copy()
 {new} = {x} @ {y}
 {new} = {x} @ {x}.T
 {new} = np.tensordot({x}, {y}, {n})
@@ -219,7 +220,7 @@ _JOINS = """
 {new} = np.vstack([{x}, {y}]).copy()
 {new} = np.dstack([{x}, {x}]).copy()
 {new} = np.column_stack([{x}, {y}]).copy()
-{new} = np.tile({x}, {n})
+{new} = np.tile({x}, {n}).copy()
 {new} = np.roll({x}, {k}, {axis})
 {new} = np.roll({x}, {k})
 {new} = np.pad({x}, {n}).copy()
@@ -238,7 +239,7 @@ _JOINS = """
 {new} = np.unique({x})
 {new} = np.ediff1d({x})
 {new} = np.isin({x}, {y})
-{new} = np.meshgrid({x}, {y})[{n}]
+{new} = np.meshgrid(np.copy({x}), np.copy({y}))[{n}]
 {new} = np.block([{x}, {x}]).copy()
 """
 

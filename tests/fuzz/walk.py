@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 import numpy
 
@@ -40,7 +41,10 @@ def walk(numbers: Iterable[int]) -> list[str]:
 
 def _next(pair: Pair, rng: random.Random) -> Iterator[str]:
     yield grammar.line(rng, pair.pool())
-    while (line := pair.tame()) is not None:
+    for attempt in count():  # views of other dtypes can make each other wild for ever
+        line = pair.tame(for_good=attempt > 1)
+        if line is None:
+            break
         yield line
     if len(pair.pool()) > MOST_ARRAYS:
         yield f"del {rng.choice(list(pair.pool()))}"

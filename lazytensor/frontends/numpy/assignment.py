@@ -47,6 +47,16 @@ def source(value: Any, dtype: np.dtype) -> Node:
         return host_leaf(made)
 
 
+def plain(value: Any, dtype: np.dtype) -> Any:
+    """`value` as NumPy assigns it to elements: its own numbers must fit into signed integers.
+
+    Raises: OverflowError, ValueError.
+    """
+    if isinstance(value, np.generic) and dtype.kind == "i" and value.dtype.kind in "iuf":
+        return int(value)
+    return value
+
+
 def spread(node: Node, type: TensorType) -> Node:
     """`node` broadcast to the shape of `type`; extra leading axes of length 1 are dropped."""
     shape, wanted = node.type.shape, type.shape

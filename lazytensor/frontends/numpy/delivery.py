@@ -36,7 +36,7 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
 
 def check_writeable(out: Any) -> None:
     """Raise NumPy's error if `out` is a lazy scalar, or an array that must not be written to."""
-    if isinstance(out, Scalar):
+    if isinstance(out, Scalar | np.generic):
         raise TypeError("return arrays must be of ArrayType")
     if isinstance(out, Lazy) and out._shadow is not None and not out._shadow.flags.writeable:
         raise ValueError("output array is read-only")

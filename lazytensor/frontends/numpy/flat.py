@@ -10,12 +10,12 @@ import numpy as np
 from lazytensor.core import ops, runtime
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
-from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem, setitem
-from lazytensor.frontends.numpy.reinterpretation import flat_view
+from lazytensor.frontends.numpy.reinterpretation import check_settable, flat_view
 
 MOST_AXES: Final = 32
 
@@ -70,7 +70,14 @@ class flatiter:
         part = getitem(row, key)
         if type(part) is ndarray:
             value = wrap(_repeated(source(value, self.base.dtype), part.size))
-        setitem(row, key, value)
+            if not value.size:
+                return  # NumPy finds nothing to write, and is content
+        try:
+            setitem(row, key, value)
+        except (TypeError, OverflowError):
+            if type(part) is ndarray:
+                raise
+            raise ValueError("Error setting single item of array.") from None
 
     def __delitem__(self, key: Any) -> None:
         raise TypeError("Cannot delete iterator elements")
@@ -109,13 +116,14 @@ def _places(key: Any, size: int) -> Any:
     return np.arange(size).flat[real(key)]
 
 
-def flat(x: ndarray) -> flatiter:
+def flat(x: Any) -> flatiter:
     """`x.flat`."""
     if x.ndim > MOST_AXES:
         _ = np.empty(x.shape).flat  # raises
-    return flatiter(x)
+    return flatiter(wrap(x.node) if type(x) is Scalar else x)  # a scalar is never written to
 
 
 def set_flat(x: ndarray, value: Any) -> None:
     """`x.flat = value`."""
+    check_settable(x, "flat")
     flatiter(x)[:] = value

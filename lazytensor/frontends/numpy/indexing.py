@@ -18,7 +18,7 @@ from lazytensor.core.settings import settings
 from lazytensor.core.types import Shape, TensorType, tensor_type
 from lazytensor.frontends.numpy import parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
-from lazytensor.frontends.numpy.assignment import is_same, settled, source, spread
+from lazytensor.frontends.numpy.assignment import is_same, plain, settled, source, spread
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.plans import limits
 from lazytensor.frontends.numpy.promotion import WEAK, recast
@@ -250,6 +250,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
 
 def _fitted(found: Plan, value: Any) -> Node:
     """`value` as it is written. Raises: ValueError, TypeError."""
+    value = plain(value, found.type.dtype)
     given = source(value, found.type.dtype)
     if found.scalar and given.type.ndim:
         np.empty(1, found.type.dtype)[0] = dummy(given.type)  # whether it takes an array here

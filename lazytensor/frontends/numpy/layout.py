@@ -34,6 +34,23 @@ def _keep(result: Lazy, operands: Iterable[Any]) -> None:
         result._shadow = along(kind, axes)
 
 
+def lay_out_like(result: Lazy, x: Any, order: Any = "K") -> None:
+    """Give a copy of `x` the layout that `order` says. Raises: ValueError, TypeError."""
+    if order in ("A", "a"):
+        order = "F" if shadow(x).flags.fnc else "C"
+    if order not in ("K", "k", None):
+        lay_out_as(result, order)
+        return
+    layout = x._shadow if issubclass(type(x), Lazy) else x
+    if not isinstance(layout, np.ndarray) or layout.ndim < 2 or layout.flags.c_contiguous:
+        return
+    steps = layout.strides
+    axes = range(layout.ndim)
+    order = axes[::-1] if layout.flags.fnc else sorted(axes, key=lambda axis: -abs(steps[axis]))
+    if list(order) != list(axes):
+        result._shadow = along(result.ref.type, tuple(order))
+
+
 def lay_out_as(result: Lazy, order: Any, *operands: Any) -> None:
     """Give a new array the layout that `order` says. Raises: ValueError, TypeError."""
     if order in ("K", "k", None):
@@ -60,10 +77,9 @@ def _layout(x: Any) -> list[Layout]:
 
 
 def _fortran(operands: Iterable[Any]) -> bool:
-    """Whether every array lies in columns, and one lies not in rows."""
+    """Whether every array lies in columns."""
     found = [shadow(x) if isinstance(x, Lazy) else x for x in operands]
-    flags = [x.flags for x in found if isinstance(x, np.ndarray)]
-    return all(f.f_contiguous for f in flags) and not all(f.c_contiguous for f in flags)
+    return all(x.flags.f_contiguous for x in found if isinstance(x, np.ndarray))
 
 
 @lru_cache(maxsize=4096)

@@ -20,10 +20,10 @@ from lazytensor.frontends.numpy import (
     standard,
 )
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_result
-from lazytensor.frontends.numpy.assignment import assign
+from lazytensor.frontends.numpy.assignment import assign, plain
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
-from lazytensor.frontends.numpy.layout import lay_out_as
+from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import canonical, recast
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
@@ -60,7 +60,7 @@ def ordered(node: Node, x: Lazy, order: Any) -> Any:
     if type(x) is Scalar:
         return wrap_result(node)
     array = wrap(node)
-    lay_out_as(array, order, x)
+    lay_out_like(array, x, order)
     return array
 
 
@@ -80,7 +80,11 @@ def fill(x: ndarray, value: Any) -> None:
     """`x.fill(value)`."""
     if flags.is_read_only(x):
         raise ValueError("assignment destination is read-only")
-    assign(x.ref, value)
+    if np.ndim(value):
+        np.empty(x.shape, x.dtype).fill(
+            np.zeros(np.shape(value))
+        )  # NumPy says what it thinks of it
+    assign(x.ref, plain(value, x.dtype))
 
 
 def late(name: str) -> Callable[..., Any]:

@@ -20,9 +20,10 @@ from lazytensor.frontends.numpy.array import (
     wrap_view,
 )
 from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.numerics import filled
-from lazytensor.frontends.numpy.promotion import canonical, supported
-from lazytensor.frontends.numpy.shadow import read_only, shadow, shadow_of_type
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, canonical, supported
+from lazytensor.frontends.numpy.shadow import read_only, same_elements, shadow, shadow_of_type
 
 
 def through(x: Lazy, layout: np.ndarray, *steps: Step) -> Any:
@@ -49,17 +50,28 @@ def imag(x: Lazy) -> Any:
     if type(x) is Scalar:
         return wrap_result(filled(0, x.node))
     made = wrap(filled(0, x.node))
-    made._shadow = read_only(shadow_of_type(made.type))
+    lay_out_like(made, x, "A")
+    made._shadow = read_only(shadow(made))
     return made
+
+
+def check_settable(x: Lazy, name: str) -> None:
+    """Raise NumPy's error for an attribute of a scalar."""
+    if type(x) is Scalar:
+        raise AttributeError(f"attribute {name!r} of 'numpy.generic' objects is not writable")
 
 
 def set_real(x: ndarray, value: Any) -> None:
     """`x.real = value`."""
-    real(x)[...] = np.asarray(value) if type(value) is complex else value
+    check_settable(x, "real")
+    if issubclass(type(value), Lazy) and same_elements(real(x), value):
+        return
+    real(x)[...] = np.asarray(value) if type(value) in PYTHON_NUMBERS else value
 
 
 def set_imag(x: ndarray, value: Any) -> None:
     """`x.imag = value`."""
+    check_settable(x, "imag")
     if x.dtype.kind != "c":
         raise TypeError("array does not have imaginary part to set")
     imag(x)[...] = value
@@ -103,8 +115,7 @@ def setfield(x: ndarray, val: Any, dtype: Any, offset: Any = 0) -> None:
 
 def set_shape(x: ndarray, value: Any) -> None:
     """`x.shape = value`."""
-    if type(x) is Scalar:
-        raise AttributeError("attribute 'shape' of 'numpy.generic' objects is not writable")
+    check_settable(x, "shape")
     layout = shadow(x).view()
     layout.shape = value  # NumPy says whether that takes a copy
     x.ref, x._shadow = x.ref.view(ops.reshape_step(layout.shape)), layout

@@ -10,6 +10,7 @@ import numpy as np
 
 from lazytensor.core import runtime
 from lazytensor.frontends.numpy.array import Lazy, Scalar
+from lazytensor.frontends.numpy.fallback import real
 
 
 def value(x: Lazy) -> Any:
@@ -31,7 +32,8 @@ def number(kind: Any) -> Any:
     def convert(x: Lazy) -> Any:
         if x.ndim:
             return kind(np.broadcast_to(np.zeros((), x.dtype), x.shape))  # raises
-        return kind(runtime.observe(x.node)[()])
+        array = runtime.observe(x.node)
+        return kind(array[()] if type(x) is Scalar else array.item())
 
     return convert
 
@@ -100,7 +102,7 @@ SCALAR_DUNDERS = {
     "is_integer": delegated("is_integer"),
     "hex": delegated("hex"),
     "bit_count": delegated("bit_count"),
-    "fill": delegated("fill"),  # of an array made of it, as NumPy does it
+    "fill": lambda x, item: value(x).fill(real(item)),  # it fills an array made of the scalar
     "sort": delegated("sort"),
 }
 DUNDERS = {

@@ -165,7 +165,12 @@ def write(x: Any, key: Any, value: Any) -> None:
 
 def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     """Bring `value` in at the elements selected: `set`, `add`, `mul`, `min` or `max`."""
-    chosen = parse(x, key)
+    try:
+        chosen = parse(x, key)
+    except IndexError:
+        if mode == "set":  # NumPy looks at the value's shape before it looks at the indices
+            np.empty(x.shape, x.dtype)[real(key)] = dummy(source(value, x.dtype).type)
+        raise
     view = chosen.view
     updates = recast(source(value, view.dtype), view.dtype)
     shape = chosen.shape() if chosen.indices else view.shape

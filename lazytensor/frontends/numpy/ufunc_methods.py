@@ -26,7 +26,6 @@ from lazytensor.frontends.numpy.promotion import (
     canonical,
     convert,
     operand,
-    supported,
 )
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_lik
 from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
 from lazytensor.frontends.numpy.functions.views import in_shape
-from lazytensor.frontends.numpy.layout import lay_out_as
+from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import (
     CANONICAL,
     PYTHON_NUMBERS,
@@ -78,7 +78,7 @@ def _in_order(made: Any, source: Any, order: Any) -> Any:
     if issubclass(type(source), Lazy):
         return laid_out_like(made, source, order)
     if type(source) is np.ndarray:
-        lay_out_as(made, order, source)
+        lay_out_like(made, source, order)
     return made
 
 

@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered
 from lazytensor.frontends.numpy.functions.rebound import CREATION
-from lazytensor.frontends.numpy.layout import lay_out_as
+from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import (
     PYTHON_NUMBERS,
     canonical,
@@ -147,7 +147,7 @@ def _like(name: str) -> Function:
 def laid_out_like(made: ndarray, array: Any, order: Any) -> ndarray:
     """A new array laid out as `array` is, if `order` says so."""
     if made.ndim == array.ndim or order not in ("K", "k", None):
-        lay_out_as(made, order, array)
+        lay_out_like(made, array, order)
     return made
 
 

@@ -60,9 +60,9 @@ def clip(
     node = operand(a)
     low, high = _limit(a_min, node, -1), _limit(a_max, node, 1)
     kind = _clip_dtype(node, low, high, dtype)
-    check_out(out, kind, casting)
     made = convert(node, kind)
     low, high = (None if x is None else _as(x, kind) for x in (low, high))
+    check_out(out, kind, casting)
     larger, smaller = (ops.maximum, ops.minimum) if kind.kind != "c" else _COMPLEX
     if low is not None and high is not None and kind.kind != "c":
         made = ops.clamp(low, made, high)

@@ -19,7 +19,7 @@ from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
-from lazytensor.frontends.numpy.layout import lay_out
+from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
 
 
@@ -248,7 +248,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     for count, place in pairs:
         node = _rolled(node, int(count), int(place))
     made = wrap(node)
-    lay_out(made, a)
+    lay_out_like(made, a)
     return made
 
 

@@ -18,8 +18,8 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known, within
-from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.promotion import common, convert, operand
+from lazytensor.frontends.numpy.layout import lay_out_like
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, common, convert, operand
 
 _KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
 
@@ -56,10 +56,13 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     if len(keys) == 1:
         made = wrap(ops.sort(node, axis=place))
         if made.ndim > 1:
-            lay_out(made, a)
+            lay_out_like(made, a)
         return made
     _, re, im = ops.sort(*keys, axis=place, keys=len(keys))
-    return wrap(ops.complex_(re, im))
+    made = wrap(ops.complex_(re, im))
+    if made.ndim > 1:
+        lay_out_like(made, a)
+    return made
 
 
 def argsort(
@@ -122,7 +125,7 @@ def argpartition(
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     """See numpy.searchsorted."""
-    line, values = common(a, v)
+    line, values = common(a, np.asarray(v) if type(v) in PYTHON_NUMBERS else v)
     if line.type.ndim != 1 or side not in ("left", "right"):
         np.searchsorted(np.zeros((1,) * line.type.ndim), 0, side=side)  # raises
     if line.type.dtype.kind == "c":

@@ -13,10 +13,11 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64, U64
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
+from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.functions import folding
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
+from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.layout import lay_out, lay_out_reduced
 from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
 
@@ -48,6 +49,23 @@ def kept(node: Node, reduced: Node, axes: Axes, keepdims: Any) -> Node:
     shape = tuple(1 if i in axes else n for i, n in enumerate(node.type.shape))
     made: Node = ops.reshape(reduced, shape=shape)
     return made
+
+
+def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
+    """Raise NumPy's error unless the reduction of `node` may be written to `out`."""
+    if out is None:
+        return
+    delivery.check_writeable(out)
+    rank = node.type.ndim - (0 if keepdims is not NO and keepdims else len(axes))
+    if out.ndim != rank:
+        raise ValueError(
+            "output parameter for reduction operation has the wrong number of dimensions: "
+            f"Found {out.ndim} but expected {rank}"
+        )
+    shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
+    if rank == len(shape) and out.shape != shape:
+        raise ValueError(f"output array has shape {out.shape}, the reduction {shape}")
+    check_cast(node.type.dtype, out.dtype)
 
 
 def masked(node: Node, where: Any, otherwise: Any) -> Node:
@@ -88,12 +106,12 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
         if dtype is not None:
             node = convert(node, canonical(np.dtype(dtype)))
         elif out is not None:
-            check_cast(node.type.dtype, out.dtype)
+            _check_target(out, node, axes, keepdims)
             node = convert(node, canonical(out.dtype))
         else:
             node = convert(node, sum_dtype(node.type.dtype))
         if node.type.dtype == BOOL:
-            return _flags(name, node, axes, out, keepdims, initial, where)
+            return _flags(name, node, axes, out, keepdims, initial, where, a)
         chosen = masked(node, where, identity)
         made = op(chosen, axes=axes) if axes else chosen
         check("reduce", [chosen], made, axes=axes)
@@ -119,7 +137,14 @@ def _initial(value: Any, dtype: np.dtype) -> Node:
 
 
 def _flags(
-    name: str, node: Node, axes: Axes, out: Any, keepdims: Any, initial: Any, where: Any
+    name: str,
+    node: Node,
+    axes: Axes,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+    a: Any,
 ) -> Any:
     """A sum or product of flags, asked for by `dtype=bool`: whether any, or all, are true."""
     op, neutral = (ops.reduce_or, False) if name == "sum" else (ops.reduce_and, True)
@@ -127,7 +152,7 @@ def _flags(
     if initial is not NO:
         combine = ops.or_ if name == "sum" else ops.and_
         made = combine(made, _initial(initial, BOOL))
-    return deliver(kept(node, made, axes, keepdims), out)
+    return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
 
 def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
@@ -143,8 +168,8 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
     ) -> Any:
         initial = NO if initial is None else initial
         node = operand(a)
-        check_out(out, node.type.dtype)
         axes = axes_of(axis, node.type.ndim)
+        _check_target(out, node, axes, keepdims)
         dtype = node.type.dtype
         one, two = (op, combine) if dtype.kind != "c" else _complex(op)
         empty = any(node.type.shape[i] == 0 for i in axes)
@@ -213,7 +238,10 @@ def position(op: Op, real: Function) -> Function:
         else:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
-        return deliver(kept(node, made, gone, keepdims), out, "safe")
+        if out is not None:  # NumPy computes in a copy of it
+            delivery.check_writeable(out)
+            check_cast(out.dtype, S64, "safe")
+        return deliver(kept(node, made, gone, keepdims), out, "unsafe")
 
     return reduce
 
@@ -284,7 +312,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO) -> Any:
     plain = node.type.dtype.kind != "c"
     most, least = ((op if plain else _complex(op)[0])(node, axes=axes) for op in extremes)
     made = ops.subtract(most, least)
-    return deliver(kept(node, made, axes, keepdims), out)
+    return _given(kept(node, made, axes, keepdims), out, axes, a, NO)
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -292,7 +320,8 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     node = operand(a)
     axes = axes_of(axis, node.type.ndim)
     flags = convert(convert(node, BOOL), S64)
-    return deliver(kept(node, ops.reduce_sum(flags, axes=axes), axes, keepdims))
+    made = kept(node, ops.reduce_sum(flags, axes=axes), axes, keepdims)
+    return _given(made, None, axes, a, NO)
 
 
 LAZY: dict[str, Function] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -70,9 +71,13 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         axis = 0
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     n = node.type.shape[place]
-    places = within(indices, n, mode)
-    if not n and places.type.size:
-        np.take(np.zeros(0), [0])  # raises
+    before, after = math.prod(node.type.shape[:place]), math.prod(node.type.shape[place + 1 :])
+    places = within(indices, n, mode if before and n else "clip")  # nothing is looked at
+    if not node.type.size:
+        if before and after and places.type.size:
+            np.take(np.zeros(0), [0])  # raises
+        shape = (*node.type.shape[:place], *places.type.shape, *node.type.shape[place + 1 :])
+        return deliver(ops.broadcast(scalar(0, node.type.dtype), shape=shape), out)
     if isinstance(places.value, np.ndarray) and places.type.ndim == 1 and node.value is None:
         return deliver(picked(node, places.value, place), out)
     return deliver(taken(node, places, place), out)

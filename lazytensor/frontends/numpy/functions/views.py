@@ -26,6 +26,7 @@ from lazytensor.frontends.numpy.array import (
 )
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.layout import kept
 from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type, turned
 
 # NumPy 2.1 can be asked for a reshape that does not copy; before, assigning the shape does that.
@@ -156,7 +157,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 def _in_memory_order(x: Any) -> Any:
     """The elements as they lie in memory, which is a transpose of `x` for what NumPy makes."""
     strides = x._shadow.strides
-    axes = tuple(sorted(range(x.ndim), key=lambda axis: -abs(strides[axis])))
+    axes = kept(x.shape, ((x.shape, strides),)) or tuple(range(x.ndim))
     line = transpose(x, axes)
     if not shadow(line).flags.c_contiguous:  # a copy, also where a view has this shape already
         return wrap(ops.reshape(line.ref.node, shape=(x.size,)))

@@ -120,9 +120,9 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """See numpy.place."""
     check_writeable(arr)
     node, flags = arr.node, convert(operand(mask), BOOL)
-    values = _brought(vals, node.type.dtype)
     if flags.type.size != node.type.size:
         raise ValueError("place: mask and data must be the same size")
+    values = _brought(vals, node.type.dtype)
     flags = ops.reshape(flags, shape=(flags.type.size,))
     if not values.type.size:
         if np.any(real(wrapped(flags))):
@@ -154,7 +154,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     elif casting != "unsafe":
         np.copyto(np.zeros((), dst.dtype), src, casting=casting)
     value = stored(src, dst.type)
-    if not dst.size:
+    if not dst.size and np.ndim(src):
         return  # NumPy does not look at the mask then
     if where is not True:
         mask = operand(where)
@@ -179,10 +179,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     else:
         step, end = sum(shape[0] ** i for i in range(len(shape))), node.type.size
     count = len(range(0, end, step))
+    given = _assigned(val, node.type.dtype)
     if not count:
         return
     flat = ops.reshape(node, shape=(node.type.size,))
-    values = _cycled(val, count, node.type.dtype)
+    values = _cycled(wrapped(given), count, node.type.dtype)
     made = ops.update_slice(flat, values, starts((0,)), strides=(step,))
     a.ref.write(ops.reshape(made, shape=shape))
 
