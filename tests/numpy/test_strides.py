@@ -64,6 +64,18 @@ def test_one_element_is_written() -> None:
     assert_agree(program)
 
 
+@pytest.mark.parametrize("old", [1.0, numpy.nan])
+def test_one_showing_of_several_is_written(old: float) -> None:
+    def program(np: Any) -> Any:
+        x = np.full(6, old)
+        windows = np.lib.stride_tricks.as_strided(x, (4, 3), (8, 8))
+        windows[0, 1] = 7
+        windows[2] = [3, 4, 5]
+        return x, windows + 0
+
+    assert_agree(program)
+
+
 def test_views_only_record() -> None:
     x = lnp.arange(6.0) + 1
     before = lazytensor.metrics.snapshot()

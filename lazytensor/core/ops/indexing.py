@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from lazytensor.core.cell import WRITES, Step, view_step
 from lazytensor.core.dtypes import NUMBERS, ORDERED, S64, STORED
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
-from lazytensor.core.op import check_dtype, composite, primitive, scalar
-from lazytensor.core.ops.elementwise import add, multiply
-from lazytensor.core.ops.movement import broadcast, iota, reshape
+from lazytensor.core.op import check_dtype, composite, primitive, scalar, starts
+from lazytensor.core.ops.bits import and_, or_
+from lazytensor.core.ops.elementwise import add, equal, multiply, not_equal, select
+from lazytensor.core.ops.movement import broadcast, iota, pad, reshape, slice
 from lazytensor.core.shapes import broadcast_shapes, check_axes, without
 from lazytensor.core.types import Shape, TensorType, tensor_type
 
@@ -117,10 +120,27 @@ def strided(x: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]) -> 
 def _write_strided(
     base: Node, value: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]
 ) -> Node:
-    """Of elements that are shown twice, the last one wins."""
+    """Of elements that are shown twice, the last one that changes wins."""
     places = _places(start, shape, strides)
-    node: Node = scatter(base, value, places, axes=(0,), mode="set")
-    return node
+    if not _repeats(shape, strides):
+        return cast(Node, scatter(base, value, places, axes=(0,), mode="set"))
+    # What was written to one showing must not be undone by another, which has the old value still.
+    old, size = gather(base, places, axes=(0,)), base.type.size
+    both_nan = and_(not_equal(value, value), not_equal(old, old))
+    places = select(or_(equal(value, old), both_nan), scalar(size, S64), places)
+    spare = pad(base, scalar(0, base.type.dtype), low=(0,), high=(1,), interior=(0,))
+    made = scatter(spare, value, places, axes=(0,), mode="set")
+    return cast(Node, slice(made, starts((0,)), sizes=(size,), strides=(1,)))
+
+
+def _repeats(shape: Shape, strides: tuple[int, ...]) -> bool:
+    """Whether some element may be shown twice."""
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
 
 
 WRITES[strided] = _write_strided

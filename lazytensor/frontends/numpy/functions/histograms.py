@@ -225,7 +225,8 @@ def histogram2d(
     """See numpy.histogram2d."""
     if operand(x).type.shape != operand(y).type.shape:
         raise ValueError("x and y must have the same length.")
-    if np.ndim(bins) > 0 and (not isinstance(bins, Sequence) or len(bins) != 2):
+    one = not isinstance(bins, Sequence) or len(bins) != 2
+    if one and np.ndim(bins) > 0:
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, *edges
