@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 Place = tuple[CodeType, int]
 """A code object and the offset of an instruction in it; made a line only when it is shown."""
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_folders = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep]
 hidden: dict[str, bool] = {"<frozen importlib._bootstrap>": True}
 
 
@@ -17,13 +17,18 @@ def is_hidden(filename: str) -> bool:
     """Whether a file is the library's own."""
     known = hidden.get(filename)
     if known is None:
-        known = hidden[filename] = filename.startswith(_ROOT)
+        known = hidden[filename] = filename.startswith(tuple(_folders))
     return known
 
 
 def hide(filename: str) -> None:
     """Count this file's frames as the library's own (a frontend outside the package, a runner)."""
     hidden[filename] = True
+
+
+def hide_folder(path: str) -> None:
+    """Count the frames of all files in a folder as the library's own (a framework above it)."""
+    _folders.append(os.path.join(path, ""))
 
 
 def user_frame(depth: int = 2) -> FrameType | None:

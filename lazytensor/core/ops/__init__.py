@@ -109,6 +109,14 @@ from lazytensor.core.ops.movement import (
     update_diagonal,
     update_slice,
 )
+from lazytensor.core.ops.neural import (
+    gelu,
+    gelu_backward,
+    layer_norm,
+    layer_norm_backward,
+    log_softmax_backward,
+    softmax_backward,
+)
 from lazytensor.core.ops.random import rng_bit_generator
 from lazytensor.core.ops.reduction import (
     argmax,

@@ -1,0 +1,161 @@
+"""Ops of neural networks and their gradients: composites, each one node when recorded.
+
+f16 and bf16 are computed in f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+
+from lazytensor.core.dtypes import BF16, F16, F32, FLOATS
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, scalar
+from lazytensor.core.ops.elementwise import add, convert, divide, multiply, square, subtract
+from lazytensor.core.ops.movement import reshape
+from lazytensor.core.ops.reduction import reduce_sum
+from lazytensor.core.ops.special import erf, exp, rsqrt, tanh
+
+_CUBIC = 0.044715
+
+
+def _wide(op: str, x: Node) -> Node:
+    """`x`, checked, as what it is computed in."""
+    narrow = check_dtype(op, FLOATS, x.type) in (F16, BF16)
+    return convert(x, dtype=F32) if narrow else x
+
+
+def _narrow(x: Node, like: Node) -> Node:
+    return x if x.type.dtype == like.type.dtype else convert(x, dtype=like.type.dtype)
+
+
+def _times(value: float, x: Node) -> Node:
+    found: Node = multiply(x, scalar(value, x.type.dtype))
+    return found
+
+
+def _plus(value: float, x: Node) -> Node:
+    found: Node = add(x, scalar(value, x.type.dtype))
+    return found
+
+
+def _product(*xs: Node) -> Node:
+    return reduce(multiply, xs)
+
+
+def _bend(x: Node) -> Node:
+    """tanh of the cubic that stands in for the error function."""
+    cubic = add(x, _times(_CUBIC, _product(x, x, x)))
+    found: Node = tanh(_times(math.sqrt(2 / math.pi), cubic))
+    return found
+
+
+@composite
+def gelu(x: Node, *, approximate: bool = False) -> Node:
+    """x times the share of a normal distribution that is below x.
+
+    x: floats. `approximate`: by tanh instead of erf. Result: type of x. Raises: DTypeError.
+    Source: Hendrycks and Gimpel, arXiv 1606.08415.
+    """
+    wide = _wide("gelu", x)
+    inner = _bend(wide) if approximate else erf(_times(math.sqrt(0.5), wide))
+    return _narrow(_product(_times(0.5, wide), _plus(1.0, inner)), x)
+
+
+@composite
+def gelu_backward(grad: Node, x: Node, *, approximate: bool = False) -> Node:
+    """The gradient of `gelu` at `x` times `grad`. grad, x: floats of one dtype, one shape.
+
+    Result: type of x. Raises: DTypeError, ShapeError.
+    """
+    wide, given = _wide("gelu_backward", x), _wide("gelu_backward", grad)
+    if approximate:
+        inner = _bend(wide)
+        slope = _plus(1.0, _times(3 * _CUBIC, square(wide)))
+        steep = multiply(subtract(scalar(1.0, wide.type.dtype), square(inner)), slope)
+        bell = _times(math.sqrt(2 / math.pi) / 2, steep)
+    else:
+        inner = erf(_times(math.sqrt(0.5), wide))
+        bell = _times(1 / math.sqrt(2 * math.pi), exp(_times(-0.5, square(wide))))
+    found = add(_times(0.5, _plus(1.0, inner)), multiply(wide, bell))
+    return _narrow(multiply(given, found), x)
+
+
+def _rows(x: Node, axes: int) -> tuple[int, ...]:
+    return tuple(range(x.type.ndim - axes, x.type.ndim))
+
+
+def _sum_kept(x: Node, axes: tuple[int, ...]) -> Node:
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.type.shape))
+    found: Node = reshape(reduce_sum(x, axes=axes), shape=shape)
+    return found
+
+
+def _mean_kept(x: Node, axes: tuple[int, ...]) -> Node:
+    count = math.prod(x.type.shape[axis] for axis in axes)
+    found: Node = divide(_sum_kept(x, axes), scalar(count, x.type.dtype))
+    return found
+
+
+@composite
+def layer_norm(x: Node, epsilon: Node, *scaling: Node, axes: int) -> tuple[Node, Node, Node]:
+    """`x` less its mean over the last `axes` axes, by its deviation there, times a weight, plus a
+    bias; the means; one over the deviations.
+
+    x: floats. epsilon: 0-d, f32 or f64 as x is computed in, added to the variance. scaling: weight
+    and bias, either or both (the weight first), of the dtype and last axes of x.
+    Result: type of x; twice the dtype x is computed in, the last `axes` being 1.
+    Raises: DTypeError, ShapeError. Source: Ba, Kiros and Hinton, arXiv 1607.06450.
+    """
+    wide, last = _wide("layer_norm", x), _rows(x, axes)
+    mean = _mean_kept(wide, last)
+    apart = subtract(wide, mean)
+    scale = rsqrt(add(_mean_kept(square(apart), last), epsilon))
+    found = multiply(apart, scale)
+    if scaling:
+        found = multiply(found, _wide("layer_norm", scaling[0]))
+    if len(scaling) > 1:
+        found = add(found, _wide("layer_norm", scaling[1]))
+    return _narrow(found, x), mean, scale
+
+
+@composite
+def layer_norm_backward(
+    grad: Node, x: Node, mean: Node, scale: Node, *weight: Node, axes: int
+) -> tuple[Node, Node, Node]:
+    """The gradients of `layer_norm` times `grad`: of x, of the weight, of the bias.
+
+    grad, x: floats, one type. mean, scale: what `layer_norm` gave. weight: if there was one.
+    Result: type of x; twice the dtype of x, its last `axes` axes. Raises: DTypeError, ShapeError.
+    """
+    wide, last = _wide("layer_norm_backward", x), _rows(x, axes)
+    given = _wide("layer_norm_backward", grad)
+    before = tuple(range(x.type.ndim - axes))
+    normal = multiply(subtract(wide, mean), scale)
+    inner = multiply(given, _wide("layer_norm_backward", weight[0])) if weight else given
+    along = multiply(normal, _mean_kept(multiply(inner, normal), last))
+    found = multiply(scale, subtract(subtract(inner, _mean_kept(inner, last)), along))
+    of_weight = reduce_sum(multiply(given, normal), axes=before)
+    of_bias = reduce_sum(given, axes=before)
+    return _narrow(found, x), _narrow(of_weight, x), _narrow(of_bias, x)
+
+
+@composite
+def softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
+    """The gradient of `softmax`, whose result was `y`, times `grad`: floats of one type.
+
+    Result: that type. Raises: DTypeError, ShapeError.
+    """
+    given, wide = _wide("softmax_backward", grad), _wide("softmax_backward", y)
+    product = multiply(given, wide)
+    return _narrow(subtract(product, multiply(wide, _sum_kept(product, (axis,)))), y)
+
+
+@composite
+def log_softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
+    """The gradient of `log_softmax`, whose result was `y`, times `grad`: floats of one type.
+
+    Result: that type. Raises: DTypeError, ShapeError.
+    """
+    given, wide = _wide("log_softmax_backward", grad), _wide("log_softmax_backward", y)
+    return _narrow(subtract(given, multiply(exp(wide), _sum_kept(given, (axis,)))), y)

@@ -1,0 +1,122 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL
+from lazytensor.core.node import Node
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, operand
+
+
+def _pair(x: Any, y: Any, ndim: int | None = None) -> tuple[Node, Node]:
+    first, second = operand(x), operand(y)
+    if first.type.dtype != second.type.dtype:
+        names = [_name(t) for t in (x, y)]
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {names[0]} != {names[1]}"
+        )
+    return first, second
+
+
+def _name(x: Any) -> str:
+    names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+    name = str(x.dtype).removeprefix("torch.")
+    return names.get(name, name)
+
+
+def _mm(x: Any, y: Any) -> Node:
+    first, second = _pair(x, y)
+    (a, b), (c, d) = _matrix(first), _matrix(second)
+    if b != c:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a}x{b} and {c}x{d})")
+    made: Node = ops.dot_general(first, second, contract=((1,), (0,)))
+    return made
+
+
+def _matrix(x: Node) -> tuple[int, int]:
+    if x.type.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    return x.type.shape[0], x.type.shape[1]
+
+
+def _bmm(x: Any, y: Any) -> Node:
+    first, second = _pair(x, y)
+    if first.type.ndim != 3 or second.type.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    made: Node = ops.dot_general(first, second, batch=((0,), (0,)), contract=((2,), (1,)))
+    return made
+
+
+def _mv(x: Any, y: Any) -> Node:
+    made: Node = ops.dot_general(*_pair(x, y), contract=((1,), (0,)))
+    return made
+
+
+def _dot(x: Any, y: Any) -> Node:
+    first, second = _pair(x, y)
+    if first.type.ndim != 1 or second.type.ndim != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {first.type.ndim}D and {second.type.ndim}D tensors"
+        )
+    if first.type.shape != second.type.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{first.type.size}] and src "
+            f"[{second.type.size}] to have the same number of elements, but got "
+            f"{first.type.size} and {second.type.size} elements respectively"
+        )
+    made: Node = ops.dot_general(first, second, contract=((0,), (0,)))
+    return made
+
+
+def _vdot(x: Any, y: Any) -> Node:
+    first, second = _pair(x, y)
+    made: Node = ops.dot_general(ops.conj(first), second, contract=((0,), (0,)))
+    return made
+
+
+def _times(x: Node, factor: Any) -> Node:
+    if factor == 1:
+        return x
+    made: Node = ops.multiply(x, cast_to(factor, x.type.dtype))
+    return made
+
+
+def _added(product: Row) -> Row:
+    """`beta * base + alpha * product`."""
+
+    def row(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
+        made = _times(product(x, y), alpha)
+        if beta == 0:
+            return made
+        return ops.add(_times(operand(base), beta), made)
+
+    return row
+
+
+def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
+    outer = ops.dot_general(operand(x), operand(y))
+    if outer.type.dtype is BOOL:
+        raise RuntimeError("addr: bool is not supported")
+    made: Node = ops.add(_times(operand(base), beta), _times(outer, alpha))
+    return made
+
+
+ROWS: dict[str, Row] = {
+    "mm": _mm,
+    "bmm": _bmm,
+    "mv": _mv,
+    "dot": _dot,
+    "vdot": _vdot,
+    "addmm": _added(_mm),
+    "addmv": _added(_mv),
+    "baddbmm": _added(_bmm),
+    "addr": _addr,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)

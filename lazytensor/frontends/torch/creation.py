@@ -1,0 +1,272 @@
+"""New tensors, and copies between devices."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from lazytensor.core import ops, runtime
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf
+from lazytensor.core.types import Shape
+from lazytensor.frontends.torch import randomness
+from lazytensor.frontends.torch.kernels import Row, prepare_thread, register, rows, write
+from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand
+from lazytensor.frontends.torch.tensor import (
+    from_cpu,
+    is_lazy,
+    node,
+    numpy_dtype,
+    ref,
+    to_cpu,
+    wrap,
+)
+
+
+def filled(shape: Any, value: Any, dtype: np.dtype) -> Node:
+    """`value` everywhere."""
+    made: Node = ops.broadcast(cast_to(value, dtype), shape=tuple(shape))
+    return made
+
+
+def _dtype(dtype: torch.dtype | None) -> np.dtype:
+    return numpy_dtype(dtype or torch.get_default_dtype())
+
+
+def _empty(size: Any, dtype: Any = None, **_: Any) -> Node:
+    return filled(size, 0, _dtype(dtype))
+
+
+def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Node:
+    return filled(size, 0, _dtype(dtype))
+
+
+def _full(size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
+    wanted = number_dtype(type(fill_value)) if dtype is None else numpy_dtype(dtype)
+    return filled(size, fill_value, wanted)
+
+
+class _Stepping(threading.local):
+    optimizer = False
+
+
+stepping: Final = _Stepping()
+"""Whether the thread is in an optimizer's step: the state that the first one makes is data then,
+as it is in every later step, and the first step is the program of all."""
+
+
+def _like(value: Any) -> Row:
+    def row(x: Any, *args: Any, dtype: Any = None, **_: Any) -> Node:
+        type = ref(x).type
+        filling = args[0] if args else value
+        if stepping.optimizer:
+            wanted = type.dtype if dtype is None else numpy_dtype(dtype)
+            return leaf(np.full(type.shape, filling, wanted))
+        return filled(type.shape, filling, type.dtype if dtype is None else numpy_dtype(dtype))
+
+    return row
+
+
+def _sized_like(value: Any) -> Row:
+    def row(x: Any, size: Any, *args: Any, dtype: Any = None, **_: Any) -> Node:
+        own = ref(x).type.dtype if dtype is None else numpy_dtype(dtype)
+        return filled(size, args[0] if args and value is None else value or 0, own)
+
+    return row
+
+
+def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and larger bound inconsistent with step sign")
+    whole = all(isinstance(x, int) for x in (start, end, step))
+    wanted = (S64 if whole else _dtype(None)) if dtype is None else numpy_dtype(dtype)
+    count = math.ceil((end - start) / step)
+    inner = S64 if whole else np.dtype(np.float64)
+    places = ops.iota(dtype=inner, shape=(count,), axis=0)
+    scaled = ops.multiply(places, cast_to(step, inner))
+    return cast_to(ops.add(cast_to(start, inner), scaled), wanted)
+
+
+def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:
+    shape = (n, n if m is None else m)
+    sides = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
+    return cast_to(ops.equal(*sides), _dtype(dtype))
+
+
+def _drawn(draw: Any) -> Any:
+    def kernel(self: Any, *args: Any, generator: Any = None) -> Any:
+        type = ref(self).type
+        write(self, cast_to(draw(type.shape, type.dtype, *args), type.dtype))
+        return self
+
+    return kernel
+
+
+def _uniform(shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> Node:
+    unit = randomness.uniform(shape, dtype)
+    own = unit.type.dtype
+    made: Node = ops.add(ops.multiply(unit, cast_to(high - low, own)), cast_to(low, own))
+    return made
+
+
+def _normal(shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0) -> Node:
+    unit = randomness.normal(shape, dtype)
+    own = unit.type.dtype
+    made: Node = ops.add(ops.multiply(unit, cast_to(std, own)), cast_to(mean, own))
+    return made
+
+
+def bernoulli(shape: Shape, p: Any) -> Node:
+    """True with probability `p`."""
+    draws = randomness.uniform(shape, F32)
+    made: Node = ops.less(draws, cast_to(p, F32))
+    return made
+
+
+def _bernoulli(shape: Shape, dtype: np.dtype, p: Any = 0.5) -> Node:
+    return bernoulli(shape, operand(p))
+
+
+_EXACT: Final = {BOOL: 2, F16: 2**11, BF16: 2**8, F32: 2**24, F64: 2**53}
+"""Below these, a dtype has every whole number."""
+
+
+def _random(shape: Shape, dtype: np.dtype, low: int = 0, high: int | None = None) -> Node:
+    words = ops.convert(
+        ops.shift_right(randomness.bits(shape, np.dtype(np.uint64)), cast_to(1, np.dtype("u8"))),
+        dtype=S64,
+    )
+    if high is None:
+        high = (
+            2**24 if dtype == F32 else 2 if dtype == BOOL else 2 ** min(63, dtype.itemsize * 8 - 1)
+        )
+        high = min(high, 2**53)
+    made: Node = ops.add(ops.modulo(words, cast_to(high - low, S64)), cast_to(low, S64))
+    return made
+
+
+def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
+    prepare_thread()
+    if not is_lazy(target):
+        return target.copy_(to_cpu(node(source)))
+    type = ref(target).type
+    value = node(source) if is_lazy(source) else from_cpu(source)
+    if value.type is not type:
+        value = cast_to(value, type.dtype)
+        if value.type.shape != type.shape:
+            value = ops.broadcast(value, shape=type.shape)
+    write(target, value)
+    return target
+
+
+def _copy_from(source: Any, target: Any, non_blocking: bool = False) -> Any:
+    return _copy(target, source)
+
+
+def _to_copy(x: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+    value = node(x) if is_lazy(x) else from_cpu(x)
+    if dtype is not None:
+        value = cast_to(value, numpy_dtype(dtype))
+    if device is None or torch.device(device).type == "lazytensor":
+        return wrap(value)
+    return to_cpu(value).to(device)
+
+
+def _clone(x: Any, memory_format: Any = None) -> Node:
+    return node(x)
+
+
+def _fill(self: Any, value: Any) -> Any:
+    type = ref(self).type
+    write(self, ops.broadcast(cast_to(operand(value), type.dtype), shape=type.shape))
+    return self
+
+
+def _resize(self: Any, size: Any, memory_format: Any = None) -> Any:
+    old, shape = node(self), tuple(size)
+    if old.type.shape == shape:
+        return self
+    count = math.prod(shape)
+    line = ops.reshape(old, shape=(old.type.size,))
+    if count > old.type.size:
+        zeros = filled((count - old.type.size,), 0, old.type.dtype)
+        line = ops.concatenate(line, zeros, axis=0)
+    elif count < old.type.size:
+        line = ops.slice(line, ops.starts((0,)), sizes=(count,), strides=(1,))
+    self.data = wrap(ops.reshape(line, shape=shape))
+    return self
+
+
+def _set(self: Any, source: Any) -> Any:
+    self.data = source
+    return self
+
+
+def _item(x: Any) -> Any:
+    return runtime.observe(node(x)).item()
+
+
+DRAWN = {
+    "uniform_": _uniform,
+    "normal_": _normal,
+    "bernoulli_.float": _bernoulli,
+    "bernoulli_.Tensor": _bernoulli,
+    "random_": lambda shape, dtype: _random(shape, dtype),
+    "random_.to": lambda shape, dtype, to: _random(shape, dtype, 0, to),
+    "random_.from": lambda shape, dtype, low, to: _random(shape, dtype, low, to),
+}
+
+ROWS: dict[str, Row] = {
+    "empty.memory_format": _empty,
+    "empty_strided": _empty_strided,
+    "zeros": _empty,
+    "ones": lambda size, dtype=None, **_: filled(size, 1, _dtype(dtype)),
+    "full": _full,
+    "arange": lambda end, **k: _arange(0, end, **k),
+    "arange.start": _arange,
+    "arange.start_step": _arange,
+    "eye": _eye,
+    "eye.m": _eye,
+    "empty_like": _like(0),
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "full_like": _like(None),
+    "new_empty": _sized_like(0),
+    "new_zeros": _sized_like(0),
+    "new_ones": _sized_like(1),
+    "new_full": _sized_like(None),
+    "new_empty_strided": lambda x, size, stride, **k: _sized_like(0)(x, size, **k),
+    "clone": _clone,
+    "bernoulli": lambda x, generator=None: cast_to(
+        bernoulli(ref(x).type.shape, node(x)), ref(x).type.dtype
+    ),
+}
+
+KERNELS: dict[str, Row] = {
+    "_to_copy": _to_copy,
+    "copy_": _copy,
+    "_copy_from": _copy_from,
+    "_copy_from_and_resize": _copy_from,
+    "fill_.Scalar": _fill,
+    "fill_.Tensor": _fill,
+    "zero_": lambda self: _fill(self, 0),
+    "resize_": _resize,
+    "set_.source_Tensor": _set,
+    "_local_scalar_dense": _item,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
+    for name, made in KERNELS.items():
+        register(name, made)
+    for name, draw in DRAWN.items():
+        register(name, _drawn(draw))

@@ -1,0 +1,393 @@
+"""Elementwise rows: arithmetic, comparison, functions of one operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op
+from lazytensor.frontends.torch.errors import raise_as_torch
+from lazytensor.frontends.torch.kernels import Row, register, rows, variants
+from lazytensor.frontends.torch.promotion import (
+    cast_to,
+    default_float,
+    floating,
+    is_inexact,
+    operand,
+    promoted,
+)
+from lazytensor.frontends.torch.tensor import wrap
+
+SAME = {
+    "maximum": ops.maximum,
+    "minimum": ops.minimum,
+    "fmax": ops.fmax,
+    "fmin": ops.fmin,
+    "gcd": ops.gcd,
+    "lcm": ops.lcm,
+    "heaviside": ops.heaviside,
+    "nextafter": ops.next_after,
+    "hypot": ops.hypot,
+    "fmod.Tensor": ops.remainder,
+    "fmod.Scalar": ops.remainder,
+    "remainder.Tensor": ops.modulo,
+    "remainder.Scalar": ops.modulo,
+    "bitwise_and.Tensor": ops.and_,
+    "bitwise_and.Scalar": ops.and_,
+    "bitwise_or.Tensor": ops.or_,
+    "bitwise_or.Scalar": ops.or_,
+    "bitwise_xor.Tensor": ops.xor,
+    "bitwise_xor.Scalar": ops.xor,
+    "bitwise_left_shift.Tensor": ops.shift_left,
+    "bitwise_right_shift.Tensor": ops.shift_right,
+    "__lshift__.Tensor": ops.shift_left,
+    "__lshift__.Scalar": ops.shift_left,
+    "__rshift__.Tensor": ops.shift_right,
+    "__rshift__.Scalar": ops.shift_right,
+    "logaddexp": ops.logaddexp,
+    "logaddexp2": ops.logaddexp2,
+    "floor_divide": ops.floor_divide,
+    "floor_divide.Scalar": ops.floor_divide,
+}
+"""Two operands of one dtype, the result of that dtype."""
+
+COMPARED = {
+    f"{name}.{kind}": op
+    for name, op in {
+        "eq": ops.equal,
+        "ne": ops.not_equal,
+        "lt": ops.less,
+        "le": ops.less_equal,
+        "gt": ops.greater,
+        "ge": ops.greater_equal,
+    }.items()
+    for kind in ("Tensor", "Scalar")
+}
+
+FLOATING = {
+    "acos": ops.acos,
+    "acosh": ops.acosh,
+    "asin": ops.asin,
+    "asinh": ops.asinh,
+    "atan": ops.atan,
+    "atanh": ops.atanh,
+    "cos": ops.cos,
+    "cosh": ops.cosh,
+    "digamma": ops.digamma,
+    "erf": ops.erf,
+    "erfc": ops.erfc,
+    "erfinv": ops.erf_inv,
+    "exp": ops.exp,
+    "exp2": ops.exp2,
+    "expm1": ops.expm1,
+    "lgamma": ops.lgamma,
+    "log": ops.log,
+    "log10": ops.log10,
+    "log1p": ops.log1p,
+    "log2": ops.log2,
+    "reciprocal": ops.reciprocal,
+    "rsqrt": ops.rsqrt,
+    "sigmoid": ops.logistic,
+    "sin": ops.sin,
+    "sinh": ops.sinh,
+    "sqrt": ops.sqrt,
+    "tan": ops.tan,
+    "tanh": ops.tanh,
+}
+"""One operand; integers become floats."""
+
+ROUNDED = {"ceil": ops.ceil, "floor": ops.floor, "trunc": ops.trunc, "round": ops.round_even}
+"""One operand; integers are what they are."""
+
+KEPT = {"neg": ops.negate, "_conj_physical": ops.conj}
+
+
+def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
+    """`op`, of two flags `boolean`."""
+
+    def choose(x: Node, y: Node) -> Node:
+        made: Node = (boolean if x.type.dtype is BOOL else op)(x, y)
+        return made
+
+    return choose
+
+
+def _scaled(op: Op, boolean: Op | None) -> Row:
+    """`x + alpha * y` and its like, the hottest kernels of all: written out."""
+    fallback = _alternative(op, boolean) if boolean is not None else op
+
+    def row(x: Any, y: Any, alpha: Any = 1) -> Node:
+        first, second = promoted(x, y)
+        if alpha != 1:
+            second = _multiply(second, cast_to(alpha, second.type.dtype))
+        if boolean is None and first.type.dtype is BOOL:
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
+                "`^` or `logical_xor()` operator instead."
+            )
+        made: Node = fallback(first, second)
+        return made
+
+    return row
+
+
+_multiply = _alternative(ops.multiply, ops.and_)
+
+
+def hot(op: Op, row: Row) -> Row:
+    """A kernel of two operands that goes straight to the op where the dtypes are one."""
+    signatures = op.signatures
+
+    def kernel(x: Any, y: Any, alpha: Any = 1) -> Any:
+        try:
+            first, second = x.untyped_storage().handle.node, y.untyped_storage().handle.node
+            if alpha == 1 and (first.type, second.type) in signatures:
+                return wrap(op(first, second))
+        except AttributeError:
+            pass  # a number, or a tensor of another device
+        try:
+            return wrap(row(x, y, alpha) if alpha != 1 else row(x, y))
+        except (ShapeError, DTypeError) as error:
+            raise_as_torch(error, x, y)
+
+    return kernel
+
+
+def _same(op: Callable[[Node, Node], Node]) -> Row:
+    return lambda x, y: op(*promoted(x, y))
+
+
+def _floating(op: Op) -> Row:
+    return lambda x: op(*floating(x))
+
+
+def _kept(op: Op) -> Row:
+    return lambda x: op(operand(x))
+
+
+def _rounded(op: Op) -> Row:
+    def row(x: Any) -> Node:
+        made = operand(x)
+        return op(made) if is_inexact(made.type.dtype) else made
+
+    return row
+
+
+def divide(x: Any, y: Any) -> Node:
+    made: Node = ops.divide(*floating(x, y))
+    return made
+
+
+def _divide_mode(x: Any, y: Any, rounding_mode: str | None = None) -> Node:
+    if rounding_mode is None:
+        return divide(x, y)
+    first, second = promoted(x, y)
+    made: Node
+    if rounding_mode == "floor":
+        made = ops.floor_divide(first, second)
+    else:
+        made = ops.divide(first, second)
+        made = ops.trunc(made) if is_inexact(made.type.dtype) else made
+    return made
+
+
+def _logical(op: Op) -> Row:
+    return lambda x, y: op(cast_to(operand(x), BOOL), cast_to(operand(y), BOOL))
+
+
+def power(x: Any, y: Any) -> Node:
+    first, second = promoted(x, y)
+    if y.__class__ in (int, float):
+        if y == 2:
+            return ops.square(first)
+        if y == 0.5 and is_inexact(first.type.dtype):
+            return ops.sqrt(first)
+    if first.type.dtype is BOOL:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return ops.power(first, second)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Node:
+    made: Node = ops.select(cast_to(operand(condition), BOOL), *promoted(x, y))
+    return made
+
+
+def _clamp(x: Any, low: Any = None, high: Any = None) -> Node:
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    nodes = promoted(*(v for v in (x, low, high) if v is not None))
+    made = nodes[0]
+    if low is not None:
+        made = ops.maximum(made, nodes[1])
+    if high is not None:
+        made = ops.minimum(made, nodes[-1])
+    return made
+
+
+def _flags(x: Any, op: Op, otherwise: bool) -> Node:
+    made = operand(x)
+    if is_inexact(made.type.dtype):
+        return op(made)
+    flag = cast_to(otherwise, BOOL)
+    return ops.broadcast(flag, shape=made.type.shape)
+
+
+def _not(x: Any) -> Node:
+    made: Node = ops.not_(operand(x))
+    return made
+
+
+def _abs(x: Any) -> Node:
+    made: Node = ops.abs(operand(x))
+    return made
+
+
+def _sign(x: Any) -> Node:
+    made = operand(x)
+    return made if made.type.dtype is BOOL else ops.sign(made)
+
+
+def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
+    base, first, second = promoted(x, a, b)
+    product = ops.multiply(first, second)
+    if value != 1:
+        product = ops.multiply(cast_to(value, product.type.dtype), product)
+    return ops.add(base, product)
+
+
+def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
+    base, first, second = floating(x, a, b)
+    if value != 1:
+        first = ops.multiply(cast_to(value, first.type.dtype), first)
+    return ops.add(base, ops.divide(first, second))
+
+
+def lerp(x: Any, end: Any, weight: Any) -> Node:
+    first, second, share = floating(x, end, weight)
+    made: Node = ops.add(first, ops.multiply(share, ops.subtract(second, first)))
+    return made
+
+
+def _to_float(x: Any) -> Node:
+    made = operand(x)
+    return made if is_inexact(made.type.dtype) else cast_to(made, default_float())
+
+
+def _nan_to_num(x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Node:
+    made = operand(x)
+    dtype = made.type.dtype
+    if not is_inexact(dtype):
+        return made
+    info = torch.finfo(torch.float32 if dtype.itemsize == 4 else torch.float64)
+    high = cast_to(info.max if posinf is None else posinf, dtype)
+    low = cast_to(info.min if neginf is None else neginf, dtype)
+    zero = cast_to(0.0, dtype)
+    bounded = ops.select(ops.is_inf(made), ops.select(ops.greater(made, zero), high, low), made)
+    return ops.select(ops.is_nan(made), cast_to(nan or 0.0, dtype), bounded)
+
+
+ROWS: dict[str, Row] = {
+    "div.Tensor_mode": _divide_mode,
+    "div.Scalar_mode": _divide_mode,
+    "div.Scalar": divide,
+    "add.Scalar": _scaled(ops.add, ops.or_),
+    "sub.Scalar": _scaled(ops.subtract, None),
+    "rsub.Tensor": lambda x, y, alpha=1: _scaled(ops.subtract, None)(y, x, alpha),
+    "rsub.Scalar": lambda x, y, alpha=1: _scaled(ops.subtract, None)(y, x, alpha),
+    "mul.Scalar": _same(_multiply),
+    "pow.Tensor_Tensor": power,
+    "pow.Tensor_Scalar": power,
+    "pow.Scalar": power,
+    "atan2": lambda x, y: ops.atan2(*floating(x, y)),
+    "copysign.Tensor": lambda x, y: ops.copysign(*floating(x, y)),
+    "copysign.Scalar": lambda x, y: ops.copysign(*floating(x, y)),
+    "xlogy.Tensor": lambda x, y: _xlogy(x, y),
+    "logical_and": _logical(ops.and_),
+    "logical_or": _logical(ops.or_),
+    "logical_xor": _logical(ops.xor),
+    "logical_not": lambda x: ops.not_(cast_to(operand(x), BOOL)),
+    "bitwise_not": _not,
+    "abs": _abs,
+    "sgn": _sign,
+    "sign": _sign,
+    "where.self": _where,
+    "clamp": _clamp,
+    "clamp.Tensor": _clamp,
+    "clamp_min": lambda x, low: _clamp(x, low),
+    "clamp_min.Tensor": lambda x, low: _clamp(x, low),
+    "clamp_max": lambda x, high: _clamp(x, None, high),
+    "clamp_max.Tensor": lambda x, high: _clamp(x, None, high),
+    "isnan": lambda x: _flags(x, ops.is_nan, False),
+    "isinf": lambda x: _flags(x, ops.is_inf, False),
+    "signbit": lambda x: _signbit(x),
+    "addcmul": addcmul,
+    "addcdiv": addcdiv,
+    "lerp.Scalar": lerp,
+    "lerp.Tensor": lerp,
+    "nan_to_num": _nan_to_num,
+    "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
+    "masked_fill.Scalar": lambda x, mask, value: _masked_fill(x, mask, value),
+    "masked_fill.Tensor": lambda x, mask, value: _masked_fill(x, mask, value),
+    "polar": lambda r, a: ops.complex_(
+        ops.multiply(operand(r), ops.cos(operand(a))), ops.multiply(operand(r), ops.sin(operand(a)))
+    ),
+    "complex": lambda r, i: ops.complex_(operand(r), operand(i)),
+    "special_zeta": lambda x, y: ops.zeta(*floating(x, y)),
+    "special_i1e": _floating(ops.bessel_i1e),
+}
+
+
+def _xlogy(x: Any, y: Any) -> Node:
+    first, second = floating(x, y)
+    zero = cast_to(0.0, first.type.dtype)
+    product = ops.multiply(first, ops.log(second))
+    found = ops.select(ops.equal(first, zero), zero, product)
+    return ops.select(ops.is_nan(second), second, found)
+
+
+def _signbit(x: Any) -> Node:
+    made = operand(x)
+    if made.type.dtype.kind in "bu":
+        return _flags(x, ops.is_nan, False)
+    if is_inexact(made.type.dtype):
+        return ops.sign_bit(made)
+    return ops.less(made, cast_to(0, made.type.dtype))
+
+
+def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
+    made = operand(x)
+    filling = cast_to(operand(value), made.type.dtype)
+    return ops.select(operand(mask), filling, made)
+
+
+scaled_add = _scaled(ops.add, ops.or_)
+scaled_subtract = _scaled(ops.subtract, None)
+multiply = _same(_multiply)
+HOTTEST = {
+    "add.Tensor": (ops.add, scaled_add),
+    "sub.Tensor": (ops.subtract, scaled_subtract),
+    "mul.Tensor": (ops.multiply, multiply),
+}
+MADE: dict[str, Row] = {
+    "div.Tensor": divide,
+    **{name: _same(op) for name, op in (SAME | COMPARED).items()},
+    **{name: _floating(op) for name, op in FLOATING.items()},
+    **{name: _rounded(op) for name, op in ROUNDED.items()},
+    **{name: _kept(op) for name, op in KEPT.items()},
+    **ROWS,
+}
+"""Every row but the hottest."""
+
+
+def attach() -> None:
+    """Register the rows."""
+    for name, (op, row) in HOTTEST.items():
+        register(name, hot(op, row))
+        variants(name, row)
+    rows(MADE)

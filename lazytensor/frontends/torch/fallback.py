@@ -1,0 +1,155 @@
+"""What has no row: torch's own decomposition on lazy tensors, or else torch's CPU kernel.
+
+A decomposition keeps the graph whole. A CPU kernel computes what it is given, so it is loud: one
+warning a call site, a counter, an event.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from time import perf_counter
+from typing import Any, Final
+
+import torch
+from torch.utils._pytree import tree_map
+
+from lazytensor.core import metrics, runtime
+from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.events import Fallback, record
+from lazytensor.core.place import Place, line_of, user_place
+from lazytensor.frontends.torch.kernels import KERNELS, give
+from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, wrap
+
+library: Final = torch.library.Library("_", "IMPL")
+SILENT: Final = frozenset(["aten::_local_scalar_dense", "aten::equal", "aten::nonzero"])
+"""Calls that ask for values by their nature."""
+_warned: Final[set[Place | None]] = set()
+_refused: Final[set[Any]] = set()
+"""Overloads whose decomposition did not work."""
+
+
+@cache
+def _decompositions() -> dict[Any, Any]:
+    from torch._decomp import core_aten_decompositions
+
+    return dict(core_aten_decompositions())
+
+
+def attach() -> None:
+    """Register the fallback for everything that has no kernel."""
+    library.fallback(_kernel, "PrivateUse1")
+
+
+def _kernel(op: Any, *args: Any, **kwargs: Any) -> Any:
+    if op not in _refused:
+        found = _decomposed(op, args, kwargs)
+        if found is not NotImplemented:
+            return found
+    return _on_cpu(op, args, kwargs)
+
+
+def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
+    """What torch's decomposition of `op`, or of its functional form, makes of the arguments."""
+    table = _decompositions()
+    body = table.get(op)
+    if body is not None:
+        try:
+            return body(*args, **kwargs)
+        except (NotImplementedError, AssertionError, AttributeError):
+            _refused.add(op)
+            return NotImplemented
+    plain = _functional_form(op)
+    if plain is None or plain not in table:
+        return NotImplemented
+    outs = [kwargs.pop(a.name) for a in op._schema.arguments if a.is_out]
+    made = table[plain](*args, **kwargs)
+    results = [made] if isinstance(made, torch.Tensor) else list(made)
+    targets = outs or [args[0]]
+    for target, value in zip(targets, results, strict=True):
+        give(target, node(value))
+    return targets[0] if len(targets) == 1 else tuple(targets)
+
+
+@cache
+def _functional_form(op: Any) -> Any:
+    """The overload without `out=`, or not in place, that takes the same operands."""
+    name = op._schema.name.split("::")[1].removesuffix("_")
+    packet = getattr(torch.ops.aten, name, None)
+    wanted = [str(a.type) for a in op._schema.arguments if not a.is_out]
+    for overload in packet.overloads() if packet is not None else ():
+        other = getattr(packet, overload)
+        plain = not any(a.alias_info and a.alias_info.is_write for a in other._schema.arguments)
+        if other is not op and plain and [str(a.type) for a in other._schema.arguments] == wanted:
+            return other
+    return None
+
+
+def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
+    """Computed by torch's CPU kernel; what it writes to is written back."""
+    name = op._schema.name
+    start = perf_counter()
+    if name not in SILENT:
+        _warn(str(op))
+        metrics.count("fallbacks")
+    known: dict[int, Any] = {}
+    originals: dict[int, Any] = {}
+
+    def down(x: Any) -> Any:
+        if isinstance(x, torch.device) and x.type == "lazytensor":
+            return torch.device("cpu")
+        if not is_lazy(x):
+            return x
+        if id(x) not in known:
+            copy = known[id(x)] = to_cpu(node(x))
+            originals[id(copy)] = x
+        return known[id(x)]
+
+    runtime.sync(cause=str(op)) if _pending(args) else None
+    made = op(*tree_map(down, args), **tree_map(down, kwargs))
+    _write_back(op, args, kwargs, known)
+    if name not in SILENT:
+        record(Fallback(user_place(), str(op), perf_counter() - start))
+
+    def up(x: Any) -> Any:
+        if not isinstance(x, torch.Tensor):
+            return x
+        return originals[id(x)] if id(x) in originals else wrap(from_cpu(x))
+
+    return tree_map(up, made)
+
+
+def _pending(args: Any) -> bool:
+    return any(is_lazy(x) and node(x).value is None for x in args)
+
+
+def _write_back(op: Any, args: Any, kwargs: Any, known: dict[int, Any]) -> None:
+    for i, argument in enumerate(op._schema.arguments):
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            continue
+        given = args[i] if i < len(args) else kwargs.get(argument.name)
+        for x in given if isinstance(given, list | tuple) else [given]:
+            if is_lazy(x):
+                value = from_cpu(known[id(x)])
+                if ref(x).type is value.type:
+                    ref(x).write(value)
+                else:
+                    x.data = wrap(value)
+
+
+def _warn(name: str) -> None:
+    place = user_place()
+    if place in _warned:
+        return
+    _warned.add(place)
+    text = f"{name} is not lazy yet: torch computes it on the CPU"
+    if place is None:
+        warnings.warn(text, LazyTensorWarning, stacklevel=2)
+        return
+    file, line = place[0].co_filename, line_of(place)
+    warnings.warn_explicit(f"{file}:{line}: {text}", LazyTensorWarning, file, line)
+
+
+def has_kernel(name: str) -> bool:
+    """Whether an overload is lazy by a row of its own."""
+    return name in KERNELS

@@ -1,0 +1,282 @@
+"""Joining, indexing, scattering, and moving elements without views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.errors import DataError
+from lazytensor.core.node import Node
+from lazytensor.core.op import starts
+from lazytensor.frontends.torch.kernels import Row, register, rows, write
+from lazytensor.frontends.torch.promotion import cast_to, operand, promoted, result_dtype
+from lazytensor.frontends.torch.tensor import to_cpu
+from lazytensor.frontends.torch.views import axis_of
+
+
+def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
+    parts = [operand(x) for x in tensors]
+    dtype = result_dtype(*parts)
+    # An empty vector joins anything: what torch has kept from its first days.
+    kept = [x for x in parts if x.type.shape != (0,)] or parts[:1]
+    axis = axis_of(dim, kept[0].type.ndim)
+    made: Node = ops.concatenate(*(cast_to(x, dtype) for x in kept), axis=axis)
+    return made
+
+
+def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
+    parts = promoted(*tensors)
+    shape = parts[0].type.shape
+    if any(x.type.shape != shape for x in parts):
+        other = next(i for i, x in enumerate(parts) if x.type.shape != shape)
+        raise RuntimeError(
+            f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+            f"{list(parts[other].type.shape)} at entry {other}"
+        )
+    axis = axis_of(dim, len(shape) + 1)
+    longer = (*shape[:axis], 1, *shape[axis:])
+    made: Node = ops.concatenate(*(ops.reshape(x, shape=longer) for x in parts), axis=axis)
+    return made
+
+
+def checked(index: Node, size: int) -> Node:
+    """Indices as s64, negative ones counted from the end; checked when the program runs."""
+    whole = cast_to(index, S64)
+    zero, n = cast_to(0, S64), cast_to(size, S64)
+    found = ops.select(ops.less(whole, zero), ops.add(whole, n), whole)
+    inside = ops.and_(ops.greater_equal(found, zero), ops.less(found, n))
+    ok = ops.guard(
+        ops.reduce_and(inside, axes=tuple(range(inside.type.ndim))),
+        error=DataError,
+        text=f"index out of range for dimension with size {size}",
+    )
+    made: Node = ops.guarded(found, ok)
+    return made
+
+
+def _index_select(x: Any, dim: int, index: Any) -> Node:
+    given, places = operand(x), operand(index)
+    axis = axis_of(dim, given.type.ndim)
+    if not given.type.ndim:
+        return given
+    places = ops.reshape(places, shape=(places.type.size,))
+    found = ops.gather(given, checked(places, given.type.shape[axis]), axes=(axis,))
+    axes = (*range(1, axis + 1), 0, *range(axis + 1, given.type.ndim))
+    return found if axis == 0 else ops.transpose(found, axes=axes)
+
+
+def _coordinates(given: Node, axis: int, index: Node) -> list[Node]:
+    """For each axis the index of where `gather` and `scatter` along `axis` read and write."""
+    shape = index.type.shape
+    return [
+        checked(index, given.type.shape[axis])
+        if i == axis
+        else ops.iota(dtype=S64, shape=shape, axis=i)
+        for i in range(given.type.ndim)
+    ]
+
+
+def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
+    given, places = operand(x), operand(index)
+    axis = axis_of(dim, given.type.ndim)
+    if not given.type.ndim:
+        return ops.broadcast(given, shape=places.type.shape)
+    if places.type.ndim != given.type.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    axes = tuple(range(given.type.ndim))
+    return ops.gather(given, *_coordinates(given, axis, places), axes=axes)
+
+
+def _scattered(mode: str) -> Row:
+    def row(x: Any, dim: int, index: Any, source: Any, **_: Any) -> Node:
+        given, places = operand(x), operand(index)
+        axis = axis_of(dim, given.type.ndim)
+        updates = operand(source)
+        if not isinstance(updates, Node) or not updates.type.ndim:
+            updates = ops.broadcast(cast_to(updates, given.type.dtype), shape=places.type.shape)
+        if not given.type.ndim:
+            given, places = (ops.reshape(t, shape=(1,)) for t in (given, places))
+            updates = ops.reshape(updates, shape=(1,))
+            made = ops.scatter(given, updates, checked(places, 1), axes=(0,), mode=mode)
+            return ops.reshape(made, shape=())
+        if updates.type.shape != places.type.shape:
+            begin, ones = starts((0,) * updates.type.ndim), (1,) * updates.type.ndim
+            updates = ops.slice(updates, begin, sizes=places.type.shape, strides=ones)
+        axes = tuple(range(given.type.ndim))
+        coordinates = _coordinates(given, axis, places)
+        return ops.scatter(given, updates, *coordinates, axes=axes, mode=mode)
+
+    return row
+
+
+def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Node:
+    given, places, updates = operand(x), operand(index), operand(source)
+    if alpha != 1:
+        updates = ops.multiply(updates, cast_to(alpha, updates.type.dtype))
+    return _along(given, axis_of(dim, given.type.ndim), places, updates, "add")
+
+
+def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Node:
+    given = operand(x)
+    return _along(given, axis_of(dim, given.type.ndim), operand(index), operand(source), "set")
+
+
+def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
+    given, places = operand(x), operand(index)
+    axis = axis_of(dim, given.type.ndim)
+    count = places.type.size
+    shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape))
+    filling = ops.broadcast(cast_to(operand(value), given.type.dtype), shape=shape)
+    return _along(given, axis, places, filling, "set")
+
+
+def _along(given: Node, axis: int, places: Node, updates: Node, mode: str) -> Node:
+    scalar = not given.type.ndim
+    if scalar:
+        given, updates = (ops.reshape(t, shape=(1,)) for t in (given, updates))
+    places = ops.reshape(places, shape=(places.type.size,))
+    order = (axis, *(i for i in range(given.type.ndim) if i != axis))
+    moved = ops.transpose(updates, axes=order)
+    where = checked(places, given.type.shape[axis])
+    made = ops.scatter(given, moved, where, axes=(axis,), mode=mode)
+    return ops.reshape(made, shape=()) if scalar else made
+
+
+def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list[Node]]:
+    """Axes that are indexed, and by what; a mask counts for as many axes as it has."""
+    axes, found = [], []
+    axis = 0
+    for index in indices:
+        if index is None:
+            axis += 1
+            continue
+        place = operand(index)
+        if place.type.dtype is BOOL or index.dtype.itemsize == 1:
+            host = to_cpu(place).bool().nonzero(as_tuple=True)
+            for line in host:
+                axes.append(axis)
+                found.append(ops.leaf(line.numpy()))
+                axis += 1
+        else:
+            axes.append(axis)
+            found.append(checked(place, given.type.shape[axis]))
+            axis += 1
+    if axis > given.type.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {given.type.ndim} (got {axis})")
+    return tuple(axes), found
+
+
+def _result_order(axes: tuple[int, ...], front: int, ndim: int) -> tuple[int, ...] | None:
+    """Torch leaves the indexed part where it was if the indices are neighbours."""
+    first, rest = axes[0], ndim - len(axes)
+    if first == 0 or axes != tuple(range(first, first + len(axes))):
+        return None
+    before = tuple(range(front, front + first))
+    return (*before, *range(front), *range(front + first, front + rest))
+
+
+def _index(x: Any, indices: Sequence[Any]) -> Node:
+    given = operand(x)
+    axes, places = _indices(given, indices)
+    if not axes:
+        return given
+    found = ops.gather(given, *places, axes=axes)
+    front = found.type.ndim - (given.type.ndim - len(axes))
+    order = _result_order(axes, front, given.type.ndim)
+    return found if order is None else ops.transpose(found, axes=order)
+
+
+def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Node:
+    given, updates = operand(x), operand(values)
+    updates = cast_to(updates, given.type.dtype)
+    if len(indices) == 1 and indices[0].dtype.itemsize == 1 and not updates.type.ndim:
+        mask = operand(indices[0])
+        if mask.type.shape == given.type.shape and not accumulate:
+            return ops.select(cast_to(mask, BOOL), updates, given)
+    axes, places = _indices(given, indices)
+    target: Any = ops.gather.infer(given.type, *(p.type for p in places), axes=axes)
+    front = target.ndim - (given.type.ndim - len(axes))
+    order = _result_order(axes, front, given.type.ndim)
+    shape = target.shape if order is None else tuple(target.shape[i] for i in order)
+    updates = ops.broadcast(updates, shape=shape)
+    if order is not None:
+        updates = ops.transpose(updates, axes=tuple(order.index(i) for i in range(len(order))))
+    mode = "add" if accumulate else "set"
+    return ops.scatter(given, updates, *places, axes=axes, mode=mode)
+
+
+def _flip(x: Any, dims: Sequence[int]) -> Node:
+    given = operand(x)
+    axes = tuple(axis_of(dim, given.type.ndim) for dim in dims)
+    return ops.reverse(given, axes=axes) if given.type.ndim else given
+
+
+def _pad(x: Any, pad: Sequence[int], value: Any = 0) -> Node:
+    given = operand(x)
+    low, high = [0] * given.type.ndim, [0] * given.type.ndim
+    for i in range(len(pad) // 2):
+        low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
+    filling, none = cast_to(value, given.type.dtype), (0,) * given.type.ndim
+    made: Node = ops.pad(given, filling, low=tuple(low), high=tuple(high), interior=none)
+    return made
+
+
+def _triangle(upper: bool) -> Row:
+    def row(x: Any, diagonal: int = 0) -> Node:
+        given = operand(x)
+        n, m = given.type.shape[-2:]
+        rows_, columns = (ops.iota(dtype=S64, shape=(n, m), axis=axis) for axis in (0, 1))
+        edge = ops.add(rows_, cast_to(diagonal, S64))
+        inside = (ops.greater_equal if upper else ops.less_equal)(columns, edge)
+        return ops.select(inside, given, cast_to(0, given.type.dtype))
+
+    return row
+
+
+def _repeat(x: Any, repeats: Sequence[int]) -> Node:
+    given = operand(x)
+    shape = (1,) * (len(repeats) - given.type.ndim) + given.type.shape
+    pairs = tuple(m for n, k in zip(shape, repeats, strict=True) for m in (k, n))
+    ones = tuple(m for n in shape for m in (1, n))
+    spread = ops.broadcast(ops.reshape(given, shape=ones), shape=pairs)
+    whole = tuple(n * k for n, k in zip(shape, repeats, strict=True))
+    made: Node = ops.reshape(spread, shape=whole)
+    return made
+
+
+ROWS: dict[str, Row] = {
+    "cat": _cat,
+    "stack": _stack,
+    "index_select": _index_select,
+    "gather": _gather,
+    "scatter.src": _scattered("set"),
+    "scatter.value": _scattered("set"),
+    "scatter_add": _scattered("add"),
+    "index_add": _index_add,
+    "index_copy": _index_copy,
+    "index_fill.int_Scalar": _index_fill,
+    "index_fill.int_Tensor": _index_fill,
+    "index.Tensor": _index,
+    "index_put": _index_put,
+    "_unsafe_index.Tensor": _index,
+    "flip": _flip,
+    "constant_pad_nd": _pad,
+    "tril": _triangle(False),
+    "triu": _triangle(True),
+    "repeat": _repeat,
+}
+
+
+def _index_put_impl(
+    self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, unsafe: bool = False
+) -> Any:
+    write(self, _index_put(self, indices, values, accumulate))
+    return self
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
+    register("_index_put_impl_", _index_put_impl)

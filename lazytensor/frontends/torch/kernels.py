@@ -1,0 +1,203 @@
+"""From rows to kernels: a row is a function of what torch passes that gives nodes.
+
+From the functional overload of a row come its in-place and `out=` variants, found by their
+schemas: `add.Tensor` gives `add_.Tensor` and `add.out`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+
+from lazytensor.core.cell import WRITES
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.node import Node
+from lazytensor.frontends.torch.errors import raise_as_torch
+from lazytensor.frontends.torch.promotion import cast_to
+from lazytensor.frontends.torch.tensor import TORCH, is_lazy, ref, to_cpu, wrap
+
+Row = Callable[..., Any]
+library: Final = torch.library.Library("aten", "IMPL")
+KERNELS: Final[dict[str, Row]] = {}
+"""Every kernel that is registered, by overload: the closed world of tests and of `doctor`."""
+
+
+class _Ready(threading.local):
+    ready = False
+
+
+_thread: Final = _Ready()
+
+
+def prepare_thread() -> None:
+    """Tell torch's autograd, once a thread, to leave strides and threads alone.
+
+    It would write gradients of views by strides, which our tensors have not; and its own thread
+    for a device meets a finalised interpreter at exit, and aborts.
+    """
+    if not _thread.ready:
+        _thread.ready = True
+        torch._C._set_view_replay_enabled(True)
+        torch.autograd.set_multithreading_enabled(False).__enter__()
+
+
+def register(name: str, kernel: Row) -> None:
+    """Make `kernel` what torch calls for the overload `name` on the device.
+
+    Not where torch composes the operation of others: it is differentiated through these, and a
+    kernel would cut its gradients off, silently.
+    """
+    if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CompositeImplicitAutograd"):
+        return
+    if name in KERNELS:
+        raise ValueError(f"a kernel for {name!r} is registered already")
+    KERNELS[name] = kernel
+    library.impl(name, kernel, "PrivateUse1")
+
+
+def rows(table: dict[str, Row]) -> None:
+    """Register the functional overload of each row, and its variants."""
+    for name, row in table.items():
+        register(name, functional(row))
+        variants(name, row)
+
+
+def functional(row: Row) -> Row:
+    """A kernel that gives new tensors."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if not _thread.ready:
+            prepare_thread()
+        try:
+            made = row(*args, **kwargs)
+        except (ShapeError, DTypeError) as error:
+            raise_as_torch(error, *args)
+        return wrap(made) if made.__class__ is Node else wrapped(made)
+
+    return kernel
+
+
+def wrapped(made: Any) -> Any:
+    """Tensors of nodes, in the tuple or list that they come in."""
+    if isinstance(made, Node):
+        return wrap(made)
+    if isinstance(made, tuple | list):
+        return type(made)(wrapped(item) for item in made)
+    return made
+
+
+def in_place(row: Row) -> Row:
+    """A kernel that writes the row's result into its first operand."""
+
+    def kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            write(self, row(self, *args, **kwargs))
+        except (ShapeError, DTypeError) as error:
+            raise_as_torch(error, self, *args)
+        return self
+
+    return kernel
+
+
+def into_out(row: Row, names: tuple[str, ...]) -> Row:
+    """A kernel that writes the row's results into the tensors named `names`."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        outs = [kwargs.pop(name) for name in names]
+        try:
+            made = row(*args, **kwargs)
+        except (ShapeError, DTypeError) as error:
+            raise_as_torch(error, *args)
+        made = [made] if len(outs) == 1 else list(made)
+        for out, value in zip(outs, made, strict=True):
+            give(out, value)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    return kernel
+
+
+def write(target: Any, value: Node) -> None:
+    """Write `value` into a tensor of its shape, as in-place operations do."""
+    held = ref(target)
+    type = held.type
+    if value.type is not type:
+        if value.type.shape != type.shape:
+            shapes = list(type.shape), list(value.type.shape)
+            raise RuntimeError(
+                f"output with shape {shapes[0]} doesn't match the broadcast shape {shapes[1]}"
+            )
+        check_cast(value, TORCH[type.dtype])
+        value = cast_to(value, type.dtype)
+    if any(step.op not in WRITES for step in held.chain):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+    held.write(value)
+
+
+def check_cast(value: Node, wanted: torch.dtype) -> None:
+    """Raise torch's error where `value` is of a higher kind than what it is written into."""
+    given = TORCH[value.type.dtype]
+    if not torch.can_cast(given, wanted):
+        names = [str(dtype).removeprefix("torch.") for dtype in (given, wanted)]
+        names = [_NAMES.get(name, name.capitalize()) for name in names]
+        raise RuntimeError(
+            f"result type {names[0]} can't be cast to the desired output type {names[1]}"
+        )
+
+
+_NAMES: Final = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def give(out: Any, value: Node) -> None:
+    """Write `value` into an `out=` tensor, which takes its shape."""
+    check_cast(value, out.dtype)
+    if not is_lazy(out):
+        out.resize_(value.type.shape).copy_(to_cpu(value))
+        return
+    value = cast_to(value, ref(out).type.dtype)
+    if ref(out).type is value.type:
+        write(out, value)
+        return
+    out.data = wrap(value)  # another shape: torch resizes what is given
+
+
+def variants(name: str, row: Row) -> None:
+    """Register the in-place and `out=` overloads whose operands are those of `name`."""
+    base, _, overload = name.partition(".")
+    wanted = _signature(_schema(base, overload))
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}_"):
+        if schema.arguments and schema.arguments[0].is_write and _signature(schema) == wanted:
+            found = f"{base}_.{schema.overload_name}".rstrip(".")
+            if found not in KERNELS:
+                register(found, in_place(row))
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
+        outs = tuple(a.name for a in schema.arguments if a.is_out)
+        if outs and _signature(schema) == wanted:
+            found = f"{base}.{schema.overload_name}".rstrip(".")
+            if found not in KERNELS:
+                register(found, into_out(row, outs))
+
+
+def _schema(base: str, overload: str) -> Any:
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
+        if schema.overload_name == overload:
+            return schema
+    raise ValueError(f"torch has no overload {base}.{overload}")
+
+
+_MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
+
+
+def _signature(schema: Any) -> tuple[str, ...]:
+    return tuple(
+        f"{a.name}: {a.type}" for a in schema.arguments if not a.is_out and a.name not in _MAKING
+    )

@@ -1,0 +1,280 @@
+"""Activations, normalisation, losses, embeddings, dropout; and the gradients torch asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.torch.creation import bernoulli, filled
+from lazytensor.frontends.torch.joining import checked
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.tensor import numpy_dtype
+from lazytensor.frontends.torch.views import axis_of
+
+
+def _number(value: Any, like: Node) -> Node:
+    return cast_to(value, like.type.dtype)
+
+
+def _softmax(name: str) -> Row:
+    op = getattr(ops, name)
+
+    def row(x: Any, dim: int, half_to_float: bool = False) -> Node:
+        given = operand(x)
+        if half_to_float:
+            given = cast_to(given, F32)
+        if not given.type.ndim:
+            return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
+        return op(given, axis=axis_of(dim, given.type.ndim))
+
+    return row
+
+
+def _softmax_backward(name: str) -> Row:
+    op = getattr(ops, name)
+
+    def row(grad: Any, output: Any, dim: int, input_dtype: Any) -> Node:
+        given, found = operand(grad), operand(output)
+        if not found.type.ndim:
+            given, found = (ops.reshape(t, shape=(1,)) for t in (given, found))
+            return ops.reshape(op(given, found, axis=0), shape=())
+        made = op(given, found, axis=axis_of(dim, found.type.ndim))
+        return cast_to(made, numpy_dtype(input_dtype))
+
+    return row
+
+
+def _gelu(x: Any, *, approximate: str = "none") -> Node:
+    made: Node = ops.gelu(operand(x), approximate=approximate == "tanh")
+    return made
+
+
+def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
+    made: Node = ops.gelu_backward(operand(grad), operand(x), approximate=approximate == "tanh")
+    return made
+
+
+def _relu(x: Any) -> Node:
+    given = operand(x)
+    made: Node = ops.maximum(given, _number(0, given))
+    return made
+
+
+def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
+    given, at = operand(grad), operand(x)
+    above = ops.greater(at, _number(threshold, at))
+    made: Node = ops.select(above, given, _number(0, given))
+    return made
+
+
+def _sigmoid_backward(grad: Any, y: Any) -> Node:
+    given, found = operand(grad), operand(y)
+    slope = ops.multiply(found, ops.subtract(_number(1, found), found))
+    made: Node = ops.multiply(given, slope)
+    return made
+
+
+def _tanh_backward(grad: Any, y: Any) -> Node:
+    given, found = operand(grad), operand(y)
+    made: Node = ops.multiply(given, ops.subtract(_number(1, found), ops.square(found)))
+    return made
+
+
+def _silu(x: Any) -> Node:
+    given = operand(x)
+    made: Node = ops.multiply(given, ops.logistic(given))
+    return made
+
+
+def _layer_norm(x: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
+    given = operand(x)
+    axes = len(normalized_shape)
+    if tuple(given.type.shape[given.type.ndim - axes :]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size"
+            f"{list(given.type.shape)}"
+        )
+    scaling = [] if weight is None else [operand(weight)]
+    if bias is not None:
+        if weight is None:
+            scaling = [filled(normalized_shape, 1, given.type.dtype)]
+        scaling.append(operand(bias))
+    wide = F32 if given.type.dtype in (F16, BF16) else given.type.dtype
+    return ops.layer_norm(given, scalar(eps, wide), *scaling, axes=axes)
+
+
+def _layer_norm_backward(
+    grad: Any,
+    x: Any,
+    normalized_shape: Sequence[int],
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    bias: Any,
+    output_mask: Sequence[bool],
+) -> Any:
+    given = [operand(t) for t in (grad, x, mean, rstd, weight) if t is not None]
+    made = ops.layer_norm_backward(*given, axes=len(normalized_shape))
+    return tuple(g if wanted else None for g, wanted in zip(made, output_mask, strict=True))
+
+
+def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
+    table = operand(weight)
+    made: Node = ops.gather(table, checked(operand(indices), table.type.shape[0]), axes=(0,))
+    return made
+
+
+def _embedding_backward(
+    grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Node:
+    given, places = operand(grad), cast_to(operand(indices), S64)
+    width = given.type.shape[-1]
+    count = places.type.size
+    places = ops.reshape(places, shape=(count,))
+    if padding_idx >= 0:  # an update whose index is out of range is dropped
+        hit = ops.equal(places, cast_to(padding_idx, S64))
+        places = ops.select(hit, cast_to(num_weights, S64), places)
+    updates = ops.reshape(given, shape=(count, width))
+    if scale_grad_by_freq:
+        ones = filled((count,), 1, given.type.dtype)
+        zeros = filled((num_weights,), 0, given.type.dtype)
+        often = ops.scatter(zeros, ones, places, axes=(0,), mode="add")
+        shares = ops.reshape(ops.gather(often, places, axes=(0,)), shape=(count, 1))
+        updates = ops.divide(updates, shares)
+    zeros = filled((num_weights, width), 0, given.type.dtype)
+    made: Node = ops.scatter(zeros, updates, places, axes=(0,), mode="add")
+    return made
+
+
+def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
+    given = operand(x)
+    shape = given.type.shape
+    if train is False:
+        return given, filled(shape, True, BOOL)
+    mask = bernoulli(shape, 1.0 - p)
+    scale = _number(0.0 if p == 1 else 1.0 / (1.0 - p), given)
+    return ops.multiply(ops.multiply(given, cast_to(mask, given.type.dtype)), scale), mask
+
+
+def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
+    given = operand(grad)
+    kept = cast_to(operand(mask), given.type.dtype)
+    made: Node = ops.multiply(ops.multiply(given, kept), _number(scale, given))
+    return made
+
+
+def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
+    """Whether each target counts, and the class to look at where it does."""
+    counts = ops.not_equal(target, cast_to(ignored, S64))
+    classes_ = ops.select(counts, target, cast_to(0, S64))
+    return counts, checked(classes_, classes)
+
+
+def _line_of(places: Node) -> Node:
+    made: Node = ops.iota(dtype=S64, shape=places.type.shape, axis=0)
+    return made
+
+
+def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
+    """What each target weighs."""
+    ones = cast_to(counts, like.type.dtype)
+    if weight is None:
+        return ones
+    made: Node = ops.multiply(ones, ops.gather(operand(weight), places, axes=(0,)))
+    return made
+
+
+def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    given, wanted = operand(x), operand(target)
+    single = given.type.ndim == 1
+    if single:
+        given = ops.reshape(given, shape=(1, *given.type.shape))
+        wanted = ops.reshape(wanted, shape=(1,))
+    counts, places = _picked(wanted, given.type.shape[1], ignore_index)
+    shares = _shares(places, counts, weight, given)
+    found = ops.gather(given, _line_of(places), places, axes=(0, 1))
+    zero = _number(0, given)
+    losses = ops.select(counts, ops.negate(ops.multiply(found, shares)), zero)
+    total = ops.reduce_sum(shares, axes=(0,))
+    if reduction == 0:
+        losses = ops.reshape(losses, shape=()) if single else losses
+        return losses, filled((), 0, given.type.dtype)
+    made = ops.reduce_sum(losses, axes=(0,))
+    return (ops.divide(made, total) if reduction == 1 else made), total
+
+
+def _nll_backward(
+    grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
+) -> Node:
+    given, at, wanted = operand(grad), operand(x), operand(target)
+    shape = at.type.shape
+    single = at.type.ndim == 1
+    if single:
+        at, wanted = ops.reshape(at, shape=(1, *shape)), ops.reshape(wanted, shape=(1,))
+    counts, places = _picked(wanted, at.type.shape[1], ignore_index)
+    shares = ops.multiply(ops.negate(given), _shares(places, counts, weight, at))
+    if reduction == 1:
+        shares = ops.divide(shares, operand(total))
+    shares = ops.select(counts, shares, _number(0, at))
+    wide = at.type.shape
+    classes = ops.iota(dtype=S64, shape=wide, axis=1)
+    column = (wide[0], 1)
+    hit = ops.equal(classes, ops.reshape(places, shape=column))
+    made = ops.select(hit, ops.reshape(shares, shape=column), _number(0, at))
+    return ops.reshape(made, shape=shape) if single else made
+
+
+def _reduced(losses: Node, reduction: int) -> Node:
+    axes = tuple(range(losses.type.ndim))
+    if reduction == 0:
+        return losses
+    made: Node = (ops.mean if reduction == 1 else ops.reduce_sum)(losses, axes=axes)
+    return made
+
+
+def _mse(x: Any, target: Any, reduction: int = 1) -> Node:
+    return _reduced(ops.square(ops.subtract(operand(x), operand(target))), reduction)
+
+
+def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
+    given, first, second = operand(grad), operand(x), operand(target)
+    apart = ops.subtract(first, second)
+    factor = 2.0 / apart.type.size if reduction == 1 and apart.type.size else 2.0
+    made: Node = ops.multiply(ops.multiply(apart, _number(factor, apart)), given)
+    return made
+
+
+ROWS: dict[str, Row] = {
+    "_softmax": _softmax("softmax"),
+    "_log_softmax": _softmax("log_softmax"),
+    "_softmax_backward_data": _softmax_backward("softmax_backward"),
+    "_log_softmax_backward_data": _softmax_backward("log_softmax_backward"),
+    "gelu": _gelu,
+    "gelu_backward": _gelu_backward,
+    "relu": _relu,
+    "silu": _silu,
+    "threshold_backward": _threshold_backward,
+    "sigmoid_backward": _sigmoid_backward,
+    "tanh_backward": _tanh_backward,
+    "native_layer_norm": _layer_norm,
+    "native_layer_norm_backward": _layer_norm_backward,
+    "embedding": _embedding,
+    "embedding_dense_backward": _embedding_backward,
+    "native_dropout": _dropout,
+    "native_dropout_backward": _dropout_backward,
+    "nll_loss_forward": _nll,
+    "nll_loss_backward": _nll_backward,
+    "mse_loss": _mse,
+    "mse_loss_backward": _mse_backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)

@@ -1,0 +1,143 @@
+"""Torch's promotion, written once: from operands as kernels get them to nodes of one dtype.
+
+An operand is a tensor on the device, a CPU tensor without axes, or a Python number. Tensors with
+axes decide; those without count only where they are of a higher kind (bool, integer, float,
+complex); numbers come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+import numpy as np
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.torch.tensor import NUMBERS, NUMPY, TORCH, is_lazy, node, numpy_dtype
+
+_KINDS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+_results: Final[dict[Any, np.dtype]] = {}
+
+
+def is_inexact(dtype: np.dtype) -> bool:
+    """Whether a dtype is of floats or complex numbers."""
+    return _KINDS[dtype.kind] > 1
+
+
+def default_float() -> np.dtype:
+    """What an integer becomes where a float is needed."""
+    return NUMPY[torch.get_default_dtype()]
+
+
+def promote(x: np.dtype, y: np.dtype) -> np.dtype:
+    """The dtype that two operands of equal rank meet in."""
+    return x if x == y else NUMPY[torch.promote_types(TORCH[x], TORCH[y])]
+
+
+def number_dtype(kind: type) -> np.dtype:
+    """What a Python number counts as."""
+    if issubclass(kind, bool):
+        return BOOL
+    if issubclass(kind, int):
+        return S64
+    return default_float() if issubclass(kind, float) else complex_of(default_float())
+
+
+def result_dtype(*operands: Any) -> np.dtype:
+    """The dtype that the operands (nodes and Python numbers) meet in."""
+    key = (
+        torch.get_default_dtype(),
+        *((x.type if isinstance(x, Node) else type(x)) for x in operands),
+    )
+    found = _results.get(key)
+    if found is None:
+        found = _results[key] = _result(operands)
+    return found
+
+
+def _result(operands: Sequence[Any]) -> np.dtype:
+    ranks: list[np.dtype | None] = [None, None, None]
+    for x in operands:
+        made = isinstance(x, Node)
+        rank = (0 if x.type.ndim else 1) if made else 2
+        dtype = x.type.dtype if made else number_dtype(type(x))
+        before = ranks[rank]
+        ranks[rank] = dtype if before is None else promote(before, dtype)
+    found = ranks[0]
+    for lower in ranks[1:]:
+        found = _combined(found, lower)
+    return cast(np.dtype, found)
+
+
+def _combined(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None:
+    if higher is None or lower is None:
+        return higher if lower is None else lower
+    kinds = _KINDS[higher.kind], _KINDS[lower.kind]
+    if kinds[0] >= kinds[1]:
+        return higher
+    if kinds == (2, 3):
+        return complex_of(higher)
+    return promote(higher, lower)
+
+
+def complex_of(dtype: np.dtype) -> np.dtype:
+    """The complex dtype whose parts a real dtype fits into."""
+    return NUMPY[torch.promote_types(TORCH[dtype], torch.complex64)]
+
+
+def operand(x: Any) -> Any:
+    """A node, or a Python number as it is."""
+    if isinstance(x, NUMBERS):
+        return x
+    if is_lazy(x):
+        return node(x)
+    if x.ndim:
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"lazytensor:0 and {x.device}!"
+        )
+    return scalar(x.item(), numpy_dtype(x.dtype))
+
+
+def number(value: Any, dtype: np.dtype) -> Node:
+    """A Python number as a scalar of `dtype`, as torch converts it."""
+    kind = dtype.kind
+    if kind == "b":
+        return scalar(bool(value), dtype)
+    if kind in "iu":
+        wide = int(value)
+        bits = dtype.itemsize * 8
+        wide &= (1 << bits) - 1
+        signed = kind == "i" and wide >> (bits - 1)
+        return scalar(wide - (1 << bits) if signed else wide, dtype)
+    return scalar(complex(value) if kind == "c" else float(value), dtype)
+
+
+def cast_to(x: Any, dtype: np.dtype) -> Node:
+    """A node or a Python number as a node of `dtype`."""
+    if not isinstance(x, Node):
+        return number(x, dtype)
+    if x.type.dtype == dtype:
+        return x
+    converted: Node = ops.convert(x, dtype=dtype)
+    return converted
+
+
+def promoted(*xs: Any) -> list[Node]:
+    """The operands as nodes of the one dtype that they meet in."""
+    operands = [operand(x) for x in xs]
+    dtype = result_dtype(*operands)
+    return [cast_to(x, dtype) for x in operands]
+
+
+def floating(*xs: Any) -> list[Node]:
+    """The same, integers becoming floats of the default dtype."""
+    operands = [operand(x) for x in xs]
+    dtype = result_dtype(*operands)
+    if not is_inexact(dtype):
+        dtype = default_float()
+    return [cast_to(x, dtype) for x in operands]

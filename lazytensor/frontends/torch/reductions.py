@@ -1,0 +1,229 @@
+"""Reductions, cumulative functions, sorting."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64, real_of
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
+from lazytensor.frontends.torch.tensor import numpy_dtype
+from lazytensor.frontends.torch.views import axes_of, axis_of
+
+
+def kept(made: Node, x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
+    """A reduction of `x` with the reduced axes as ones, if they are to be kept."""
+    if not keepdim or not axes:
+        return made
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.type.shape))
+    found: Node = ops.reshape(made, shape=shape)
+    return found
+
+
+def _whole(x: Node, dtype: torch.dtype | None) -> Node:
+    """What a sum adds up: integers and flags as int64."""
+    if dtype is not None:
+        return cast_to(x, numpy_dtype(dtype))
+    return x if is_inexact(x.type.dtype) else cast_to(x, S64)
+
+
+def _summed(op: Op) -> Row:
+    def row(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
+        given = _whole(operand(x), dtype)
+        axes = axes_of(dim, given.type.ndim)
+        return kept(op(given, axes=axes), given, axes, keepdim)
+
+    return row
+
+
+def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
+    given = operand(x)
+    if dtype is not None:
+        given = cast_to(given, numpy_dtype(dtype))
+    if not is_inexact(given.type.dtype):
+        name = str(x.dtype).removeprefix("torch.")
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            f"complex dtype. Got: {name.capitalize()}"
+        )
+    made: Node = ops.mean(given, axes=axes_of(dim, given.type.ndim), keepdims=bool(keepdim))
+    return made
+
+
+def _extreme(op: Op) -> Row:
+    def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
+        given = operand(x)
+        axes = axes_of(dim, given.type.ndim)
+        return kept(op(given, axes=axes), given, axes, keepdim)
+
+    return row
+
+
+def _arg(op: Op) -> Row:
+    def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
+        given = operand(x)
+        if dim is None:
+            shape = (1,) * given.type.ndim if keepdim else ()
+            line = ops.reshape(given, shape=(given.type.size,))
+            return ops.reshape(op(line, axis=0), shape=shape)
+        axis = axis_of(dim, given.type.ndim)
+        if not given.type.ndim:
+            return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
+        return kept(op(given, axis=axis), given, (axis,), keepdim)
+
+    return row
+
+
+def _extreme_at(op: Op, arg: Op) -> Row:
+    """The extreme along an axis and where it is."""
+
+    def row(x: Any, dim: int, keepdim: bool = False) -> tuple[Node, Node]:
+        given = operand(x)
+        axis = axis_of(dim, given.type.ndim)
+        if not given.type.ndim:
+            return given, cast_to(0, S64)
+        axes = (axis,)
+        places = arg(given, axis=axis)
+        return kept(op(given, axes=axes), given, axes, keepdim), kept(places, given, axes, keepdim)
+
+    return row
+
+
+def _truth(op: Op) -> Row:
+    def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
+        given = cast_to(operand(x), BOOL)
+        axes = axes_of(dim, given.type.ndim)
+        return kept(op(given, axes=axes), given, axes, keepdim)
+
+    return row
+
+
+def _variance(op: Op) -> Row:
+    def row(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Node:
+        given = operand(x)
+        axes = axes_of(dim, given.type.ndim)
+        count = math.prod(given.type.shape[axis] for axis in axes)
+        own = real_of(given.type.dtype)
+        divisor = max(count - (1 if correction is None else correction), 0)
+        wide = F32 if own in (F16, BF16) else own
+        made: Node = op(given, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
+        return made
+
+    return row
+
+
+def _with_mean(op: Op) -> Row:
+    spread = _variance(op)
+
+    def row(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+        return spread(x, dim, correction=correction, keepdim=keepdim), _mean(x, dim, keepdim)
+
+    return row
+
+
+def _norm(
+    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Node:
+    given = operand(x)
+    given = cast_to(given, numpy_dtype(dtype)) if dtype is not None else given
+    axes = axes_of(dim, given.type.ndim)
+    if ord == 2:
+        return ops.norm2(given, axes=axes, keepdims=bool(keepdim))
+    sizes = ops.abs(given)
+    own = sizes.type.dtype
+    if math.isinf(ord):
+        made = (ops.reduce_max if ord > 0 else ops.reduce_min)(sizes, axes=axes)
+    elif ord == 0:
+        flags = ops.not_equal(sizes, cast_to(0, own))
+        made = ops.reduce_sum(cast_to(flags, own), axes=axes)
+    elif ord == 1:
+        made = ops.reduce_sum(sizes, axes=axes)
+    else:
+        total = ops.reduce_sum(ops.power(sizes, cast_to(ord, own)), axes=axes)
+        made = ops.power(total, cast_to(1 / ord, own))
+    return kept(made, given, axes, keepdim)
+
+
+def _cumulative(op: Op) -> Row:
+    def row(x: Any, dim: int, *, dtype: Any = None) -> Node:
+        given = _whole(operand(x), dtype)
+        axis = axis_of(dim, given.type.ndim)
+        return op(given, axis=axis) if given.type.ndim else given
+
+    return row
+
+
+def _sort(x: Any, dim: int = -1, descending: bool = False, *, stable: Any = None) -> Any:
+    given = operand(x)
+    axis = axis_of(dim, given.type.ndim)
+    if not given.type.ndim:
+        return given, cast_to(0, S64)
+    places = ops.iota(dtype=S64, shape=given.type.shape, axis=axis)
+    return ops.sort(given, places, axis=axis, descending=bool(descending))
+
+
+def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    given = operand(x)
+    if not given.type.ndim:
+        return given, cast_to(0, S64)
+    axis = axis_of(dim, given.type.ndim)
+    if not 0 <= k <= given.type.shape[axis]:
+        raise RuntimeError("selected index k out of range")
+    sizes = tuple(k if i == axis else n for i, n in enumerate(given.type.shape))
+    zeros, ones = ops.starts((0,) * given.type.ndim), (1,) * given.type.ndim
+    ordered = _sort(x, dim, largest)
+    return tuple(ops.slice(part, zeros, sizes=sizes, strides=ones) for part in ordered)
+
+
+def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Node:
+    given = operand(x)
+    given = given if is_inexact(given.type.dtype) else cast_to(given, default_float())
+    axes = axes_of(dim, given.type.ndim)
+    made: Node = ops.logsumexp(given, axes=axes, keepdims=bool(keepdim))
+    return made
+
+
+ROWS: dict[str, Row] = {
+    "sum": _summed(ops.reduce_sum),
+    "sum.dim_IntList": _summed(ops.reduce_sum),
+    "prod": _summed(ops.reduce_prod),
+    "prod.dim_int": _summed(ops.reduce_prod),
+    "mean": _mean,
+    "mean.dim": _mean,
+    "amax": _extreme(ops.reduce_max),
+    "amin": _extreme(ops.reduce_min),
+    "max": _extreme(ops.reduce_max),
+    "min": _extreme(ops.reduce_min),
+    "max.dim": _extreme_at(ops.reduce_max, ops.argmax),
+    "min.dim": _extreme_at(ops.reduce_min, ops.argmin),
+    "argmax": _arg(ops.argmax),
+    "argmin": _arg(ops.argmin),
+    "any": _truth(ops.reduce_or),
+    "any.dim": _truth(ops.reduce_or),
+    "any.dims": _truth(ops.reduce_or),
+    "all": _truth(ops.reduce_and),
+    "all.dim": _truth(ops.reduce_and),
+    "all.dims": _truth(ops.reduce_and),
+    "var.correction": _variance(ops.variance),
+    "std.correction": _variance(ops.deviation),
+    "var_mean.correction": _with_mean(ops.variance),
+    "std_mean.correction": _with_mean(ops.deviation),
+    "linalg_vector_norm": _norm,
+    "cumsum": _cumulative(ops.cumsum),
+    "cumprod": _cumulative(ops.cumprod),
+    "sort": _sort,
+    "sort.stable": lambda x, dim=-1, descending=False, stable=None: _sort(x, dim, descending),
+    "topk": _topk,
+    "logsumexp": _logsumexp,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)

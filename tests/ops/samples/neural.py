@@ -1,0 +1,81 @@
+"""Samples of the ops of neural networks: composites, so their value is that of their bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16
+from lazytensor.core.errors import DTypeError, ShapeError
+from tests.ops.sample import Refusal, Sample
+
+_random = np.random.default_rng(23)
+FLOATS = ("float16", "float32", "float64", BF16)
+EPS = {"float16": 2e-3, "float32": 2e-6, "float64": 1e-14, BF16: 2e-2}
+REASON = "XLA sums in another order than NumPy"
+
+
+def _x(dtype: Any, *shape: int) -> np.ndarray:
+    return _random.normal(size=shape).astype(dtype)
+
+
+def _wide(dtype: Any) -> Any:
+    return "float32" if dtype in ("float16", BF16) else dtype
+
+
+SAMPLES = [
+    Sample(op, tuple(_x(dtype, 3, 5) for _ in range(n)), {"approximate": how}, EPS[dtype], REASON)
+    for dtype in FLOATS
+    for op, n in ((ops.gelu, 1), (ops.gelu_backward, 2))
+    for how in (False, True)
+]
+SAMPLES += [
+    Sample(op, (_x(dtype, 2, 3, 4), _x(dtype, 2, 3, 4)), {"axis": axis}, EPS[dtype], REASON)
+    for dtype in FLOATS
+    for op in (ops.softmax_backward, ops.log_softmax_backward)
+    for axis in (0, 2)
+]
+SAMPLES += [
+    Sample(
+        ops.layer_norm,
+        (_x(dtype, 3, 2, 4), np.array(1e-5, _wide(dtype)), *(_x(dtype, 4) for _ in range(n))),
+        {"axes": 1},
+        EPS[dtype],
+        REASON,
+    )
+    for dtype in FLOATS
+    for n in (0, 1, 2)
+]
+SAMPLES += [
+    Sample(
+        ops.layer_norm_backward,
+        (
+            *(_x(dtype, 3, 4) for _ in range(2)),
+            *(_x(_wide(dtype), 3, 1) for _ in range(2)),
+            *(_x(dtype, 4) for _ in range(n)),
+        ),
+        {"axes": 1},
+        EPS[dtype],
+        REASON,
+    )
+    for dtype in FLOATS
+    for n in (0, 1)
+]
+
+REFUSALS = [
+    Refusal(ops.gelu, (np.arange(3),), DTypeError, {}),
+    Refusal(ops.gelu_backward, (np.zeros(3), np.zeros(3, "f4")), DTypeError, {}),
+    Refusal(ops.softmax_backward, (np.zeros(3), np.zeros(4)), ShapeError, {"axis": 0}),
+    Refusal(ops.log_softmax_backward, (np.zeros(3), np.zeros(4)), ShapeError, {"axis": 0}),
+    Refusal(
+        ops.layer_norm, (np.zeros((2, 3)), np.array(0.1), np.zeros(2)), ShapeError, {"axes": 1}
+    ),
+    Refusal(
+        ops.layer_norm_backward,
+        (np.zeros((2, 3)), np.zeros((2, 3)), np.zeros(4), np.zeros(1)),
+        ShapeError,
+        {"axes": 1},
+    ),
+]
