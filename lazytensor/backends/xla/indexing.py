@@ -12,6 +12,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import expansion
+from lazytensor.backends.xla.host import HOST
 from lazytensor.backends.xla.reduction import COMBINE
 from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
@@ -20,6 +21,8 @@ from lazytensor.core.shapes import without
 from lazytensor.core.types import TensorType, tensor_type
 
 Ints = tuple[int, ...]
+LEAST_ON_HOST = 2**10
+"""Elements from which NumPy is done with segments while XLA brings in one after another."""
 
 
 def _gather(e: Emitter, type: TensorType, x: Value, *indices: Value, axes: Ints) -> Value:
@@ -128,4 +131,30 @@ def _set_last(x: Node, updates: Node, *indices: Node, axes: Ints) -> Node:
 
 _last_wins = expansion(_set_last)
 
-LOWERINGS.update({ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along})
+
+def _segments(x: Node, places: Node, *, axis: int, mode: str) -> Node:
+    """The first of each segment, and the others brought in one by one."""
+    order = (axis, *(i for i in range(x.type.ndim) if i != axis))
+    rows = ops.transpose(x, axes=order)
+    count, zero = ops.scalar(places.type.size, S64), ops.scalar(0, S64)
+    row = ops.iota(dtype=S64, shape=(rows.type.shape[0],), axis=0)
+    found = ops.searchsorted(places, row, side="right")
+    segment = ops.subtract(found, ops.scalar(1, S64))
+    first = ops.gather(places, ops.maximum(segment, zero), axes=(0,))
+    left = ops.or_(ops.less(segment, zero), ops.equal(first, row))
+    heads = ops.gather(rows, places, axes=(0,))
+    target = ops.select(left, count, segment)  # beyond the last: dropped
+    made = ops.scatter(heads, rows, target, axes=(0,), mode=mode)
+    node: Node = ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order))))
+    return node
+
+
+HOST[ops.reduce_segments] = lambda x, places, **_: x.size >= LEAST_ON_HOST
+LOWERINGS.update(
+    {
+        ops.gather: _gather,
+        ops.scatter: _scatter,
+        ops.take_along: _take_along,
+        ops.reduce_segments: expansion(_segments),
+    }
+)

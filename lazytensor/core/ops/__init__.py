@@ -63,7 +63,14 @@ from lazytensor.core.ops.elementwise import (
     subtract,
     trunc,
 )
-from lazytensor.core.ops.indexing import gather, scatter, strided, strided_step, take_along
+from lazytensor.core.ops.indexing import (
+    gather,
+    reduce_segments,
+    scatter,
+    strided,
+    strided_step,
+    take_along,
+)
 from lazytensor.core.ops.linalg import (
     cholesky,
     cholesky_checked,

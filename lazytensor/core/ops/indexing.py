@@ -51,6 +51,24 @@ def scatter(
 
 
 @primitive
+def reduce_segments(x: TensorType, places: TensorType, *, axis: int, mode: str) -> TensorType:
+    """Along `axis`, the elements from each of `places` up to the next, combined as `mode` says.
+
+    x: numbers. places: s64[n], rising and within the axis, of which there is at least one. mode: as
+    in `scatter`, but for `set`. Result: dtype of x, length n of `axis`.
+    Raises: DTypeError, ShapeError. Source: numpy.ufunc.reduceat.
+    """
+    if mode not in _SCATTERED or mode == "set":
+        raise ValueError(f"reduce_segments: mode must be add, mul, min or max, got {mode!r}")
+    check_dtype("reduce_segments", _SCATTERED[mode], x)
+    check_axes("reduce_segments", x, (axis,))
+    _check_indices("reduce_segments", x, (places,))
+    if places.ndim != 1 or not 0 < places.size <= x.shape[axis]:
+        raise ShapeError(f"reduce_segments: places on axis {axis} of {x} are needed, got {places}")
+    return x.with_shape((*x.shape[:axis], places.size, *x.shape[axis + 1 :]))
+
+
+@primitive
 def take_along(x: TensorType, indices: TensorType, *, axis: int) -> TensorType:
     """Along `axis`, the elements of `x` at `indices`, line by line.
 

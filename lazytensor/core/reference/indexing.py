@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lazytensor.core import ops
@@ -54,4 +56,15 @@ def _take_along(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
     return np.take_along_axis(x, np.minimum(indices, x.shape[axis] - 1), axis)
 
 
-REFERENCES.update({ops.gather: _gather, ops.scatter: _scatter, ops.take_along: _take_along})
+def _reduce_segments(x: np.ndarray, places: np.ndarray, *, axis: int, mode: str) -> Any:
+    return _UFUNCS[mode].reduceat(x, places, axis=axis, dtype=x.dtype)
+
+
+REFERENCES.update(
+    {
+        ops.gather: _gather,
+        ops.scatter: _scatter,
+        ops.take_along: _take_along,
+        ops.reduce_segments: _reduce_segments,
+    }
+)

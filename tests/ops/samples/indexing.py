@@ -125,10 +125,26 @@ STRIDED = [
     Sample(ops.strided, (LINE, START), {"shape": (), "strides": ()}),
     Sample(ops.strided, (LINE, START), {"shape": (0, 3), "strides": (1, 1)}),
 ]
-SAMPLES = [*GATHERS, *SCATTERS, *ALONG, *STRIDED]
+HEADS = np.array([1, 2, 5])
+SEGMENTS = [
+    *(
+        Sample(ops.reduce_segments, (whole(d, 7, 2), HEADS), {"axis": 0, "mode": mode})
+        for mode, dtypes in (("add", NUMBERS), ("mul", NUMBERS), ("min", ORDERED), ("max", ORDERED))
+        for d in sorted(dtypes, key=short_name)
+    ),
+    Sample(ops.reduce_segments, (X, np.array([0, 3])), {"axis": 2, "mode": "max"}),
+    Sample(
+        ops.reduce_segments, (whole(np.dtype(float), 40, 50), HEADS), {"axis": 1, "mode": "add"}
+    ),
+]
+SAMPLES = [*SEGMENTS, *GATHERS, *SCATTERS, *ALONG, *STRIDED]
 
 PAIR = index(2, below=3)
 REFUSALS = [
+    Refusal(ops.reduce_segments, (X, PAIR), ValueError, {"axis": 0, "mode": "set"}),
+    Refusal(ops.reduce_segments, (X, PAIR * 1.0), DTypeError, {"axis": 0, "mode": "add"}),
+    Refusal(ops.reduce_segments, (X, NO_INDEX), ShapeError, {"axis": 0, "mode": "add"}),
+    Refusal(ops.reduce_segments, (X, PAIR), ShapeError, {"axis": 3, "mode": "add"}),
     Refusal(ops.strided, (X, START), ShapeError, {"shape": (2,), "strides": (1,)}),
     Refusal(ops.strided, (LINE, START), ShapeError, {"shape": (2,), "strides": (1, 1)}),
     Refusal(ops.gather, (X, PAIR.astype(np.int32)), DTypeError, {"axes": (0,)}),

@@ -1,4 +1,4 @@
-"""Reductions that XLA has not: of pairs of neighbours until one is left, and of segments.
+"""Reductions that XLA has not: of one half with the other until one is left, and of segments.
 
 For complex extremes, greatest common divisors, `logaddexp`; and for `reduceat`.
 """
@@ -22,7 +22,7 @@ Axes = tuple[int, ...]
 
 
 def fold(combine: Combine, node: Node, axes: Axes) -> Node:
-    """`node` with its elements along `axes`, at least one, combined in order."""
+    """`node` with its elements along `axes`, at least one, combined in any order."""
     rest = [axis for axis in range(node.type.ndim) if axis not in axes]
     shape = tuple(node.type.shape[axis] for axis in rest)
     turned = ops.transpose(node, axes=(*sorted(axes), *rest))
@@ -34,21 +34,19 @@ def fold(combine: Combine, node: Node, axes: Axes) -> Node:
 
 
 def _halved(combine: Combine, node: Node) -> Node:
-    """Each two neighbours combined; one that has none stays."""
+    """The first half combined with the second; one that is left over stays."""
     n = node.type.shape[0]
-    made = combine(_every(node, 0, n // 2, 2), _every(node, 1, n // 2, 2))
+    made = combine(_rows(node, 0, n // 2), _rows(node, n // 2, n // 2))
     if n % 2:
-        made = ops.concatenate(made, _every(node, n - 1, 1, 1), axis=0)
+        made = ops.concatenate(made, _rows(node, n - 1, 1), axis=0)
     return made
 
 
-def _every(node: Node, first: int, count: int, step: int) -> Node:
-    """`count` rows from the one numbered `first`, `step` apart."""
+def _rows(node: Node, first: int, count: int) -> Node:
     rest = node.type.shape[1:]
     begin = starts((first, *[0] * len(rest)))
-    return cast(
-        Node, ops.slice(node, begin, sizes=(count, *rest), strides=(step, *[1] * len(rest)))
-    )
+    strides = (1,) * node.type.ndim
+    return cast(Node, ops.slice(node, begin, sizes=(count, *rest), strides=strides))
 
 
 def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
@@ -61,14 +59,8 @@ def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
         raise Unsupported("reduceat: indices that do not rise")
     if places[0] < 0 or places[-1] >= n:
         np.add.reduceat(np.zeros(n), places)  # raises
-    order = (axis, *(i for i in range(node.type.ndim) if i != axis))
-    rows = ops.transpose(node, axes=order)
-    heads = ops.gather(rows, leaf(places.astype(np.int64)), axes=(0,))
-    others = np.setdiff1d(np.arange(places[0], n), places)
-    segment = np.searchsorted(places, others, side="right") - 1
-    rest = ops.gather(rows, leaf(others.astype(np.int64)), axes=(0,))
-    made = ops.scatter(heads, rest, leaf(segment.astype(np.int64)), axes=(0,), mode=mode)
-    return cast(Node, ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order)))))
+    heads = leaf(places.astype(np.int64))
+    return cast(Node, ops.reduce_segments(node, heads, axis=axis, mode=mode))
 
 
 LARGER: Combine = numerics.complex_extreme(ops.greater_equal, True)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
+from lazytensor.core.dtypes import S64, U64
 from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar, starts
+from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
 from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -51,11 +51,18 @@ def _resized(node: Node, n: int) -> Node:
     return made
 
 
-def _shifts(bitorder: str) -> Node:
+def _order(bitorder: str) -> int:
+    """0 for the highest bit first, 1 for the lowest."""
     if bitorder not in ("big", "little"):
         raise ValueError("'bitorder' must be either 'little' or 'big'")
-    places = np.arange(8, dtype=np.uint8)
-    return leaf(places if bitorder == "little" else places[::-1].copy())
+    return int(bitorder == "little")
+
+
+# Eight flags are a number of eight bytes. A product with the first moves each into its bit of the
+# highest byte, and none into another's; the second picks each byte's bit out of eight copies.
+GATHERING = (0x8040201008040201, 0x0102040810204080)
+PICKING = (0x0102040810204080, 0x8040201008040201)
+COPIES = 0x0101010101010101
 
 
 def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
@@ -66,8 +73,9 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     flags = convert(ops.not_equal(node, scalar(0, node.type.dtype)), U8)
     count = -(-node.type.shape[-1] // 8)
     grouped = ops.reshape(_resized(flags, 8 * count), shape=(*node.type.shape[:-1], count, 8))
-    bits = ops.shift_left(grouped, _shifts(bitorder))
-    packed = ops.reduce_sum(bits, axes=(bits.type.ndim - 1,))
+    words = ops.bitcast(grouped, dtype=U64)
+    moved = ops.multiply(words, scalar(GATHERING[_order(bitorder)], U64))
+    packed = convert(ops.shift_right(moved, scalar(56, U64)), U8)
     return wrap(_to(packed, packed.type.ndim - 1, place))
 
 
@@ -77,8 +85,10 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         raise TypeError("Expected an input array of unsigned byte data type")
     node, place = _lines(a, axis)
     shape = node.type.shape
-    bits = ops.shift_right(ops.reshape(node, shape=(*shape, 1)), _shifts(bitorder))
-    flags = ops.reshape(ops.and_(bits, scalar(1, U8)), shape=(*shape[:-1], 8 * shape[-1]))
+    copies = ops.multiply(convert(node, U64), scalar(COPIES, U64))
+    picked = ops.and_(copies, scalar(PICKING[_order(bitorder)], U64))
+    bits = ops.not_equal(ops.bitcast(picked, dtype=U8), scalar(0, U8))
+    flags = ops.reshape(convert(bits, U8), shape=(*shape[:-1], 8 * shape[-1]))
     if count is not None:
         n = operator.index(count)
         if n < 0 and -n > 8 * shape[-1]:
