@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 EXTRAS := dev,bench
 
-.PHONY: demo test test-all fuzz array-api bench lint clean
+.PHONY: demo test test-all fuzz array-api bench docs lint clean
 
 demo: $(STAMP)
 	$(BIN)/python -m lazytensor demo
@@ -29,6 +29,12 @@ test-all: lint
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz
 
+# The pages of docs/, into the folder site; a link that leads nowhere is an error.
+docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 # The array API standard's tests, from the checkout that ARRAY_API_TESTS names.
 array-api: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
@@ -43,5 +49,5 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo-pictures
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist site demo-pictures
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

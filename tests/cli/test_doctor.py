@@ -189,3 +189,9 @@ def test_every_setting_has_its_variable() -> None:
 )
 def test_versions_within_bounds(found: str, bounds: str, kept: bool) -> None:
     assert within(found, bounds) is kept
+
+
+def test_every_variable_is_in_the_readme() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    missing = [name for name in (*setup.NAMES.values(), *setup.OTHERS) if f"`{name}`" not in readme]
+    assert missing == []
