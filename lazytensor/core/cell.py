@@ -187,9 +187,9 @@ class View:
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""
         cell, chain = self.cell, self.chain
-        for i in range(len(chain) - 1, -1, -1):
+        for i in range(len(chain) - 1, 0, -1):
             node = chain[i].write(_read(cell, chain[:i]), node)
-        cell.write(node)
+        cell.write(chain[0].write(cell.node, node) if chain else node)
 
     def view(self, *steps: Step) -> View:
         """A view of this view."""
@@ -207,8 +207,10 @@ def _read(cell: Cell, chain: Chain) -> Node:
     if node is not None:
         return node
     node = cell.node
-    if len(chain) == 1:
-        node = chain[0].read(node)
+    if len(chain) == 1:  # by far the most; a call less to look for the user's place behind
+        step = chain[0]
+        signature = step.reads.get(node.type) or step.signature(node.type)
+        node = Node(signature, (node, *step.data))
         reads[chain] = ref(node)
         return node
     for i in range(1, len(chain) + 1):
@@ -222,8 +224,21 @@ def _read(cell: Cell, chain: Chain) -> Node:
     return node
 
 
+_extended: Final[dict[tuple[Chain, Chain], Chain]] = {}
+_EXTENDED_BOUND: Final = 4096
+
+
 def extend(chain: Chain, steps: Chain) -> Chain:
     """`chain` followed by `steps`, neighbours merged where their ops have a rule for it."""
+    found = _extended.get((chain, steps))
+    if found is None:
+        if len(_extended) >= _EXTENDED_BOUND:
+            _extended.clear()
+        found = _extended[chain, steps] = _merged(chain, steps)
+    return found
+
+
+def _merged(chain: Chain, steps: Chain) -> Chain:
     for step in steps:
         while chain:
             merge = MERGES.get((chain[-1].op, step.op))

@@ -174,6 +174,95 @@ def test_what_was_written_before_is_written_so_again(key: str, form: str, dtype:
         assert_agree(lambda np, name=name: program(np, [name]))
 
 
+def test_rows_and_columns_of_an_array_are_written_into_it() -> None:
+    """What is written is shown through the same last step as what it is written into, or not."""
+
+    def program(np: Any) -> Any:
+        x = np.arange(12.0).reshape(3, 4) * 1
+        y = np.arange(16.0).reshape(4, 4) * 1
+        for _ in range(3):
+            x[0, :] = x[-2, :]
+            x[:, 0] = x[:, -2]
+            x[:, 1] = y[1, 1:]
+            y[2] = y[:, 3]
+            y[0] = x[1]
+            x[1:, 2] = x[:-1, 2]
+        return [x, y]
+
+    assert_agree(program)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1), (1, 1), (1,), (4,)])
+def test_a_value_of_the_wrong_shape_is_refused_every_time(shape: tuple[int, ...]) -> None:
+    def program(np: Any, key: Any) -> Any:
+        x = np.zeros((4, 4))
+        for value in (np.ones(4), np.ones((2, *shape))[1], np.ones(shape) * 1):
+            x[key] = value
+        return x
+
+    for key in (0, (slice(None), 0), (slice(1), 1), (slice(2), slice(1, 2))):
+        assert_agree(lambda np, key=key: program(np, key))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda np, x, out: np.multiply(x, 2, out=out),
+        lambda np, x, out: np.multiply(x, x[0, 0], out=out),
+        lambda np, x, out: np.sqrt(x, out=out),
+        lambda np, x, out: np.add(x, out, out=out),
+        lambda np, x, out: np.add(x, x[0], out=out),
+        lambda np, x, out: np.greater(x, 2, out=out),
+        lambda np, x, out: np.add(x[0], 1, out=out),
+        lambda np, x, out: np.add(x, out=out),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "?"])
+def test_results_go_where_they_are_wanted_every_time(call: Call, dtype: str) -> None:
+    def program(np: Any) -> Any:
+        x = np.arange(12, dtype="f4").reshape(3, 4)
+        x + x, x * 2, x * x[0, 0], np.sqrt(x), x + x[0], x > 2, x[0] + 1  # plans for all of them
+        owner = np.ones((2, 3, 4), dtype)
+        for out in (owner[0], owner[1], np.zeros((3, 4), dtype)):
+            assert call(np, x, out) is out
+        out.flags.writeable = False
+        try:
+            call(np, x, out)
+        except ValueError:
+            return [owner, out]
+        return None
+
+    assert_agree(program)
+
+
+def test_scalars_of_functions_are_as_those_of_arrays() -> None:
+    def program(np: Any) -> list[Any]:
+        x = np.arange(6, dtype="f4").reshape(2, 3) + 1
+        points = [x.sum(), x.mean(), x[0, 1] * 1, np.sum(x[0]), np.float64(3) * x[1, 1]]
+        pairs = [
+            (np.sqrt(p), np.add(p, q), np.maximum(p, x), 2 - p) for p in points for q in points
+        ]
+        return [y for pair in pairs for y in pair]
+
+    assert_agree(program)
+
+
+@pytest.mark.parametrize("turn", [lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2]])
+def test_views_of_views_are_the_same_every_time(turn: Call) -> None:
+    def program(np: Any) -> list[Any]:
+        made = []
+        for n in (1, 2):
+            x = turn(np.arange(36.0).reshape(6, 6) * n)
+            y = x[1:-1, 1:]
+            for key in (slice(1, None), (slice(None), 1), (0, slice(None, None, -1)), None, ...):
+                z = y[key]
+                z += 1
+                made += [z, z.shape, z.strides, z.flags.c_contiguous, z.base is y.base, x.copy()]
+        return made
+
+    assert_agree(program)
+
+
 def test_losing_an_imaginary_part_warns_at_every_write() -> None:
     x, z = lnp.zeros(3), lnp.ones(3, dtype=complex)
     for _ in range(3):

@@ -183,7 +183,7 @@ def viewed(x: Lazy, key: Any) -> Any:
     if found is None:
         return selection.read(x, key)
     shown, shadow = found.type, found.shadow
-    target = _view(x, found.steps, shown)
+    target = _view(x, found)
     if found.scalar:
         # An integer that the host has, likely to be an index next, is not worth a cut to look at.
         known = target.known() if shown.dtype.kind in "iub" else None
@@ -197,18 +197,29 @@ def viewed(x: Lazy, key: Any) -> Any:
 
 def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
     """The shadow of a view of what has a shadow of its own."""
-    items = selection.plain(key)
+    if encode(key) is None:
+        key = selection.plain(key)
+    items = key if type(key) is tuple else (key,)
     # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
     made: np.ndarray = shadow[items if any(i is ... for i in items) else (*items, ...)]
     return made
 
 
-def _view(x: Lazy, steps: Chain, type: TensorType) -> Cell | View:
+def _view(x: Lazy, found: Plan) -> Cell | View:
     ref = x.ref
-    if not steps:
+    if not found.steps:
         return ref
     chain = ref.chain
-    return View(ref.cell, extend(chain, steps) if chain else steps, type)
+    return View(ref.cell, extend(chain, found.steps) if chain else found.steps, found.type)
+
+
+def _before(x: View, found: Plan) -> Node | None:
+    """What `x` shows before its last step, if the same step is the last one of the plan."""
+    chain = x.chain
+    if len(chain) != 2 or chain[1] is not found.steps[-1] or x.type is not found.type:
+        return None
+    same = chain[0].signature(x.cell.type).type is found.target
+    return View(x.cell, chain[:1], found.target).node if same else None
 
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
@@ -223,29 +234,42 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if found is None:
         selection.write(x, key, value)
         return
-    is_array = type(value) is ndarray
-    if is_array and value.ref.cell is ref.cell and _is_written(x, found, value):
-        return
-    given: Any = value.ref.node if is_array else None
-    store = found.stores.get(given.type if is_array else type(value))
-    if store is not None and not is_array:
-        given = store.scalar(value)
-    if store is None or given is None:
-        node = _fitted(found, value)
-    elif store.signature is None:
-        node = given
-    elif given.op is store.signature.op is ops.reshape:
-        node = ops.reshaped(given, found.target)
-    else:
-        node = Node(store.signature, (given,))
+    is_own = type(value) is ndarray and value.ref.cell is ref.cell
+    if is_own and is_same(value.ref, _view(x, found)):
+        return  # the second half of `x[key] += …`, whose first half has written already
+    node = _planned(found, value) or _fitted(found, value)
     if type(ref) is not Cell:
-        _view(x, found.front, found.target).write(node)
+        View(ref.cell, extend(ref.chain, found.front), found.target).write(node)
     elif found.front:
         ref.write(found.front[0].write(ref.node, node))
     else:
         ref.write(node)
     if found.type.size < bound:
         parts.noted(ref.cell)
+
+
+def _planned(found: Plan, value: Any) -> Node | None:
+    """`value` as it is written, if one of its type was before."""
+    kind = type(value)
+    if kind is ndarray:
+        ref = value.ref
+        if len(found.steps) == 2 and type(ref) is View:
+            given = _before(ref, found)
+            if given is not None:
+                return given
+        given = ref.node
+        store = found.stores.get(given.type)
+    else:
+        store = found.stores.get(kind)
+        given = None if store is None else store.scalar(value)
+    if store is None or given is None:
+        return None
+    signature = store.signature
+    if signature is None:
+        return given
+    if given.op is signature.op is ops.reshape:
+        return ops.reshaped(given, found.target)
+    return Node(signature, (given,))
 
 
 def _fitted(found: Plan, value: Any) -> Node:
@@ -262,8 +286,3 @@ def _fitted(found: Plan, value: Any) -> Node:
     if not (found.scalar and given.type.ndim):  # NumPy warns of that
         found.learn(value, given, made)
     return made
-
-
-def _is_written(x: Lazy, found: Plan, value: Any) -> bool:
-    """Whether this is the second half of `x[key] += …`, whose first half has written already."""
-    return is_same(value.ref, _view(x, found.steps, found.type))

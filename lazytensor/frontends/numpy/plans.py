@@ -165,6 +165,24 @@ def planned(plans: Plans, node: Node, other: Any) -> Node | None:
     return cast(Node, made)
 
 
+def written(plans: Plans, args: Sequence[Any], out: Any) -> bool:
+    """Do `f(*args, out=out)` if it has a plan that gives an array of `out`'s type; say whether."""
+    x = args[0] if args else None
+    if type(x) is not ndarray or (out._shadow is not None and not out._shadow.flags.writeable):
+        return False
+    node = x.ref.node
+    made: Node | None = None
+    if len(args) == 2:
+        made = planned(plans, node, args[1])
+    elif len(args) == 1 and node.type in plans:
+        plan = plans[node.type]
+        made = plan.op(node) if plan.signature is None else Node(plan.signature, (node,))
+    if made is None or made.type is not out.ref.type:
+        return False
+    out.ref.write(made)
+    return True
+
+
 def remember(
     plans: Plans, inputs: Sequence[Any], operands: Sequence[Any], loop: Loop, made: Node
 ) -> None:

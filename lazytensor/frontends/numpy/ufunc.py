@@ -24,12 +24,20 @@ from lazytensor.frontends.numpy import (
     parts,
     ufunc_methods,
 )
-from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out_as
-from lazytensor.frontends.numpy.plans import Plans, alone, backward, forward, memo, remember
+from lazytensor.frontends.numpy.plans import (
+    Plans,
+    alone,
+    backward,
+    forward,
+    memo,
+    remember,
+    written,
+)
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
 from lazytensor.frontends.numpy.small import all_stay
 
@@ -73,13 +81,17 @@ class ufunc(metaclass=UfuncType):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             match args:
-                case (x,) if type(x) is ndarray:
+                case (x,) if type(x) is ndarray or type(x) is Scalar:
                     return self._alone(x)
                 case (x, other) if self.nin == 2:
-                    if type(x) is ndarray:
+                    if type(x) is ndarray or type(x) is Scalar:
                         return self._forward(x, other)
-                    if type(other) is ndarray:
+                    if type(other) is ndarray or type(other) is Scalar:
                         return self._backward(other, x)
+        elif len(kwargs) == 1 and type(kwargs.get("out")) is ndarray:
+            out = kwargs["out"]
+            if written(self.plans, args, out):
+                return out
         if settings.small:
             if all_stay(args) and all_stay(kwargs.values()):
                 return self.real(*args, **kwargs)
