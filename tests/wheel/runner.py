@@ -22,8 +22,8 @@ PROJECT: Final = HERE.parents[1]
 class Outcomes:
     """What became of the tests of one module.
 
-    `tests`: per id `passed`, `failed`, `skipped`, or `expected` for a failure in the table of
-    exceptions. `reasons`: per failed test its error. `output`: what pytest printed.
+    `tests`: per id `passed`, `failed`, `skipped`, or `expected` for a failure that the table of
+    exceptions has. `reasons`: per failed test its error. `output`: what pytest printed.
     """
 
     tests: dict[str, str] = field(default_factory=dict)
@@ -70,6 +70,7 @@ def _environment(folder: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         "LAZYTENSOR_TIER": os.environ.get("LAZYTENSOR_TIER", "interpret"),
         "LAZYTENSOR_CACHE_DIR": folder,
+        "LAZYTENSOR_SMALL": "0",
         "NPY_AVAILABLE_MEM": "1G",
         "OPENBLAS_NUM_THREADS": "1",
     }

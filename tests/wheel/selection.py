@@ -61,13 +61,16 @@ class Table:
     def __init__(self, groups: list[Group]) -> None:
         self.groups = {pattern: group for group in groups for pattern in group.patterns}
 
-    def find(self, test: str) -> Group | None:
-        """The group that names a test, its function for all parameters, or its class."""
+    def find(self, test: str) -> str | None:
+        """What the table has of a test: itself, its function for all parameters, or its class."""
         plain = test.partition("[")[0]
-        for name in (test, plain, plain.rpartition("::")[0]):
-            if name in self.groups:
-                return self.groups[name]
-        return None
+        return next((x for x in (test, plain, plain.rpartition("::")[0]) if x in self.groups), None)
+
+    def unused(self, tests: list[str]) -> list[str]:
+        """What the table has of the modules of these tests, and is none of them."""
+        modules = {test.partition("::")[0] for test in tests}
+        found = {self.find(test) for test in tests}
+        return [x for x in self.groups if x not in found and x.partition("::")[0] in modules]
 
 
 def table(name: str) -> Table:
