@@ -13,7 +13,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
-from lazytensor.frontends.numpy.functions import folding
+from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
@@ -28,7 +28,7 @@ from lazytensor.frontends.numpy.promotion import (
 )
 from lazytensor.frontends.numpy.standard import check_device
 
-_COMPLEX = (folding.LARGER, folding.SMALLER)
+_COMPLEX = (complexes.LARGER, complexes.SMALLER)
 
 
 def clip(

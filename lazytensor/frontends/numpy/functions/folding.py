@@ -1,6 +1,6 @@
 """Reductions that XLA has not: of one half with the other until one is left, and of segments.
 
-For complex extremes, greatest common divisors, `logaddexp`; and for `reduceat`.
+For greatest common divisors, `logaddexp` and the like; and for `reduceat`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, starts
-from lazytensor.frontends.numpy import numerics
 
 Combine = Callable[[Node, Node], Node]
 Axes = tuple[int, ...]
@@ -61,19 +60,3 @@ def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
         np.add.reduceat(np.zeros(n), places)  # raises
     heads = leaf(places.astype(np.int64))
     return cast(Node, ops.reduce_segments(node, heads, axis=axis, mode=mode))
-
-
-LARGER: Combine = numerics.complex_extreme(ops.greater_equal, True)
-SMALLER: Combine = numerics.complex_extreme(ops.less_equal, True)
-EXTREMES = {ops.reduce_max: LARGER, ops.reduce_min: SMALLER}
-"""Per reduction of floats: the function of two complex numbers that does the same."""
-POSITIONS = {ops.argmax: LARGER, ops.argmin: SMALLER}
-
-
-def complex_position(combine: Combine, line: Node, axis: int) -> Node:
-    """Where along `axis` the extreme of complex numbers is first; the first NaN if there is one."""
-    found = fold(combine, line, (axis,))
-    shape = tuple(1 if i == axis else n for i, n in enumerate(line.type.shape))
-    found = ops.reshape(found, shape=shape)
-    same = ops.or_(ops.equal(line, found), ops.and_(ops.is_nan(line), ops.is_nan(found)))
-    return cast(Node, ops.argmax(same, axis=axis))

@@ -15,7 +15,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.checks import check
-from lazytensor.frontends.numpy.functions import folding
+from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.layout import lay_out, lay_out_reduced
@@ -189,10 +189,10 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
     return reduce
 
 
-def _complex(op: Op) -> tuple[Callable[..., Node], folding.Combine]:
+def _complex(op: Op) -> tuple[Callable[..., Node], Callable[[Node, Node], Node]]:
     """An extreme of complex numbers, over axes and of two."""
-    combine = folding.EXTREMES[op]
-    return lambda node, axes: folding.fold(combine, node, axes), combine
+    greatest = op is ops.reduce_max
+    return lambda node, axes: complexes.extreme(node, axes, greatest), complexes.OF_TWO[op]
 
 
 def masked_by(node: Node, where: Any, initial: Any) -> Node:
@@ -234,7 +234,7 @@ def position(op: Op, real: Function) -> Function:
         if not line.type.shape[place]:
             real(np.zeros(0))  # raises
         if line.type.dtype.kind == "c":
-            made = folding.complex_position(folding.POSITIONS[op], line, place)
+            made = complexes.position(line, place, op is ops.argmax)
         else:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
