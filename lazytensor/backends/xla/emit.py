@@ -14,7 +14,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, ir_type
 from lazytensor.core.dtypes import COMPLEX, FLOATS
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, element
+from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, element, find_op
 from lazytensor.core.place import Place, line_of
 from lazytensor.core.program import Program
 from lazytensor.core.slots import Assumptions
@@ -250,7 +250,13 @@ def _lower(
 ) -> Any:
     lowering = lowerings().get(op)
     if lowering is not None:
-        return lowering(emitter, type, *operands, **op.attrs_of(attrs))
+        axes = _common_turn(type, operands) if op.elementwise else None
+        if axes is None:
+            return lowering(emitter, type, *operands, **op.attrs_of(attrs))
+        sources = [x if x.turned is None else x.turned[0] for x in operands]
+        shape = next(x.type.shape for x in sources if x.type.ndim)
+        made = lowering(emitter, type.with_shape(shape), *sources, **op.attrs_of(attrs))
+        return lowerings()[find_op("transpose")](emitter, type, made, axes=axes)
     if isinstance(op, Composite):
         body = op.program(tuple(x.type for x in operands), op.attrs_of(attrs))
         constants = [
@@ -260,6 +266,18 @@ def _lower(
         results = emit(emitter, body, operands, constants)[: len(body.outputs)]
         return tuple(results) if body.multiple else results[0]
     raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
+
+
+def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...] | None:
+    """How all operands but numbers are transposed, if they are so alike: the result may be then."""
+    found = None
+    for x in operands:
+        if not x.type.ndim:
+            continue
+        if x.turned is None or x.type.shape != type.shape or found not in (None, x.turned[1]):
+            return None
+        found = x.turned[1]
+    return found
 
 
 @cache

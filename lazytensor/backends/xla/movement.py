@@ -9,6 +9,7 @@ import numpy as np
 
 from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.transposition import sliced, transpose
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S32, S64
 from lazytensor.core.types import Shape, TensorType, tensor_type
@@ -22,12 +23,6 @@ def _broadcast(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value
 
 def _reshape(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value:
     return e.reshape(x, shape)
-
-
-def _transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
-    made = e.op("transpose", type, x, permutation=i64s(axes))
-    made.turned = x, axes
-    return made
 
 
 def reverse(e: Emitter, x: Value, axes: Sequence[int]) -> Value:
@@ -96,6 +91,10 @@ def _slice(
     backward = backward_axes(sizes, strides)
     if not type.ndim or 0 in sizes:
         return x if not type.ndim else e.full(0, type)
+    if begin.constant is not None and x.turned is not None:
+        source, there, wanted, steps = sliced(x, begin, sizes, strides)
+        made = _slice(e, x.type.with_shape(wanted), source, there, sizes=wanted, strides=steps)
+        return transpose(e, type, made, axes=x.turned[1])
     if begin.constant is not None:
         if x.update and x.update[1:] == (tuple(begin.constant.tolist()), strides):
             written = x.update[0]
@@ -200,7 +199,6 @@ LOWERINGS.update(
     {
         ops.broadcast: _broadcast,
         ops.reshape: _reshape,
-        ops.transpose: _transpose,
         ops.slice: _slice,
         ops.reverse: lambda e, type, x, *, axes: reverse(e, x, axes),
         ops.pad: _pad,

@@ -19,6 +19,7 @@ from lazytensor.backends.xla.elementwise import compare
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion
 from lazytensor.backends.xla.movement import static_slice
+from lazytensor.backends.xla.transposition import transpose
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS, S32, S64, U8
 from lazytensor.core.node import Node
@@ -108,6 +109,12 @@ def reduction(kind: str) -> Lowering:
     """A row: one reduction, in the way that is fastest for its type."""
 
     def lower(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
+        if x.turned is not None:
+            source, turned = x.turned
+            rest = [axis for i, axis in enumerate(turned) if i not in axes]
+            kept = type.with_shape(tuple(source.type.shape[axis] for axis in sorted(rest)))
+            made = lower(e, kept, source, axes=tuple(sorted(turned[axis] for axis in axes)))
+            return transpose(e, type, made, axes=tuple(map(sorted(rest).index, rest)))
         several = [axis for axis, n in enumerate(x.type.shape) if n != 1]
         axes = tuple(i for i, axis in enumerate(several) if axis in axes)
         x = e.reshape(x, tuple(x.type.shape[axis] for axis in several))
