@@ -18,7 +18,7 @@ SHOWS: Final = {"print", "format", "str", "repr", "write", "info", "debug", "war
 
 
 class Row(NamedTuple):
-    """Where it applies, and the advice; `{name}` stands for the fallbacks' names."""
+    """Where it applies, and the advice; `{name}` stands for the names of NumPy's functions."""
 
     name: str
     applies: Callable[[Finding], bool]
@@ -74,6 +74,13 @@ OBSERVATIONS: Final = (
         lambda f: f.observed["boolean mask"] > 1,
         "How many elements this has is data. `np.where(mask, f(x), x)`, `x[mask] = f(x[mask])` and "
         "reductions with `where=mask` need no cut.",
+    ),
+    Row(
+        "host",
+        lambda f: _again(f) and bool(f.computed),
+        "{name} needs values, and NumPy computes it; what was recorded before is computed first. "
+        "Call it once, after the loop, or write it with lazy functions: sums of `np.where`, "
+        "products with a table of flags.",
     ),
     Row(
         "errstate",
@@ -148,7 +155,7 @@ COMPILES: Final = (
     ),
     Row(
         "first",
-        lambda f: f.compiles > 0,
+        lambda f: f.compiles > 0 and f.tally.parts["running"] < f.seconds / 2,
         "Nothing to do: compiled once, and kept on disk for the next process.",
     ),
 )
@@ -167,8 +174,8 @@ SIZES: Final = (
     Row(
         "small",
         lambda f: f.tally.ways["interpreted"] >= 100,
-        "Small arrays, many cuts: recording pays for larger ones. `LAZYTENSOR_SMALL=1000` leaves "
-        "arrays of fewer elements to NumPy; or compute many at once, with one more axis.",
+        "Many cuts with little work in each: recording pays for more. `LAZYTENSOR_SMALL=1000` "
+        "leaves arrays of fewer elements to NumPy; or compute many at once, with one more axis.",
     ),
 )
 
@@ -185,5 +192,5 @@ def rows(finding: Finding) -> list[Row]:
 
 def advice(finding: Finding) -> dict[str, str]:
     """What to write instead, by the name of the row."""
-    name = ", ".join(finding.tally.fallbacks)
+    name = ", ".join([*finding.tally.fallbacks, *finding.computed])
     return {row.name: row.text.replace("{name}", name) for row in rows(finding)}

@@ -25,7 +25,7 @@ from lazytensor.cli.table import seconds
 SLOWEST: Final = 10
 SHOWN: Final = 20
 """Lines of a section; the record has them all."""
-PARTS: Final = ("cutting", "starting XLA", "compiling", "running", "fallbacks")
+PARTS: Final = ("cutting", "compiling", "running", "fallbacks", "other")
 
 
 SECTIONS: Final[dict[str, Callable[[Finding], Counter[str]]]] = {
@@ -73,14 +73,19 @@ def _summary(found: list[Finding], elapsed: float) -> str:
     spent = sum(finding.seconds for finding in found)
     parts = {part: sum(f.tally.parts[part] for f in found) for part in PARTS}
     shares = [f"{part} {seconds(value)}" for part, value in parts.items() if value > 0]
-    counts = {
-        "cuts": sum(f.cuts for f in found),
-        "compiles": sum(f.compiles for f in found),
-        "loaded from disk": sum(f.tally.ways["loaded from disk"] for f in found),
-        "fallbacks": sum(f.tally.fallbacks.total() for f in found),
-    }
-    said = ", ".join(f"{number} {name}" for name, number in counts.items())
+    loaded = sum(f.tally.ways["loaded from disk"] for f in found)
+    said = _counted(
+        cut=sum(f.cuts for f in found),
+        compile=sum(f.compiles for f in found),
+        fallback=sum(f.tally.fallbacks.total() for f in found),
+    )
+    said += f", {loaded} loaded from disk" if loaded else ""
     return f"{seconds(elapsed)}, of them {seconds(spent)} in programs: {', '.join(shares)}\n{said}"
+
+
+def _counted(**numbers: int) -> str:
+    """Numbers of things, of those that there are: `3 cuts, 1 compile`."""
+    return ", ".join(f"{n} {name}{'s' * (n > 1)}" for name, n in numbers.items() if n)
 
 
 def _slowest(found: list[Finding], advised: set[tuple[str, int]]) -> Table:
@@ -88,12 +93,8 @@ def _slowest(found: list[Finding], advised: set[tuple[str, int]]) -> Table:
     shown.add_column(justify="right", no_wrap=True)
     shown.add_column()
     for finding in found:
-        counts = {
-            "cut": finding.cuts,
-            "compile": finding.compiles,
-            "fallback": finding.tally.fallbacks.total(),
-        }
-        said = ", ".join(f"{n} {name}{'s' * (n > 1)}" for name, n in counts.items() if n)
+        fallbacks = finding.tally.fallbacks.total()
+        said = _counted(cut=finding.cuts, compile=finding.compiles, fallback=fallbacks)
         shown.add_row(seconds(finding.seconds), f"[bold]{_where(finding)}[/bold]  {said}")
         if finding.source.text:
             shown.add_row("", f"[cyan]{escape(finding.source.text)}[/cyan]")

@@ -42,6 +42,12 @@ class Finding:
         return Counter({cause: n for cause, n in causes if cause not in SILENT})
 
     @property
+    def computed(self) -> list[str]:
+        """The functions that are NumPy's by their nature, and needed values for it."""
+        causes = self.tally.cuts
+        return [c for c in causes if c.startswith("numpy.") and c not in self.tally.fallbacks]
+
+    @property
     def compiles(self) -> int:
         """Programs that were compiled for it."""
         return self.tally.ways["compiled"]

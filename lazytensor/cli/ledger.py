@@ -37,7 +37,7 @@ class Tally:
     `cuts` by cause, `ways` in which their programs were run, `reasons` for compiles, `new`:
     programs interpreted for the first time, by what is new in them. `foreign`: files of installed
     packages that the line called and that asked for values. `parts`: `seconds` by what they were
-    spent on; what no timer has is the import of jax, nearly all of it.
+    spent on; `other` is what no timer has: the import of jax, nearly all of it.
     """
 
     seconds: float = 0.0
@@ -109,7 +109,7 @@ class Ledger:
             self._timers[timer] = metrics.seconds[timer]
             tally.parts[part] += spent
             timed += spent
-        tally.parts["starting XLA"] += max(0.0, event.seconds - timed)
+        tally.parts["other"] += max(0.0, event.seconds - timed)
 
 
 def _users(frame: FrameType | None) -> tuple[FrameType | None, str | None]:

@@ -31,6 +31,7 @@ READS = """
         print(f"{y.sum():.3f}")  # print
         last = float(y.max() * 2)  # conversion
         y[y > 0.7].copy()  # mask
+        np.unique(y * 2)  # host
         total(y - 1)  # foreign
         (y - 3).argsort()[0].__index__()  # again
         with np.errstate(all="raise"):
