@@ -130,11 +130,21 @@ def _integers(rng: random.Random, n: int) -> str:
     return f"np.array({values}, dtype=int)" if not values or rng.random() < 0.6 else str(values)
 
 
+def _spot(draft: Draft) -> str:
+    """An index that is no view, of something: what fits nothing differs from call to call."""
+    if not draft.array().size:
+        return "..."
+    found = _index(draft)
+    while "[]" in found:
+        found = _index(draft)
+    return found
+
+
 def _index(draft: Draft) -> str:
     """An advanced index: integers on some axes, slices on others."""
     shape, rng = draft.array().shape, draft.rng
     if not shape:
-        return rng.choice(["()", "True", "[]", "None, ..."])
+        return rng.choice(["()", "True", "None, ..."])
     at = rng.randrange(len(shape))
     items = [_item(rng, n) for n in shape[:at]] + [_integers(rng, shape[at])]
     if rng.random() < 0.3 and at + 1 < len(shape):
@@ -214,6 +224,7 @@ HOLES: dict[str, Hole] = {
     "v": _operand,
     "key": _key,
     "index": _index,
+    "spot": _spot,
     "integers": lambda d: _integers(d.rng, d.array().shape[0] if d.array().ndim else 1),
     "mask": _mask,
     "shape": _shape,

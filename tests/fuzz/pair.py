@@ -73,12 +73,12 @@ class Pair:
     def _keep(self, name: str, number: int) -> None:
         """Compare a new array, three times out of four: looking makes a masked read a real one."""
         x = self.real.names[name]
+        foreign = type(self.lazy.names.get(name)) is numpy.ndarray  # what methods of NumPy's give
         if not isinstance(x, numpy.ndarray | numpy.generic):
             same(self.lazy.names[name], x)
-        elif number % 4:
+        elif number % 4 and not foreign:
             same_form(self.lazy.names[name], x)
             self._same_relations(name)
-        foreign = type(self.lazy.names.get(name)) is numpy.ndarray  # what methods of NumPy's give
         if not isinstance(x, numpy.ndarray | numpy.generic) or x.size > 60 or x.ndim > 5 or foreign:
             self.drop(name)
 

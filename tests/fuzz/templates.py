@@ -20,7 +20,7 @@ add subtract multiply maximum minimum floor_divide remainder less equal greater_
 logical_and logical_xor logical_or bitwise_or bitwise_and bitwise_xor fmod fmax
 """)
 REDUCTIONS = _words("sum max min any all argmax argmin prod cumsum ptp")
-INTO_OUT = _words("sum prod any all argmax")
+INTO_OUT = _words("any all argmax")
 """Those that write to an array of another dtype, or of none of their shapes, by plain rules."""
 
 _VIEWS = """
@@ -85,8 +85,8 @@ _WRITES = """
 {x} {iop} {v}
 {x}.T[{n}:] {iop} {v}
 {x}.fill({number})
-{x}[{index}] = {v}
-{x}[{index}] {iop} {v}
+{x}[{spot}] = {v}
+{x}[{spot}] {iop} {v}
 {x}[{mask}] = {v}
 {x}[{mask}] = {x}[{mask}][::-1]
 {x}[{mask}] {iop} {number}
@@ -101,10 +101,10 @@ np.place({x}, {mask}, np.copy({v}))
 {x}.real = {v}
 {x}.sort({axis})
 np.fill_diagonal({x}, {number})
-if {x}.flags.writeable: np.add.at({x}, {index}, {number})
-np.{g}({x}, {v}, out={y})
+if {x}.flags.writeable: np.add.at({x}, {spot}, {number})
+np.{g}({x}, {y2}, out={y})
 np.{g}({x}, {v}, out={x}[{key}])
-np.{g}({x}, {v}, out={y}, where={mask})
+np.{g}({x}, {y2}, out={y}, where={mask})
 np.{f}({x}, out={y})
 {x}.{s}({axes}, out={y})
 np.clip({x}, -3, {v}, out={x})
@@ -112,7 +112,7 @@ np.clip({x}, -3, {v}, out={x})
 """
 _FLAGS = """
 {x}.flags.writeable = False
-{x}.setflags(write=True)
+{x}.setflags(write=False)
 {x}.shape = {shape}
 see(np.shares_memory({x}, {y}), np.may_share_memory({x}, {any}))
 """
@@ -179,8 +179,8 @@ _REDUCTIONS = """
 {new} = np.{r}({x}, axis={axes}, keepdims=True)
 {new} = np.sum({x}, axis={axes}, dtype={dtype})
 {new} = np.sum({x}, axis={axes}, where={mask})
-{new} = np.max({x}, axis={axes}, initial={k}, where={mask})
-{new} = np.{g}.reduce({x}, axis={axis})
+{new} = np.max({x}, axis={axes}, initial={n}, where={mask})
+{new} = np.{g}.reduce({x}, axis={axis}).copy()
 {new} = np.{g}.accumulate({x}, axis={axis}).copy()
 {new} = np.{g}.outer({x}, {y}).copy()
 {new} = np.{g}.reduceat({x}, [0, {n}]).copy()

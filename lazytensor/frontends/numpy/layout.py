@@ -29,6 +29,8 @@ def lay_out(result: Lazy, *operands: Any) -> None:
 
 def _keep(result: Lazy, operands: Iterable[Any]) -> None:
     kind = result.ref.type
+    if not kind.size:
+        return  # no element is at a distance from another
     axes = kept(kind.shape, tuple(found for x in operands for found in _layout(x)))
     if axes is not None:
         result._shadow = along(kind, axes)
@@ -57,7 +59,8 @@ def lay_out_as(result: Lazy, order: Any, *operands: Any) -> None:
         lay_out(result, *operands)
     elif order in ("F", "f") or (order in ("A", "a") and _fortran(operands)):
         kind = result.ref.type
-        result._shadow = along(kind, tuple(range(kind.ndim)[::-1]))
+        if kind.size:
+            result._shadow = along(kind, tuple(range(kind.ndim)[::-1]))
     elif order not in ("A", "a", "C", "c"):
         np.add([1], [1], order=order)  # raises
 

@@ -23,7 +23,8 @@ def sort(
     x: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> None:
     """`x.sort(axis)`."""
-    _check_writeable(x)
+    if x.ndim:
+        _check_writeable(x)
     if order is not None or kind not in USUAL or not x.ndim:
         np.empty((0,) * x.ndim, x.dtype).sort(axis=axis, kind=kind, order=order)  # raises
     place = normalize_axis_index(operator.index(axis), x.ndim)

@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy import (
     parts,
     ufunc_methods,
 )
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
@@ -202,15 +202,15 @@ def _record(
     loop = _find_loop(self, kinds, outs, options)
     if loop is None or loop.body is None:
         return fallback(self.__name__, self.real, args, kwargs)
+    plain = not options and where is True
     try:
         made = loop(*operands)
     except OverflowError:
-        if self.__name__ in COMPARISONS:
-            return _compare_beyond(self, inputs, operands)
-        raise
+        if self.__name__ not in COMPARISONS:
+            raise
+        made, plain = _compare_beyond(self, inputs, operands), False
     if checks.current() is not checks.OFF:
         _check(self, loop, operands, made, where)
-    plain = not options and where is True
     if plain and self.nout == 1:
         remember(self.plans, inputs, operands, loop, made)
     results = made if self.nout > 1 else (made,)
@@ -274,11 +274,11 @@ def _find_loop(
     return self.loop(kinds, **how)
 
 
-def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
+def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Node:
     """A comparison with a Python integer that the dtype cannot hold: the answer is known."""
     from lazytensor.frontends.numpy.numerics import constant
 
     at = 0 if isinstance(operands[0], Node) else 1
     probe = np.zeros((), operands[at].type.dtype)
     answer = bool(self.real(*(probe if i == at else x for i, x in enumerate(inputs))))
-    return wrap_result(constant(answer)(operands[at]))
+    return constant(answer)(operands[at])

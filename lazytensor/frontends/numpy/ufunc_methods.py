@@ -148,6 +148,7 @@ def _bitwise(
 ) -> Any:
     op, neutral = BITWISE[self.__name__]
     node = operand(array)
+    self.loop((node.type.dtype, node.type.dtype))  # raises where it has none
     if initial is not NO:
         raise Unsupported(f"{self.__name__}.reduce with initial")
     if self.__name__ == "logical_xor":

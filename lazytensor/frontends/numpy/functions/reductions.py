@@ -177,6 +177,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
             real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
         if empty:
             shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
+            masked(node, where, 0)  # raises if `where` does not fit
             made = ops.broadcast(_initial(initial, dtype), shape=shape)
         else:
             node = node if where is NO or where is True else masked_by(node, where, initial)
@@ -229,6 +230,8 @@ def position(op: Op, real: Function) -> Function:
         flat = axis is None or ndim == 0
         if axis is not None:
             axes = axes_of(operator.index(axis), ndim)
+        if out is not None:
+            delivery.check_writeable(out)
         line = ops.reshape(node, shape=(node.type.size,)) if flat else node
         place = 0 if flat else axes[0]
         if not line.type.shape[place]:
@@ -239,7 +242,8 @@ def position(op: Op, real: Function) -> Function:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
         if out is not None:  # NumPy computes in a copy of it
-            delivery.check_writeable(out)
+            if out.shape != kept(node, made, gone, keepdims).type.shape:
+                raise ValueError(f"output array does not match result of np.{op.name}.")
             check_cast(out.dtype, S64, "safe")
         return deliver(kept(node, made, gone, keepdims), out, "unsafe")
 

@@ -72,7 +72,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     n = node.type.shape[place]
     before, after = math.prod(node.type.shape[:place]), math.prod(node.type.shape[place + 1 :])
-    places = within(indices, n, mode if before and n else "clip")  # nothing is looked at
+    places = within(indices, n, mode if before else "clip")  # nothing is looked at
     if not node.type.size:
         if before and after and places.type.size:
             np.take(np.zeros(0), [0])  # raises

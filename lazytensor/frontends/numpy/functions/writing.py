@@ -154,8 +154,6 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     elif casting != "unsafe":
         np.copyto(np.zeros((), dst.dtype), src, casting=casting)
     value = stored(src, dst.type)
-    if not dst.size and np.ndim(src):
-        return  # NumPy does not look at the mask then
     if where is not True:
         mask = operand(where)
         if mask.type.dtype != BOOL:
