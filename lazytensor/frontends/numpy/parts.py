@@ -88,7 +88,7 @@ def read(x: Any, key: Any) -> Any:
             return None
     value = cell.node.value
     if value.__class__ is not np.ndarray:
-        if not _fetch(cell):
+        if not _fetch(cell, key):
             return None
         value = cell.node.value
     found = value[key]
@@ -116,7 +116,7 @@ def write(x: Any, key: Any, value: Any) -> bool:
         value = _known(value, cell)
     if value is None or type(value) not in _REAL:
         return False
-    if not _is_owned(cell) and not (_fetch(cell) and _is_owned(cell)):
+    if not _is_owned(cell) and not (_fetch(cell, key) and _is_owned(cell)):
         return False
     array = cell.node.value
     target = array[key]
@@ -176,13 +176,18 @@ class Heat:
 _heat: Final[WeakKeyDictionary[Cell, Heat]] = WeakKeyDictionary()
 
 
-def _fetch(cell: Cell) -> bool:
+def _fetch(cell: Cell, key: Any) -> bool:
     """Get the values of an array to the host, in memory of its own, if that has come to pay.
 
     Rent or buy: when small operations have cost what fetching does; of an array that is filled with
     one number, at once.
     """
+    from lazytensor.frontends.numpy import indexing
+
     node, type = cell.node, cell.type
+    found = indexing.plan(type, key)
+    if found is None or found.type.size >= settings.small:
+        return False
     if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
         made = memory.allocated(type.shape, type.dtype)
         made[...] = node.operands[0].value
