@@ -13,6 +13,7 @@ from lazytensor.frontends.numpy import (
     flags,
     flat,
     indexing,
+    laziness,
     protocols,
     reinterpretation,
     scalar,
@@ -95,7 +96,8 @@ def late(name: str) -> Callable[..., Any]:
 
         return namespace.find(name)(x, *args, **kwargs)
 
-    method.__name__ = name
+    text = getattr(np.ndarray, name, method).__doc__
+    method.__name__, method.__doc__ = name, laziness.said(laziness.line(name), name, text)
     return method
 
 
