@@ -310,7 +310,7 @@ def test_numpys_python_over_lazy_arrays(name: str) -> None:
     made = getattr(lnp, name)(lnp.arange(6.0) * 2)
     assert made.node.place[0].co_filename == __file__
     assert type(getattr(numpy, name)(numpy.arange(6.0))) is numpy.ndarray
-    assert getattr(lnp, name).__doc__ == getattr(numpy, name).__doc__
+    assert getattr(lnp, name).__doc__.endswith(getattr(numpy, name).__doc__)
 
 
 def test_counterparts() -> None:
