@@ -92,7 +92,7 @@ def _slice(
     if not type.ndim or 0 in sizes:
         return x if not type.ndim else e.full(0, type)
     if begin.constant is not None and x.turned is not None:
-        source, there, wanted, steps = sliced(x, begin, sizes, strides)
+        source, there, wanted, steps = sliced(e, x, begin, sizes, strides)
         made = _slice(e, x.type.with_shape(wanted), source, there, sizes=wanted, strides=steps)
         return transpose(e, type, made, axes=x.turned[1])
     if begin.constant is not None:

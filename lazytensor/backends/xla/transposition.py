@@ -69,13 +69,15 @@ def _in_blocks(e: Emitter, type: TensorType, x: Value, axes: Ints, blocks: dict[
     return e.reshape(whole, type.shape)
 
 
-def sliced(x: Value, begin: Value, sizes: Ints, strides: Ints) -> tuple[Value, Value, Ints, Ints]:
+def sliced(
+    e: Emitter, x: Value, begin: Value, sizes: Ints, strides: Ints
+) -> tuple[Value, Value, Ints, Ints]:
     """A slice of a transpose as one of its source: the operands and attributes of that."""
     assert x.turned is not None
     assert begin.constant is not None
     source, axes = x.turned
     places = [axes.index(axis) for axis in range(len(axes))]
-    moved = Value(begin._emitter, begin.type, None, np.array([begin.constant[p] for p in places]))
+    moved = e.constant(np.array([begin.constant[p] for p in places], begin.type.dtype))
     sizes, strides = (tuple(given[p] for p in places) for given in (sizes, strides))
     return source, moved, sizes, strides
 
