@@ -66,7 +66,11 @@ def set_real(x: ndarray, value: Any) -> None:
     check_settable(x, "real")
     if issubclass(type(value), Lazy) and same_elements(real(x), value):
         return
-    real(x)[...] = np.asarray(value) if type(value) in PYTHON_NUMBERS else value
+    if type(value) in PYTHON_NUMBERS:
+        probe = np.empty(1, x.dtype)
+        probe.real = value  # NumPy says which numbers it takes, and as what
+        value = probe.real
+    real(x)[...] = value
 
 
 def set_imag(x: ndarray, value: Any) -> None:

@@ -13,6 +13,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.delivery import check_writeable
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -57,6 +58,8 @@ def clip(
         )
     if where is not True:
         raise Unsupported("clip: where")
+    if out is not None:
+        check_writeable(out)
     node = operand(a)
     low, high = _limit(a_min, node, -1), _limit(a_max, node, 1)
     kind = _clip_dtype(node, low, high, dtype)

@@ -70,7 +70,7 @@ def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """See numpy.put."""
-    if type(a) is Scalar:
+    if isinstance(a, np.generic):  # as lazy scalars are
         return  # NumPy writes to an array made of it
     check_writeable(a)
     node = a.node
