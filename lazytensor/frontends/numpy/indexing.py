@@ -83,6 +83,8 @@ class Plan:
                 return
             attrs = made.op.attrs_of(made.attrs)
             signature = made.op.signature((given.type,), attrs)
+        if len(self.stores) >= _STORES_BOUND:
+            self.stores.clear()
         if type(value) is ndarray:
             self.stores[given.type] = Store(signature)
         elif type(value) in WEAK and signature is not None:
@@ -93,6 +95,7 @@ class Plan:
 
 _plans: Final[dict[tuple[TensorType, tuple[Any, ...]], Plan]] = {}
 _PLANS_BOUND: Final = 20_000
+_STORES_BOUND: Final = 64
 
 
 def encode(key: Any) -> tuple[Any, ...] | None:
