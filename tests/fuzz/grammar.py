@@ -20,7 +20,7 @@ Hole = Callable[["Draft"], str]
 DTYPES = ["float64", "int64", "float32", "bool", "int8", "uint8", "int32", "uint32", "float16"]
 DTYPES += ["complex128", "int16", "uint64", "complex64", "uint16"]
 SHAPES = [(4,), (3, 4), (2, 3, 4), (), (1, 4), (3, 1), (0, 3), (5,), (4, 3), (1,), (2, 1, 3)]
-NUMBERS = ["2", "-1", "3.0", "True", "0", "1.5", "-0.0", "300", "2j", "False", "7"]
+NUMBERS = ["2", "-1", "3.0", "True", "0", "1.5", "-4.0", "300", "2j", "False", "7"]
 TYPED = ["np.int8(3)", "np.float32(2)", "np.int64(-2)", "np.bool_(False)", "np.float64(-3)"]
 TYPED += ["np.uint8(250)", "np.complex64(1j)", "np.float16(4)", "np.array(5)", "np.array([1])"]
 

@@ -202,7 +202,7 @@ _SELECTIONS = """
 {new} = np.compress([True, False, True], {x}, axis={axis})
 {new} = np.extract({mask}, {x})
 {new} = np.choose({x} > 0, [{v}, {v2}])
-{new} = np.select([{mask}], [{v}], {number})
+{new} = np.select([{mask}], [np.copy({v})], {number})
 {new} = np.take_along_axis({x}, np.argsort({x}, {axis}, kind='stable'), {axis})
 {new} = np.nonzero({x})[0].copy()
 {new} = np.flatnonzero({x})

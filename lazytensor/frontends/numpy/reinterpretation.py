@@ -66,7 +66,7 @@ def set_real(x: ndarray, value: Any) -> None:
     check_settable(x, "real")
     if issubclass(type(value), Lazy) and same_elements(real(x), value):
         return
-    if type(value) in PYTHON_NUMBERS:
+    if type(value) in PYTHON_NUMBERS or issubclass(type(value), np.generic):
         probe = np.empty(1, x.dtype)
         probe.real = value  # NumPy says which numbers it takes, and as what
         value = probe.real

@@ -148,6 +148,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         return
     if issubclass(type(src), Lazy) and same_elements(src, dst):
         return
+    if type(src) is int:
+        np.array(src, dst.dtype)  # raises before all else where it does not fit
     check_writeable(dst)
     if type(src) not in (int, float, complex, bool):
         check_cast(operand(src).type.dtype, dst.dtype, casting)
