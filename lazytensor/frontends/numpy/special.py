@@ -16,7 +16,7 @@ from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import loops
-from lazytensor.frontends.numpy.ufunc import ufunc
+from lazytensor.frontends.numpy.ufunc import declared, ufunc
 
 
 def _number(value: float, like: Node) -> Node:
@@ -96,4 +96,4 @@ def counterpart(real: np.ufunc) -> ufunc | None:
     name = real.__name__
     if name not in ROWS or module is None or getattr(module, name, None) is not real:
         return None
-    return ufunc(real, ROWS[name])
+    return declared(real, ROWS[name])

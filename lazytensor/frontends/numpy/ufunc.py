@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.lib import NumpyVersion
 
+from lazytensor.core.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
@@ -24,7 +25,7 @@ from lazytensor.frontends.numpy import (
     parts,
     ufunc_methods,
 )
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
@@ -143,6 +144,29 @@ class ufunc(metaclass=UfuncType):
 
     def __reduce__(self) -> str:
         return self.__name__
+
+
+class unary(ufunc):
+    """A ufunc of one operand."""
+
+    def __call__(self, x: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+        if type(x) is not ndarray or args or kwargs or x._shadow is not None:
+            return super().__call__(*(() if x is None else (x,)), *args, **kwargs)
+        # `plans.alone`, written out: without its frame, and one less between the node and the user.
+        node = x.ref.node
+        plan = self.plans.get(node.type)
+        if plan is None:
+            return call(self, (x,), {})
+        signature = plan.signature
+        result: Any = new(plan.cls)
+        result.ref = Cell(plan.op(node) if signature is None else Node(signature, (node,)))
+        result._shadow = result._base = None
+        return result
+
+
+def declared(real: np.ufunc, row: loops.Row) -> ufunc:
+    """The lazy ufunc in the place of a real one."""
+    return (unary if real.nin == real.nout == 1 else ufunc)(real, row)
 
 
 def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.frontends.numpy import loops, numerics
-from lazytensor.frontends.numpy.ufunc import ufunc
+from lazytensor.frontends.numpy.ufunc import declared, ufunc
 
 _same = numerics.same
 _COMPARE: Final = "biuf"
@@ -127,7 +127,9 @@ ROWS: Final[dict[str, loops.Row]] = {
 
 def _declare() -> dict[str, ufunc]:
     """A lazy ufunc per real one; aliases (`abs`, `pow`, …) are the same objects here too."""
-    made = {name: ufunc(getattr(np, name), row) for name, row in ROWS.items() if hasattr(np, name)}
+    made = {
+        name: declared(getattr(np, name), row) for name, row in ROWS.items() if hasattr(np, name)
+    }
     for name, real in list(vars(np).items()):  # not `dir`: it would import numpy.testing
         if isinstance(real, np.ufunc):
             made.setdefault(name, made[real.__name__])
