@@ -148,7 +148,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         return
     if issubclass(type(src), Lazy) and same_elements(src, dst):
         return
-    if type(src) is int:
+    if type(src) is int and type(dst) is not Scalar:
         np.array(src, dst.dtype)  # raises before all else where it does not fit
     check_writeable(dst)
     if type(src) not in (int, float, complex, bool):
