@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import loops, operations, recording, solvers, starting
+from benchmarks import loops, operations, recording, solvers, starting, training
 from benchmarks.row import Row
 
 
@@ -85,4 +85,9 @@ TARGETS = [
     ),
 ]
 RECORDING = [_recording(call, call, (8, 8)) for call in recording.CALLS]
-TABLES = {"targets": TARGETS, "recording": RECORDING, "ops": operations.rows()}
+TABLES = {
+    "targets": TARGETS,
+    "recording": RECORDING,
+    "ops": operations.rows(),
+    "torch": training.rows(),
+}

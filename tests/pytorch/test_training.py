@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
 
 STEPS = 10
@@ -59,6 +60,20 @@ def test_losses_are_torchs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert counts["cuts"] == STEPS
     assert counts["compiles"] <= 2
     assert counts["fallbacks"] == 0
+
+
+def test_a_step_of_many_operations_is_one_cut() -> None:
+    layers = [part for _ in range(16) for part in (nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8))]
+    net = nn.Sequential(*layers, nn.Linear(8, 10)).to("lazytensor")
+    x, y = torch.ones(4, 8, device="lazytensor"), torch.ones(4, device="lazytensor").long()
+    optimizer = torch.optim.AdamW(net.parameters())
+    for step in range(4):
+        metrics.reset()
+        optimizer.zero_grad()
+        functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        counts = metrics.snapshot()
+        assert step == 0 or (counts["cuts"], counts["automatic_cuts"]) == (1, 0)
 
 
 def test_a_schedule_of_the_learning_rate_compiles_nothing_more(

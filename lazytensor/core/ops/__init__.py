@@ -117,10 +117,13 @@ from lazytensor.core.ops.movement import (
     update_slice,
 )
 from lazytensor.core.ops.neural import (
+    add_product,
+    add_quotient,
     gelu,
     gelu_backward,
     layer_norm,
     layer_norm_backward,
+    lerp,
     log_softmax_backward,
     softmax_backward,
 )

@@ -159,3 +159,33 @@ def log_softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
     """
     given, wide = _wide("log_softmax_backward", grad), _wide("log_softmax_backward", y)
     return _narrow(subtract(given, multiply(exp(wide), _sum_kept(given, (axis,)))), y)
+
+
+@composite
+def lerp(x: Node, end: Node, weight: Node) -> Node:
+    """`x + weight * (end - x)`. x, end, weight: floats of one dtype, shapes that broadcast.
+
+    Result: dtype of x. Raises: DTypeError, ShapeError.
+    """
+    first, last, share = (_wide("lerp", t) for t in (x, end, weight))
+    return _narrow(add(first, multiply(share, subtract(last, first))), x)
+
+
+@composite
+def add_product(x: Node, a: Node, b: Node, factor: Node) -> Node:
+    """`x + factor * a * b`: floats of one dtype, shapes that broadcast. Result: dtype of x.
+
+    Raises: DTypeError, ShapeError.
+    """
+    base, first, second, scale = (_wide("add_product", t) for t in (x, a, b, factor))
+    return _narrow(add(base, multiply(scale, multiply(first, second))), x)
+
+
+@composite
+def add_quotient(x: Node, a: Node, b: Node, factor: Node) -> Node:
+    """`x + factor * a / b`: floats of one dtype, shapes that broadcast. Result: dtype of x.
+
+    Raises: DTypeError, ShapeError.
+    """
+    base, first, second, scale = (_wide("add_quotient", t) for t in (x, a, b, factor))
+    return _narrow(add(base, divide(multiply(scale, first), second)), x)

@@ -11,8 +11,11 @@ from lazytensor.frontends.torch import (
     fallback,
     foreach,
     joining,
+    linalg,
     neural,
+    pooling,
     reductions,
+    spectral,
     views,
 )
 
@@ -21,10 +24,13 @@ TABLES = (
     views,
     elementwise,
     reductions,
+    spectral,
     contraction,
     convolution,
     joining,
+    linalg,
     neural,
+    pooling,
     foreach,
 )
 device.attach()

@@ -100,8 +100,8 @@ def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
     outer = ops.dot_general(operand(x), operand(y))
     if outer.type.dtype is BOOL:
         raise RuntimeError("addr: bool is not supported")
-    made: Node = ops.add(_times(operand(base), beta), _times(outer, alpha))
-    return made
+    made = _times(outer, alpha)
+    return made if beta == 0 else ops.add(_times(operand(base), beta), made)
 
 
 ROWS: dict[str, Row] = {

@@ -13,7 +13,8 @@ from lazytensor.frontends.torch.promotion import operand
 Ints = tuple[int, ...]
 
 
-def _spread(values: Sequence[int], n: int) -> Ints:
+def spread(values: Sequence[int], n: int) -> Ints:
+    """One number for each of `n` axes."""
     return tuple(values) * n if len(values) == 1 else tuple(values)
 
 
@@ -32,9 +33,9 @@ def _convolution(
     n = kernel.type.ndim - 2
     if data.type.ndim != n + 2:
         raise RuntimeError(f"Expected {n + 2}D input to convolution, got {data.type}")
-    steps, pads, gaps = (_spread(v, n) for v in (stride, padding, dilation))
+    steps, pads, gaps = (spread(v, n) for v in (stride, padding, dilation))
     if transposed:
-        made = _transposed(data, kernel, steps, pads, gaps, _spread(output_padding, n), groups)
+        made = _transposed(data, kernel, steps, pads, gaps, spread(output_padding, n), groups)
     else:
         made = ops.convolution(
             data, kernel, strides=steps, padding=tuple((p, p) for p in pads),
@@ -113,7 +114,7 @@ def _backward(
     given, data, kernel = operand(grad), operand(x), operand(weight)
     n = kernel.type.ndim - 2
     sizes = kernel.type.shape[2:]
-    steps, pads, gaps = (_spread(v, n) for v in (stride, padding, dilation))
+    steps, pads, gaps = (spread(v, n) for v in (stride, padding, dilation))
     of_data = of_weight = of_bias = None
     if output_mask[0] and transposed:
         of_data = _convolution(grad, weight, None, steps, pads, gaps, False, (0,) * n, groups)

@@ -26,6 +26,7 @@ from lazytensor.frontends.torch.tensor import (
     to_cpu,
     wrap,
 )
+from lazytensor.frontends.torch.tensor import value as resolved
 
 
 def filled(shape: Any, value: Any, dtype: np.dtype) -> Node:
@@ -155,14 +156,16 @@ def _random(shape: Shape, dtype: np.dtype, low: int = 0, high: int | None = None
 def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     prepare_thread()
     if not is_lazy(target):
-        return target.copy_(to_cpu(node(source)))
+        return target.copy_(to_cpu(resolved(source)))
     type = ref(target).type
-    value = node(source) if is_lazy(source) else from_cpu(source)
+    value = resolved(source) if is_lazy(source) else from_cpu(source)
     if value.type is not type:
         value = cast_to(value, type.dtype)
         if value.type.shape != type.shape:
             value = ops.broadcast(value, shape=type.shape)
-    write(target, value)
+    if target.is_conj():
+        value = ops.conj(value)
+    write(target, ops.negate(value) if target.is_neg() else value)
     return target
 
 
@@ -171,7 +174,7 @@ def _copy_from(source: Any, target: Any, non_blocking: bool = False) -> Any:
 
 
 def _to_copy(x: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
-    value = node(x) if is_lazy(x) else from_cpu(x)
+    value = resolved(x) if is_lazy(x) else from_cpu(x)
     if dtype is not None:
         value = cast_to(value, numpy_dtype(dtype))
     if device is None or torch.device(device).type == "lazytensor":
@@ -180,7 +183,7 @@ def _to_copy(x: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
 
 
 def _clone(x: Any, memory_format: Any = None) -> Node:
-    return node(x)
+    return resolved(x)
 
 
 def _fill(self: Any, value: Any) -> Any:

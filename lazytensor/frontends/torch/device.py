@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import types
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from torch.optim.optimizer import (
 from torch.utils import backend_registration
 
 from lazytensor.core import place, runtime
+from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch import creation, randomness
 from lazytensor.frontends.torch.kernels import prepare_thread
 from lazytensor.frontends.torch.tensor import is_lazy
@@ -66,11 +68,39 @@ def _begin_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     creation.stepping.optimizer = _is_ours(optimizer)
 
 
+class _Steps(threading.local):
+    credit = 0
+    serial = -1
+
+
+_steps: Final = _Steps()
+"""Work that may be pending before automatic cuts, and the node count at the cut that began it."""
+LEAST: Final = 2**24
+"""Work, in elements, of the smallest step that is given credit for: some 4,000 nodes."""
+
+
+def _give_credit(done: int) -> None:
+    """Let twice the work of a step be recorded before a graph is cut by itself.
+
+    Steps end by themselves: an automatic cut in one would make two programs of it, and outputs of
+    all that its backward needs.
+    """
+    recorder = thread.recorder
+    _steps.credit = 2 * max(done, LEAST)
+    _steps.serial = recorder.serial
+    recorder.work = -_steps.credit
+
+
 def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     """A step of an optimizer ends here: the graph is cut, so that the next one repeats it."""
     creation.stepping.optimizer = False
-    if _is_ours(optimizer):
-        runtime.sync(cause="optimizer.step()")
+    if not _is_ours(optimizer):
+        return
+    recorder = thread.recorder
+    whole = recorder.serial == _steps.serial
+    done = recorder.work + _steps.credit if whole else max(recorder.work, _steps.credit // 2)
+    runtime.sync(cause="optimizer.step()")
+    _give_credit(done)
 
 
 def _print_from_host() -> None:
@@ -92,6 +122,7 @@ def attach() -> None:
     )
     place.hide_folder(torch.__path__[0])
     prepare_thread()
+    _give_credit(LEAST)
     _print_from_host()
     register_optimizer_step_pre_hook(_begin_step)
     register_optimizer_step_post_hook(_end_step)

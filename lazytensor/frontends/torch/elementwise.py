@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
+from lazytensor.core.dtypes import BOOL, FLOATS
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.errors import raise_as_torch
+from lazytensor.frontends.torch.functions import COMPARED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, register, rows, variants
 from lazytensor.frontends.torch.promotion import (
     cast_to,
@@ -23,89 +25,6 @@ from lazytensor.frontends.torch.promotion import (
     promoted,
 )
 from lazytensor.frontends.torch.tensor import wrap
-
-SAME = {
-    "maximum": ops.maximum,
-    "minimum": ops.minimum,
-    "fmax": ops.fmax,
-    "fmin": ops.fmin,
-    "gcd": ops.gcd,
-    "lcm": ops.lcm,
-    "heaviside": ops.heaviside,
-    "nextafter": ops.next_after,
-    "hypot": ops.hypot,
-    "fmod.Tensor": ops.remainder,
-    "fmod.Scalar": ops.remainder,
-    "remainder.Tensor": ops.modulo,
-    "remainder.Scalar": ops.modulo,
-    "bitwise_and.Tensor": ops.and_,
-    "bitwise_and.Scalar": ops.and_,
-    "bitwise_or.Tensor": ops.or_,
-    "bitwise_or.Scalar": ops.or_,
-    "bitwise_xor.Tensor": ops.xor,
-    "bitwise_xor.Scalar": ops.xor,
-    "bitwise_left_shift.Tensor": ops.shift_left,
-    "bitwise_right_shift.Tensor": ops.shift_right,
-    "__lshift__.Tensor": ops.shift_left,
-    "__lshift__.Scalar": ops.shift_left,
-    "__rshift__.Tensor": ops.shift_right,
-    "__rshift__.Scalar": ops.shift_right,
-    "logaddexp": ops.logaddexp,
-    "logaddexp2": ops.logaddexp2,
-    "floor_divide": ops.floor_divide,
-    "floor_divide.Scalar": ops.floor_divide,
-}
-"""Two operands of one dtype, the result of that dtype."""
-
-COMPARED = {
-    f"{name}.{kind}": op
-    for name, op in {
-        "eq": ops.equal,
-        "ne": ops.not_equal,
-        "lt": ops.less,
-        "le": ops.less_equal,
-        "gt": ops.greater,
-        "ge": ops.greater_equal,
-    }.items()
-    for kind in ("Tensor", "Scalar")
-}
-
-FLOATING = {
-    "acos": ops.acos,
-    "acosh": ops.acosh,
-    "asin": ops.asin,
-    "asinh": ops.asinh,
-    "atan": ops.atan,
-    "atanh": ops.atanh,
-    "cos": ops.cos,
-    "cosh": ops.cosh,
-    "digamma": ops.digamma,
-    "erf": ops.erf,
-    "erfc": ops.erfc,
-    "erfinv": ops.erf_inv,
-    "exp": ops.exp,
-    "exp2": ops.exp2,
-    "expm1": ops.expm1,
-    "lgamma": ops.lgamma,
-    "log": ops.log,
-    "log10": ops.log10,
-    "log1p": ops.log1p,
-    "log2": ops.log2,
-    "reciprocal": ops.reciprocal,
-    "rsqrt": ops.rsqrt,
-    "sigmoid": ops.logistic,
-    "sin": ops.sin,
-    "sinh": ops.sinh,
-    "sqrt": ops.sqrt,
-    "tan": ops.tan,
-    "tanh": ops.tanh,
-}
-"""One operand; integers become floats."""
-
-ROUNDED = {"ceil": ops.ceil, "floor": ops.floor, "trunc": ops.trunc, "round": ops.round_even}
-"""One operand; integers are what they are."""
-
-KEPT = {"neg": ops.negate, "_conj_physical": ops.conj}
 
 
 def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
@@ -254,24 +173,29 @@ def _sign(x: Any) -> Node:
 
 
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
+    """`x + value * a * b`."""
     base, first, second = promoted(x, a, b)
-    product = ops.multiply(first, second)
-    if value != 1:
-        product = ops.multiply(cast_to(value, product.type.dtype), product)
-    return ops.add(base, product)
+    dtype = base.type.dtype
+    if dtype in FLOATS:
+        return ops.add_product(base, first, second, cast_to(value, dtype))
+    return ops.add(base, ops.multiply(cast_to(value, dtype), ops.multiply(first, second)))
 
 
 def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
+    """`x + value * a / b`."""
     base, first, second = floating(x, a, b)
-    if value != 1:
-        first = ops.multiply(cast_to(value, first.type.dtype), first)
-    return ops.add(base, ops.divide(first, second))
+    dtype = base.type.dtype
+    if dtype in FLOATS:
+        return ops.add_quotient(base, first, second, cast_to(value, dtype))
+    return ops.add(base, ops.divide(ops.multiply(cast_to(value, dtype), first), second))
 
 
 def lerp(x: Any, end: Any, weight: Any) -> Node:
+    """`x + weight * (end - x)`."""
     first, second, share = floating(x, end, weight)
-    made: Node = ops.add(first, ops.multiply(share, ops.subtract(second, first)))
-    return made
+    if first.type.dtype in FLOATS:
+        return ops.lerp(first, second, share)
+    return ops.add(first, ops.multiply(share, ops.subtract(second, first)))
 
 
 def _to_float(x: Any) -> Node:
@@ -340,6 +264,9 @@ ROWS: dict[str, Row] = {
     "complex": lambda r, i: ops.complex_(operand(r), operand(i)),
     "special_zeta": lambda x, y: ops.zeta(*floating(x, y)),
     "special_i1e": _floating(ops.bessel_i1e),
+    "polygamma": lambda n, x: _polygamma(n, x),
+    "round.decimals": lambda x, *, decimals=0: _round(x, decimals),
+    "angle": lambda x: _angle(x),
 }
 
 
@@ -349,6 +276,32 @@ def _xlogy(x: Any, y: Any) -> Node:
     product = ops.multiply(first, ops.log(second))
     found = ops.select(ops.equal(first, zero), zero, product)
     return ops.select(ops.is_nan(second), second, found)
+
+
+def _polygamma(n: int, x: Any) -> Node:
+    (given,) = floating(x)
+    if n == 0:
+        return ops.digamma(given)
+    return ops.polygamma(cast_to(n, given.type.dtype), given)
+
+
+def _round(x: Any, decimals: int) -> Node:
+    given = operand(x)
+    if not is_inexact(given.type.dtype):
+        return given
+    scale = cast_to(10.0 ** abs(decimals), given.type.dtype)
+    if decimals < 0:
+        return ops.multiply(ops.round_even(ops.divide(given, scale)), scale)
+    return ops.divide(ops.round_even(ops.multiply(given, scale)), scale)
+
+
+def _angle(x: Any) -> Node:
+    (given,) = floating(x)
+    if given.type.dtype.kind == "c":
+        return ops.atan2(ops.imag(given), ops.real(given))
+    zero = cast_to(0.0, given.type.dtype)
+    made = ops.select(ops.less(given, zero), cast_to(math.pi, given.type.dtype), zero)
+    return ops.select(ops.is_nan(given), given, made)
 
 
 def _signbit(x: Any) -> Node:

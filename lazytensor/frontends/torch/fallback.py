@@ -6,6 +6,7 @@ warning a call site, a counter, an event.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from functools import cache
 from time import perf_counter
@@ -18,8 +19,8 @@ from lazytensor.core import metrics, runtime
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.events import Fallback, record
 from lazytensor.core.place import Place, line_of, user_place
-from lazytensor.frontends.torch.kernels import KERNELS, give
-from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, wrap
+from lazytensor.frontends.torch.kernels import KERNELS, give, prepare_thread
+from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
 
 library: Final = torch.library.Library("_", "IMPL")
 SILENT: Final = frozenset(["aten::_local_scalar_dense", "aten::equal", "aten::nonzero"])
@@ -31,9 +32,9 @@ _refused: Final[set[Any]] = set()
 
 @cache
 def _decompositions() -> dict[Any, Any]:
-    from torch._decomp import core_aten_decompositions
+    from torch._decomp import core_aten_decompositions, decomposition_table
 
-    return dict(core_aten_decompositions())
+    return {**decomposition_table, **core_aten_decompositions()}
 
 
 def attach() -> None:
@@ -41,9 +42,23 @@ def attach() -> None:
     library.fallback(_kernel, "PrivateUse1")
 
 
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.ops: set[Any] = set()
+
+
+_open: Final = _Open()
+"""The calls being decomposed in this thread: some decompositions end in the call itself."""
+
+
 def _kernel(op: Any, *args: Any, **kwargs: Any) -> Any:
-    if op not in _refused:
-        found = _decomposed(op, args, kwargs)
+    prepare_thread()
+    if op not in _refused and op not in _open.ops:
+        _open.ops.add(op)
+        try:
+            found = _decomposed(op, args, dict(kwargs))
+        finally:
+            _open.ops.discard(op)
         if found is not NotImplemented:
             return found
     return _on_cpu(op, args, kwargs)
@@ -58,7 +73,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
             return body(*args, **kwargs)
         except (NotImplementedError, AssertionError, AttributeError):
             _refused.add(op)
-            return NotImplemented
+            return NotImplemented  # it asks for what our tensors have not, strides for one
     plain = _functional_form(op)
     if plain is None or plain not in table:
         return NotImplemented
@@ -66,8 +81,8 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     made = table[plain](*args, **kwargs)
     results = [made] if isinstance(made, torch.Tensor) else list(made)
     targets = outs or [args[0]]
-    for target, value in zip(targets, results, strict=True):
-        give(target, node(value))
+    for target, result in zip(targets, results, strict=True):
+        give(target, node(result))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 
@@ -101,7 +116,8 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
         if not is_lazy(x):
             return x
         if id(x) not in known:
-            copy = known[id(x)] = to_cpu(node(x))
+            # A clone can be resized: what is made of NumPy's memory cannot.
+            copy = known[id(x)] = to_cpu(value(x)).clone()
             originals[id(copy)] = x
         return known[id(x)]
 
@@ -130,11 +146,11 @@ def _write_back(op: Any, args: Any, kwargs: Any, known: dict[int, Any]) -> None:
         given = args[i] if i < len(args) else kwargs.get(argument.name)
         for x in given if isinstance(given, list | tuple) else [given]:
             if is_lazy(x):
-                value = from_cpu(known[id(x)])
-                if ref(x).type is value.type:
-                    ref(x).write(value)
+                made = from_cpu(known[id(x)])
+                if ref(x).type is made.type:
+                    ref(x).write(made)
                 else:
-                    x.data = wrap(value)
+                    x.data = wrap(made)
 
 
 def _warn(name: str) -> None:

@@ -14,7 +14,8 @@ import torch
 
 from lazytensor.frontends.torch import elementwise
 from lazytensor.frontends.torch.kernels import KERNELS, Row, register, write
-from lazytensor.frontends.torch.tensor import wrap
+from lazytensor.frontends.torch.promotion import is_inexact, number
+from lazytensor.frontends.torch.tensor import ref, wrap
 
 ROWS: dict[str, Row] = {
     "add": elementwise.scaled_add,
@@ -41,12 +42,23 @@ ROWS: dict[str, Row] = {
 
 
 def _lists(args: Any, kwargs: Any) -> Any:
-    """The arguments of each element of the lists, one after another."""
-    alpha = {name: value for name, value in kwargs.items() if name in ("alpha", "value")}
+    """The arguments of each element of the lists, one after another.
+
+    A number is one slot for the whole list: one each would be a third of an optimizer's nodes.
+    """
     if "scalars" in kwargs:
         args = (*args, kwargs["scalars"])
-    several = [x if isinstance(x, list | tuple) else repeat(x) for x in args]
-    return zip(*several, strict=False), alpha
+    dtypes = {ref(x).type.dtype for x in args[0]}
+    own = dtypes.pop() if len(dtypes) == 1 else None
+
+    def slot(x: Any) -> Any:
+        if own is None or not is_inexact(own) or not isinstance(x, int | float):
+            return x
+        return number(x, own)
+
+    named = {name: slot(x) for name, x in kwargs.items() if name in ("alpha", "value") and x != 1}
+    several = [x if isinstance(x, list | tuple) else repeat(slot(x)) for x in args]
+    return zip(*several, strict=False), named
 
 
 def _functional(row: Row) -> Callable[..., Any]:

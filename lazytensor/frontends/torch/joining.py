@@ -12,8 +12,8 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import starts
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand, promoted, result_dtype
+from lazytensor.frontends.torch.strides import axis_of
 from lazytensor.frontends.torch.tensor import to_cpu
-from lazytensor.frontends.torch.views import axis_of
 
 
 def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -83,6 +83,10 @@ def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
     axis = axis_of(dim, given.type.ndim)
     if not given.type.ndim:
         return ops.broadcast(given, shape=places.type.shape)
+    if not places.type.size:
+        return ops.broadcast(cast_to(0, given.type.dtype), shape=places.type.shape)
+    if not places.type.ndim:
+        return ops.gather(given, checked(places, given.type.shape[0]), axes=(0,))
     if places.type.ndim != given.type.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     axes = tuple(range(given.type.ndim))
@@ -109,6 +113,16 @@ def _scattered(mode: str) -> Row:
         return ops.scatter(given, updates, *coordinates, axes=axes, mode=mode)
 
     return row
+
+
+_MODES = {
+    "sum": "add",
+    "prod": "mul",
+    "amin": "min",
+    "amax": "max",
+    "add": "add",
+    "multiply": "mul",
+}
 
 
 def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Node:
@@ -254,6 +268,12 @@ ROWS: dict[str, Row] = {
     "scatter.src": _scattered("set"),
     "scatter.value": _scattered("set"),
     "scatter_add": _scattered("add"),
+    "scatter.reduce": lambda x, dim, index, source, *, reduce: _scattered(_MODES[reduce])(
+        x, dim, index, source
+    ),
+    "scatter.value_reduce": lambda x, dim, index, value, *, reduce: _scattered(_MODES[reduce])(
+        x, dim, index, value
+    ),
     "index_add": _index_add,
     "index_copy": _index_copy,
     "index_fill.int_Scalar": _index_fill,

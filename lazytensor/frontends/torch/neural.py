@@ -13,8 +13,8 @@ from lazytensor.frontends.torch.creation import bernoulli, filled
 from lazytensor.frontends.torch.joining import checked
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.strides import axis_of
 from lazytensor.frontends.torch.tensor import numpy_dtype
-from lazytensor.frontends.torch.views import axis_of
 
 
 def _number(value: Any, like: Node) -> Node:
@@ -28,6 +28,8 @@ def _softmax(name: str) -> Row:
         given = operand(x)
         if half_to_float:
             given = cast_to(given, F32)
+        if not given.type.size:
+            return given
         if not given.type.ndim:
             return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
         return op(given, axis=axis_of(dim, given.type.ndim))

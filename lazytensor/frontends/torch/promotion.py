@@ -91,7 +91,7 @@ def complex_of(dtype: np.dtype) -> np.dtype:
 
 def operand(x: Any) -> Any:
     """A node, or a Python number as it is."""
-    if isinstance(x, NUMBERS):
+    if isinstance(x, (NUMBERS, Node)):
         return x
     if is_lazy(x):
         return node(x)

@@ -13,8 +13,9 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
+from lazytensor.frontends.torch.strides import axis_of
 from lazytensor.frontends.torch.tensor import numpy_dtype
-from lazytensor.frontends.torch.views import axes_of, axis_of
+from lazytensor.frontends.torch.views import axes_of
 
 
 def kept(made: Node, x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lazytensor.core import runtime
+from lazytensor.core import ops, runtime
 from lazytensor.core.cell import Cell, Step, View
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
@@ -75,6 +75,14 @@ def node(x: Any) -> Node:
     return found
 
 
+def value(x: Any) -> Node:
+    """The current value, with the conjugation and negation done that torch puts off."""
+    found = node(x)
+    if x.is_conj():
+        found = ops.conj(found)
+    return ops.negate(found) if x.is_neg() else found
+
+
 def wrap_ref(held: Cell | View) -> Any:
     """A tensor of what `held` holds."""
     type = held.type
@@ -99,10 +107,12 @@ def wrap(made: Node) -> Any:
 
 def view(x: Any, *steps: Step) -> Any:
     """A tensor that shows what the `steps` show of `x`."""
-    held = ref(x).view(*steps)
-    if not steps:
-        return wrap_ref(View(held.cell, held.chain, held.type))
-    return wrap_ref(held)
+    made = wrap_ref(ref(x).view(*steps))
+    if x.is_conj():
+        torch._C._set_conj(made, True)
+    if x.is_neg():
+        torch._C._set_neg(made, True)
+    return made
 
 
 def from_cpu(x: Any) -> Node:

@@ -6,34 +6,21 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-import torch
-
 from lazytensor.core import ops
-from lazytensor.core.cell import Step, view_step
+from lazytensor.core.cell import Cell, Step, view_step
+from lazytensor.core.node import Node
 from lazytensor.core.ops import (
-    bitcast_step,
     diagonal_step,
     reshape_step,
     slice_step,
-    strided_step,
     transpose_step,
 )
 from lazytensor.core.types import Shape, TensorType
-from lazytensor.frontends.torch.kernels import prepare_thread, register
-from lazytensor.frontends.torch.tensor import numpy_dtype, ref, view
-
-Steps = tuple[Step, ...]
-
-
-def axis_of(dim: int, ndim: int) -> int:
-    """`dim` counted from the front. Raises: IndexError, torch's."""
-    rank = max(ndim, 1)
-    if not -rank <= dim < rank:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
-            f"but got {dim})"
-        )
-    return dim % rank
+from lazytensor.frontends.torch import strides
+from lazytensor.frontends.torch.kernels import prepare_thread, register, rows
+from lazytensor.frontends.torch.promotion import cast_to
+from lazytensor.frontends.torch.strides import Steps, axis_of
+from lazytensor.frontends.torch.tensor import node, ref, view
 
 
 def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
@@ -165,54 +152,6 @@ def _diagonal(type: TensorType, offset: int = 0, dim1: int = 0, dim2: int = 1) -
     return (diagonal_step(offset, axis1, axis2),)
 
 
-def _as_strided(
-    type: TensorType, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None
-) -> Steps:
-    steps = tuple(stride)
-    if 0 not in size:
-        last = (storage_offset or 0) + sum((n - 1) * s for n, s in zip(size, steps, strict=True))
-        if last >= type.size:
-            raise RuntimeError(
-                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
-                f"{storage_offset or 0} are out of bounds for storage of size {type.size}"
-            )
-    line = reshape_step((type.size,))
-    return line, strided_step(storage_offset or 0, tuple(size), steps)
-
-
-def _unfold(type: TensorType, dimension: int, size: int, step: int) -> Steps:
-    axis = axis_of(dimension, type.ndim)
-    shape = type.shape if type.ndim else (1,)
-    if size > shape[axis]:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {axis} is {shape[axis]} but size is {size}"
-        )
-    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
-    count = (shape[axis] - size) // step + 1
-    sizes = (*shape[:axis], count, *shape[axis + 1 :], size)
-    steps = (*strides[:axis], strides[axis] * step, *strides[axis + 1 :], strides[axis])
-    return reshape_step((type.size,)), strided_step(0, sizes, steps)
-
-
-def _dtype(type: TensorType, dtype: torch.dtype) -> Steps:
-    wanted = numpy_dtype(dtype)
-    old, new = type.dtype.itemsize, wanted.itemsize
-    if old == new:
-        return (bitcast_step(wanted),)
-    if not type.ndim:
-        raise RuntimeError("self.dim() cannot be 0 to view tensors with different element sizes")
-    n = type.shape[-1]
-    if old > new:
-        return bitcast_step(wanted), reshape_step((*type.shape[:-1], n * old // new))
-    if n % (new // old):
-        raise RuntimeError(
-            f"self.size(-1) must be divisible by {new // old} to view tensors with different "
-            f"element sizes, but got {n}"
-        )
-    ratio = new // old
-    return reshape_step((*type.shape[:-1], n // ratio, ratio)), bitcast_step(wanted)
-
-
 VIEWS: dict[str, Callable[..., Steps]] = {
     "alias": lambda type: (),
     "view": _view,
@@ -229,10 +168,30 @@ VIEWS: dict[str, Callable[..., Steps]] = {
     "squeeze.dims": _squeeze,
     "unsqueeze": _unsqueeze,
     "diagonal": _diagonal,
-    "as_strided": _as_strided,
-    "unfold": _unfold,
-    "view.dtype": _dtype,
+    "as_strided": strides.as_strided,
+    "unfold": strides.unfold,
+    "view.dtype": strides.dtype,
 }
+
+
+REBOUND = (
+    "squeeze",
+    "squeeze.dim",
+    "squeeze.dims",
+    "unsqueeze",
+    "t",
+    "transpose.int",
+    "as_strided",
+)
+"""Views whose in-place variants change what a tensor shows: `x.squeeze_()`."""
+
+SCATTERED = {
+    "diagonal_scatter": "diagonal",
+    "select_scatter": "select.int",
+    "slice_scatter": "slice.Tensor",
+    "as_strided_scatter": "as_strided",
+}
+"""What gives a tensor with what a view of it shows replaced."""
 
 
 def _kernel(row: Callable[..., Steps]) -> Callable[..., Any]:
@@ -241,6 +200,24 @@ def _kernel(row: Callable[..., Steps]) -> Callable[..., Any]:
         return view(self, *row(ref(self).type, *args, **kwargs))
 
     return kernel
+
+
+def _rebound(row: Callable[..., Steps]) -> Callable[..., Any]:
+    def kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.data = view(self, *row(ref(self).type, *args, **kwargs))
+        return self
+
+    return kernel
+
+
+def _scattered(row: Callable[..., Steps]) -> Callable[..., Node]:
+    def scatter(self: Any, source: Any, *args: Any, **kwargs: Any) -> Node:
+        cell, value = Cell(node(self)), node(source)
+        shown = cell.view(*row(cell.type, *args, **kwargs))
+        shown.write(cast_to(value, cell.type.dtype))
+        return cell.node
+
+    return scatter
 
 
 def _pieces(self: Any, sizes: Sequence[int], dim: int) -> list[Any]:
@@ -275,5 +252,9 @@ def attach() -> None:
     """Register the views."""
     for name, row in VIEWS.items():
         register(name, _kernel(row))
+    for name in REBOUND:
+        base, _, overload = name.partition(".")
+        register(f"{base}_.{overload}".removesuffix(".int").rstrip("."), _rebound(VIEWS[name]))
+    rows({name: _scattered(VIEWS[base]) for name, base in SCATTERED.items()})
     register("split.Tensor", _split)
     register("split_with_sizes", _split_with_sizes)

@@ -18,7 +18,7 @@ REASON = "XLA sums in another order than NumPy"
 
 
 def _x(dtype: Any, *shape: int) -> np.ndarray:
-    return _random.normal(size=shape).astype(dtype)
+    return np.asarray(_random.normal(size=shape)).astype(dtype)
 
 
 def _wide(dtype: Any) -> Any:
@@ -63,8 +63,18 @@ SAMPLES += [
     for dtype in FLOATS
     for n in (0, 1)
 ]
+SAMPLES += [
+    Sample(
+        op, (*(_x(dtype, 3, 4) for _ in range(n)), np.array(0.25, dtype)), {}, EPS[dtype], REASON
+    )
+    for dtype in FLOATS
+    for op, n in ((ops.lerp, 2), (ops.add_product, 3), (ops.add_quotient, 3))
+]
 
 REFUSALS = [
+    Refusal(ops.lerp, (np.zeros(3), np.zeros(3), np.zeros(2)), ShapeError, {}),
+    Refusal(ops.add_product, (np.zeros(3), np.zeros(3), np.zeros(3), np.arange(3)), DTypeError, {}),
+    Refusal(ops.add_quotient, (np.zeros(3), np.zeros(2), np.zeros(3), np.ones(3)), ShapeError, {}),
     Refusal(ops.gelu, (np.arange(3),), DTypeError, {}),
     Refusal(ops.gelu_backward, (np.zeros(3), np.zeros(3, "f4")), DTypeError, {}),
     Refusal(ops.softmax_backward, (np.zeros(3), np.zeros(4)), ShapeError, {"axis": 0}),

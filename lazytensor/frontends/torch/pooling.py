@@ -1,0 +1,217 @@
+"""Pooling: the largest or the mean of each window, and the gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import FLOATS, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import starts
+from lazytensor.frontends.torch.convolution import spread
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, operand
+
+Ints = tuple[int, ...]
+
+
+def _windows(shape: Ints, sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, ceil: bool) -> Ints:
+    """How many windows there are on each axis: with `ceil` a last one that is not full."""
+    found = []
+    for n, k, s, p, g in zip(shape, sizes, steps, pads, gaps, strict=True):
+        free = n + 2 * p - g * (k - 1) - 1
+        count = -(-free // s) + 1 if ceil else free // s + 1
+        if ceil and (count - 1) * s >= n + p:
+            count -= 1  # it would begin in the padding
+        found.append(count)
+    return tuple(found)
+
+
+def _padded(x: Node, value: Any, n: int, low: Ints, high: Ints) -> Node:
+    outer = (0,) * (x.type.ndim - n)
+    made: Node = ops.pad(
+        x, cast_to(value, x.type.dtype), low=(*outer, *low), high=(*outer, *high),
+        interior=(0,) * x.type.ndim,
+    )  # fmt: skip
+    return made
+
+
+def _shifted(
+    x: Node, sizes: Ints, steps: Ints, gaps: Ints, count: Ints
+) -> Iterator[tuple[Ints, Node]]:
+    """For each element of a window: where in it it is, and that element of every window."""
+    outer = x.type.shape[: x.type.ndim - len(sizes)]
+    ones = (1,) * len(outer)
+    for at in product(*map(range, sizes)):
+        begin = tuple(i * g for i, g in zip(at, gaps, strict=True))
+        yield (
+            at,
+            ops.slice(
+                x,
+                starts(((0,) * len(outer)) + begin),
+                sizes=(*outer, *count),
+                strides=(*ones, *steps),
+            ),
+        )
+
+
+def _max(
+    x: Any,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+    *,
+    n: int,
+) -> tuple[Node, Node]:
+    given = operand(x)
+    sizes, pads, gaps = (spread(v, n) for v in (kernel_size, padding, dilation))
+    steps = spread(stride, n) if stride else sizes
+    shape = given.type.shape[-n:]
+    count = _windows(shape, sizes, steps, pads, gaps, ceil_mode)
+    high = tuple(
+        max((c - 1) * s + g * (k - 1) + 1 - m - p, 0)
+        for c, s, g, k, m, p in zip(count, steps, gaps, sizes, shape, pads, strict=True)
+    )
+    floats = given.type.dtype in FLOATS
+    least = -np.inf if floats else np.iinfo(given.type.dtype).min
+    places = ops.reshape(ops.iota(dtype=S64, shape=(prod(shape),), axis=0), shape=shape)
+    places = _padded(places, -1, n, pads, high)
+    best: Any = None
+    at: Any = None
+    elements = _shifted(_padded(given, least, n, pads, high), sizes, steps, gaps, count)
+    for (_, value), (_, place) in zip(
+        elements, _shifted(places, sizes, steps, gaps, count), strict=True
+    ):
+        if best is None:
+            best, at = value, ops.broadcast(place, shape=value.type.shape)
+            continue
+        better = ops.greater(value, best)
+        if floats:
+            better = ops.or_(better, ops.is_nan(value))
+        best, at = ops.select(better, value, best), ops.select(better, place, at)
+    return best, at
+
+
+def _max_backward(
+    grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: Any,
+    indices: Any, *, n: int,
+) -> Node:  # fmt: skip
+    given, shape = operand(grad), operand(x).type.shape
+    outer, inner = prod(shape[:-n]), prod(shape[-n:])
+    many = prod(given.type.shape[-n:])
+    places = ops.reshape(operand(indices), shape=(outer, many))
+    lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
+    updates = ops.reshape(given, shape=(outer, many))
+    zeros = filled((outer, inner), 0, given.type.dtype)
+    made = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="add")
+    return ops.reshape(made, shape=shape)
+
+
+def _divisors(
+    shape: Ints, count: Ints, sizes: Ints, steps: Ints, pads: Ints, include: bool, override: Any
+) -> np.ndarray:
+    """By what the sum of each window is divided."""
+    if override:
+        return np.full((), float(override))
+    each = []
+    for m, c, k, s, p in zip(shape, count, sizes, steps, pads, strict=True):
+        begin = np.arange(c) * s - p
+        end = np.minimum(begin + k, m + p)
+        each.append(end - begin if include else np.minimum(end, m) - np.maximum(begin, 0))
+    made = np.ones((), np.float64)
+    for i, line in enumerate(each):
+        made = made * line.reshape((-1,) + (1,) * (len(each) - 1 - i))
+    return made
+
+
+def _mean_plan(
+    shape: Ints, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool, over: Any
+) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
+    n = len(shape)
+    sizes, pads = spread(kernel_size, n), spread(padding, n)
+    steps = spread(stride, n) if stride else sizes
+    count = _windows(shape, sizes, steps, pads, (1,) * n, ceil)
+    return sizes, steps, pads, count, _divisors(shape, count, sizes, steps, pads, include, over)
+
+
+def _mean(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: Any = None,
+    *,
+    n: int,
+) -> Node:
+    given = operand(x)
+    shape = given.type.shape[-n:]
+    plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    sizes, steps, pads, count, divisors = _mean_plan(shape, *plan)
+    high = tuple(
+        (c - 1) * s + k - m - p
+        for c, s, k, m, p in zip(count, steps, sizes, shape, pads, strict=True)
+    )
+    outer = given.type.ndim - n
+    ones = (1,) * given.type.ndim
+    total = ops.reduce_window(
+        given, kind="sum", window=(1,) * outer + sizes, strides=(1,) * outer + steps,
+        padding=((0, 0),) * outer + tuple(zip(pads, high, strict=True)),
+        base_dilation=ones, window_dilation=ones,
+    )  # fmt: skip
+    made: Node = ops.divide(total, ops.leaf(divisors.astype(given.type.dtype)))
+    return made
+
+
+def _mean_backward(
+    grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any,
+    count_include_pad: Any, divisor_override: Any, *, n: int,
+) -> Node:  # fmt: skip
+    given, shape = operand(grad), operand(x).type.shape[-n:]
+    plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    sizes, steps, pads, count, divisors = _mean_plan(shape, *plan)
+    shares = ops.divide(given, ops.leaf(divisors.astype(given.type.dtype)))
+    outer = given.type.ndim - n
+    around = tuple(
+        (k - 1 - p, m + p - (c - 1) * s - 1)
+        for k, p, m, c, s in zip(sizes, pads, shape, count, steps, strict=True)
+    )
+    made: Node = ops.reduce_window(
+        shares, kind="sum", window=(1,) * outer + sizes, strides=(1,) * given.type.ndim,
+        padding=((0, 0),) * outer + around, base_dilation=(1,) * outer + steps,
+        window_dilation=(1,) * given.type.ndim,
+    )  # fmt: skip
+    return made
+
+
+def _of(row: Row, n: int) -> Row:
+    def pool(*args: Any, **kwargs: Any) -> Any:
+        return row(*args, n=n, **kwargs)
+
+    return pool
+
+
+ROWS: dict[str, Row] = {
+    "max_pool2d_with_indices": _of(_max, 2),
+    "max_pool3d_with_indices": _of(_max, 3),
+    "max_pool2d_with_indices_backward": _of(_max_backward, 2),
+    "max_pool3d_with_indices_backward": _of(_max_backward, 3),
+    "avg_pool2d": _of(_mean, 2),
+    "avg_pool3d": _of(_mean, 3),
+    "avg_pool2d_backward": _of(_mean_backward, 2),
+    "avg_pool3d_backward": _of(_mean_backward, 3),
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
