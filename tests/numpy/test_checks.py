@@ -59,7 +59,8 @@ WHOLE: dict[str, Function] = {
 
 
 def texts(module: Any, operation: Function, values: Any, **modes: str) -> list[str]:
-    """What is warned of, in order."""
+    """What is warned of, in order; of everything where no mode is given."""
+    modes = modes or {"all": "warn"}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with module.errstate(**modes):
@@ -85,6 +86,18 @@ def test_division_of_integers_by_zero(name: str) -> None:
     for divisor in ([1, 2, 3], [1, 0, 3]):
         expected = texts(np, WHOLE[name], divisor, all="warn")
         assert texts(lnp, WHOLE[name], divisor, all="warn") == expected
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8"])
+def test_the_lowest_integer_has_no_opposite(dtype: str) -> None:
+    lowest = np.iinfo(dtype).min
+    for values, divisor in (([lowest, 1], -1), ([lowest, 1], 1), ([], 0), ([5], 0)):
+        for divide in (lambda np, x, y: x // y, lambda np, x, y: np.divmod(x, y)[0]):
+            found = [
+                texts(module, lambda np, x, d=divide, y=divisor: d(np, x.astype(dtype), y), values)
+                for module in (np, lnp)
+            ]
+            assert found[0] == found[1], (values, divisor)
 
 
 @pytest.mark.parametrize("name", ["multiply", "exp", "square", "divide"])

@@ -184,7 +184,7 @@ def _flags(
 ) -> Iterator[Flag]:
     kind = result.type.dtype.kind
     if kind in "iu" and name in WHOLE:
-        yield Flag("divide", _any(_equals(operands[1], 0), where))
+        yield from _flags_of_whole(name, operands, result, where)
     if kind not in "fc" and result.type.dtype.name != "bfloat16":
         return
     floats = [x for x in operands if x.type.dtype.kind in "fcV"]
@@ -200,6 +200,18 @@ def _flags(
         yield Flag("under", _any(_is_tiny(result, floats), where))
     no_nan = _every(lambda x: ops.not_(ops.is_nan(x)), floats, axes)
     yield Flag("invalid", _any(ops.and_(nan, no_nan), where))
+
+
+def _flags_of_whole(
+    name: str, operands: Sequence[Node], result: Node, where: Any
+) -> Iterator[Flag]:
+    shape = result.type.shape  # of an empty result no element is divided by a scalar
+    zero = ops.broadcast(_equals(operands[1], 0), shape=shape)
+    yield Flag("divide", _any(zero, where))
+    if name in ("floor_divide", "divmod") and result.type.dtype.kind == "i":
+        lowest = _equals(operands[0], int(np.iinfo(result.type.dtype).min))
+        beyond = ops.and_(lowest, _equals(operands[1], -1))
+        yield Flag("over", _any(ops.broadcast(beyond, shape=shape), where))
 
 
 def _every(test: Callable[[Node], Node], nodes: list[Node], axes: tuple[int, ...]) -> Node:
