@@ -146,12 +146,15 @@ class ufunc(metaclass=UfuncType):
         return self.__name__
 
 
+_NOTHING: Final = object()
+
+
 class unary(ufunc):
     """A ufunc of one operand."""
 
-    def __call__(self, x: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, x: Any = _NOTHING, /, *args: Any, **kwargs: Any) -> Any:
         if type(x) is not ndarray or args or kwargs or x._shadow is not None:
-            return super().__call__(*(() if x is None else (x,)), *args, **kwargs)
+            return super().__call__(*(() if x is _NOTHING else (x,)), *args, **kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
         node = x.ref.node
         plan = self.plans.get(node.type)
