@@ -85,7 +85,15 @@ def test_interrupt_ends_both_processes(project: Write) -> None:
     folder = project({"s.py": text})
     paths = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-m", "lazytensor", "run", "--compare", "s.py"]
-    with subprocess.Popen(command, cwd=folder, env=paths, stderr=subprocess.PIPE) as process:
+    # Where the tests run in a shell's background, an interrupt would be ignored by all of them.
+    heeding = f"""
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv({sys.executable!r}, {command})
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", heeding], cwd=folder, env=paths, stderr=subprocess.PIPE
+    ) as process:
         wait_for(lambda: (folder / "pid").exists() and (folder / "pid").read_text() != "")
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=20) == 130

@@ -42,6 +42,12 @@ def slices(shape: Shape) -> list[Row]:
     ]
 
 
+def pairs(x: np.ndarray) -> np.ndarray:
+    """A view of elements 1 to 6, in pairs."""
+    (step,) = x.strides
+    return np.lib.stride_tricks.as_strided(x[1:], (3, 2), (2 * step, step))
+
+
 def steps(shape: Shape) -> list[Row]:
     """View steps of every kind that takes this shape, and what each reads."""
     flat, ndim = (int(np.prod(shape)),), len(shape)
@@ -51,6 +57,8 @@ def steps(shape: Shape) -> list[Row]:
         (ops.reshape_step((1, *shape, 1)), lambda x: x.reshape(1, *shape, 1)),
         (ops.transpose_step(turned), lambda x: x.transpose(turned)),
     ]
+    if ndim == 1 and shape[0] >= 7:
+        found.append((ops.strided_step(1, (3, 2), (2, 1)), pairs))
     if ndim:
         found += slices(shape)
         reverse = view_step(ops.reverse, None, (("axes", (ndim - 1,)),))
@@ -87,7 +95,7 @@ COMPLEX_ONLY = {ops.real, ops.imag}
 
 
 def test_every_view_op_is_tested_here() -> None:
-    tested = {step.op for step, _ in steps(SHAPE)}
+    tested = {step.op for shape in (SHAPE, (np.prod(SHAPE),)) for step, _ in steps(shape)}
     assert {op for op in WRITES if op.name != "bitcast"} - COMPLEX_ONLY == tested
 
 

@@ -19,10 +19,10 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
     if out is None:
         return wrap_result(node if where is True else _chosen(where, node, None))
     if not isinstance(out, Lazy):
-        if where is True:
-            write_host(out, node, casting)
-        else:
-            write_host(out, _chosen(where, node, operand(out)), "unsafe")
+        value = node if where is True else _chosen(where, node, operand(out))
+        if value.type.shape != np.shape(out):
+            value = _fitting(value, out)
+        write_host(out, value, casting if where is True else "unsafe")
         return out
     check_writeable(out)
     value = convert(node, out.dtype)
@@ -42,7 +42,7 @@ def check_writeable(out: Any) -> None:
         raise ValueError("output array is read-only")
 
 
-def _fitting(value: Node, out: Lazy) -> Node:
+def _fitting(value: Node, out: Any) -> Node:
     """`value` in the shape of `out`, which it may be broadcast to, but not the other way round."""
     given = value.type.shape
     if np.broadcast_shapes(given, out.shape) != out.shape:
