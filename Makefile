@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
-EXTRAS := dev,bench
+EXTRAS := dev,bench,torch
 
 .PHONY: demo test test-all fuzz array-api bench docs lint clean
 
