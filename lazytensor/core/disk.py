@@ -90,9 +90,10 @@ def load(entry: Entry, owned: Sequence[bool]) -> bool:
     pairs = donations(entry.program, owned)
     if entry.sought == pairs:
         return False
-    learned = None if entry.runs else _learned(entry)
+    text = _text(entry.program)
+    learned = None if entry.runs else _learned(entry, text)
     for history in (entry.history,) if learned is None else (learned, entry.history):
-        executable = _find(entry.program, history, pairs)
+        executable = _find(entry.program, text, history, pairs)
         if executable is not None:
             entry.history = history
             entry.executable, entry.donated, entry.owned = executable, pairs, owned
@@ -102,15 +103,15 @@ def load(entry: Entry, owned: Sequence[bool]) -> bool:
     return False
 
 
-def _learned(entry: Entry) -> SlotHistory | None:
+def _learned(entry: Entry, text: str) -> SlotHistory | None:
     """The entry's slots as earlier processes have known them, if they have learned anything."""
-    key = _text(entry.program).encode()
+    key = text.encode()
     payload = _read(_path(key, SLOTS_SUFFIX), key)
     return None if payload is None else entry.history.informed(payload)
 
 
-def _find(program: Program, history: SlotHistory, pairs: Pairs) -> Executable | None:
-    key = _key(program, history, pairs)
+def _find(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> Executable | None:
+    key = _key(program, text, history, pairs)
     path = _path(key)
     with metrics.timed("loading"):
         payload = _read(path, key)
@@ -138,21 +139,21 @@ def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Plac
     metrics.count("compiles")
     entry.executable, entry.donated, entry.owned = executable, pairs, owned
     if settings.disk:
-        key = _key(program, entry.history, pairs)
+        text = _text(program)
+        key = _key(program, text, entry.history, pairs)
         try:
             label = f"{program.size} instructions"
             _write(_path(key), key, label, executable.serialize())
             if entry.history.changes:
-                key = _text(program).encode()
+                key = text.encode()
                 _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
         except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
             _warn(f"{folder()} cannot be written ({error}); executables are not kept")
 
 
-def _key(program: Program, history: SlotHistory, pairs: Pairs) -> bytes:
+def _key(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> bytes:
     assumed = history.assumptions(program).text()
-    text = f"{_text(program)}\n{assumed}\n{pairs}\n"
-    return text.encode() + backend().fingerprint()
+    return f"{text}\n{assumed}\n{pairs}\n".encode() + backend().fingerprint()
 
 
 def _text(program: Program) -> str:

@@ -7,15 +7,15 @@ again whenever one of them is observed; all others are as they should be.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from lazytensor.core.backend import on_host
+from lazytensor.core.notices import warn_at
 from lazytensor.core.op import primitive
-from lazytensor.core.place import Place, describe, line_of
+from lazytensor.core.place import Place, describe
 
 if TYPE_CHECKING:
     from lazytensor.core.node import Node
@@ -73,10 +73,7 @@ def warn(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> None:
     """Give the warnings of the guards that were false, at the lines that recorded them."""
     for _, error, text, place in _violated(found, computed, values):
         if issubclass(error, Warning):
-            if place is None:
-                warnings.warn(text, error, stacklevel=2)
-            else:
-                warnings.warn_explicit(text, error, place[0].co_filename, line_of(place))
+            warn_at(place, text, error)
 
 
 def _violated(

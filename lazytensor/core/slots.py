@@ -91,8 +91,6 @@ class SlotHistory:
                 continue
             bits, varying = _bits(array), self.varying[dtype]
             changed = bits != self.bits[dtype]
-            if not changed.any():
-                continue
             parted = bits != bits[self.leader[dtype]]
             if (changed & ~varying).any() or (parted & varying).any():
                 yield dtype

@@ -81,7 +81,7 @@ def test_another_program_is_not_found(folder: Path) -> None:
     assert compiled(number=3.0) == COMPILED  # baked in the first
 
 
-@pytest.mark.parametrize(("tier", "size"), [("compile", "3000"), ("auto", "300000")])
+@pytest.mark.parametrize(("tier", "size"), [("compile", "3000"), ("auto", "3000000")])
 def test_a_second_process_compiles_nothing(folder: Path, tier: str, size: str) -> None:
     settings_of_run = {
         "LAZYTENSOR_DISK": "1",

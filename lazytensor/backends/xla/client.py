@@ -271,12 +271,13 @@ def _put_publicly(array: np.ndarray, *, owned: bool) -> Buffer:
 def _result_handlers(results: Sequence[Any]) -> list[Any] | None:
     """What wraps each device result as an array; None where this jax has no such thing."""
     try:
-        return [_result_handler(_array_type(x.shape, x.dtype)) for x in results]
+        return [result_handler(_array_type(x.shape, x.dtype)) for x in results]
     except (AttributeError, TypeError):
         return None
 
 
-def _result_handler(kind: Any) -> Any:
+def result_handler(kind: Any) -> Any:
+    """What wraps a device result of this abstract value as an array."""
     try:
         return _jax.array_result_handler(kind, _sharding(), committed=False, _skip_checks=True)
     except TypeError:  # newer ones never check, and cannot be told not to

@@ -44,12 +44,7 @@ def _put(**options: Any) -> Any:
 
 
 def _handler() -> Any:
-    sharding = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])
-    kind = jax.core.ShapedArray((1,), np.dtype("f8"))
-    try:
-        return _jax.array_result_handler(kind, sharding, committed=False, _skip_checks=True)
-    except TypeError:  # the keyword is gone from newer ones
-        return _jax.array_result_handler(kind, sharding, committed=False)
+    return client.result_handler(jax.core.ShapedArray((1,), np.dtype("f8")))
 
 
 def _deserialize() -> Any:

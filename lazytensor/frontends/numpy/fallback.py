@@ -7,7 +7,6 @@ is one that needs values by its nature (saving, printing).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final
@@ -15,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import metrics, runtime
-from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.events import Fallback, record
-from lazytensor.core.place import Place, line_of, user_place
+from lazytensor.core.notices import warn_of_fallback
+from lazytensor.core.place import user_place
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
@@ -84,8 +83,6 @@ WRITERS: Final = {
 }
 """NumPy's functions that write into an argument, and which; `out=` is seen by its name."""
 
-_warned: set[Place | None] = set()
-
 
 def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """`function(*args, **kwargs)` by NumPy; lazy arrays may be anywhere in nested arguments."""
@@ -95,16 +92,21 @@ def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) ->
     _compute(name, args, kwargs)
     start = perf_counter()
     try:
-        return on_host(name, function, args, kwargs)
+        return _answered(name, function, args, kwargs)
     finally:
         record(Fallback(user_place(), f"numpy.{name}", perf_counter() - start))
 
 
 def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The same without counting: data that NumPy keeps anyway."""
+    _compute(name, args, kwargs)
+    return _answered(name, function, args, kwargs)
+
+
+def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """NumPy's answer for arguments that are computed."""
     written: list[tuple[ndarray, np.ndarray]] = []
     known: dict[int, Any] = {}
-    _compute(name, args, kwargs)
     writes = WRITERS.get(name)
     real_args = [
         _writable(x, written, known) if i == writes else real(x) for i, x in enumerate(args)
@@ -127,16 +129,7 @@ def _compute(name: str, args: Any, kwargs: Any) -> None:
 
 def warn(name: str) -> None:
     """Warn once a call site that a call is not lazy."""
-    place = user_place()
-    if place in _warned:
-        return
-    _warned.add(place)
-    text = f"numpy.{name} is not lazy yet: NumPy computes it"
-    if place is None:
-        warnings.warn(text, LazyTensorWarning, stacklevel=2)
-        return
-    file, line = place[0].co_filename, line_of(place)
-    warnings.warn_explicit(f"{file}:{line}: {text}", LazyTensorWarning, file, line)
+    warn_of_fallback(f"numpy.{name}", "numpy", "NumPy computes it")
 
 
 def lazies(value: Any) -> list[Lazy]:

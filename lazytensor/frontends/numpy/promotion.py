@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +10,9 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import STORED
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
+from lazytensor.core.notices import warn_at
 from lazytensor.core.op import SLOT, leaf, scalar
-from lazytensor.core.place import line_of, user_place
+from lazytensor.core.place import user_place
 from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.errors import HostOnly
@@ -145,7 +145,7 @@ def warn_user(text: str, category: type[Warning]) -> None:
     """A warning at the user's line."""
     place = user_place()
     if place is not None:
-        warnings.warn_explicit(text, category, place[0].co_filename, line_of(place))
+        warn_at(place, text, category)
 
 
 def common(*xs: Any) -> list[Node]:

@@ -7,7 +7,6 @@ warning a call site, a counter, an event.
 from __future__ import annotations
 
 import threading
-import warnings
 from functools import cache
 from time import perf_counter
 from typing import Any, Final
@@ -16,16 +15,15 @@ import torch
 from torch.utils._pytree import tree_map
 
 from lazytensor.core import metrics, runtime
-from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.events import Fallback, record
-from lazytensor.core.place import Place, line_of, user_place
+from lazytensor.core.notices import warn_of_fallback
+from lazytensor.core.place import user_place
 from lazytensor.frontends.torch.kernels import KERNELS, give, prepare_thread
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
 
 library: Final = torch.library.Library("_", "IMPL")
 SILENT: Final = frozenset(["aten::_local_scalar_dense", "aten::equal", "aten::nonzero"])
 """Calls that ask for values by their nature."""
-_warned: Final[set[Place | None]] = set()
 _refused: Final[set[Any]] = set()
 """Overloads whose decomposition did not work."""
 
@@ -105,7 +103,7 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
     name = op._schema.name
     start = perf_counter()
     if name not in SILENT:
-        _warn(str(op))
+        warn_of_fallback(str(op), "torch", "torch computes it on the CPU")
         metrics.count("fallbacks")
     known: dict[int, Any] = {}
     originals: dict[int, Any] = {}
@@ -151,19 +149,6 @@ def _write_back(op: Any, args: Any, kwargs: Any, known: dict[int, Any]) -> None:
                     ref(x).write(made)
                 else:
                     x.data = wrap(made)
-
-
-def _warn(name: str) -> None:
-    place = user_place()
-    if place in _warned:
-        return
-    _warned.add(place)
-    text = f"{name} is not lazy yet: torch computes it on the CPU"
-    if place is None:
-        warnings.warn(text, LazyTensorWarning, stacklevel=2)
-        return
-    file, line = place[0].co_filename, line_of(place)
-    warnings.warn_explicit(f"{file}:{line}: {text}", LazyTensorWarning, file, line)
 
 
 def has_kernel(name: str) -> bool:

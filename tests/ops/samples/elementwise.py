@@ -75,9 +75,7 @@ def pairs(dtype: np.dtype, *span: float) -> tuple[np.ndarray, np.ndarray]:
     return few[:, None], few[None, :]
 
 
-def rows(
-    op: Op, dtypes: DTypes, *span: float, ulps: float = 0, reason: str = ""
-) -> list[Sample]:
+def rows(op: Op, dtypes: DTypes, *span: float, ulps: float = 0, reason: str = "") -> list[Sample]:
     """A sample per dtype; `ulps` of tolerance in the last place of each number."""
     made = []
     for dtype in in_order(dtypes):
@@ -190,8 +188,14 @@ SAMPLES += [
 # Between their zeros, near which a relative error means nothing.
 BETWEEN = [np.nan, np.inf, 0.0, -0.0, -1.0, -2.0, 0.1, 0.25, 0.7, 0.8, 3.0, 4.5, 20.0, 1e3, -2.5]
 SAMPLES += [
-    Sample(op, (np.array(BETWEEN, t),), {}, (64 if t in (F32, F64) else 2) * EPSILON[t], POLYNOMIAL,
-           each=True)
+    Sample(
+        op,
+        (np.array(BETWEEN, t),),
+        {},
+        (64 if t in (F32, F64) else 2) * EPSILON[t],
+        POLYNOMIAL,
+        each=True,
+    )
     for op in (ops.lgamma, ops.digamma)
     for t in in_order(FLOATS)
 ]
@@ -277,14 +281,26 @@ SAMPLES += [
 ]
 ORDERS = np.array([1.5, 2.0, 3.0, 7.0])[:, None], np.array([0.25, 1.0, 2.5, 20.0, 300.0])
 SAMPLES += [
-    Sample(op, tuple((x - less).astype(t) for x, less in zip(ORDERS, (shift, 0), strict=True)), {},
-           16 * EPSILON[t], POLYNOMIAL, each=True)
+    Sample(
+        op,
+        tuple((x - less).astype(t) for x, less in zip(ORDERS, (shift, 0), strict=True)),
+        {},
+        16 * EPSILON[t],
+        POLYNOMIAL,
+        each=True,
+    )
     for op, shift in ((ops.zeta, 0.0),)
     for t in in_order(FLOATS)
 ]
 SAMPLES += [
-    Sample(ops.polygamma, (np.array([[0], [1], [2], [5]], t), np.array([0.25, 2.5, 20.0], t)), {},
-           16 * EPSILON[t], POLYNOMIAL, each=True)
+    Sample(
+        ops.polygamma,
+        (np.array([[0], [1], [2], [5]], t), np.array([0.25, 2.5, 20.0], t)),
+        {},
+        16 * EPSILON[t],
+        POLYNOMIAL,
+        each=True,
+    )
     for t in in_order(FLOATS)
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,13 +47,10 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
     if value is not None:
         return host_leaf(_host_within(value.astype(np.int64), n, mode, text, error))
     node = convert(operand(x), S64)
-    zero, length = scalar(0, S64), scalar(n, S64)
-    if mode == "wrap":
-        made: Node = ops.modulo(node, length)
+    made = bounded(node, n, mode)
+    if made is not None:
         return made
-    if mode == "clip":
-        clipped: Node = ops.clamp(zero, node, scalar(n - 1, S64))
-        return clipped
+    zero, length = scalar(0, S64), scalar(n, S64)
     _check_mode(mode)
     low = ops.greater_equal(node, scalar(-n, S64))
     fine = _every(ops.and_(low, ops.less(node, length)))
@@ -61,6 +58,15 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
     inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # what is read before the guard is
     sure: Node = ops.guarded(inside, ops.guard(fine, error=error, text=text))
     return sure
+
+
+def bounded(node: Node, n: int, mode: str) -> Node | None:
+    """Indices into `n` elements, brought within them as modes wrap and clip do; None for others."""
+    if mode == "wrap":
+        return cast(Node, ops.modulo(node, scalar(n, S64)))
+    if mode == "clip":
+        return cast(Node, ops.clamp(scalar(0, S64), node, scalar(n - 1, S64)))
+    return None
 
 
 def _every(flags: Node) -> Node:

@@ -16,7 +16,7 @@ from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
 from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.indices import every
+from lazytensor.frontends.numpy.functions.indices import bounded, every
 from lazytensor.frontends.numpy.promotion import convert, operand
 
 U8 = np.dtype(np.uint8)
@@ -145,16 +145,12 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 def _within(node: Node, n: int, mode: str) -> Node:
     """Coordinates from 0 to n - 1."""
-    zero, length = scalar(0, S64), scalar(n, S64)
-    if mode == "wrap":
-        turned: Node = ops.modulo(node, length)
-        return turned
-    if mode == "clip":
-        clipped: Node = ops.clamp(zero, node, scalar(n - 1, S64))
-        return clipped
+    made = bounded(node, n, mode)
+    if made is not None:
+        return made
     if mode != "raise":
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    fine = ops.and_(ops.greater_equal(node, zero), ops.less(node, length))
+    fine = ops.and_(ops.greater_equal(node, scalar(0, S64)), ops.less(node, scalar(n, S64)))
     text = "invalid entry in coordinates array"
     checked: Node = ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))
     return checked
