@@ -1,15 +1,21 @@
-"""Torch's own table of operations, run on the device against the CPU: forward, f32.
+"""Torch's own table of operations, run on the device against the CPU.
 
-`python -m tests.pytorch.opinfo [names…]` prints what becomes of each entry, and the counts.
+`python -m tests.pytorch.opinfo [--dtype float32] [--table FILE] [names…]` prints what becomes of
+each entry, and the counts. With a table, entries that it has already are not run again.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
+import signal
+import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -18,9 +24,19 @@ from torch.utils._pytree import tree_leaves, tree_map
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics
 from lazytensor.core import events
+from lazytensor.core.settings import settings
 
 SAMPLES = 12
 """Calls of an entry that are tried: the first ones, which torch keeps small."""
+SECONDS = 60
+"""What an entry may take."""
+
+DTYPES = {
+    name: getattr(torch, name) for name in ("float32", "int64", "bool", "bfloat16", "complex64")
+}
+TOLERANCE = {torch.bfloat16: 2e-2}
+"""Relative and absolute; 1e-4 where nothing is said. A bfloat16 has eight bits, and the CPU rounds
+to it between the operations of a composite where we do not, or the other way round."""
 
 RANDOM = frozenset(
     [
@@ -43,14 +59,15 @@ class Outcome(NamedTuple):
     name: str
     how: str
     why: str
+    where: str = ""
 
 
-def entries() -> list[Any]:
-    """The entries that take f32 on the CPU."""
+def entries(dtype: torch.dtype = torch.float32) -> list[Any]:
+    """The entries that take `dtype` on the CPU."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
-    return [op for op in op_db if torch.float32 in op.supported_dtypes("cpu")]
+    return [op for op in op_db if dtype in op.supported_dtypes("cpu")]
 
 
 def name_of(op: Any) -> str:
@@ -58,7 +75,12 @@ def name_of(op: Any) -> str:
     return f"{op.name}.{op.variant_test_name}".rstrip(".")
 
 
-def outcome(op: Any, samples: int = SAMPLES) -> Outcome:
+def outcome(
+    op: Any,
+    samples: int = SAMPLES,
+    dtype: torch.dtype = torch.float32,
+    compare: Callable[[Any, Any], None] | None = None,
+) -> Outcome:
     """What becomes of an entry."""
     name = name_of(op)
     before = metrics.counts["fallbacks"]
@@ -66,27 +88,42 @@ def outcome(op: Any, samples: int = SAMPLES) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            for sample in _samples(op, samples):
-                _compare(op, sample)
+            for sample in _samples(op, samples, dtype):
+                (compare or _compare)(op, sample)
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is this entry's result
-            text = str(error).strip().splitlines()
-            return Outcome(name, "fail", f"{type(error).__name__}: {' '.join(text)[:160]}")
+            return Outcome(name, "fail", f"{type(error).__name__}: {_line(error)}", _place(error))
     if metrics.counts["fallbacks"] == before:
         return Outcome(name, "pass", "")
     return Outcome(name, "fallback", " ".join(sorted({event.name for event in events.fallbacks})))
 
 
-def _samples(op: Any, samples: int) -> Iterator[Any]:
+def _line(error: Exception) -> str:
+    return " ".join(str(error).strip().split())[:200]
+
+
+def _place(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if "lazytensor" in f.filename or "/_decomp/" in f.filename]
+    last = own[-1] if own else frames[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
+
+
+def _samples(op: Any, samples: int, dtype: torch.dtype) -> Iterator[Any]:
     torch.manual_seed(0)
-    return islice(op.sample_inputs("cpu", torch.float32), samples)
+    return islice(op.sample_inputs("cpu", dtype), samples)
 
 
 def _compare(op: Any, sample: Any) -> None:
-    there = tree_map(_to_device, (sample.input, sample.args, sample.kwargs))
+    there = tree_map(to_device, (sample.input, sample.args, sample.kwargs))
     torch.manual_seed(1)
     expected = op(sample.input, *sample.args, **sample.kwargs)
     torch.manual_seed(1)
     made = op(there[0], *there[1], **there[2])
+    compare_results(op, made, expected)
+
+
+def compare_results(op: Any, made: Any, expected: Any) -> None:
+    """Raise AssertionError where the device's results are not the CPU's."""
     mine, theirs = tree_leaves(made), tree_leaves(expected)
     assert len(mine) == len(theirs), f"{len(mine)} results instead of {len(theirs)}"
     for x, y in zip(mine, theirs, strict=True):
@@ -95,32 +132,64 @@ def _compare(op: Any, sample: Any) -> None:
         elif op.name in RANDOM:
             assert (x.shape, x.dtype) == (y.shape, y.dtype)
         else:
-            torch.testing.assert_close(x.cpu(), y, equal_nan=True, rtol=1e-4, atol=1e-4)
+            near = TOLERANCE.get(y.dtype, 1e-4)
+            torch.testing.assert_close(x.cpu(), y, equal_nan=True, rtol=near, atol=near)
 
 
-def _to_device(x: Any) -> Any:
+def to_device(x: Any) -> Any:
+    """`x` on the device."""
     if isinstance(x, torch.Tensor) and x.layout == torch.strided:
         return x.detach().to("lazytensor").requires_grad_(x.requires_grad)
     return torch.device("lazytensor") if x == "cpu" or x == torch.device("cpu") else x
 
 
-def main(names: list[str]) -> None:
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"more than {seconds} s")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def main() -> None:
     """Print the outcome of each entry and the counts."""
+    parser = argparse.ArgumentParser(prog="python -m tests.pytorch.opinfo")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--dtype", choices=DTYPES, default="float32")
+    parser.add_argument("--table", type=Path)
+    given = parser.parse_args()
+    settings.tier = "interpret"
+    table = {}
+    if given.table and given.table.exists():
+        table = json.loads(given.table.read_text())
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for op in entries():
-        if names and op.name not in names:
+    for op in entries(DTYPES[given.dtype]):
+        name = name_of(op)
+        if given.names and op.name not in given.names and name not in given.names:
             continue
-        found = outcome(op)
-        counts[found.how] += 1
-        if found.how == "fallback":
-            reasons.update(found.why.split())
-        if found.how != "pass":
-            print(*found, sep="\t", flush=True)
+        if given.names or name not in table:
+            with limited(SECONDS):
+                table[name] = outcome(op, dtype=DTYPES[given.dtype])[1:]
+            if given.table:
+                given.table.write_text(json.dumps(table, indent=0))
+        how, why, where = table[name]
+        counts[how] += 1
+        if how == "fallback":
+            reasons.update(why.split())
+        if how != "pass":
+            print(name, how, why, where, sep="\t", flush=True)
     print(dict(counts))
-    for name, times in reasons.most_common(60):
-        print(times, name)
+    for reason, times in reasons.most_common(80):
+        print(times, reason)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -15,6 +15,8 @@ from lazytensor.frontends.torch import (
     neural,
     pooling,
     reductions,
+    scattering,
+    sorting,
     spectral,
     views,
 )
@@ -28,6 +30,8 @@ TABLES = (
     contraction,
     convolution,
     joining,
+    scattering,
+    sorting,
     linalg,
     neural,
     pooling,

@@ -22,8 +22,15 @@ from lazytensor.frontends.torch.kernels import KERNELS, give, prepare_thread
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
 
 library: Final = torch.library.Library("_", "IMPL")
-SILENT: Final = frozenset(["aten::_local_scalar_dense", "aten::equal", "aten::nonzero"])
-"""Calls that ask for values by their nature."""
+SILENT: Final = frozenset(
+    f"aten::{name}"
+    for name in (
+        "_local_scalar_dense equal nonzero masked_select bincount repeat_interleave _unique "
+        "_unique2 unique_dim unique_consecutive unique_dim_consecutive is_nonzero"
+    ).split()
+)
+"""Calls that ask for values by their nature: those whose result has a shape that is data, at which
+torch synchronises on every device. The graph is cut, and the host finishes."""
 _refused: Final[set[Any]] = set()
 """Overloads whose decomposition did not work."""
 

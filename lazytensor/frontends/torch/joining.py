@@ -1,4 +1,4 @@
-"""Joining, indexing, scattering, and moving elements without views."""
+"""Joining, indexing, and moving elements without views."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _index_select(x: Any, dim: int, index: Any) -> Node:
     return found if axis == 0 else ops.transpose(found, axes=axes)
 
 
-def _coordinates(given: Node, axis: int, index: Node) -> list[Node]:
+def coordinates(given: Node, axis: int, index: Node) -> list[Node]:
     """For each axis the index of where `gather` and `scatter` along `axis` read and write."""
     shape = index.type.shape
     return [
@@ -90,72 +90,7 @@ def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
     if places.type.ndim != given.type.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     axes = tuple(range(given.type.ndim))
-    return ops.gather(given, *_coordinates(given, axis, places), axes=axes)
-
-
-def _scattered(mode: str) -> Row:
-    def row(x: Any, dim: int, index: Any, source: Any, **_: Any) -> Node:
-        given, places = operand(x), operand(index)
-        axis = axis_of(dim, given.type.ndim)
-        updates = operand(source)
-        if not isinstance(updates, Node) or not updates.type.ndim:
-            updates = ops.broadcast(cast_to(updates, given.type.dtype), shape=places.type.shape)
-        if not given.type.ndim:
-            given, places = (ops.reshape(t, shape=(1,)) for t in (given, places))
-            updates = ops.reshape(updates, shape=(1,))
-            made = ops.scatter(given, updates, checked(places, 1), axes=(0,), mode=mode)
-            return ops.reshape(made, shape=())
-        if updates.type.shape != places.type.shape:
-            begin, ones = starts((0,) * updates.type.ndim), (1,) * updates.type.ndim
-            updates = ops.slice(updates, begin, sizes=places.type.shape, strides=ones)
-        axes = tuple(range(given.type.ndim))
-        coordinates = _coordinates(given, axis, places)
-        return ops.scatter(given, updates, *coordinates, axes=axes, mode=mode)
-
-    return row
-
-
-_MODES = {
-    "sum": "add",
-    "prod": "mul",
-    "amin": "min",
-    "amax": "max",
-    "add": "add",
-    "multiply": "mul",
-}
-
-
-def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Node:
-    given, places, updates = operand(x), operand(index), operand(source)
-    if alpha != 1:
-        updates = ops.multiply(updates, cast_to(alpha, updates.type.dtype))
-    return _along(given, axis_of(dim, given.type.ndim), places, updates, "add")
-
-
-def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Node:
-    given = operand(x)
-    return _along(given, axis_of(dim, given.type.ndim), operand(index), operand(source), "set")
-
-
-def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
-    given, places = operand(x), operand(index)
-    axis = axis_of(dim, given.type.ndim)
-    count = places.type.size
-    shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape))
-    filling = ops.broadcast(cast_to(operand(value), given.type.dtype), shape=shape)
-    return _along(given, axis, places, filling, "set")
-
-
-def _along(given: Node, axis: int, places: Node, updates: Node, mode: str) -> Node:
-    scalar = not given.type.ndim
-    if scalar:
-        given, updates = (ops.reshape(t, shape=(1,)) for t in (given, updates))
-    places = ops.reshape(places, shape=(places.type.size,))
-    order = (axis, *(i for i in range(given.type.ndim) if i != axis))
-    moved = ops.transpose(updates, axes=order)
-    where = checked(places, given.type.shape[axis])
-    made = ops.scatter(given, moved, where, axes=(axis,), mode=mode)
-    return ops.reshape(made, shape=()) if scalar else made
+    return ops.gather(given, *coordinates(given, axis, places), axes=axes)
 
 
 def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list[Node]]:
@@ -214,11 +149,55 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
     front = target.ndim - (given.type.ndim - len(axes))
     order = _result_order(axes, front, given.type.ndim)
     shape = target.shape if order is None else tuple(target.shape[i] for i in order)
-    updates = ops.broadcast(updates, shape=shape)
+    updates = ops.broadcast(_fitting(updates, shape), shape=shape)
     if order is not None:
         updates = ops.transpose(updates, axes=tuple(order.index(i) for i in range(len(order))))
-    mode = "add" if accumulate else "set"
-    return ops.scatter(given, updates, *places, axes=axes, mode=mode)
+    return scattered(given, updates, places, axes, "add" if accumulate else "set")
+
+
+def scattered(
+    given: Node, updates: Node, places: Sequence[Node], axes: tuple[int, ...], mode: str
+) -> Node:
+    """The core's scatter; the sum of flags is whether one is set, their product whether all are."""
+    if given.type.dtype is BOOL:
+        mode = {"add": "max", "mul": "min"}.get(mode, mode)
+    made: Node = ops.scatter(given, updates, *places, axes=axes, mode=mode)
+    return made
+
+
+def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
+    """`updates` without leading ones that `shape` has no axes for."""
+    extra = updates.type.ndim - len(shape)
+    if extra <= 0 or any(n != 1 for n in updates.type.shape[:extra]):
+        return updates
+    made: Node = ops.reshape(updates, shape=updates.type.shape[extra:])
+    return made
+
+
+def _roll(x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
+    given = operand(x)
+    if not dims and len(shifts) != 1:
+        raise RuntimeError("shifts and dimensions must align")
+    if not given.type.size:
+        return given
+    line = given if dims else ops.reshape(given, shape=(given.type.size,))
+    for shift, dim in zip(shifts, dims or (0,), strict=True):
+        axis = axis_of(dim, line.type.ndim)
+        n = line.type.shape[axis]
+        at = -shift % n
+        if at:
+            parts = (part(line, axis, at, n - at), part(line, axis, 0, at))
+            line = ops.concatenate(*parts, axis=axis)
+    made: Node = ops.reshape(line, shape=given.type.shape)
+    return made
+
+
+def part(x: Node, axis: int, start: int, count: int) -> Node:
+    """`count` elements of `axis` from `start` on."""
+    sizes = tuple(count if i == axis else n for i, n in enumerate(x.type.shape))
+    begin = starts(tuple(start if i == axis else 0 for i in range(x.type.ndim)))
+    made: Node = ops.slice(x, begin, sizes=sizes, strides=(1,) * x.type.ndim)
+    return made
 
 
 def _flip(x: Any, dims: Sequence[int]) -> Node:
@@ -265,23 +244,11 @@ ROWS: dict[str, Row] = {
     "stack": _stack,
     "index_select": _index_select,
     "gather": _gather,
-    "scatter.src": _scattered("set"),
-    "scatter.value": _scattered("set"),
-    "scatter_add": _scattered("add"),
-    "scatter.reduce": lambda x, dim, index, source, *, reduce: _scattered(_MODES[reduce])(
-        x, dim, index, source
-    ),
-    "scatter.value_reduce": lambda x, dim, index, value, *, reduce: _scattered(_MODES[reduce])(
-        x, dim, index, value
-    ),
-    "index_add": _index_add,
-    "index_copy": _index_copy,
-    "index_fill.int_Scalar": _index_fill,
-    "index_fill.int_Tensor": _index_fill,
     "index.Tensor": _index,
     "index_put": _index_put,
     "_unsafe_index.Tensor": _index,
     "flip": _flip,
+    "roll": _roll,
     "constant_pad_nd": _pad,
     "tril": _triangle(False),
     "triu": _triangle(True),

@@ -1,4 +1,4 @@
-"""Reductions, cumulative functions, sorting."""
+"""Reductions and cumulative functions."""
 
 from __future__ import annotations
 
@@ -160,28 +160,6 @@ def _cumulative(op: Op) -> Row:
     return row
 
 
-def _sort(x: Any, dim: int = -1, descending: bool = False, *, stable: Any = None) -> Any:
-    given = operand(x)
-    axis = axis_of(dim, given.type.ndim)
-    if not given.type.ndim:
-        return given, cast_to(0, S64)
-    places = ops.iota(dtype=S64, shape=given.type.shape, axis=axis)
-    return ops.sort(given, places, axis=axis, descending=bool(descending))
-
-
-def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    given = operand(x)
-    if not given.type.ndim:
-        return given, cast_to(0, S64)
-    axis = axis_of(dim, given.type.ndim)
-    if not 0 <= k <= given.type.shape[axis]:
-        raise RuntimeError("selected index k out of range")
-    sizes = tuple(k if i == axis else n for i, n in enumerate(given.type.shape))
-    zeros, ones = ops.starts((0,) * given.type.ndim), (1,) * given.type.ndim
-    ordered = _sort(x, dim, largest)
-    return tuple(ops.slice(part, zeros, sizes=sizes, strides=ones) for part in ordered)
-
-
 def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Node:
     given = operand(x)
     given = given if is_inexact(given.type.dtype) else cast_to(given, default_float())
@@ -218,9 +196,6 @@ ROWS: dict[str, Row] = {
     "linalg_vector_norm": _norm,
     "cumsum": _cumulative(ops.cumsum),
     "cumprod": _cumulative(ops.cumprod),
-    "sort": _sort,
-    "sort.stable": lambda x, dim=-1, descending=False, stable=None: _sort(x, dim, descending),
-    "topk": _topk,
     "logsumexp": _logsumexp,
 }
 

@@ -1,0 +1,266 @@
+"""Sorting, and what is found by it: the largest few, medians, modes, places in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import Op
+from lazytensor.frontends.torch.joining import part
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand, promoted
+from lazytensor.frontends.torch.reductions import kept
+from lazytensor.frontends.torch.strides import axis_of
+
+Pair = tuple[Node, Node]
+
+
+def whole(value: int) -> Node:
+    """A number for places."""
+    return cast_to(value, S64)
+
+
+def places_along(x: Node, axis: int) -> Node:
+    """For each element where it is on `axis`."""
+    made: Node = ops.iota(dtype=S64, shape=x.type.shape, axis=axis)
+    return made
+
+
+def ordered(x: Node, axis: int, descending: bool = False) -> Pair:
+    """The elements in order, equal ones as they were, and where they were."""
+    values, places = ops.sort(x, places_along(x, axis), axis=axis, descending=descending)
+    return values, places
+
+
+def _sort(x: Any, dim: int = -1, descending: bool = False, *, stable: Any = None) -> Pair:
+    given = operand(x)
+    axis = axis_of(dim, given.type.ndim)
+    if not given.type.ndim:
+        return given, whole(0)
+    return ordered(given, axis, bool(descending))
+
+
+def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Pair:
+    given = operand(x)
+    axis = axis_of(dim, given.type.ndim)
+    if not 0 <= k <= (given.type.shape[axis] if given.type.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if not given.type.ndim:
+        return given, whole(0)
+    values, places = ordered(given, axis, bool(largest))
+    return part(values, axis, 0, k), part(places, axis, 0, k)
+
+
+def _along(row: Callable[[Node, int], Pair]) -> Row:
+    """What finds an element of each line, and where it is."""
+
+    def found(x: Any, dim: int = -1, keepdim: bool = False) -> Pair:
+        given = operand(x)
+        axis = axis_of(dim, given.type.ndim)
+        if not given.type.ndim:
+            return given, whole(0)
+        if not given.type.shape[axis]:
+            raise IndexError(
+                f"Expected reduction dim {axis} to have non-zero size, but it has size 0"
+            )
+        value, place = row(given, axis)
+        axes = (axis,)
+        return kept(value, given, axes, keepdim), kept(place, given, axes, keepdim)
+
+    return found
+
+
+def _without(x: Node, axis: int) -> Node:
+    shape = (*x.type.shape[:axis], *x.type.shape[axis + 1 :])
+    made: Node = ops.reshape(x, shape=shape)
+    return made
+
+
+def _at(values: Node, places: Node, axis: int, k: Node) -> Pair:
+    """Number `k` of each line, which is data."""
+    return tuple(_without(ops.take_along(x, k, axis=axis), axis) for x in (values, places))  # type: ignore[return-value]
+
+
+def _nans(x: Node, axis: int) -> Node:
+    flags = cast_to(ops.is_nan(x), S64)
+    shape = tuple(1 if i == axis else n for i, n in enumerate(x.type.shape))
+    made: Node = ops.reshape(ops.reduce_sum(flags, axes=(axis,)), shape=shape)
+    return made
+
+
+def _median(skipping: bool) -> Callable[[Node, int], Pair]:
+    """The lower median: NaN where there is one, unless it is to be skipped."""
+
+    def row(x: Node, axis: int) -> Pair:
+        values, places = ordered(x, axis)
+        n = x.type.shape[axis]
+        if not is_inexact(x.type.dtype):
+            middle = part(values, axis, (n - 1) // 2, 1), part(places, axis, (n - 1) // 2, 1)
+            return _without(middle[0], axis), _without(middle[1], axis)
+        missing = _nans(x, axis)
+        counted = ops.subtract(whole(n), missing)  # NaNs are last in order
+        k = ops.divide(ops.maximum(ops.subtract(counted, whole(1)), whole(0)), whole(2))
+        if not skipping:
+            k = ops.select(ops.equal(missing, whole(0)), k, counted)
+        return _at(values, places, axis, k)
+
+    return row
+
+
+def _of_all(skipping: bool) -> Row:
+    def row(x: Any) -> Node:
+        given = operand(x)
+        if not given.type.size:
+            dtype = given.type.dtype
+            return cast_to(float("nan") if is_inexact(dtype) else -(2**63), dtype)
+        line = ops.reshape(given, shape=(given.type.size,))
+        return _median(skipping)(line, 0)[0]
+
+    return row
+
+
+def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
+    given = operand(x)
+    axis = axis_of(dim, given.type.ndim)
+    if not 1 <= k <= (given.type.shape[axis] if given.type.ndim else 1):
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(axis))
+
+    def row(x: Node, axis: int) -> Pair:
+        values, places = ordered(x, axis)
+        return _without(part(values, axis, k - 1, 1), axis), _without(
+            part(places, axis, k - 1, 1), axis
+        )
+
+    return _along(row)(x, dim, keepdim)  # type: ignore[no-any-return]
+
+
+def _mode(x: Node, axis: int) -> Pair:
+    """The most frequent element, the least of several, and the last of its places."""
+    values, places = ordered(x, axis)
+    n = x.type.shape[axis]
+    at = places_along(x, axis)
+    if n > 1:
+        first = part(at, axis, 0, 1)
+        differ = ops.not_equal(part(values, axis, 1, n - 1), part(values, axis, 0, n - 1))
+        begins = ops.select(differ, part(at, axis, 1, n - 1), whole(0))
+        start = ops.cummax(ops.concatenate(first, begins, axis=axis), axis=axis)
+        often = ops.subtract(at, start)
+    else:
+        often = at
+    best = ops.argmax(often, axis=axis)
+    shape = tuple(1 if i == axis else m for i, m in enumerate(x.type.shape))
+    return _at(values, places, axis, ops.reshape(best, shape=shape))
+
+
+def _running(op: Op) -> Row:
+    """The running extreme and its last place so far."""
+
+    def row(x: Any, dim: int) -> Pair:
+        given = operand(x)
+        axis = axis_of(dim, given.type.ndim)
+        if not given.type.ndim:
+            return given, whole(0)
+        made = op(given, axis=axis)
+        here = ops.equal(given, made)
+        if is_inexact(given.type.dtype):
+            here = ops.or_(here, ops.is_nan(given))
+        places = ops.select(here, places_along(given, axis), whole(0))
+        return made, ops.cummax(places, axis=axis)
+
+    return row
+
+
+def search(line: Node, values: Node, right: bool) -> Node:
+    """Where in the lines of `line` the values of the same lines go: by halves, in s64."""
+    n, axis = line.type.shape[-1], line.type.ndim - 1
+    found = ops.broadcast(whole(0), shape=values.type.shape)
+    step = 1 << max(n.bit_length() - 1, 0) if n else 0
+    while step:
+        ahead = ops.add(found, whole(step))
+        inside = ops.less_equal(ahead, whole(n))
+        at = ops.minimum(ops.subtract(ahead, whole(1)), whole(n - 1))
+        seen = ops.take_along(line, at, axis=axis)
+        before = ops.not_((ops.greater if right else ops.greater_equal)(seen, values))
+        found = ops.select(ops.and_(inside, before), ahead, found)
+        step //= 2
+    made: Node = found
+    return made
+
+
+def _searchsorted(
+    sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False,
+    side: str | None = None, sorter: Any = None,
+) -> Node:  # fmt: skip
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right was True"
+        )
+    line, given = promoted(sequence, values)
+    if sorter is not None:
+        line = ops.take_along(line, operand(sorter), axis=line.type.ndim - 1)
+    shape = given.type.shape
+    if line.type.ndim == 1:
+        given = ops.reshape(given, shape=(given.type.size,))
+    elif shape[:-1] != line.type.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+            "dimensions of boundaries tensor and input value tensor must match, but we got "
+            f"boundaries tensor {list(line.type.shape)} and input value tensor {list(shape)}"
+        )
+    found = search(line, given, right or side == "right")
+    return cast_to(ops.reshape(found, shape=shape), S32 if out_int32 else S64)
+
+
+def _bucketize(x: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Node:
+    return _searchsorted(boundaries, x, out_int32=out_int32, right=right)
+
+
+def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
+    given = operand(x)
+    shape = given.type.shape
+    flags = cast_to(ops.reshape(given, shape=(given.type.size,)), BOOL)
+    count = ops.cumsum(cast_to(flags, S64), axis=0)
+    wanted = ops.iota(dtype=S64, shape=(size,), axis=0)
+    place = search(count, ops.add(wanted, whole(1)), False)
+    there = ops.less(place, whole(given.type.size))
+    columns, rest = [], place
+    for n in reversed(shape):
+        columns.append(ops.remainder(rest, whole(max(n, 1))))
+        rest = ops.divide(rest, whole(max(n, 1)))
+    if not columns:
+        return ops.broadcast(whole(fill_value), shape=(size, 0))
+    lines = [
+        ops.reshape(ops.select(there, c, whole(fill_value)), shape=(size, 1))
+        for c in reversed(columns)
+    ]
+    made: Node = ops.concatenate(*lines, axis=1)
+    return made
+
+
+ROWS: dict[str, Row] = {
+    "sort": _sort,
+    "sort.stable": lambda x, dim=-1, descending=False, stable=None: _sort(x, dim, descending),
+    "topk": _topk,
+    "kthvalue": _kthvalue,
+    "median": _of_all(False),
+    "median.dim": _along(_median(False)),
+    "nanmedian": _of_all(True),
+    "nanmedian.dim": _along(_median(True)),
+    "mode": _along(_mode),
+    "cummax": _running(ops.cummax),
+    "cummin": _running(ops.cummin),
+    "searchsorted.Tensor": _searchsorted,
+    "searchsorted.Scalar": _searchsorted,
+    "bucketize.Tensor": _bucketize,
+    "bucketize.Scalar": _bucketize,
+    "nonzero_static": _nonzero_static,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
