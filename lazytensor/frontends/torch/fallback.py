@@ -23,12 +23,13 @@ from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_c
 
 library: Final = torch.library.Library("_", "IMPL")
 SILENT: Final = frozenset(
-    f"aten::{name}"
-    for name in (
-        "_local_scalar_dense equal nonzero masked_select bincount repeat_interleave _unique "
-        "_unique2 unique_dim unique_consecutive unique_dim_consecutive is_nonzero"
-    ).split()
-)
+    [
+        "aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero", "aten::nonzero",
+        "aten::masked_select", "aten::bincount", "aten::repeat_interleave", "aten::_unique",
+        "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
+        "aten::unique_dim_consecutive",
+    ]
+)  # fmt: skip
 """Calls that ask for values by their nature: those whose result has a shape that is data, at which
 torch synchronises on every device. The graph is cut, and the host finishes."""
 _refused: Final[set[Any]] = set()

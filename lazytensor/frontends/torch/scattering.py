@@ -92,7 +92,7 @@ def _shaped(made: Node, x: Any) -> Node:
 def _scatter(mode: str) -> Row:
     def row(x: Any, dim: int, index: Any, source: Any, **_: Any) -> Node:
         if not operand(index).type.size:
-            return operand(x)  # type: ignore[no-any-return]
+            return operand(x)
         target = _by_element(x, dim, index, source)
         return _shaped(target.with_(target.given, mode), x)
 
@@ -102,7 +102,7 @@ def _scatter(mode: str) -> Row:
 def _scatter_by_name(x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Node:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
-    return _scatter(MODES[reduce])(x, dim, index, source)  # type: ignore[no-any-return]
+    return _scatter(MODES[reduce])(x, dim, index, source)
 
 
 def _identity(reduce: str, dtype: np.dtype) -> Node:
@@ -125,7 +125,7 @@ def reduced(target: Any, reduce: str, include_self: bool) -> Node:
         )
     base = target.given
     dtype = base.type.dtype
-    counts = None if include_self and reduce != "mean" else target.counts()
+    counts: Any = None if include_self and reduce != "mean" else target.counts()
     if not include_self:
         hit = ops.greater(counts, cast_to(0, S64))
         base = ops.select(hit, _identity(reduce, dtype), base)
@@ -143,7 +143,7 @@ def _scatter_reduce(
     x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Node:
     if not operand(index).type.size:
-        return operand(x)  # type: ignore[no-any-return]
+        return operand(x)
     return _shaped(reduced(_by_element(x, dim, index, source), reduce, include_self), x)
 
 
@@ -194,7 +194,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
             f"source.numel() = {updates.type.size}, index.numel() = {places.type.size}"
         )
     if not places.type.size:
-        return given  # type: ignore[no-any-return]
+        return given
     where = checked(_line(places), given.type.size)
     mode = "add" if accumulate else "set"
     made = scattered(_line(given), _line(updates), [where], (0,), mode)

@@ -134,7 +134,7 @@ def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
             part(places, axis, k - 1, 1), axis
         )
 
-    return _along(row)(x, dim, keepdim)  # type: ignore[no-any-return]
+    return _along(row)(x, dim, keepdim)
 
 
 def _mode(x: Node, axis: int) -> Pair:
