@@ -17,12 +17,16 @@ from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
 from lazytensor.frontends.torch.kernels import Row, prepare_thread, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand
+from lazytensor.frontends.torch.strides import in_rows, order_of, reach, strides_for
 from lazytensor.frontends.torch.tensor import (
     from_cpu,
     is_lazy,
+    laid,
     node,
     numpy_dtype,
     ref,
+    restride,
+    share,
     to_cpu,
     wrap,
 )
@@ -43,8 +47,21 @@ def _empty(size: Any, dtype: Any = None, **_: Any) -> Node:
     return filled(size, 0, _dtype(dtype))
 
 
-def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Node:
-    return filled(size, 0, _dtype(dtype))
+def _empty_format(size: Any, *, memory_format: Any = None, **kwargs: Any) -> Any:
+    return laid(_empty(size, **kwargs), strides_for(tuple(size), memory_format))
+
+
+def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Any:
+    shape, steps = tuple(size), tuple(stride)
+    if order_of(shape, steps) is not None:
+        return laid(filled(shape, 0, _dtype(dtype)), steps)
+    made = wrap(filled((reach(shape, steps, 0),), 0, _dtype(dtype)))
+    share(made.untyped_storage())
+    return restride(made, shape, steps, 0)
+
+
+def _new_empty_strided(x: Any, size: Any, stride: Any, dtype: Any = None, **_: Any) -> Any:
+    return _empty_strided(size, stride, x.dtype if dtype is None else dtype)
 
 
 def _full(size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
@@ -173,42 +190,28 @@ def _copy_from(source: Any, target: Any, non_blocking: bool = False) -> Any:
     return _copy(target, source)
 
 
-def _to_copy(x: Any, dtype: Any = None, device: Any = None, **_: Any) -> Any:
+def _to_copy(
+    x: Any, dtype: Any = None, device: Any = None, memory_format: Any = None, **_: Any
+) -> Any:
     value = resolved(x) if is_lazy(x) else from_cpu(x)
     if dtype is not None:
         value = cast_to(value, numpy_dtype(dtype))
+    shape = value.type.shape
+    if memory_format is not None and memory_format is not torch.preserve_format:
+        stride = strides_for(shape, memory_format)
+    else:
+        stride = x.stride() if order_of(shape, x.stride()) is not None else in_rows(shape)
     if device is None or torch.device(device).type == "lazytensor":
-        return wrap(value)
-    return to_cpu(value).to(device)
-
-
-def _clone(x: Any, memory_format: Any = None) -> Node:
-    return resolved(x)
+        return laid(value, stride)
+    made = to_cpu(value)
+    if stride != made.stride():
+        made = torch.empty_strided(shape, stride, dtype=made.dtype).copy_(made)
+    return made.to(device)
 
 
 def _fill(self: Any, value: Any) -> Any:
     type = ref(self).type
     write(self, ops.broadcast(cast_to(operand(value), type.dtype), shape=type.shape))
-    return self
-
-
-def _resize(self: Any, size: Any, memory_format: Any = None) -> Any:
-    old, shape = node(self), tuple(size)
-    if old.type.shape == shape:
-        return self
-    count = math.prod(shape)
-    line = ops.reshape(old, shape=(old.type.size,))
-    if count > old.type.size:
-        zeros = filled((count - old.type.size,), 0, old.type.dtype)
-        line = ops.concatenate(line, zeros, axis=0)
-    elif count < old.type.size:
-        line = ops.slice(line, ops.starts((0,)), sizes=(count,), strides=(1,))
-    self.data = wrap(ops.reshape(line, shape=shape))
-    return self
-
-
-def _set(self: Any, source: Any) -> Any:
-    self.data = source
     return self
 
 
@@ -227,8 +230,6 @@ DRAWN = {
 }
 
 ROWS: dict[str, Row] = {
-    "empty.memory_format": _empty,
-    "empty_strided": _empty_strided,
     "zeros": _empty,
     "ones": lambda size, dtype=None, **_: filled(size, 1, _dtype(dtype)),
     "full": _full,
@@ -237,22 +238,28 @@ ROWS: dict[str, Row] = {
     "arange.start_step": _arange,
     "eye": _eye,
     "eye.m": _eye,
-    "empty_like": _like(0),
-    "zeros_like": _like(0),
-    "ones_like": _like(1),
-    "full_like": _like(None),
     "new_empty": _sized_like(0),
     "new_zeros": _sized_like(0),
     "new_ones": _sized_like(1),
     "new_full": _sized_like(None),
-    "new_empty_strided": lambda x, size, stride, **k: _sized_like(0)(x, size, **k),
-    "clone": _clone,
     "bernoulli": lambda x, generator=None: cast_to(
         bernoulli(ref(x).type.shape, node(x)), ref(x).type.dtype
     ),
 }
 
+KEEPING: dict[str, Row] = {
+    "empty_like": _like(0),
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "full_like": _like(None),
+    "clone": resolved,
+}
+"""Results lie as the operand does, but for a memory format that is asked for."""
+
 KERNELS: dict[str, Row] = {
+    "empty.memory_format": _empty_format,
+    "empty_strided": _empty_strided,
+    "new_empty_strided": _new_empty_strided,
     "_to_copy": _to_copy,
     "copy_": _copy,
     "_copy_from": _copy_from,
@@ -260,8 +267,6 @@ KERNELS: dict[str, Row] = {
     "fill_.Scalar": _fill,
     "fill_.Tensor": _fill,
     "zero_": lambda self: _fill(self, 0),
-    "resize_": _resize,
-    "set_.source_Tensor": _set,
     "_local_scalar_dense": _item,
 }
 
@@ -269,6 +274,7 @@ KERNELS: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     rows(ROWS)
+    rows(KEEPING, keeps=True)
     for name, made in KERNELS.items():
         register(name, made)
     for name, draw in DRAWN.items():

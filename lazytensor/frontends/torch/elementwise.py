@@ -15,7 +15,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.errors import raise_as_torch
 from lazytensor.frontends.torch.functions import COMPARED, FLOATING, KEPT, ROUNDED, SAME
-from lazytensor.frontends.torch.kernels import Row, register, rows, variants
+from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants
 from lazytensor.frontends.torch.promotion import (
     cast_to,
     default_float,
@@ -71,7 +71,7 @@ def hot(op: Op, row: Row) -> Row:
         except AttributeError:
             pass  # a number, or a tensor of another device
         try:
-            return wrap(row(x, y, alpha) if alpha != 1 else row(x, y))
+            return as_operands(row(x, y, alpha) if alpha != 1 else row(x, y), (x, y))
         except (ShapeError, DTypeError) as error:
             raise_as_torch(error, x, y)
 
@@ -343,4 +343,4 @@ def attach() -> None:
     for name, (op, row) in HOTTEST.items():
         register(name, hot(op, row))
         variants(name, row)
-    rows(MADE)
+    rows(MADE, keeps=True)

@@ -7,6 +7,7 @@ schemas: `add.Tensor` gives `add_.Tensor` and `add.out`.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -17,7 +18,8 @@ from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.errors import raise_as_torch
 from lazytensor.frontends.torch.promotion import cast_to
-from lazytensor.frontends.torch.tensor import TORCH, is_lazy, ref, to_cpu, wrap
+from lazytensor.frontends.torch.strides import kept_strides, strides_for
+from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
 
 Row = Callable[..., Any]
 library: Final = torch.library.Library("aten", "IMPL")
@@ -58,10 +60,13 @@ def register(name: str, kernel: Row) -> None:
     library.impl(name, kernel, "PrivateUse1")
 
 
-def rows(table: dict[str, Row]) -> None:
-    """Register the functional overload of each row, and its variants."""
+def rows(table: dict[str, Row], keeps: bool = False) -> None:
+    """Register the functional overload of each row, and its variants.
+
+    `keeps` says that results lie as the operands do: elementwise operations and copies.
+    """
     for name, row in table.items():
-        register(name, functional(row))
+        register(name, keeping(row) if keeps else functional(row))
         variants(name, row)
 
 
@@ -78,6 +83,32 @@ def functional(row: Row) -> Row:
         return wrap(made) if made.__class__ is Node else wrapped(made)
 
     return kernel
+
+
+def keeping(row: Row) -> Row:
+    """A kernel whose new tensor has its elements in the order of the operands'."""
+
+    def kernel(*args: Any, memory_format: Any = None, **kwargs: Any) -> Any:
+        if not _thread.ready:
+            prepare_thread()
+        try:
+            made = row(*args, **kwargs)
+        except (ShapeError, DTypeError) as error:
+            raise_as_torch(error, *args)
+        if memory_format is not None and memory_format is not torch.preserve_format:
+            return laid(made, strides_for(made.type.shape, memory_format))
+        return as_operands(made, args)
+
+    return kernel
+
+
+def as_operands(made: Node, operands: Any) -> Any:
+    """A tensor that holds `made`, its elements in the order of the operands'."""
+    for x in operands:
+        if isinstance(x, torch.Tensor) and not x.is_contiguous():
+            tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
+            return laid(made, kept_strides(made.type.shape, tuple(tensors)))
+    return wrap(made)
 
 
 def wrapped(made: Any) -> Any:
@@ -160,14 +191,22 @@ _NAMES: Final = {
 def give(out: Any, value: Node) -> None:
     """Write `value` into an `out=` tensor, which takes its shape."""
     check_cast(value, out.dtype)
-    if not is_lazy(out):
-        out.resize_(value.type.shape).copy_(to_cpu(value))
-        return
-    value = cast_to(value, ref(out).type.dtype)
-    if ref(out).type is value.type:
-        write(out, value)
-        return
-    out.data = wrap(value)  # another shape: torch resizes what is given
+    shape = value.type.shape
+    if out.shape != shape:
+        if out.numel():
+            warnings.warn(_RESIZED.format(list(out.shape), list(shape)), UserWarning, stacklevel=3)
+        out.resize_(shape)
+    if is_lazy(out):
+        write(out, cast_to(value, ref(out).type.dtype))
+    else:
+        out.copy_(to_cpu(value))
+
+
+_RESIZED: Final = (
+    "An output with one or more elements was resized since it had shape {}, which does not match "
+    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
+    "outputs will not be resized unless they have zero elements."
+)
 
 
 def variants(name: str, row: Row) -> None:

@@ -1,9 +1,10 @@
 """Torch tensors on the device `lazytensor`: what they hold, and how they are made.
 
-The cell, or the view of one, is kept on the tensor's storage: torch makes new tensor objects for
-one storage (what autograd saved, `detach()`, `.data`), and these lose what is set on the tensor.
-A view is a tensor with a storage of its own whose handle is a View of the base's cell. To torch
-every tensor looks contiguous; aliasing is the core's.
+Torch keeps the geometry (size, strides, offset) of every tensor, and which of them share a storage;
+the storage's `handle` holds the data. It is a `Cell` while every tensor of the storage shows it as
+it is, so that the hot path is one attribute; from the first view on a `Storage`, which finds the
+core's view for a tensor's geometry. Nothing is kept on tensors: torch makes new objects for one
+storage (what autograd saved, `detach()`, `.data`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import torch
 from torch import Tensor
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.cell import Cell, Step, View
+from lazytensor.core.cell import Cell, View
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
 from lazytensor.core.types import Shape, TensorType
+from lazytensor.frontends.torch.strides import Ints, in_rows, steps_of
 
 create: Final[Any] = torch._C._acc.create_empty_tensor
 
@@ -63,15 +65,50 @@ def is_lazy(x: Any) -> bool:
     return isinstance(x, Tensor) and x.device.type == "lazytensor"
 
 
+class Storage:
+    """A cell that is shown in several ways; `lies` are the strides of its elements."""
+
+    __slots__ = ("cell", "lies", "views")
+
+    def __init__(self, cell: Cell, lies: Ints) -> None:
+        self.cell = cell
+        self.lies = lies
+        self.views: dict[Any, Cell | View] = {}
+
+    def shown(self, x: Any) -> Cell | View:
+        """What a tensor with this storage shows."""
+        key = x.shape, x.stride(), x.storage_offset(), x.dtype
+        found = self.views.get(key)
+        if found is None:
+            if len(self.views) >= _VIEWS_BOUND:
+                self.views.clear()
+            found = self.views[key] = self.view(*key)
+        return found
+
+    def view(self, size: Shape, stride: Ints, offset: int, dtype: torch.dtype) -> Cell | View:
+        """What a tensor of this geometry shows."""
+        type = self.cell.type
+        steps = steps_of(
+            type.shape, self.lies, type.dtype, tuple(size), stride, offset, NUMPY[dtype]
+        )
+        return self.cell.view(*steps)
+
+
+_VIEWS_BOUND: Final = 1024
+"""Views remembered of one storage: a loop over its elements may make any number."""
+
+
 def ref(x: Any) -> Cell | View:
     """What holds the data of a tensor on the device."""
-    found: Cell | View = x.untyped_storage().handle
+    held = x.untyped_storage().handle
+    found: Cell | View = held if held.__class__ is Cell else held.shown(x)
     return found
 
 
 def node(x: Any) -> Node:
     """The current value of a tensor on the device."""
-    found: Node = x.untyped_storage().handle.node
+    held = x.untyped_storage().handle
+    found: Node = held.node if held.__class__ is Cell else held.shown(x).node
     return found
 
 
@@ -83,19 +120,8 @@ def value(x: Any) -> Node:
     return ops.negate(found) if x.is_neg() else found
 
 
-def wrap_ref(held: Cell | View) -> Any:
-    """A tensor of what `held` holds."""
-    type = held.type
-    layout = _layouts.get(type)
-    if layout is None:
-        layout = _layouts[type] = (type.shape, TORCH[type.dtype])
-    tensor = create(*layout)
-    tensor.untyped_storage().handle = held
-    return tensor
-
-
 def wrap(made: Node) -> Any:
-    """A tensor of its own that holds `made`."""
+    """A tensor of its own that holds `made`, its elements in rows."""
     type = made.type
     layout = _layouts.get(type)
     if layout is None:
@@ -105,14 +131,33 @@ def wrap(made: Node) -> Any:
     return tensor
 
 
-def view(x: Any, *steps: Step) -> Any:
-    """A tensor that shows what the `steps` show of `x`."""
-    made = wrap_ref(ref(x).view(*steps))
-    if x.is_conj():
-        torch._C._set_conj(made, True)
-    if x.is_neg():
-        torch._C._set_neg(made, True)
-    return made
+def laid(made: Node, stride: Ints) -> Any:
+    """A tensor of its own that holds `made`, its elements without gaps at strides `stride`."""
+    shape = made.type.shape
+    if stride == in_rows(shape):
+        return wrap(made)
+    tensor = create(shape, TORCH[made.type.dtype])
+    tensor.untyped_storage().handle = Storage(Cell(made), stride)
+    return restride(tensor, shape, stride, 0)
+
+
+def share(storage: Any) -> Storage:
+    """What a torch storage holds, from now on for tensors of any geometry."""
+    held = storage.handle
+    if held.__class__ is Cell:
+        held = storage.handle = Storage(held, in_rows(held.type.shape))
+    found: Storage = held
+    return found
+
+
+def restride(x: Any, size: Any, stride: Any, offset: int) -> Any:
+    """A tensor with the storage of `x` and another geometry; the storage has to be shared."""
+    return _restride(_META, x, size, stride, offset)
+
+
+# The only kernels of torch's that make a tensor with strides; they touch no memory.
+_restride: Final[Any] = torch.ops.aten.as_strided.default._handle.redispatch_boxed
+_META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 
 def from_cpu(x: Any) -> Node:
