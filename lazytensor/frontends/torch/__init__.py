@@ -12,6 +12,7 @@ from lazytensor.frontends.torch import (
     foreach,
     joining,
     linalg,
+    modules,
     neural,
     pooling,
     reductions,
@@ -39,5 +40,6 @@ TABLES = (
 )
 device.attach()
 fallback.attach()
+modules.attach()
 for table in TABLES:
     table.attach()
