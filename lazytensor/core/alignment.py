@@ -9,6 +9,7 @@ time steps should not end a program that would have fused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from lazytensor.core import metrics
@@ -30,6 +31,11 @@ REPEATS: Final = 8
 """Times in a row that a point of the program is met before it counts as a loop."""
 MOST_NODES: Final = 4000
 """Pending nodes past which the graph is cut wherever the program is."""
+
+
+holds: Final[list[Callable[[], bool]]] = []
+"""Asked before an automatic cut: whether something is under way that ends the graph by itself. Who
+says yes sets the recorder's `work` to when it is to be asked again."""
 
 
 class Loop(NamedTuple):
@@ -56,7 +62,7 @@ def cut_if_aligned() -> None:
     from lazytensor.core.runtime import sync
 
     recorder = thread.recorder
-    if recorder.busy or _waits():
+    if recorder.busy or any(ask() for ask in holds) or _waits():
         return
     if recorder.fuses and nodes_made() - recorder.serial < FUSED:
         return

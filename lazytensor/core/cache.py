@@ -109,7 +109,7 @@ class Cache:
             return entry
 
     def _add(self, program: Program) -> Entry:
-        entry = Entry(program)
+        entry = Entry(program, SlotHistory(program.data))
         self._by_instructions.setdefault(program.instructions, []).append(entry)
         self._entries[program] = entry
         while len(self._entries) > settings.programs:

@@ -14,9 +14,9 @@ from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.events import Event
 from lazytensor.core.interpret import apply, interpret
 from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, elements
+from lazytensor.core.op import elements
 from lazytensor.core.place import Place, user_place
-from lazytensor.core.program import Cut
+from lazytensor.core.program import SLOTS, Cut
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed
 
@@ -234,7 +234,7 @@ def run_on_host(run: Run) -> None:
 
 
 def _host_operand(node: Node) -> np.ndarray:
-    return np.asarray(node.value, node.type.dtype) if node.op is SLOT else on_host(node.value)
+    return np.asarray(node.value, node.type.dtype) if node.op in SLOTS else on_host(node.value)
 
 
 def _places(found: Cut) -> list[Place | None]:

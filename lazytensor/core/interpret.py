@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.op import PARAMETER, SLOT, Attrs, Composite, Op, element
-from lazytensor.core.program import Program
+from lazytensor.core.op import PARAMETER, Attrs, Composite, Op, element
+from lazytensor.core.program import SLOTS, Program
 from lazytensor.core.types import TensorType, tensor_type
 
 Reference = Callable[..., Any]
@@ -37,7 +37,7 @@ def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[An
         for i, (op, operands, attrs, type) in enumerate(program.instructions):
             if op is PARAMETER:
                 values.append(next(inputs))
-            elif op is SLOT:
+            elif op in SLOTS:
                 values.append(np.asarray(next(scalars), type.dtype))
             elif op in OVERWRITING and operands[0] in last_uses[i] and operands[0] in ours:
                 ours.add(i)

@@ -211,8 +211,15 @@ def slot() -> TensorType:
     raise AssertionError("slots are made by `slot` and `starts`, never recorded")
 
 
+@primitive
+def datum() -> TensorType:
+    """A slot that is data from the first run on: it is known to differ from run to run."""
+    raise AssertionError("data are made by `varying`, never recorded")
+
+
 PARAMETER: Final = parameter
 SLOT: Final = slot
+DATUM: Final = datum
 _STARTS: Final = [tensor_type(np.dtype(np.int64), (n,)) for n in range(65)]
 """The type of so many starts; NumPy's arrays have 64 axes at the most."""
 
@@ -229,6 +236,11 @@ def scalar(value: bool | int | float | complex, dtype: np.dtype) -> Node:
     `value` is a Python number that `dtype` holds; the frontend checks and converts.
     """
     return Input(SLOT, tensor_type(dtype), value)
+
+
+def varying(value: bool | int | float | complex, dtype: np.dtype) -> Node:
+    """A `scalar` that is known to differ from run to run, so that it is never compiled in."""
+    return Input(DATUM, tensor_type(dtype), value)
 
 
 def starts(values: tuple[int, ...]) -> Node:

@@ -18,7 +18,7 @@ import numpy as np
 
 from lazytensor.core.dtypes import short_name
 from lazytensor.core.node import Input, Node
-from lazytensor.core.op import PARAMETER, SLOT, Composite, Op
+from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op
 from lazytensor.core.types import TensorType
 
 _by_serial = attrgetter("serial")
@@ -68,7 +68,7 @@ class Program:
     @cached_property
     def slots(self) -> tuple[int, ...]:
         """Indices of the slot instructions."""
-        return tuple(i for i, line in enumerate(self.instructions) if line[0] is SLOT)
+        return tuple(i for i, line in enumerate(self.instructions) if line[0] in SLOTS)
 
     @cached_property
     def slot_places(self) -> dict[int, tuple[np.dtype, int]]:
@@ -81,6 +81,15 @@ class Program:
             places[i] = type.dtype, at
             lengths[type.dtype] = at + type.size
         return places
+
+    @cached_property
+    def data(self) -> dict[np.dtype, np.ndarray]:
+        """Per dtype of a packed buffer: where in it the slots are that are data from the start."""
+        found: dict[np.dtype, list[bool]] = {}
+        for i, (dtype, _) in self.slot_places.items():
+            op, *_, type = self.instructions[i]
+            found.setdefault(dtype, []).extend([op is DATUM] * type.size)
+        return {dtype: np.array(flags, bool) for dtype, flags in found.items()}
 
     @cached_property
     def guards(self) -> tuple[int, ...]:
@@ -132,7 +141,8 @@ class Program:
         return backend().stablehlo(self)
 
 
-INPUTS = frozenset([PARAMETER, SLOT])
+SLOTS = frozenset([SLOT, DATUM])
+INPUTS = SLOTS | {PARAMETER}
 
 
 def size_of(type: Any) -> int:
@@ -229,9 +239,10 @@ def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
             continue
         operands = []
         for operand in node.operands:
-            if operand.op is SLOT:  # each use is a slot of its own
+            op = operand.op
+            if op is SLOT or op is DATUM:  # each use is a slot of its own
                 operands.append(len(lines))
-                lines.append(_input(SLOT, operand.type))
+                lines.append(_input(op, operand.type))
                 owners.append(None)
                 slots.append(operand.value)
                 continue

@@ -28,8 +28,8 @@ from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import cache
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Input, Node, Signature, has_several, nodes_made
-from lazytensor.core.op import PARAMETER, SLOT, element, elements
-from lazytensor.core.program import collect, cut
+from lazytensor.core.op import PARAMETER, element, elements
+from lazytensor.core.program import SLOTS, collect, cut
 from lazytensor.core.recorder import thread
 from lazytensor.core.slots import pack
 from lazytensor.core.types import tensor_type
@@ -71,7 +71,7 @@ def sync(*nodes: Node, cause: str = "sync()") -> None:
 
 def observe(node: Node) -> np.ndarray:
     """The value on the host, not to be written to; computed now if it is pending."""
-    if node.op is SLOT:
+    if node.op in SLOTS:
         return np.asarray(node.value, node.type.dtype)
     if node.value is None or node.value.__class__ is Failure:
         sync(node, cause="observation")

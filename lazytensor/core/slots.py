@@ -56,10 +56,12 @@ class SlotHistory:
     """What the slots of one program have been.
 
     Per dtype: the `first` values and their `bits`; `varying` marks the positions that have
-    changed; `leader` is the first position that has always had the same bits.
+    changed or are `data_from_the_start`; `leader` is the first position that has always had the
+    same bits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, data: Packed | None = None) -> None:
+        self.data_from_the_start = data or {}
         self.first: Packed | None = None
         self.bits: Packed = {}
         self.varying: Packed = {}
@@ -98,7 +100,8 @@ class SlotHistory:
     def _begin(self, packed: Packed) -> None:
         for dtype, array in packed.items():
             self.bits[dtype] = _bits(array)
-            self.varying[dtype] = np.zeros(array.size, bool)
+            known = self.data_from_the_start.get(dtype)
+            self.varying[dtype] = np.zeros(array.size, bool) if known is None else known.copy()
             self.leader[dtype] = _leaders(array)
         self.first = packed  # last: a Ctrl-C may come in between
 

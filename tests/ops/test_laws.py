@@ -10,12 +10,12 @@ from lazytensor.core import ops
 from lazytensor.core.cell import WRITES
 from lazytensor.core.dtypes import BF16, F32, F64, FLOATS
 from lazytensor.core.interpret import references
-from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, all_ops, element
+from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op, all_ops, element
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 from tests.ops.sample import Refusal, Sample, all_refusals, all_samples
 
-BOOKKEEPING = {PARAMETER, SLOT, element, ops.guard, ops.guarded}
+BOOKKEEPING = {PARAMETER, SLOT, DATUM, element, ops.guard, ops.guarded}
 FLUSHED = {BF16, F32, F64}
 """Floats whose subnormal numbers XLA:CPU takes for zero."""
 SAMPLED = sorted({sample.op for sample in all_samples()}, key=lambda op: op.name)

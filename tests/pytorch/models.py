@@ -1,4 +1,4 @@
-"""Models of `transformers` at tiny sizes, with random weights; dropout is off where it is a number."""
+"""Models of `transformers` at tiny sizes, with random weights; dropout is off."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import torch
 import transformers
 
 BATCH, LENGTH, WORDS, SIDE = 2, 8, 40, 32
-DENSE = dict(
-    hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-    hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-)  # fmt: skip
+DENSE = {
+    "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32,
+    "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+}  # fmt: skip
 
 
 class Sample(NamedTuple):

@@ -14,9 +14,9 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, ir_type
 from lazytensor.core.dtypes import COMPLEX, FLOATS
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.op import PARAMETER, SLOT, Composite, Op, element, find_op
+from lazytensor.core.op import PARAMETER, Composite, Op, element, find_op
 from lazytensor.core.place import Place, line_of
-from lazytensor.core.program import Program
+from lazytensor.core.program import SLOTS, Program
 from lazytensor.core.slots import Assumptions
 from lazytensor.core.types import Shape, TensorType, tensor_type
 
@@ -232,7 +232,7 @@ def emit(
     for i, (op, operands, attrs, type) in enumerate(program.instructions):
         if op is PARAMETER:
             values.append(next(inputs))
-        elif op is SLOT:
+        elif op in SLOTS:
             values.append(next(scalars))
         elif op is element:
             values.append(values[operands[0]][attrs[0]])

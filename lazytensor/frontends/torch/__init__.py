@@ -19,6 +19,7 @@ from lazytensor.frontends.torch import (
     scattering,
     sorting,
     spectral,
+    steps,
     views,
 )
 
@@ -41,5 +42,6 @@ TABLES = (
 device.attach()
 fallback.attach()
 modules.attach()
+steps.attach()
 for table in TABLES:
     table.attach()

@@ -1,21 +1,25 @@
 """`_foreach_…` calls: what optimizers make of lists of parameters.
 
 A row takes nodes of one list element; `List`, `Scalar`, `ScalarList` and `Tensor` overloads differ
-only in whether the other operands are lists.
+only in whether the other operands are lists. Where all is of one dtype of floats, as in an
+optimizer, the rows of DIRECT are the op itself, and nothing is promoted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
 
 import torch
 
+from lazytensor.core import ops
+from lazytensor.core.dtypes import FLOATS
+from lazytensor.core.op import Op, scalar, varying
 from lazytensor.frontends.torch import elementwise
+from lazytensor.frontends.torch.creation import filled, stepping
 from lazytensor.frontends.torch.kernels import KERNELS, Row, register, write
-from lazytensor.frontends.torch.promotion import is_inexact, number
-from lazytensor.frontends.torch.tensor import ref, wrap
+from lazytensor.frontends.torch.tensor import NUMPY, is_lazy, node, ref, wrap
 
 ROWS: dict[str, Row] = {
     "add": elementwise.scaled_add,
@@ -37,43 +41,106 @@ ROWS: dict[str, Row] = {
     "exp": elementwise.MADE["exp"],
     "abs": elementwise.MADE["abs"],
     "sign": elementwise.MADE["sign"],
-    "zero": lambda x: elementwise.multiply(x, 0),
+    "zero": lambda x: filled(x.type.shape, 0, x.type.dtype),
 }
 
+DIRECT: dict[str, Op] = {
+    "add": ops.add,
+    "sub": ops.subtract,
+    "mul": ops.multiply,
+    "div": ops.divide,
+    "lerp": ops.lerp,
+    "addcmul": ops.add_product,
+    "addcdiv": ops.add_quotient,
+    "maximum": ops.maximum,
+    "minimum": ops.minimum,
+    "sqrt": ops.sqrt,
+    "neg": ops.negate,
+}
+WEIGHED = {ops.add_product, ops.add_quotient}
+"""Ops whose last operand is torch's `value`, 1 where it is not given."""
 
-def _lists(args: Any, kwargs: Any) -> Any:
-    """The arguments of each element of the lists, one after another.
 
-    A number is one slot for the whole list: one each would be a third of an optimizer's nodes.
+class _Numbers:
+    """Python numbers as nodes of one dtype: a slot for all the tensors that a number meets.
+
+    One each would be a third of an optimizer's nodes. In an optimizer's step they are data from the
+    start: most follow a schedule there, or the count of steps.
     """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        self.make = varying if stepping.optimizer else scalar
+        self.known: dict[Any, Any] = {}
+
+    def __call__(self, x: Any) -> Any:
+        if x.__class__ not in (int, float):
+            return x
+        found = self.known.get(x)
+        if found is None:
+            found = self.known[x] = self.make(float(x), self.dtype)
+        return found
+
+
+def _columns(args: Any) -> list[Any]:
+    """The operands by name: lists with nodes for tensors, and what is the same for all."""
+    return [
+        [node(x) if is_lazy(x) else x for x in column]
+        if isinstance(column, list | tuple)
+        else node(column)
+        if is_lazy(column)
+        else column
+        for column in args
+    ]
+
+
+def _dtype(args: Any) -> Any:
+    """The one dtype of floats that all tensors have, or None."""
+    columns = [x if isinstance(x, list | tuple) else [x] for x in args]
+    dtypes = {x.dtype for column in columns for x in column if isinstance(x, torch.Tensor)}
+    found = NUMPY.get(dtypes.pop()) if len(dtypes) == 1 else None
+    return found if found in FLOATS else None
+
+
+def _each(columns: list[Any]) -> Iterator[tuple[Any, ...]]:
+    several = [x if isinstance(x, list) else repeat(x) for x in columns]
+    return zip(*several, strict=False)
+
+
+def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
+    """The nodes of the results, one for each element of the lists."""
     if "scalars" in kwargs:
         args = (*args, kwargs["scalars"])
-    dtypes = {ref(x).type.dtype for x in args[0]}
-    own = dtypes.pop() if len(dtypes) == 1 else None
+    columns, op = _columns(args), DIRECT.get(name)
+    dtype = _dtype(args) if op is not None else None
+    if op is None or dtype is None:
+        named = {k: x for k, x in kwargs.items() if k in ("alpha", "value") and x != 1}
+        return [ROWS[name](*values, **named) for values in _each(columns)]
+    number = _Numbers(dtype)
+    if op in WEIGHED and len(columns) == 3:
+        columns.append(kwargs.get("value", 1))
+    columns = [list(map(number, x)) if isinstance(x, list) else number(x) for x in columns]
+    alpha = kwargs.get("alpha", 1)
+    if alpha != 1:
+        columns[1] = [ops.multiply(x, number(alpha)) for x in columns[1]]
+    return [op(*values) for values in _each(columns)]
 
-    def slot(x: Any) -> Any:
-        if own is None or not is_inexact(own) or not isinstance(x, int | float):
-            return x
-        return number(x, own)
 
-    named = {name: slot(x) for name, x in kwargs.items() if name in ("alpha", "value") and x != 1}
-    several = [x if isinstance(x, list | tuple) else repeat(slot(x)) for x in args]
-    return zip(*several, strict=False), named
-
-
-def _functional(row: Row) -> Callable[..., Any]:
+def _functional(name: str) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> list[Any]:
-        each, named = _lists(args, kwargs)
-        return [wrap(row(*values, **named)) for values in each]
+        return list(map(wrap, _results(name, args, kwargs)))
 
     return kernel
 
 
-def _in_place(row: Row) -> Callable[..., Any]:
+def _in_place(name: str) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> None:
-        each, named = _lists(args, kwargs)
-        for values in each:
-            write(values[0], row(*values, **named))
+        for target, value in zip(args[0], _results(name, args, kwargs), strict=True):
+            held = ref(target)
+            if held.type is value.type and not held.chain:
+                held.write(value)
+            else:
+                write(target, value)
 
     return kernel
 
@@ -89,10 +156,10 @@ def _copy(tensors: Any, sources: Any, non_blocking: bool = False) -> None:
 
 def attach() -> None:
     """Register every overload of the rows that torch has."""
-    for name, row in ROWS.items():
+    for name in ROWS:
         for base, make in ((f"_foreach_{name}", _functional), (f"_foreach_{name}_", _in_place)):
             for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
                 if not any(a.is_out for a in schema.arguments):
-                    register(f"{base}.{schema.overload_name}".rstrip("."), make(row))
+                    register(f"{base}.{schema.overload_name}".rstrip("."), make(name))
     register("_foreach_norm.Scalar", _norm)
     register("_foreach_copy_", _copy)

@@ -1,0 +1,106 @@
+"""Steps end by themselves: an optimizer's `step()` cuts the graph, and nothing before it does.
+
+An automatic cut within a training step would make two programs of it, and outputs of all that its
+backward needs. So there is none while gradients are recorded or computed, or an optimizer works.
+Where a backward's gradients are kept for more to be added, the graph is cut once the next
+forward begins, if a second one would make it too large: then there is one program for each round.
+Without gradients (`torch.no_grad`) the core cuts, at the heads of the user's loops.
+"""
+
+from __future__ import annotations
+
+import threading
+from sys import _getframe
+from typing import Any, Final
+
+import torch
+from torch.autograd.variable import Variable
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from lazytensor.core import alignment, metrics, runtime
+from lazytensor.core.cell import ELEMENTS_BOUND
+from lazytensor.core.node import nodes_made
+from lazytensor.core.recorder import thread
+from lazytensor.frontends.torch.creation import stepping
+from lazytensor.frontends.torch.tensor import is_lazy
+
+NEVER: Final = -(2**62)
+"""A recorder's work with which it does not ask for an automatic cut."""
+
+
+class _Backward(threading.local):
+    serial = -1
+
+
+_backward: Final = _Backward()
+"""`serial` is the recorder's when the last backward of this thread ended."""
+
+
+def _is_recording() -> bool:
+    """Whether it is a torch operation that is being recorded, and not another frontend's."""
+    frame = _getframe(2)
+    while frame.f_back is not None and not frame.f_globals["__name__"].startswith(_FRONTENDS):
+        frame = frame.f_back
+    return frame.f_globals["__name__"].startswith(_OURS)
+
+
+_FRONTENDS: Final = "lazytensor.frontends."
+_OURS: Final = __name__.rpartition(".")[0]
+
+
+def _is_under_way() -> bool:
+    """Whether the thread is in a step, whose end cuts the graph (see `alignment.holds`)."""
+    if not _is_recording():
+        return False
+    recorder = thread.recorder
+    if stepping.optimizer:
+        recorder.work = NEVER
+        return True
+    if torch._C._current_graph_task_id() != -1:
+        recorder.work = NEVER
+        Variable._execution_engine.queue_callback(_end_backward)
+        return True
+    pending = nodes_made() - recorder.serial
+    if _backward.serial == recorder.serial:
+        if not torch.is_grad_enabled():
+            return True  # gradients are clipped or looked at: a step may follow
+        _backward.serial = -1
+        if pending > runtime.LARGEST // 2:
+            metrics.count("automatic_cuts")
+            runtime.sync(cause="automatic cut")
+    elif not torch.is_grad_enabled() or pending > alignment.MOST_NODES:
+        return False
+    recorder.work = 0
+    return True
+
+
+def _end_backward() -> None:
+    """Gradients are there: ask at the next operation whether the graph is to be cut."""
+    recorder = thread.recorder
+    _backward.serial = recorder.serial
+    recorder.work = ELEMENTS_BOUND + 1
+
+
+def _is_ours(optimizer: Any) -> bool:
+    return any(is_lazy(p) for group in optimizer.param_groups for p in group["params"][:1])
+
+
+def _begin_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    stepping.optimizer = _is_ours(optimizer)
+
+
+def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """The graph is cut, so that the next step repeats it."""
+    if stepping.optimizer:
+        stepping.optimizer = False
+        runtime.sync(cause="optimizer.step()")
+
+
+def attach() -> None:
+    """Be told of optimizers' steps, and asked before automatic cuts."""
+    alignment.holds.append(_is_under_way)
+    register_optimizer_step_pre_hook(_begin_step)
+    register_optimizer_step_post_hook(_end_step)
