@@ -120,6 +120,12 @@ def _qr(x: Array, *, full: bool) -> tuple[Array, ...]:
     return linalg.qr(x, full_matrices=full)
 
 
+def _permutation(pivots: Array, *, size: int) -> Array:
+    if not size:
+        return jnp.zeros((*pivots.shape[:-1], 0), pivots.dtype)
+    return linalg.lu_pivots_to_permutation(pivots, size)
+
+
 def _slogdet(x: Array) -> tuple[Array, Array]:
     packed, pivots, _ = linalg.lu(x)
     diagonal = _diagonal(packed)
@@ -166,6 +172,8 @@ LOWERINGS.update(
     {
         ops.triangular_solve: inlined(_triangular_solve),
         ops.lu: inlined(linalg.lu),
+        ops.permutation: inlined(_permutation),
+        ops.householder_product: inlined(linalg.householder_product),
         ops.qr: inlined(_qr),
         ops.det: inlined(_det),
         ops.slogdet: inlined(_slogdet),

@@ -109,6 +109,38 @@ def lu(x: TensorType) -> tuple[TensorType, TensorType, TensorType]:
 
 
 @primitive
+def permutation(pivots: TensorType, *, size: int) -> TensorType:
+    """What swapping row i with row `pivots[i]`, one after the other, makes of rows 0 to `size`.
+
+    pivots: s32[…, k], as `lu` gives them, k at most `size`. Result: s32[…, size].
+    Raises: DTypeError, ShapeError. Source: LAPACK laswp.
+    """
+    check_dtype("permutation", frozenset([S32]), pivots)
+    if not pivots.ndim or pivots.shape[-1] > size:
+        raise ShapeError(f"permutation: at most {size} pivots are needed, got {pivots}")
+    return pivots.with_shape((*pivots.shape[:-1], size))
+
+
+@primitive
+def householder_product(x: TensorType, factors: TensorType) -> TensorType:
+    """The first columns of the product of reflections `1 - factor v vᴴ`.
+
+    x: f32 f64 c64 c128[…, m, n], m at least n: below its diagonal, on which ones are meant, column
+    i is the v of reflection i. factors: same dtype and batch, […, k], k at most n. Result: type of
+    x. Raises: DTypeError, ShapeError. Source: LAPACK orgqr.
+    """
+    check_dtype("householder_product", LAPACK, x, factors)
+    batch, rows, columns = _matrices("householder_product", x)
+    fits = factors.ndim and factors.shape[:-1] == batch and factors.shape[-1] <= columns
+    if rows < columns or not fits:
+        raise ShapeError(
+            f"householder_product: a tall matrix and no more factors than columns are needed, "
+            f"got {x} and {factors}"
+        )
+    return x
+
+
+@primitive
 def qr(x: TensorType, *, full: bool = False) -> tuple[TensorType, TensorType]:
     """`q`, with orthonormal columns, and `r`, upper triangular: `q r = x`.
 

@@ -113,6 +113,29 @@ def _lu(x: np.ndarray) -> Results:
     )
 
 
+def _permutation(pivots: np.ndarray, *, size: int) -> np.ndarray:
+    found = np.broadcast_to(np.arange(size, dtype=np.int32), (*pivots.shape[:-1], size)).copy()
+    for i in range(pivots.shape[-1]):
+        other = pivots[..., i : i + 1].astype(np.int64)
+        swapped = np.take_along_axis(found, other, -1)
+        np.put_along_axis(found, other, found[..., i : i + 1].copy(), -1)
+        found[..., i : i + 1] = swapped
+    return found
+
+
+def _householder_product(x: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """The last reflection first, each applied to what there is."""
+    rows, columns = x.shape[-2:]
+    found = np.broadcast_to(np.eye(rows, columns, dtype=x.dtype), x.shape).copy()
+    for i in reversed(range(factors.shape[-1])):
+        v = x[..., i].copy()
+        v[..., :i] = 0
+        v[..., i] = 1
+        across = np.matmul(np.conj(v)[..., None, :], found)
+        found -= factors[..., i, None, None] * v[..., :, None] * across
+    return found
+
+
 def _finite(x: np.ndarray) -> np.ndarray:
     """`x`; NaN and infinity fail before they reach OpenBLAS, which may never come back."""
     if not np.isfinite(x).all():
@@ -152,6 +175,8 @@ REFERENCES.update(
     {
         ops.triangular_solve: _triangular_solve,
         ops.lu: _lu,
+        ops.permutation: _permutation,
+        ops.householder_product: _householder_product,
         ops.qr: lambda x, *, full: tuple(np.linalg.qr(x, "complete" if full else "reduced")),
         ops.det: np.linalg.det,
         ops.slogdet: lambda x: tuple(np.linalg.slogdet(x)),

@@ -104,6 +104,11 @@ def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
     return made if beta == 0 else ops.add(_times(operand(base), beta), made)
 
 
+def _sum_of_products(x: Any, y: Any) -> Node:
+    made: Node = ops.reduce_sum(_bmm(x, y), axes=(0,))
+    return made
+
+
 ROWS: dict[str, Row] = {
     "mm": _mm,
     "bmm": _bmm,
@@ -113,6 +118,7 @@ ROWS: dict[str, Row] = {
     "addmm": _added(_mm),
     "addmv": _added(_mv),
     "baddbmm": _added(_bmm),
+    "addbmm": _added(_sum_of_products),
     "addr": _addr,
 }
 

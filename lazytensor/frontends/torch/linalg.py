@@ -1,4 +1,4 @@
-"""Linear algebra."""
+"""Linear algebra: decompositions by singular values and eigenvectors, and what they solve."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S32, complex_of, real_of
+from lazytensor.core.dtypes import S32, S64, complex_of, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.factorization import adjoint, identity, product
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.tensor import to_cpu
 
 
 def _with_info(op: Op, **attrs: Any) -> Row:
@@ -74,7 +76,86 @@ def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str 
     return made
 
 
+def _lstsq(
+    a: Any, b: Any, rcond: float | None = None, *, driver: str | None = None
+) -> tuple[Node, Node, Node, Node]:
+    """By singular values, whatever driver of LAPACK's is asked for."""
+    matrix, right = operand(a), operand(b)
+    if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
+        raise RuntimeError(
+            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+    vector = right.type.ndim == matrix.type.ndim - 1
+    if vector:
+        right = ops.reshape(right, shape=(*right.type.shape, 1))
+    m, n = matrix.type.shape[-2:]
+    u, s, vh = ops.svd(matrix, full=False)
+    own = s.type.dtype
+    least = float(np.finfo(own).eps) * max(m, n) if rcond is None else rcond
+    last = s.type.ndim - 1
+    bound = ops.reduce_max(s, axes=(last,)) if min(m, n) else filled(s.type.shape[:last], 0, own)
+    bound = ops.reshape(ops.multiply(bound, cast_to(least, own)), shape=(*s.type.shape[:last], 1))
+    counts = ops.greater(s, bound)
+    shares = ops.select(counts, ops.reciprocal(s), cast_to(0.0, own))
+    column = cast_to(ops.reshape(shares, shape=(*shares.type.shape, 1)), matrix.type.dtype)
+    inner = ops.multiply(column, product(adjoint(u), right))
+    found = product(adjoint(vh), inner)
+    rank = ops.reduce_sum(cast_to(counts, S64), axes=(last,))
+    nothing = filled((0,), 0, own)
+    residuals = nothing
+    if m > n and (driver == "gels" or _all_full(rank, n, driver)):
+        apart = ops.abs(ops.subtract(product(matrix, found), right))
+        residuals = ops.reduce_sum(ops.square(apart), axes=(apart.type.ndim - 2,))
+        residuals = ops.reshape(residuals, shape=residuals.type.shape[:-1]) if vector else residuals
+    if vector:
+        found = ops.reshape(found, shape=found.type.shape[:-1])
+    return (
+        found,
+        residuals,
+        filled((0,), 0, S64) if driver == "gels" else rank,
+        s if driver in ("gelsd", "gelss") else nothing,
+    )
+
+
+def _all_full(rank: Node, n: int, driver: str | None) -> bool:
+    """Whether there are residuals: it decides on their shape, and is data. LAPACK's gelsy, which is
+    torch's default, gives none."""
+    return driver not in (None, "gelsy") and bool((to_cpu(rank) == n).all())
+
+
+_TERMS = {4: 15, 8: 24}
+"""Terms of the exponential's series that a norm of 2 needs, by the bytes of a real number."""
+_SQUARINGS = 24
+"""Norms up to 2**25 can be brought down to 2 by so many halvings."""
+
+
+def _matrix_exp(x: Any) -> Node:
+    """The series of a matrix halved until its norm is small, squared as often."""
+    given = operand(x)
+    dtype = given.type.dtype
+    real = real_of(dtype)
+    n, last = given.type.shape[-1], given.type.ndim - 1
+    if not given.type.size:
+        return given
+    norm = ops.reduce_max(ops.reduce_sum(ops.abs(given), axes=(last - 1,)), axes=(last - 1,))
+    often = ops.ceil(ops.log2(ops.multiply(norm, cast_to(0.5, real))))
+    often = ops.clamp(cast_to(0.0, real), often, cast_to(float(_SQUARINGS), real))
+    shape = (*norm.type.shape, 1, 1)
+    factor = ops.reshape(ops.exp2(ops.negate(often)), shape=shape)
+    small = ops.multiply(given, cast_to(factor, dtype))
+    one = identity(given, n, n)
+    found = one
+    for k in range(_TERMS[real.itemsize], 0, -1):  # Horner's rule
+        found = ops.add(one, ops.multiply(product(small, found), cast_to(1 / k, dtype)))
+    for k in range(_SQUARINGS):
+        more = ops.reshape(ops.greater(often, cast_to(float(k), real)), shape=shape)
+        found = ops.select(more, product(found, found), found)
+    return found
+
+
 ROWS: dict[str, Row] = {
+    "linalg_lstsq": _lstsq,
+    "linalg_matrix_exp": _matrix_exp,
     "linalg_cholesky_ex": _cholesky,
     "cholesky": lambda x, upper=False: ops.cholesky(operand(x), lower=not upper),
     "linalg_inv_ex": _with_info(ops.inv_checked),

@@ -61,6 +61,9 @@ def _square(dtype: str, shape: tuple[int, ...]) -> list[Sample]:
 def _rectangular(dtype: str, shape: tuple[int, ...]) -> list[Sample]:
     x = matrix(shape, dtype)
     rows = _rows(ops.lu, (x,)) + _rows(ops.singular_values, (x,))
+    if shape[-2] >= shape[-1]:
+        factors = matrix((*shape[:-2], 2, shape[-1]), dtype)[..., 1, :]
+        rows += _rows(ops.householder_product, (x, factors))
     for full in (True, False):
         rows += _rows(ops.qr, (x,), full=full)
         if dtype in WIDE:
@@ -113,6 +116,11 @@ SAMPLES = [
     *_failing(),
 ]
 
+SAMPLES += [
+    Sample(ops.permutation, (np.array(pivots, np.int32),), {"size": size})
+    for pivots, size in (([2, 1, 3, 3], 4), ([[1, 2], [2, 1]], 3), (np.zeros((2, 0)), 0))
+]
+
 _ONE = [ops.cholesky, ops.eigh, ops.eigvalsh, ops.eig, ops.eigvals, ops.det, ops.slogdet, ops.inv]
 _ANY = [ops.lu, ops.qr, ops.svd, ops.singular_values]
 _PAIR = [ops.solve, ops.triangular_solve]
@@ -126,4 +134,9 @@ REFUSALS = [
     *(Refusal(op, (np.eye(3), np.ones((2, 3))), ShapeError) for op in _PAIR),
     *(Refusal(op, (np.ones((2, 3, 3)), np.ones((3, 3, 1))), ShapeError) for op in _PAIR),
     Refusal(ops.triangular_solve, (np.eye(3), np.eye(3)), ShapeError, {"transpose": "both"}),
+    Refusal(ops.permutation, (np.zeros(3, np.int64),), DTypeError, {"size": 3}),
+    Refusal(ops.permutation, (np.zeros(3, np.int32),), ShapeError, {"size": 2}),
+    Refusal(ops.householder_product, (np.zeros((2, 3)), np.zeros(2)), ShapeError),
+    Refusal(ops.householder_product, (np.zeros((3, 2)), np.zeros(3)), ShapeError),
+    Refusal(ops.householder_product, (np.zeros((3, 2)), np.zeros(2, np.float32)), DTypeError),
 ]
