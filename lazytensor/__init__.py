@@ -16,7 +16,8 @@ from lazytensor.core.errors import (
 )
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
-from lazytensor.core.tracing import explain, sync, trace
+from lazytensor.core.tracing import sync, trace
+from lazytensor.inspection import explain
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""The command line: `lazytensor run · demo · cache · doctor`."""
+"""The command line: `lazytensor run · explain · doctor · demo · cache`."""
 
 from lazytensor.cli.entry import main
 

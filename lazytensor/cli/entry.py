@@ -9,7 +9,7 @@ import click
 import lazytensor
 from lazytensor.cli.launch import Launch
 
-COMMANDS = ("run", "demo", "cache", "doctor")
+COMMANDS = ("run", "explain", "doctor", "demo", "cache")
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 
 

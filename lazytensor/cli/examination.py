@@ -17,10 +17,10 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from lazytensor.cli.advice import advice
-from lazytensor.cli.finding import Finding, findings
-from lazytensor.cli.ledger import Ledger
 from lazytensor.cli.table import seconds
+from lazytensor.inspection.advice import advice
+from lazytensor.inspection.finding import Finding, findings
+from lazytensor.inspection.ledger import Ledger
 
 SLOWEST: Final = 10
 SHOWN: Final = 20

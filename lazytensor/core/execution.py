@@ -11,11 +11,12 @@ import numpy as np
 from lazytensor.core import events, failures, metrics
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import PATIENCE, Entry, cache
+from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
 from lazytensor.core.interpret import apply, interpret
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
-from lazytensor.core.place import Place, user_place
+from lazytensor.core.place import user_place
 from lazytensor.core.program import SLOTS, Cut
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed
@@ -43,7 +44,7 @@ def run(run: Run) -> list[Node] | None:
     has to be computed before `run_on_host`, maybe nothing; else it is None.
     """
     entry, found = run.entry, run.found
-    how, reason, before = "cached", "", run.entry.runs
+    how, new, before = "cached", None, run.entry.runs
     if settings.tier == "interpret":
         _interpret(run)
         return None
@@ -58,34 +59,34 @@ def run(run: Run) -> list[Node] | None:
             needed = _needed_by_host(run)
             if needed is not None:
                 return needed
-            how, reason = _obtain(run)
+            how, new = _obtain(run)
     if how == "cached":
         metrics.count("cache_hits")
     try:
         _execute(run, entry)
     finally:
-        _log(run, how, reason, before)
+        _log(run, how, new, before)
     return None
 
 
-def _log(run: Run, how: str, reason: str, before: int) -> None:
+def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     seconds = time.perf_counter() - run.started
-    size = run.found.program.size
-    events.record(Event(user_place(), run.cause, size, how, reason, seconds, before))
+    program = run.found.program
+    events.record(Event(user_place(), run.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
 
 
-def _obtain(run: Run) -> tuple[str, str]:
+def _obtain(run: Run) -> tuple[str, Change | None]:
     """Make sure of the entry's executable; how it was got, and why it had to be compiled."""
-    entry, found = run.entry, run.found
+    entry = run.entry
     if entry.executable is not None or _load(run):
-        return "loaded from disk", ""
-    reason = _reason(run)
+        return "loaded from disk", None
+    new = _change(run)
     from lazytensor.core import disk
 
-    disk.compile_and_store(entry, run.owned, _places(found))
-    return "compiled", reason
+    disk.compile_and_store(entry, run.owned, entry.program.places)
+    return "compiled", new
 
 
 def _load(run: Run) -> bool:
@@ -94,16 +95,16 @@ def _load(run: Run) -> bool:
     return disk.load(run.entry, run.owned)
 
 
-def _reason(run: Run) -> str:
+def _change(run: Run) -> Change:
     """Why the program is not among the compiled ones."""
-    entry, found = run.entry, run.found
+    entry, program = run.entry, run.found.program
     if entry.history.changes:
-        return "a scalar or a slice start changed and became data"
+        return scalar_change(program, entry.history, run.packed)
     if entry.disowned == PATIENCE:
-        return "an input is no longer shared, and its memory is used for a result"
-    known = [e.program for e in cache.entries()[-64:] if e.executable is not None]
-    reason = events.difference(found.program, found.nodes, known)
-    return f"{reason}; interpreted {entry.runs} times before" if entry.runs else reason
+        text = "an input is no longer shared, and its memory is used for a result"
+        return Change(DONATION, text)
+    known = [e.program for e in cache.entries()[-events.NEAREST :] if e is not entry]
+    return change(program, known)
 
 
 def _interpret(run: Run) -> None:
@@ -122,7 +123,7 @@ def _interpret(run: Run) -> None:
         failures.warn(run.found, program.outputs, values)
         _raise_first(failed)
     finally:
-        _log(run, "interpreted", "", before)
+        _log(run, "interpreted", None, before)
 
 
 def _execute(run: Run, entry: Entry) -> None:
@@ -230,13 +231,8 @@ def run_on_host(run: Run) -> None:
                 part.settle(result[part.attrs[0]])
         else:
             node.settle(result)
-    _log(run, ON_HOST, "", run.entry.runs)
+    _log(run, ON_HOST, None, run.entry.runs)
 
 
 def _host_operand(node: Node) -> np.ndarray:
     return np.asarray(node.value, node.type.dtype) if node.op in SLOTS else on_host(node.value)
-
-
-def _places(found: Cut) -> list[Place | None]:
-    """Where each instruction was recorded."""
-    return [None if node is None else node.place for node in found.nodes]

@@ -18,6 +18,7 @@ import numpy as np
 from lazytensor.core.dtypes import DTypes, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Input, Node, Signature
+from lazytensor.core.place import user_place
 from lazytensor.core.recorder import thread
 from lazytensor.core.types import ResultType, TensorType, tensor_type
 
@@ -227,7 +228,9 @@ _STARTS: Final = [tensor_type(np.dtype(np.int64), (n,)) for n in range(65)]
 def leaf(value: Any, type: TensorType | None = None) -> Node:
     """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
     thread.recorder.fuses = False
-    return Input(PARAMETER, type or tensor_type(value.dtype, value.shape), value)
+    made = Input(PARAMETER, type or tensor_type(value.dtype, value.shape), value)
+    made.place = user_place()
+    return made
 
 
 def scalar(value: bool | int | float | complex, dtype: np.dtype) -> Node:

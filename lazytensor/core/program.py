@@ -19,6 +19,7 @@ import numpy as np
 from lazytensor.core.dtypes import short_name
 from lazytensor.core.node import Input, Node
 from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op
+from lazytensor.core.place import Place
 from lazytensor.core.types import TensorType
 
 _by_serial = attrgetter("serial")
@@ -33,7 +34,12 @@ class Program:
 
     `multiple` says whether the traced function gave several results (composites with one do not);
     `constants` are the slots' values where the program is a composite's body: there they are fixed.
+    `places` and `cut_at` are no part of its identity: where each instruction was recorded, and
+    what line asked for its results, the first time that it was met.
     """
+
+    places: tuple[Place | None, ...] = ()
+    cut_at: Place | None = None
 
     def __init__(
         self,
@@ -184,6 +190,13 @@ class Cut(NamedTuple):
     nodes: list[Node | None]
     leaves: list[Node]
     slots: list[Any]
+
+    def places(self) -> tuple[Place | None, ...]:
+        """Where each instruction was recorded; of a parameter, where its array was."""
+        leaves = iter(self.leaves)
+        lines = zip(self.nodes, self.program.instructions, strict=True)
+        recorded = (next(leaves) if line[0] is PARAMETER else node for node, line in lines)
+        return tuple(None if node is None else node.place for node in recorded)
 
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:

@@ -29,6 +29,7 @@ from lazytensor.core.cache import cache
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Input, Node, Signature, has_several, nodes_made
 from lazytensor.core.op import PARAMETER, element, elements
+from lazytensor.core.place import user_place
 from lazytensor.core.program import SLOTS, collect, cut
 from lazytensor.core.recorder import thread
 from lazytensor.core.slots import pack
@@ -119,6 +120,8 @@ def _compute(outputs: list[Node], cause: str) -> None:
                 continue
             owned = _owned(found.leaves, edges)
             entry = cache.find(found.program)
+            if entry.program is found.program:  # it is new
+                entry.program.places, entry.program.cut_at = found.places(), user_place()
             found = found._replace(program=entry.program)  # it knows its layout already
             packed = pack(entry.program, found.slots)
             entry.observe(packed, owned)

@@ -1,4 +1,4 @@
-"""What a user calls on the core: `sync`, `trace`, `explain`."""
+"""What a user calls on the core: `sync` and `trace`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core import events, runtime
+from lazytensor.core import runtime
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
 
@@ -34,12 +34,9 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     outputs = list(_nodes([result]))
     if not outputs:
         raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")
-    return cut(reachable(outputs), outputs).program
-
-
-def explain() -> str:
-    """Each cut since the start (or `metrics.reset`): where, why, and what was compiled and why."""
-    return events.report()
+    found = cut(reachable(outputs), outputs)
+    found.program.places = found.places()
+    return found.program
 
 
 def _lazy(value: Any) -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from lazytensor.cli import advice, setup
+from lazytensor.cli import setup
 from lazytensor.cli.setup import within
 from lazytensor.core.settings import settings
+from lazytensor.inspection import advice
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[[dict[str, str]], Path]
@@ -51,10 +52,27 @@ COMPILED = """
 
     x = np.linspace(0.0, 1.0, 40)
     np.sin(x).tolist()  # first
+    square = np.tan(np.outer(x, x))
+    row = square[0] + 1
+    square.tolist()
     for n in (10, 20):
         np.cos(np.ones(n)).tolist()  # shape
-    square = np.tan(np.outer(x, x))
-    square.tolist()
+    for dtype in (np.float32, np.float64):
+        np.cos(np.ones(7, dtype)).tolist()  # dtype
+    for n in (2, 3):
+        y = x
+        for _ in range(n):
+            y = np.log1p(y)
+        y.tolist()  # loop
+    for parts in ([x], [x, row]):
+        y = x
+        for part in parts:
+            y = np.log2(y + part)
+        y.tolist()  # input
+    longer = np.zeros(3)
+    for n in range(3):
+        longer = np.concatenate([longer, x])
+        longer.tolist()  # growth
     for axis in (0, 1):
         square.sum(axis=axis).tolist()  # attribute
     for more in (False, True):

@@ -90,9 +90,9 @@ def test_the_core_runs_where_nothing_else_can_be_imported() -> None:
         from lazytensor.core.op import leaf
         from lazytensor.core.runtime import fetch
         print(fetch(ops.reduce_sum(ops.exp(leaf(np.zeros(3))), axes=(0,))))
-        print(lazytensor.metrics.snapshot()["interpreted"], lazytensor.explain()[:10].strip())
+        print(lazytensor.metrics.snapshot()["interpreted"], str(lazytensor.explain())[:13])
     """
-    assert run(program).stdout.split() == ["3.0", "1", "1", "×", "o"]
+    assert run(program).stdout.split() == ["3.0", "1", "1", "program", "run"]
 
 
 def test_the_lazy_numpy_imports_neither_jax_nor_the_command_line() -> None:

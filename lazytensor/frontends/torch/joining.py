@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lazytensor.core import ops
+from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.errors import DataError
 from lazytensor.core.node import Node
@@ -103,6 +103,8 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
             continue
         place = operand(index)
         if place.type.dtype is BOOL or index.dtype.itemsize == 1:
+            if place.value is None:
+                runtime.sync(place, cause="boolean mask")
             host = to_cpu(place).bool().nonzero(as_tuple=True)
             for line in host:
                 axes.append(axis)

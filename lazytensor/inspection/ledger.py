@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Final
 
 from lazytensor.core import cache, events, metrics
+from lazytensor.core.change import change
 from lazytensor.core.events import Event, Fallback
 from lazytensor.core.place import is_hidden
 from lazytensor.core.settings import settings
@@ -34,8 +35,9 @@ PARTS: Final = {
 class Tally:
     """What one line caused.
 
-    `cuts` by cause, `ways` in which their programs were run, `reasons` for compiles, `new`:
-    programs interpreted for the first time, by what is new in them. `foreign`: files of installed
+    `cuts` by cause, `ways` in which their programs were run, `reasons` for compiles and kinds of
+    `changes` behind them, `new`: programs interpreted for the first time, by the kind of what is
+    new in them. `foreign`: files of installed
     packages that the line called and that asked for values. `parts`: `seconds` by what they were
     spent on; `other` is what no timer has: the import of jax, nearly all of it.
     """
@@ -45,6 +47,7 @@ class Tally:
     cuts: Counter[str] = field(default_factory=Counter)
     ways: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
     new: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
     foreign: Counter[str] = field(default_factory=Counter)
@@ -54,7 +57,7 @@ class Tally:
         self.seconds += other.seconds
         for part, seconds in other.parts.items():
             self.parts[part] += seconds
-        for name in ("cuts", "ways", "reasons", "new", "fallbacks", "foreign"):
+        for name in ("cuts", "ways", "reasons", "changes", "new", "fallbacks", "foreign"):
             getattr(self, name).update(getattr(other, name))
 
 
@@ -82,7 +85,7 @@ class Ledger:
             settings.wait = waited
 
     def _hear(self, event: Event | Fallback) -> None:
-        frame, foreign = _users(sys._getframe(2))
+        frame, foreign = own_frame(sys._getframe(2))
         site = None if frame is None else (frame.f_code, frame.f_lasti)
         tally = self.sites.get(site)
         if tally is None:
@@ -99,10 +102,11 @@ class Ledger:
     def _book(self, tally: Tally, event: Event) -> None:
         tally.cuts[event.cause] += 1
         tally.ways[event.how] += 1
-        if event.reason:
+        if event.change is not None:
             tally.reasons[event.reason] += 1
+            tally.changes[event.change.kind] += 1
         elif event.how == "interpreted" and not event.runs:
-            tally.new[_novelty()] += 1
+            tally.new[_novelty(event)] += 1
         timed = 0.0
         for timer, part in PARTS.items():
             spent = metrics.seconds[timer] - self._timers.get(timer, 0.0)
@@ -112,7 +116,7 @@ class Ledger:
         tally.parts["other"] += max(0.0, event.seconds - timed)
 
 
-def _users(frame: FrameType | None) -> tuple[FrameType | None, str | None]:
+def own_frame(frame: FrameType | None) -> tuple[FrameType | None, str | None]:
     """The innermost frame of the user's own files, and the file of one inside it that is not."""
     first = foreign = None
     while frame is not None:
@@ -125,9 +129,7 @@ def _users(frame: FrameType | None) -> tuple[FrameType | None, str | None]:
     return first, None
 
 
-def _novelty() -> str:
-    """What sets the program found last apart from those found before it."""
+def _novelty(event: Event) -> str:
+    """The kind of what sets a program apart from those that were found before it."""
     known = [entry.program for entry in cache.cache.entries()[-NEAREST - 1 :]]
-    if len(known) < 2:
-        return ""
-    return events.difference(known[-1], [None] * len(known[-1].instructions), known[:-1])
+    return change(event.program, known).kind

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from lazytensor.cli.ledger import Site, Tally
-from lazytensor.cli.source import Source, source
+from lazytensor.inspection.ledger import Site, Tally
+from lazytensor.inspection.source import Source, source
 
 SILENT = {"automatic cut", "sync()"}
 """Causes of cuts that are no observation of a value."""

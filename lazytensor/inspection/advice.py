@@ -5,20 +5,20 @@ The first row that applies of each group is given.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from lazytensor.cli.finding import Finding
+from lazytensor.core import change
+from lazytensor.inspection.asking import CONVERSIONS, SHOWS
+from lazytensor.inspection.finding import Finding
 
 MANY: Final = 8
 """Times after which something is not by the way."""
-CONVERSIONS: Final = {"float", "int", "bool", "complex", "item", "tolist", "round", "asarray"}
-SHOWS: Final = {"print", "format", "str", "repr", "write", "info", "debug", "warning"}
+HINT: Final = " The first line of `help({name})` says whether it is."
 
 
 class Row(NamedTuple):
-    """Where it applies, and the advice; `{name}` stands for the names of NumPy's functions."""
+    """Where it applies, and the advice; `{name}` stands for the names of the functions."""
 
     name: str
     applies: Callable[[Finding], bool]
@@ -33,7 +33,7 @@ def _again(finding: Finding) -> bool:
     return finding.observations > 1
 
 
-def _calls(finding: Finding, names: set[str]) -> bool:
+def _calls(finding: Finding, names: frozenset[str]) -> bool:
     return _reads(finding) and not names.isdisjoint(finding.source.called)
 
 
@@ -42,25 +42,15 @@ def _element(finding: Finding) -> bool:
     return finding.observations >= MANY and (source.varies or source.iterated)
 
 
-def _says(pattern: str) -> Callable[[Finding], bool]:
-    """Whether reasons for compiles, or what was new in programs that came often, read so.
-
-    Not the first at a line: what was cut there first has nothing to be compared with.
-    """
-    compiled = re.compile(pattern)
+def _changed(*kinds: str) -> Callable[[Finding], bool]:
+    """Whether compiles, or programs that came often and were interpreted, changed so."""
 
     def applies(finding: Finding) -> bool:
-        new = list(finding.tally.new.elements())
-        reasons = [*finding.tally.reasons.elements()][1:] + (new[1:] if len(new) >= MANY else [])
-        return any(compiled.search(reason) for reason in reasons)
+        tally = finding.tally
+        often = tally.new if tally.new.total() >= MANY else ()
+        return any(kind in tally.changes or kind in often for kind in kinds)
 
     return applies
-
-
-def _said(pattern: str) -> Callable[[Finding], bool]:
-    """The same with the first."""
-    compiled = re.compile(pattern)
-    return lambda finding: any(compiled.search(reason) for reason in finding.tally.reasons)
 
 
 OBSERVATIONS: Final = (
@@ -78,8 +68,8 @@ OBSERVATIONS: Final = (
     Row(
         "host",
         lambda f: _again(f) and bool(f.computed),
-        "{name} needs values, and NumPy computes it; what was recorded before is computed first. "
-        "Call it once, after the loop, or write it with lazy functions: sums of `np.where`, "
+        "{name} needs values, and is computed on the host; what was recorded before is computed "
+        "first. Call it once, after the loop, or write it with lazy functions: sums of `np.where`, "
         "products with a table of flags.",
     ),
     Row(
@@ -121,36 +111,59 @@ OBSERVATIONS: Final = (
 
 COMPILES: Final = (
     Row(
+        "growth",
+        _changed(change.GROWTH),
+        "An array grows each time round, and each length is a program of its own. Make it as long "
+        "as it will be, fill it from the front (`cache[i] = x`), and mask what is not there yet.",
+    ),
+    Row(
         "shape",
-        _says(r" of type \S+\[.* instead of "),
-        "Shapes or dtypes change: each is a program of its own. Keep one shape (the largest, "
-        "padded, and a mask), or round lengths up to a few sizes.",
+        _changed(change.SHAPE),
+        "Shapes change: each is a program of its own. Keep one shape (the largest, padded, and a "
+        "mask), or round lengths up to a few sizes.",
+    ),
+    Row(
+        "dtype",
+        _changed(change.DTYPE),
+        "The dtype changes: each is a program of its own. Convert once, where the data come in.",
     ),
     Row(
         "attribute",
-        _says(r" with .* instead of .*"),
+        _changed(change.ATTRIBUTE),
         "A static argument (an axis, a shape, a slice's length) changes: each is a program of its "
         "own. Keep it the same, or make it data: `np.roll(x, n)`, `x[i : i + 4]` are.",
     ),
     Row(
+        "loop",
+        _changed(change.LOOP),
+        "A Python loop goes round a different number of times before the cut. Go round as often "
+        "each time, or end the program after each round with a test or `lazytensor.sync()`.",
+    ),
+    Row(
+        "input",
+        _changed(change.INPUT),
+        "More or fewer arrays take part: a layer added, or a list of another length. Compiled once "
+        "for each number; stack them into one array if it changes often.",
+    ),
+    Row(
         "structure",
-        _says(r"operations (more|fewer)|\w+ instead of \w+|of other operands"),
-        "Other operations than last time: a Python branch or a loop of another length. "
-        "Choose with `np.where`, and go round as often each time.",
+        _changed(change.BRANCH, change.OPERANDS),
+        "Other operations than last time: a Python branch. Choose with `np.where`, or have both "
+        "ways seen early: each is compiled once.",
     ),
     Row(
         "live",
-        _says(r"is (live|dead) now|live in another order"),
+        _changed(change.LIVE),
         "The same operations, but other results are kept. `del` the names that are not needed.",
     ),
     Row(
         "shared",
-        _said("no longer shared|other donations"),
+        _changed(change.DONATION),
         "Nothing to do: compiled once more, so that an input's memory is used for a result.",
     ),
     Row(
         "scalar",
-        _said("a scalar or a slice start changed"),
+        _changed(change.SCALAR),
         "Nothing to do: numbers that vary cost a program two more compiles at the most.",
     ),
     Row(
@@ -164,8 +177,8 @@ FALLBACKS: Final = (
     Row(
         "fallback",
         lambda f: f.tally.fallbacks.total() > 0,
-        "{name}: NumPy computes it. Call it once, on whole arrays, outside of loops; or write it "
-        "with functions that are lazy (the first line of `help({name})` says whether one is).",
+        "{name}: computed on the host, by the framework itself. Call it once, on whole arrays, "
+        "outside of loops; or write it with functions that are lazy.{hint}",
     ),
 )
 
@@ -193,4 +206,6 @@ def rows(finding: Finding) -> list[Row]:
 def advice(finding: Finding) -> dict[str, str]:
     """What to write instead, by the name of the row."""
     name = ", ".join([*finding.tally.fallbacks, *finding.computed])
-    return {row.name: row.text.replace("{name}", name) for row in rows(finding)}
+    hint = HINT.replace("{name}", name) if name.startswith("numpy.") else ""
+    texts = {row.name: row.text.replace("{hint}", hint) for row in rows(finding)}
+    return {row: text.replace("{name}", name) for row, text in texts.items()}

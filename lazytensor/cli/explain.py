@@ -1,0 +1,72 @@
+"""`lazytensor explain`: why a script's graph was cut and compiled, line by line."""
+
+import json
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from lazytensor.cli.launch import Launch
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it to a file.")
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def explain(
+    script: str, arguments: tuple[str, ...], module: bool, json_file: Path | None
+) -> Launch:
+    """Run SCRIPT, and say what cut its graph, what was compiled, and what had changed.
+
+    A script that imports lazytensor itself is run as it is; any other with lazy NumPy in the place
+    of NumPy, as `lazytensor run` does.
+    """
+    plain = imports_lazytensor(script, module=module)
+    return Launch(script, arguments, module, plain, 1, None, partial(explained, json_file))
+
+
+def imports_lazytensor(script: str, *, module: bool) -> bool:
+    """Whether the file of the script has an import of lazytensor."""
+    import ast
+    import importlib.util
+
+    try:
+        if module:
+            spec = importlib.util.find_spec(script)
+            script = str(spec.origin) if spec is not None else ""
+        tree = ast.parse(Path(script).read_bytes())
+    except (OSError, SyntaxError, ValueError, ImportError):
+        return False  # running it says what is wrong with it
+    names = [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
+    names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    return any(name.split(".")[0] == "lazytensor" for name in names)
+
+
+@contextmanager
+def explained(record: Path | None) -> Iterator[None]:
+    """Watch what runs in the block, and explain it, whatever ends it."""
+    from lazytensor.core.events import KEPT, Event, Fallback, listeners
+    from lazytensor.inspection.explanation import Explanation, Happened
+    from lazytensor.inspection.ledger import own_frame
+
+    happened: deque[Happened] = deque(maxlen=KEPT)
+
+    def hear(event: Event | Fallback) -> None:
+        frame, _ = own_frame(sys._getframe(1))
+        happened.append((event, None if frame is None else (frame.f_code, frame.f_lasti)))
+
+    listeners.append(hear)
+    try:
+        yield
+    finally:
+        listeners.remove(hear)
+        found = Explanation(happened)
+        if record is not None:
+            record.write_text(json.dumps(found.record(), indent=1))
+        sys.stdout.flush()
+        print(f"lazytensor explain: {found}", file=sys.__stdout__)
