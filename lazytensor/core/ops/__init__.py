@@ -121,6 +121,9 @@ from lazytensor.core.ops.movement import (
 from lazytensor.core.ops.neural import (
     add_product,
     add_quotient,
+    batch_norm,
+    batch_norm_backward,
+    channel_moments,
     gelu,
     gelu_backward,
     layer_norm,

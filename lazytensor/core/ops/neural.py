@@ -140,6 +140,72 @@ def layer_norm_backward(
     return _narrow(found, x), _narrow(of_weight, x), _narrow(of_bias, x)
 
 
+def _others(x: Node, axis: int) -> tuple[int, ...]:
+    return tuple(i for i in range(x.type.ndim) if i != axis)
+
+
+def _along(line: Node, like: Node, axis: int) -> Node:
+    """A line of `axis`, to be broadcast over the others."""
+    shape = tuple(n if i == axis else 1 for i, n in enumerate(like.type.shape))
+    found: Node = reshape(line, shape=shape)
+    return found
+
+
+@composite
+def channel_moments(x: Node, *, axis: int) -> tuple[Node, Node]:
+    """The mean and the variance over all axes but `axis`.
+
+    x: floats. Result: twice f32, or f64 if x is; the length of the axis. Raises: DTypeError.
+    """
+    wide, axes = _wide("channel_moments", x), _others(x, axis)
+    mean = _mean_kept(wide, axes)
+    spread = _mean_kept(square(subtract(wide, mean)), axes)
+    shape = (x.type.shape[axis],)
+    return reshape(mean, shape=shape), reshape(spread, shape=shape)
+
+
+@composite
+def batch_norm(x: Node, mean: Node, scale: Node, *scaling: Node, axis: int) -> Node:
+    """`x` less a mean, times a scale, times a weight, plus a bias, each a line along `axis`.
+
+    x: floats. mean, scale: f32, or f64 if x is. scaling: weight and bias, either or both (the
+    weight first), floats. Result: type of x. Raises: DTypeError, ShapeError.
+    Source: Ioffe and Szegedy, arXiv 1502.03167.
+    """
+    wide = _wide("batch_norm", x)
+    factor, lines = scale, [_wide("batch_norm", line) for line in scaling]
+    if lines:
+        factor = multiply(factor, lines[0])
+    found = multiply(subtract(wide, _along(mean, x, axis)), _along(factor, x, axis))
+    if len(lines) > 1:
+        found = add(found, _along(lines[1], x, axis))
+    return _narrow(found, x)
+
+
+@composite
+def batch_norm_backward(
+    grad: Node, x: Node, mean: Node, scale: Node, *weight: Node, axis: int, fixed: bool
+) -> tuple[Node, Node, Node]:
+    """The gradients of `batch_norm` times `grad`: of x, of the weight, of the bias.
+
+    grad, x, mean, scale: as `batch_norm` had them. weight: if there was one. `fixed`: mean and
+    scale are no functions of x. Result: type of x; twice the dtype of mean, its length.
+    Raises: DTypeError, ShapeError.
+    """
+    wide, axes = _wide("batch_norm_backward", x), _others(x, axis)
+    given = _wide("batch_norm_backward", grad)
+    normal = multiply(subtract(wide, _along(mean, x, axis)), _along(scale, x, axis))
+    of_bias = reduce_sum(given, axes=axes)
+    of_weight = reduce_sum(multiply(given, normal), axes=axes)
+    factor = multiply(scale, _wide("batch_norm_backward", weight[0])) if weight else scale
+    inner = given
+    if not fixed:
+        count = scalar(math.prod(x.type.shape[i] for i in axes), wide.type.dtype)
+        inner = subtract(inner, _along(divide(of_bias, count), x, axis))
+        inner = subtract(inner, multiply(normal, _along(divide(of_weight, count), x, axis)))
+    return _narrow(multiply(inner, _along(factor, x, axis)), x), of_weight, of_bias
+
+
 @composite
 def softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
     """The gradient of `softmax`, whose result was `y`, times `grad`: floats of one type.

@@ -8,11 +8,17 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, operand, result_dtype
+from lazytensor.frontends.torch.tensor import is_lazy, value
 
 
-def _pair(x: Any, y: Any, ndim: int | None = None) -> tuple[Node, Node]:
-    first, second = operand(x), operand(y)
+def _given(x: Any) -> Any:
+    """An operand: torch leaves it to matrix products to conjugate what is marked for it."""
+    return value(x) if is_lazy(x) else operand(x)
+
+
+def _pair(x: Any, y: Any) -> tuple[Node, Node]:
+    first, second = _given(x), _given(y)
     if first.type.dtype != second.type.dtype:
         names = [_name(t) for t in (x, y)]
         raise RuntimeError(
@@ -91,17 +97,24 @@ def _added(product: Row) -> Row:
         made = _times(product(x, y), alpha)
         if beta == 0:
             return made
-        return ops.add(_times(operand(base), beta), made)
+        return ops.add(_times(_given(base), beta), made)
 
     return row
 
 
 def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
-    outer = ops.dot_general(operand(x), operand(y))
-    if outer.type.dtype is BOOL:
-        raise RuntimeError("addr: bool is not supported")
-    made = _times(outer, alpha)
-    return made if beta == 0 else ops.add(_times(operand(base), beta), made)
+    old, first, second = _given(base), _given(x), _given(y)
+    dtype = result_dtype(old, first, second)
+    old, first, second = (cast_to(t, dtype) for t in (old, first, second))
+    column = ops.reshape(first, shape=(first.type.size, 1))
+    made: Node
+    if dtype is BOOL:
+        outer = ops.and_(ops.and_(column, second), cast_to(alpha, BOOL))
+        made = outer if not beta else ops.or_(old, outer)
+        return made
+    outer = _times(ops.multiply(column, second), alpha)
+    made = outer if beta == 0 else ops.add(_times(old, beta), outer)
+    return made
 
 
 def _sum_of_products(x: Any, y: Any) -> Node:

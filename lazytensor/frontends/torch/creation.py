@@ -99,6 +99,8 @@ def _sized_like(value: Any) -> Row:
 
 
 def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
+    if dtype is torch.int64:
+        start, end, step = (int(x) for x in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:

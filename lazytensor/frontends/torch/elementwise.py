@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -82,7 +81,7 @@ def _same(op: Callable[[Node, Node], Node]) -> Row:
     return lambda x, y: op(*promoted(x, y))
 
 
-def _floating(op: Op) -> Row:
+def on_floats(op: Op) -> Row:
     return lambda x: op(*floating(x))
 
 
@@ -216,6 +215,21 @@ def _nan_to_num(x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None)
     return ops.select(ops.is_nan(made), cast_to(nan or 0.0, dtype), bounded)
 
 
+def _signbit(x: Any) -> Node:
+    made = operand(x)
+    if made.type.dtype.kind in "bu":
+        return _flags(x, ops.is_nan, False)
+    if is_inexact(made.type.dtype):
+        return ops.sign_bit(made)
+    return ops.less(made, cast_to(0, made.type.dtype))
+
+
+def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
+    made = operand(x)
+    filling = cast_to(operand(value), made.type.dtype)
+    return ops.select(operand(mask), filling, made)
+
+
 ROWS: dict[str, Row] = {
     "div.Tensor_mode": _divide_mode,
     "div.Scalar_mode": _divide_mode,
@@ -231,7 +245,6 @@ ROWS: dict[str, Row] = {
     "atan2": lambda x, y: ops.atan2(*floating(x, y)),
     "copysign.Tensor": lambda x, y: ops.copysign(*floating(x, y)),
     "copysign.Scalar": lambda x, y: ops.copysign(*floating(x, y)),
-    "xlogy.Tensor": lambda x, y: _xlogy(x, y),
     "logical_and": _logical(ops.and_),
     "logical_or": _logical(ops.or_),
     "logical_xor": _logical(ops.xor),
@@ -249,74 +262,20 @@ ROWS: dict[str, Row] = {
     "clamp_max.Tensor": lambda x, high: _clamp(x, None, high),
     "isnan": lambda x: _flags(x, ops.is_nan, False),
     "isinf": lambda x: _flags(x, ops.is_inf, False),
-    "signbit": lambda x: _signbit(x),
+    "signbit": _signbit,
     "addcmul": addcmul,
     "addcdiv": addcdiv,
     "lerp.Scalar": lerp,
     "lerp.Tensor": lerp,
     "nan_to_num": _nan_to_num,
     "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
-    "masked_fill.Scalar": lambda x, mask, value: _masked_fill(x, mask, value),
-    "masked_fill.Tensor": lambda x, mask, value: _masked_fill(x, mask, value),
+    "masked_fill.Scalar": _masked_fill,
+    "masked_fill.Tensor": _masked_fill,
     "polar": lambda r, a: ops.complex_(
         ops.multiply(operand(r), ops.cos(operand(a))), ops.multiply(operand(r), ops.sin(operand(a)))
     ),
     "complex": lambda r, i: ops.complex_(operand(r), operand(i)),
-    "special_zeta": lambda x, y: ops.zeta(*floating(x, y)),
-    "special_i1e": _floating(ops.bessel_i1e),
-    "polygamma": lambda n, x: _polygamma(n, x),
-    "round.decimals": lambda x, *, decimals=0: _round(x, decimals),
-    "angle": lambda x: _angle(x),
 }
-
-
-def _xlogy(x: Any, y: Any) -> Node:
-    first, second = floating(x, y)
-    zero = cast_to(0.0, first.type.dtype)
-    product = ops.multiply(first, ops.log(second))
-    found = ops.select(ops.equal(first, zero), zero, product)
-    return ops.select(ops.is_nan(second), second, found)
-
-
-def _polygamma(n: int, x: Any) -> Node:
-    (given,) = floating(x)
-    if n == 0:
-        return ops.digamma(given)
-    return ops.polygamma(cast_to(n, given.type.dtype), given)
-
-
-def _round(x: Any, decimals: int) -> Node:
-    given = operand(x)
-    if not is_inexact(given.type.dtype):
-        return given
-    scale = cast_to(10.0 ** abs(decimals), given.type.dtype)
-    if decimals < 0:
-        return ops.multiply(ops.round_even(ops.divide(given, scale)), scale)
-    return ops.divide(ops.round_even(ops.multiply(given, scale)), scale)
-
-
-def _angle(x: Any) -> Node:
-    (given,) = floating(x)
-    if given.type.dtype.kind == "c":
-        return ops.atan2(ops.imag(given), ops.real(given))
-    zero = cast_to(0.0, given.type.dtype)
-    made = ops.select(ops.less(given, zero), cast_to(math.pi, given.type.dtype), zero)
-    return ops.select(ops.is_nan(given), given, made)
-
-
-def _signbit(x: Any) -> Node:
-    made = operand(x)
-    if made.type.dtype.kind in "bu":
-        return _flags(x, ops.is_nan, False)
-    if is_inexact(made.type.dtype):
-        return ops.sign_bit(made)
-    return ops.less(made, cast_to(0, made.type.dtype))
-
-
-def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
-    made = operand(x)
-    filling = cast_to(operand(value), made.type.dtype)
-    return ops.select(operand(mask), filling, made)
 
 
 scaled_add = _scaled(ops.add, ops.or_)
@@ -330,7 +289,7 @@ HOTTEST = {
 MADE: dict[str, Row] = {
     "div.Tensor": divide,
     **{name: _same(op) for name, op in (SAME | COMPARED).items()},
-    **{name: _floating(op) for name, op in FLOATING.items()},
+    **{name: on_floats(op) for name, op in FLOATING.items()},
     **{name: _rounded(op) for name, op in ROUNDED.items()},
     **{name: _kept(op) for name, op in KEPT.items()},
     **ROWS,

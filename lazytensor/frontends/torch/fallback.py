@@ -71,22 +71,24 @@ def _kernel(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
-    """What torch's decomposition of `op`, or of its functional form, makes of the arguments."""
+    """What torch's decomposition of `op`, or of its functional form, makes of the arguments.
+
+    A decomposition never gets `out=`: some convert it as they do operands, and write to the copy.
+    """
     table = _decompositions()
-    body = table.get(op)
-    if body is not None:
-        try:
-            return body(*args, **kwargs)
-        except (NotImplementedError, AssertionError, AttributeError):
-            _refused.add(op)
-            return NotImplemented  # it asks for what our tensors have not, strides for one
-    plain = _functional_form(op)
-    if plain is None or plain not in table:
+    outs = [a.name for a in op._schema.arguments if a.is_out]
+    plain = op if op in table and not outs else _functional_form(op)
+    if plain not in table:
         return NotImplemented
-    outs = [kwargs.pop(a.name) for a in op._schema.arguments if a.is_out]
-    made = table[plain](*args, **kwargs)
+    targets = [kwargs.pop(name) for name in outs] or [args[0]]
+    try:
+        made = table[plain](*args, **kwargs)
+    except (NotImplementedError, AssertionError, AttributeError):
+        _refused.add(op)
+        return NotImplemented  # it asks for what our tensors have not
+    if plain is op:
+        return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
-    targets = outs or [args[0]]
     for target, result in zip(targets, results, strict=True):
         give(target, node(result))
     return targets[0] if len(targets) == 1 else tuple(targets)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S32, S64, complex_of, real_of
+from lazytensor.core.dtypes import BF16, F16, F32, S32, S64, complex_of, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.factorization import adjoint, identity, product
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
-from lazytensor.frontends.torch.tensor import to_cpu
+from lazytensor.frontends.torch.tensor import to_cpu, value
 
 
 def _with_info(op: Op, **attrs: Any) -> Row:
@@ -64,7 +64,8 @@ def _wide(x: Any) -> Node:
 def _solve_triangular(
     a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Node:
-    return _triangular(operand(a), operand(b), upper, left, unitriangular)
+    # Torch leaves it to this kernel to conjugate what is marked for it.
+    return _triangular(value(a), value(b), upper, left, unitriangular)
 
 
 def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str = "") -> Node:
@@ -132,6 +133,8 @@ _SQUARINGS = 24
 def _matrix_exp(x: Any) -> Node:
     """The series of a matrix halved until its norm is small, squared as often."""
     given = operand(x)
+    if given.type.dtype in (F16, BF16):
+        return cast_to(_matrix_exp(cast_to(given, F32)), given.type.dtype)
     dtype = given.type.dtype
     real = real_of(dtype)
     n, last = given.type.shape[-1], given.type.ndim - 1

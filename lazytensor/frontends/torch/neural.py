@@ -10,6 +10,7 @@ from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.creation import bernoulli, filled
+from lazytensor.frontends.torch.elementwise import multiply
 from lazytensor.frontends.torch.joining import checked
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
@@ -165,9 +166,7 @@ def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
 
 
 def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
-    given = operand(grad)
-    kept = cast_to(operand(mask), given.type.dtype)
-    made: Node = ops.multiply(ops.multiply(given, kept), _number(scale, given))
+    made: Node = multiply(multiply(operand(grad), operand(mask)), scale)
     return made
 
 

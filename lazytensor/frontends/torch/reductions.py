@@ -164,8 +164,22 @@ def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Node:
     given = operand(x)
     given = given if is_inexact(given.type.dtype) else cast_to(given, default_float())
     axes = axes_of(dim, given.type.ndim)
+    if given.type.dtype.kind == "c":
+        return _complex_logsumexp(given, axes, keepdim)
     made: Node = ops.logsumexp(given, axes=axes, keepdims=bool(keepdim))
     return made
+
+
+def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
+    if not x.type.size:
+        total = ops.reduce_sum(x, axes=axes)
+        return kept(ops.log(total), x, axes, keepdim)
+    most = ops.reduce_max(ops.real(x), axes=axes)
+    finite = ops.select(ops.is_finite(most), most, cast_to(0.0, most.type.dtype))
+    shift = cast_to(finite, x.type.dtype)
+    powers = ops.exp(ops.subtract(x, kept(shift, x, axes, True)))
+    made = ops.add(ops.log(ops.reduce_sum(powers, axes=axes)), shift)
+    return kept(made, x, axes, keepdim)
 
 
 ROWS: dict[str, Row] = {

@@ -70,8 +70,35 @@ SAMPLES += [
     for dtype in FLOATS
     for op, n in ((ops.lerp, 2), (ops.add_product, 3), (ops.add_quotient, 3))
 ]
+for _dtype in FLOATS:
+    _lines = [np.abs(_x(_wide(_dtype), 3)) for _ in range(4)]
+    _rows = (
+        (ops.channel_moments, 1, 0, {}),
+        (ops.batch_norm, 1, 2, {}),
+        (ops.batch_norm, 1, 4, {}),
+        (ops.batch_norm_backward, 2, 2, {"fixed": True}),
+        (ops.batch_norm_backward, 2, 3, {"fixed": False}),
+    )
+    SAMPLES += [
+        Sample(
+            op,
+            (*(_x(_dtype, 2, 3, 4) for _ in range(n)), *_lines[:m]),
+            {"axis": 1, **attrs},
+            EPS[_dtype],
+            REASON,
+        )
+        for op, n, m, attrs in _rows
+    ]
 
 REFUSALS = [
+    Refusal(ops.channel_moments, (np.arange(6).reshape(2, 3),), DTypeError, {"axis": 1}),
+    Refusal(ops.batch_norm, (np.zeros((2, 3)), np.zeros(2), np.zeros(2)), ShapeError, {"axis": 1}),
+    Refusal(
+        ops.batch_norm_backward,
+        (np.zeros((2, 3)), np.zeros((2, 3)), np.zeros(3), np.zeros(2)),
+        ShapeError,
+        {"axis": 1, "fixed": True},
+    ),
     Refusal(ops.lerp, (np.zeros(3), np.zeros(3), np.zeros(2)), ShapeError, {}),
     Refusal(ops.add_product, (np.zeros(3), np.zeros(3), np.zeros(3), np.arange(3)), DTypeError, {}),
     Refusal(ops.add_quotient, (np.zeros(3), np.zeros(2), np.zeros(3), np.ones(3)), ShapeError, {}),

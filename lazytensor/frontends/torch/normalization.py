@@ -1,0 +1,125 @@
+"""Batch normalisation: statistics, running ones, and the gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, F16, F32
+from lazytensor.core.node import Node
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.kernels import Row, functional, register, write
+from lazytensor.frontends.torch.promotion import cast_to, operand
+
+Three = tuple[Node, Node, Node]
+
+
+def _wide(dtype: np.dtype) -> np.dtype:
+    return F32 if dtype in (F16, BF16) else dtype
+
+
+def _scaling(x: Node, weight: Any, bias: Any) -> list[Node]:
+    lines = [None if line is None else operand(line) for line in (weight, bias)]
+    if lines[1] is not None and lines[0] is None:
+        lines[0] = filled(lines[1].type.shape, 1, lines[1].type.dtype)
+    wide = _wide(x.type.dtype)
+    return [cast_to(line, wide) for line in lines if line is not None]
+
+
+def _inverse(variance: Node, eps: float) -> Node:
+    made: Node = ops.rsqrt(ops.add(variance, cast_to(eps, variance.type.dtype)))
+    return made
+
+
+def _follow(running: Any, value: Node, momentum: float) -> None:
+    """Move a running statistic towards that of the batch."""
+    if running is None:
+        return
+    old = operand(running)
+    new = cast_to(value, old.type.dtype)
+    dtype = old.type.dtype
+    kept = ops.multiply(old, cast_to(1 - momentum, dtype))
+    write(running, ops.add(kept, ops.multiply(new, cast_to(momentum, dtype))))
+
+
+def _train(
+    x: Any, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
+) -> Three:
+    given = operand(x)
+    count = given.type.size // max(given.type.shape[1], 1)
+    center, spread = ops.channel_moments(given, axis=1)
+    scale = _inverse(spread, eps)
+    _follow(mean, center, momentum)
+    unbiased = ops.multiply(spread, cast_to(count / max(count - 1, 1), spread.type.dtype))
+    _follow(variance, unbiased, momentum)
+    made = ops.batch_norm(given, center, scale, *_scaling(given, weight, bias), axis=1)
+    return made, center, scale
+
+
+def _infer(x: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float) -> Three:
+    given = operand(x)
+    wide = _wide(given.type.dtype)
+    center, spread = (cast_to(operand(line), wide) for line in (mean, variance))
+    scaling = _scaling(given, weight, bias)
+    made = ops.batch_norm(given, center, _inverse(spread, eps), *scaling, axis=1)
+    nothing = filled((0,), 0, wide)
+    return made, nothing, nothing
+
+
+def _norm(
+    x: Any, weight: Any, bias: Any, mean: Any, variance: Any, training: bool, momentum: float,
+    eps: float,
+) -> Three:  # fmt: skip
+    if training:
+        return _train(x, weight, bias, mean, variance, momentum, eps)
+    return _infer(x, weight, bias, mean, variance, eps)
+
+
+def _reserved(*made: Node) -> tuple[Node, ...]:
+    """Results, and the workspace of other libraries, which is empty here."""
+    return (*made, filled((0,), 0, np.dtype(np.uint8)))
+
+
+def _backward(
+    grad: Any, x: Any, weight: Any, mean: Any, variance: Any, save_mean: Any, save_scale: Any,
+    train: bool, eps: float, output_mask: Sequence[bool],
+) -> tuple[Node | None, ...]:  # fmt: skip
+    given = operand(x)
+    wide = _wide(given.type.dtype)
+    if train:
+        center, scale = operand(save_mean), operand(save_scale)
+    else:
+        center = cast_to(operand(mean), wide)
+        scale = _inverse(cast_to(operand(variance), wide), eps)
+    lines = [] if weight is None else [cast_to(operand(weight), wide)]
+    own = cast_to(operand(grad), given.type.dtype)
+    made = ops.batch_norm_backward(own, given, center, scale, *lines, axis=1, fixed=not train)
+    of_x, *rest = made
+    dtype = wide if weight is None else operand(weight).type.dtype
+    found = (of_x, *(cast_to(line, dtype) for line in rest))
+    return tuple(g if wanted else None for g, wanted in zip(found, output_mask, strict=True))
+
+
+KERNELS: dict[str, Row] = {
+    "native_batch_norm": _norm,
+    "_native_batch_norm_legit": _norm,
+    "_native_batch_norm_legit.no_stats": lambda x, weight, bias, training, momentum, eps: _norm(
+        x, weight, bias, None, None, True, momentum, eps
+    ),
+    "_batch_norm_with_update": lambda *args: _reserved(*_train(*args)),
+    "_batch_norm_no_update": lambda x, weight, bias, mean, variance, momentum, eps: _reserved(
+        *_infer(x, weight, bias, mean, variance, eps)
+    ),
+    "native_batch_norm_backward": _backward,
+    "batch_norm_backward": lambda *args: _backward(*args[:-1]),
+}
+"""Some write to running statistics, so there are no `out=` variants of these rows."""
+
+
+def attach() -> None:
+    """Register the kernels."""
+    for name, row in KERNELS.items():
+        register(name, functional(row))

@@ -1,0 +1,86 @@
+"""Special functions, and those that are written out of several ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import FLOATS
+from lazytensor.core.node import Node
+from lazytensor.frontends.torch.elementwise import on_floats
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, floating, is_inexact, operand, promoted
+
+
+def _heaviside(x: Any, values: Any) -> Node:
+    first, second = promoted(x, values)
+    dtype = first.type.dtype
+    if dtype in FLOATS:
+        return ops.heaviside(first, second)
+    zero = cast_to(0, dtype)
+    above = cast_to(ops.greater(first, zero), dtype)
+    made: Node = ops.select(ops.equal(first, zero), second, above)
+    return made
+
+
+def _logaddexp(x: Any, y: Any) -> Node:
+    first, second = floating(x, y)
+    if first.type.dtype in FLOATS:
+        return ops.logaddexp(first, second)
+    # Not the logarithm of the sum: torch's has the imaginary part of the larger one.
+    swapped = ops.less(ops.real(first), ops.real(second))
+    most, least = ops.select(swapped, second, first), ops.select(swapped, first, second)
+    made: Node = ops.add(most, ops.log1p(ops.exp(ops.subtract(least, most))))
+    return made
+
+
+def _xlogy(x: Any, y: Any) -> Node:
+    first, second = floating(x, y)
+    zero = cast_to(0.0, first.type.dtype)
+    product = ops.multiply(first, ops.log(second))
+    found = ops.select(ops.equal(first, zero), zero, product)
+    return ops.select(ops.is_nan(second), second, found)
+
+
+def _polygamma(n: int, x: Any) -> Node:
+    (given,) = floating(x)
+    if n == 0:
+        return ops.digamma(given)
+    return ops.polygamma(cast_to(n, given.type.dtype), given)
+
+
+def _round(x: Any, *, decimals: int = 0) -> Node:
+    given = operand(x)
+    if not is_inexact(given.type.dtype):
+        return given
+    scale = cast_to(10.0 ** abs(decimals), given.type.dtype)
+    if decimals < 0:
+        return ops.multiply(ops.round_even(ops.divide(given, scale)), scale)
+    return ops.divide(ops.round_even(ops.multiply(given, scale)), scale)
+
+
+def _angle(x: Any) -> Node:
+    (given,) = floating(x)
+    if given.type.dtype.kind == "c":
+        return ops.atan2(ops.imag(given), ops.real(given))
+    zero = cast_to(0.0, given.type.dtype)
+    made = ops.select(ops.less(given, zero), cast_to(math.pi, given.type.dtype), zero)
+    return ops.select(ops.is_nan(given), given, made)
+
+
+ROWS: dict[str, Row] = {
+    "xlogy.Tensor": _xlogy,
+    "heaviside": _heaviside,
+    "logaddexp": _logaddexp,
+    "special_zeta": lambda x, y: ops.zeta(*floating(x, y)),
+    "special_i1e": on_floats(ops.bessel_i1e),
+    "polygamma": _polygamma,
+    "round.decimals": _round,
+    "angle": _angle,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
