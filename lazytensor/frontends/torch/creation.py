@@ -15,9 +15,9 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
-from lazytensor.frontends.torch.kernels import Row, prepare_thread, register, rows, write
+from lazytensor.frontends.torch.kernels import Row, is_repeated, prepare_thread, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand
-from lazytensor.frontends.torch.strides import in_rows, order_of, reach, strides_for
+from lazytensor.frontends.torch.strides import kept_strides, order_of, reach, strides_for
 from lazytensor.frontends.torch.tensor import (
     from_cpu,
     is_lazy,
@@ -202,7 +202,7 @@ def _to_copy(
     if memory_format is not None and memory_format is not torch.preserve_format:
         stride = strides_for(shape, memory_format)
     else:
-        stride = x.stride() if order_of(shape, x.stride()) is not None else in_rows(shape)
+        stride = kept_strides(shape, ((shape, x.stride()),))
     if device is None or torch.device(device).type == "lazytensor":
         return laid(value, stride)
     made = to_cpu(value)
@@ -212,6 +212,10 @@ def _to_copy(
 
 
 def _fill(self: Any, value: Any) -> Any:
+    if is_repeated(self):  # each element is written once
+        once = [n if s else 1 for n, s in zip(self.shape, self.stride(), strict=True)]
+        _fill(restride(self, once, self.stride(), self.storage_offset()), value)
+        return self
     type = ref(self).type
     write(self, ops.broadcast(cast_to(operand(value), type.dtype), shape=type.shape))
     return self

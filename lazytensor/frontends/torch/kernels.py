@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import torch
 
-from lazytensor.core.cell import WRITES
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.errors import raise_as_torch
@@ -42,7 +41,6 @@ def prepare_thread() -> None:
     """
     if not _thread.ready:
         _thread.ready = True
-        torch._C._set_view_replay_enabled(True)
         torch.autograd.set_multithreading_enabled(False).__enter__()
 
 
@@ -162,12 +160,17 @@ def write(target: Any, value: Node) -> None:
             )
         check_cast(value, TORCH[type.dtype])
         value = cast_to(value, type.dtype)
-    if any(step.op not in WRITES for step in held.chain):
+    if held.chain and is_repeated(target):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
         )
     held.write(value)
+
+
+def is_repeated(x: Any) -> bool:
+    """Whether one element shows at several places: `expand`."""
+    return any(n > 1 and not s for n, s in zip(x.shape, x.stride(), strict=True))
 
 
 def check_cast(value: Node, wanted: torch.dtype) -> None:

@@ -36,6 +36,7 @@ META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 NATIVE: Final = (
     "view",
+    "_unsafe_view",
     "_reshape_alias",
     "unfold",
     "view.dtype",
