@@ -77,13 +77,11 @@ def is_undefined(name: str, x: Tensor) -> bool:
     """
     if name == "resize_":
         return x.storage_offset() + 9 > x.untyped_storage().nbytes() // x.itemsize
-    if name == "masked_fill_" and 0 in x.stride():
-        return True
+    if name == "as_strided" and not x.numel():
+        return True  # whether the storage of an empty copy has elements
     if name not in WRITES or 0 in x.stride():
-        return False
-    places = torch.arange(4096).as_strided(
-        x.shape, x.stride(), x.storage_offset()
-    )
+        return name == "masked_fill_" or (name in WRITES and not x.numel())
+    places = torch.arange(4096).as_strided(x.shape, x.stride(), x.storage_offset())
     return places.unique().numel() < x.numel()
 
 

@@ -15,7 +15,14 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
-from lazytensor.frontends.torch.kernels import Row, is_repeated, prepare_thread, register, rows, write
+from lazytensor.frontends.torch.kernels import (
+    Row,
+    is_repeated,
+    prepare_thread,
+    register,
+    rows,
+    write,
+)
 from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand
 from lazytensor.frontends.torch.strides import kept_strides, order_of, reach, strides_for
 from lazytensor.frontends.torch.tensor import (

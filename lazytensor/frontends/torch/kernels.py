@@ -170,7 +170,8 @@ def write(target: Any, value: Node) -> None:
 
 def is_repeated(x: Any) -> bool:
     """Whether one element shows at several places: `expand`."""
-    return any(n > 1 and not s for n, s in zip(x.shape, x.stride(), strict=True))
+    pairs = zip(x.shape, x.stride(), strict=True)
+    return any(n > 1 and not s for n, s in pairs) and x.numel() > 0
 
 
 def check_cast(value: Node, wanted: torch.dtype) -> None:

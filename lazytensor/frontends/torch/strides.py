@@ -137,7 +137,7 @@ def order_of(size: Sequence[int], stride: Sequence[int]) -> Ints | None:
     axes = sorted(range(len(size)), key=lambda axis: (-stride[axis], -size[axis]))
     step = 1
     for axis in reversed(axes):
-        if size[axis] != 1:
+        if size[axis] > 1:
             if stride[axis] != step:
                 return None
             step *= size[axis]
