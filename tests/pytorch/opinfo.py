@@ -1,7 +1,7 @@
 """Torch's own table of operations, run on the device against the CPU.
 
 `python -m tests.pytorch.opinfo [--dtype float32] [--check out] [--table FILE] [names…]` prints
-what becomes of each entry, and the counts. With a table, entries that it has already are not run again.
+what becomes of each entry, and the counts. Entries that a table has already are not run again.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
         return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
     for target, result in zip(targets, results, strict=True):
-        give(target, node(result))
+        give(target, value(result))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 
