@@ -76,10 +76,7 @@ def observe(node: Node) -> np.ndarray:
         return np.asarray(node.value, node.type.dtype)
     if node.value is None or node.value.__class__ is Failure:
         sync(node, cause="observation")
-    if is_host(node.value):
-        return np.asarray(node.value)
-    with metrics.timed("transferring"):
-        return on_host(node.value)
+    return on_host(node.value)
 
 
 def fetch(node: Node) -> np.ndarray:
@@ -170,15 +167,11 @@ def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list
 
 
 def _held(nodes: list[Node], edges: Mapping[Node, int], outputs: set[Node]) -> list[Node]:
-    """Pending nodes, no outputs, that somebody else than the graph's own nodes refers to.
-
-    Of a node with several results these are held, one by one: it has no value of its own.
-    """
+    """Pending nodes, no outputs, that somebody else than the graph's own nodes refers to."""
     return [
         node
         for node in nodes
         if node not in outputs
-        and not has_several(node)
         and (node not in edges or sys.getrefcount(node) - edges[node] > _UNSHARED)
     ]
 

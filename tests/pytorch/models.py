@@ -49,7 +49,7 @@ def _bert() -> Any:
 
 def _gpt2() -> Any:
     config = transformers.GPT2Config(
-        vocab_size=WORDS, n_positions=64, n_embd=16, n_layer=2, n_head=2,
+        vocab_size=WORDS, n_positions=64, n_embd=16, n_layer=1, n_head=2,
         resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=1, eos_token_id=2,
     )  # fmt: skip
     return transformers.GPT2LMHeadModel(config)
@@ -57,7 +57,7 @@ def _gpt2() -> Any:
 
 def _llama() -> Any:
     config = transformers.LlamaConfig(
-        vocab_size=WORDS, hidden_size=16, intermediate_size=32, num_hidden_layers=2,
+        vocab_size=WORDS, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
         num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=64,
     )  # fmt: skip
     return transformers.LlamaForCausalLM(config)
@@ -65,7 +65,7 @@ def _llama() -> Any:
 
 def _t5() -> Any:
     config = transformers.T5Config(
-        vocab_size=WORDS, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2,
+        vocab_size=WORDS, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2,
         dropout_rate=0.0, decoder_start_token_id=0,
     )  # fmt: skip
     return transformers.T5ForConditionalGeneration(config)
@@ -78,7 +78,7 @@ def _vit() -> Any:
 
 def _resnet() -> Any:
     config = transformers.ResNetConfig(
-        embedding_size=8, hidden_sizes=[8, 16], depths=[1, 2], layer_type="basic", num_labels=4
+        embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic", num_labels=4
     )
     return transformers.ResNetForImageClassification(config)
 
@@ -95,7 +95,7 @@ def _whisper() -> Any:
 
 def _mamba() -> Any:
     config = transformers.MambaConfig(
-        vocab_size=WORDS, hidden_size=16, state_size=4, num_hidden_layers=2, conv_kernel=4
+        vocab_size=WORDS, hidden_size=16, state_size=4, num_hidden_layers=1, conv_kernel=4
     )
     return transformers.MambaForCausalLM(config)
 

@@ -1,4 +1,4 @@
-"""Lowerings of dot_general and convolution.
+"""Lowering of dot_general.
 
 XLA:CPU calls a matrix product of Eigen's for floats and s32, and writes a plain loop for the other
 integers, up to forty times slower: those are computed in s32, or in limbs of f64. Large complex
@@ -19,12 +19,12 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.attributes import i64, i64s
+from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.core import ops
 from lazytensor.core.dtypes import COMPLEX, F64, INTS, S32, S64, real_of
-from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
+from lazytensor.core.ops.contraction import Axes, AxesPair, sum_dtype
 from lazytensor.core.types import TensorType, tensor_type
 
 FEW: Final = 8
@@ -97,7 +97,7 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
         x, y, dot = y, x, Dot(dot.batch[::-1], dot.contract[::-1])
     numbers = dot.attribute()
     return e.op(
-        "dot_general", type, x, y, dot_dimension_numbers=numbers, precision_config=_highest()
+        "dot_general", type, x, y, dot_dimension_numbers=numbers, precision_config=highest()
     )
 
 
@@ -199,49 +199,10 @@ def _sum(e: Emitter, terms: Sequence[Value]) -> Value:
     return reduce(lambda x, y: e.op("add", x.type, x, y), terms)
 
 
-def _convolution(
-    e: Emitter,
-    type: TensorType,
-    x: Value,
-    w: Value,
-    *,
-    strides: Axes,
-    padding: Pairs,
-    lhs_dilation: Axes,
-    rhs_dilation: Axes,
-    feature_groups: int,
-    batch_groups: int,
-    dimensions: tuple[Axes, Axes, Axes],
-    reversal: tuple[bool, ...],
-) -> Value:
-    outer, inner, backward = dense(len(strides), lhs_dilation, rhs_dilation, reversal)
-    data, kernel, result = layouts(dimensions, type.ndim)
-    numbers = hlo.ConvDimensionNumbers.get(
-        data[0], data[1], list(data[2:]),
-        kernel[1], kernel[0], list(kernel[2:]),
-        result[0], result[1], list(result[2:]),
-    )  # fmt: skip
-    return e.op(
-        "convolution",
-        type,
-        x,
-        w,
-        window_strides=i64s(strides),
-        padding=ir.DenseElementsAttr.get(np.array(padding, np.int64)),
-        lhs_dilation=i64s(outer),
-        rhs_dilation=i64s(inner),
-        window_reversal=ir.DenseBoolArrayAttr.get(list(backward)),
-        dimension_numbers=numbers,
-        feature_group_count=i64(feature_groups),
-        batch_group_count=i64(batch_groups),
-        precision_config=_highest(),
-    )
-
-
-def _highest() -> ir.Attribute:
+def highest() -> ir.Attribute:
     """As a CPU does it anyway: products of f32 in f32, not in a narrower type."""
     precision = hlo.PrecisionAttr.get("HIGHEST")
     return ir.ArrayAttr.get([precision, precision])
 
 
-LOWERINGS.update({ops.dot_general: _dot_general, ops.convolution: _convolution})
+LOWERINGS[ops.dot_general] = _dot_general

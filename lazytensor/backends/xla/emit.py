@@ -253,10 +253,12 @@ def _lower(
         axes = _common_turn(type, operands) if op.elementwise else None
         if axes is None:
             return lowering(emitter, type, *operands, **op.attrs_of(attrs))
-        sources = [x if x.turned is None else x.turned[0] for x in operands]
-        shape = next(x.type.shape for x in sources if x.type.ndim)
+        transpose = lowerings()[find_op("transpose")]
+        back = tuple(axes.index(axis) for axis in range(len(axes)))
+        sources = [x.turned[0] if x.turned else _moved(emitter, x, back) for x in operands]
+        shape = tuple(type.shape[axis] for axis in back)
         made = lowering(emitter, type.with_shape(shape), *sources, **op.attrs_of(attrs))
-        return lowerings()[find_op("transpose")](emitter, type, made, axes=axes)
+        return transpose(emitter, type, made, axes=axes)
     if isinstance(op, Composite):
         body = op.program(tuple(x.type for x in operands), op.attrs_of(attrs))
         constants = [
@@ -268,16 +270,33 @@ def _lower(
     raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
 
 
+SMALL: Final = 8
+"""An operand this many times smaller than the result is transposed rather than the result."""
+
+
 def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...] | None:
-    """How all operands but numbers are transposed, if they are so alike: the result may be then."""
+    """How all operands but small ones are transposed, if alike: the result may be so, too."""
     found = None
     for x in operands:
-        if not x.type.ndim:
+        if x.turned is None and SMALL * x.type.size <= type.size:
             continue
         if x.turned is None or x.type.shape != type.shape or found not in (None, x.turned[1]):
             return None
         found = x.turned[1]
     return found
+
+
+def _moved(emitter: Emitter, x: Value, axes: Sequence[int]) -> Value:
+    """A small operand as it broadcasts against others whose axes are in this order."""
+    if not x.type.ndim:
+        return x
+    whole = emitter.reshape(x, (1,) * (len(axes) - x.type.ndim) + x.type.shape)
+    shape = tuple(whole.type.shape[axis] for axis in axes)
+    if all(n == 1 for n in shape) or sum(n > 1 for n in shape) == 1:
+        return emitter.reshape(whole, shape)
+    transpose = lowerings()[find_op("transpose")]
+    made: Value = transpose(emitter, whole.type.with_shape(shape), whole, axes=tuple(axes))
+    return made
 
 
 @cache

@@ -24,6 +24,7 @@ MODULES = (
     "indexing",
     "sorting",
     "contraction",
+    "convolution",
     "linalg",
     "random",
     "spectral",

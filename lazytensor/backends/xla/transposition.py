@@ -8,6 +8,7 @@ source as well (slices, reductions, products, elementwise functions) is given th
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -32,10 +33,40 @@ def transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
         axes = tuple(before[axis] for axis in axes)
     if axes == tuple(range(len(axes))):
         return x
-    blocks = _blocks(type, axes)
-    made = _plain(e, x, axes) if blocks is None else _in_blocks(e, type, x, axes, blocks)
+    made = _written(e, x, axes)
     made.turned = x, axes
     return made
+
+
+def _written(e: Emitter, x: Value, axes: Ints) -> Value:
+    """The transpose, axes that stay together being one, in blocks where that pays."""
+    shape = tuple(x.type.shape[axis] for axis in axes)
+    groups = _groups(x.type.shape, axes)
+    order = sorted(groups)
+    sizes = tuple(math.prod(x.type.shape[axis] for axis in group) for group in order)
+    x, axes = e.reshape(x, sizes), tuple(order.index(group) for group in groups)
+    type = x.type.with_shape(tuple(sizes[axis] for axis in axes))
+    blocks = _blocks(type, axes)
+    # The last axis in blocks, by itself; the others, whole rows of it then, are cheap.
+    first = (*(axis for axis in range(len(axes)) if axis != axes[-1]), axes[-1])
+    if blocks is not None:
+        made = _in_blocks(e, type, x, axes, blocks)
+    elif first != axes and axes[-1] != len(axes) - 1 and type.size >= LARGE:
+        made = _plain(e, _written(e, x, first), tuple(first.index(axis) for axis in axes))
+    else:
+        made = _plain(e, x, axes)
+    return e.reshape(made, shape)
+
+
+def _groups(shape: Ints, axes: Ints) -> list[Ints]:
+    """The operand's axes in the result's order, neighbours that stay neighbours in one group."""
+    groups: list[Ints] = []
+    for axis in axes:
+        if groups and groups[-1][-1] + 1 == axis:
+            groups[-1] = (*groups[-1], axis)
+        else:
+            groups.append((axis,))
+    return groups
 
 
 def _plain(e: Emitter, x: Value, axes: Ints) -> Value:

@@ -237,11 +237,10 @@ def _schema(base: str, overload: str) -> Any:
     raise ValueError(f"torch has no overload {base}.{overload}")
 
 
-MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
-"""Arguments that say what to make, not of what."""
+_MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
 
 
 def _signature(schema: Any) -> tuple[str, ...]:
     return tuple(
-        f"{a.name}: {a.type}" for a in schema.arguments if not a.is_out and a.name not in MAKING
+        f"{a.name}: {a.type}" for a in schema.arguments if not a.is_out and a.name not in _MAKING
     )

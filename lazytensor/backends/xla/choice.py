@@ -1,0 +1,107 @@
+"""Choosing between ways to lower an op by measuring them, once for each shape on a machine.
+
+What was found is kept on disk beside the executables, for the backend's fingerprint: another
+processor or version measures again. A file that is missing, or not what was written, is too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.attributes import ir_type
+from lazytensor.backends.xla.emit import Emitter, Value
+from lazytensor.core import disk
+from lazytensor.core.settings import settings
+from lazytensor.core.types import TensorType
+
+Form = Callable[..., Value]
+RUNS: Final = 5
+"""Runs of each way, of which the fastest counts: what else the machine does only slows one down."""
+
+
+def fastest(
+    name: str,
+    type: TensorType,
+    operands: Sequence[TensorType],
+    forms: Mapping[str, Form],
+    *static: Any,
+) -> str:
+    """Which of `forms` runs fastest for these types; each is a lowering that takes `static`."""
+    key = f"{name} {operands} {type}"
+    known = _known()
+    if known.get(key) not in forms:
+        seconds = {name: _seconds(form, type, operands, static) for name, form in forms.items()}
+        known[key] = min(seconds, key=seconds.__getitem__)
+        _keep(known)
+    return known[key]
+
+
+def _seconds(
+    form: Form, type: TensorType, operands: Sequence[TensorType], static: Sequence[Any]
+) -> float:
+    """How long one form takes by itself."""
+    executable = client.compile(_module(form, type, operands, static))
+    executable.expect([type])
+    inputs = [client.to_device(np.ones(t.shape, t.dtype), owned=True) for t in operands]
+    found = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        client.block_until_ready(executable(inputs)[0])
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def _module(
+    form: Form, type: TensorType, operands: Sequence[TensorType], static: Sequence[Any]
+) -> ir.Module:
+    with client.context(), ir.Location.unknown():
+        module = ir.Module.create()
+        signature = ir.FunctionType.get([ir_type(t) for t in operands], [ir_type(type)])
+        with ir.InsertionPoint(module.body):
+            main = func.FuncOp("main", signature, visibility="public")
+        emitter = Emitter(module)
+        block = main.add_entry_block()
+        with ir.InsertionPoint(block):
+            arguments = zip(operands, block.arguments, strict=True)
+            values = [Value(emitter, t, a) for t, a in arguments]
+            func.ReturnOp([form(emitter, type, *values, *static).ir])
+    return module
+
+
+def _path() -> Path:
+    name = blake2b(client.fingerprint(), digest_size=16).hexdigest()
+    return disk.folder() / f"choices-{name}.json"
+
+
+@cache
+def _known() -> dict[str, str]:
+    """What has been found on this machine, this process's findings included."""
+    with suppress(OSError, ValueError):
+        found = json.loads(_path().read_text()) if settings.disk else None
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _keep(known: Mapping[str, str]) -> None:
+    if not settings.disk:
+        return
+    with suppress(OSError):  # it is measured again, then
+        path = _path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(json.dumps(known, indent=1))
+        new.replace(path)

@@ -1,0 +1,78 @@
+"""Models of `transformers`: losses equal to torch's on the CPU, two compiles, no fallback."""
+
+import copy
+import warnings
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("transformers")
+
+import lazytensor.torch  # noqa: F401 -- registers the device
+from lazytensor import metrics, settings
+from tests.pytorch.models import SAMPLES
+
+STEPS = 20
+
+OPTIMIZERS: dict[str, Any] = {
+    "AdamW": lambda p: torch.optim.AdamW(p, lr=1e-3),
+    "SGD": lambda p: torch.optim.SGD(p, lr=0.05),
+}
+COMPILED = {"bert", "resnet"}
+"""Whose programs are compiled in every run; the others' are interpreted, which is the same test of
+everything but XLA, and takes a tenth of the time."""
+
+
+def losses(net: torch.nn.Module, batch: dict[str, Any], optimizer: Any) -> list[float]:
+    found = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = net(**batch).loss
+        loss.backward()
+        optimizer.step()
+        found.append(loss.detach())
+    return [loss.item() for loss in found]
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size:UserWarning")
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_training(name: str, optimizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = name in COMPILED and optimizer == "AdamW"
+    monkeypatch.setattr(settings, "tier", "compile" if compiled else "interpret")
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of transformers, about kernels that are not installed
+        net = SAMPLES[name].build().train()
+    batch = SAMPLES[name].batch()
+    there = copy.deepcopy(net).to("lazytensor")
+    theirs = {key: value.to("lazytensor") for key, value in batch.items()}
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    found = losses(there, theirs, OPTIMIZERS[optimizer](there.parameters()))
+    counts = metrics.snapshot()
+    expected = losses(net, batch, OPTIMIZERS[optimizer](net.parameters()))
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert counts["fallbacks"] == counts["automatic_cuts"] == 0
+    assert counts["compiles"] <= 2
+    observations = 1 if name == "bert" else 0  # it looks whether its mask masks anything
+    assert counts["cuts"] == STEPS * (1 + observations)
+
+
+def test_moving_a_module_keeps_its_parameters() -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+    net[1].weight = net[0].weight
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    before = list(net.parameters())
+    net(torch.ones(2, 3)).sum().backward()
+    net.to("lazytensor")
+    assert net[1].weight is net[0].weight
+    assert [a is b for a, b in zip(net.parameters(), before, strict=True)] == [True] * 3
+    start = net[0].weight.detach().cpu().clone()
+    assert net[0].weight.grad.device.type == "lazytensor"
+    optimizer.step()
+    assert not torch.equal(net[0].weight.detach().cpu(), start)
+    net.to("cpu")
+    assert net[1].weight is net[0].weight
+    assert net[0].weight.device.type == "cpu"
