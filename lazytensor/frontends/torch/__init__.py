@@ -18,6 +18,7 @@ from lazytensor.frontends.torch import (
     normalization,
     pooling,
     reductions,
+    resampling,
     scattering,
     sorting,
     special,
@@ -43,6 +44,7 @@ TABLES = (
     neural,
     normalization,
     pooling,
+    resampling,
     foreach,
 )
 device.attach()

@@ -118,6 +118,9 @@ def _backward(
     of_data = of_weight = of_bias = None
     if output_mask[0] and transposed:
         of_data = _convolution(grad, weight, None, steps, pads, gaps, False, (0,) * n, groups)
+        if of_data.type.shape != data.type.shape:  # output_padding that no input came to
+            none, ones = ops.starts((0,) * (n + 2)), (1,) * (n + 2)
+            of_data = ops.slice(of_data, none, sizes=data.type.shape, strides=ones)
     elif output_mask[0]:
         extra = tuple(
             m - ((o - 1) * s - 2 * p + g * (k - 1) + 1)

@@ -244,6 +244,7 @@ DRAWN = {
 
 ROWS: dict[str, Row] = {
     "zeros": _empty,
+    "_efficientzerotensor": _empty,
     "ones": lambda size, dtype=None, **_: filled(size, 1, _dtype(dtype)),
     "full": _full,
     "arange": lambda end, **k: _arange(0, end, **k),

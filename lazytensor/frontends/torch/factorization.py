@@ -179,7 +179,7 @@ _adjoint = adjoint
 
 
 def _of_transpose(a: Any) -> bool:
-    """Whether torch's backward takes it that the factors are those of the transpose."""
+    """Whether a determinant's backward takes the factors to be those of the transpose."""
     return bool(a.is_contiguous()) and not a.is_complex()
 
 
@@ -192,9 +192,8 @@ def _solve(
     )
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))
-    flipped = _of_transpose(a)
-    packed, pivots, info = _lu_factor(turned(matrix) if flipped else matrix)
-    found = _lu_solve(packed, pivots, right, left=left or vector, adjoint=flipped)
+    packed, pivots, info = _lu_factor(matrix)
+    found = _lu_solve(packed, pivots, right, left=left or vector)
     if vector:
         found = ops.reshape(found, shape=found.type.shape[:-1])
     return found, packed, pivots, info

@@ -86,7 +86,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     except (NotImplementedError, AssertionError, AttributeError):
         _refused.add(op)
         return NotImplemented  # it asks for what our tensors have not
-    if plain is op:
+    if plain is op or made is NotImplemented:
         return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
     for target, result in zip(targets, results, strict=True):

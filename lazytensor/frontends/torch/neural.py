@@ -251,6 +251,13 @@ def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
     return made
 
 
+def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
+    given, at = operand(grad), operand(x)
+    within = ops.less_equal(ops.abs(at), _number(lambd, at))
+    made: Node = ops.select(within, _number(0, given), given)
+    return made
+
+
 ROWS: dict[str, Row] = {
     "_softmax": _softmax("softmax"),
     "_log_softmax": _softmax("log_softmax"),
@@ -261,6 +268,8 @@ ROWS: dict[str, Row] = {
     "relu": _relu,
     "silu": _silu,
     "threshold_backward": _threshold_backward,
+    "softshrink_backward": _shrunk_backward,
+    "hardshrink_backward": _shrunk_backward,
     "sigmoid_backward": _sigmoid_backward,
     "tanh_backward": _tanh_backward,
     "native_layer_norm": _layer_norm,

@@ -115,6 +115,43 @@ def _max_backward(
     return ops.reshape(made, shape=shape)
 
 
+def _adaptive_windows(n: int, count: int) -> np.ndarray:
+    """Of each window its elements, the last one again where others have more of them."""
+    begin = np.arange(count) * n // count
+    end = -(-(np.arange(count) + 1) * n // count)
+    steps = np.arange(int((end - begin).max(initial=1)))
+    return np.minimum(begin[:, None] + steps, end[:, None] - 1)
+
+
+def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, Node]:
+    given = operand(x)
+    shape, outer = given.type.shape[-n:], given.type.shape[:-n]
+    lines = [_adaptive_windows(m, c) for m, c in zip(shape, output_size, strict=True)]
+    ndim, flat, places = 2 * n, np.zeros((), np.int64), []
+    for i, line in enumerate(lines):
+        spread_ = [1] * ndim
+        spread_[i], spread_[n + i] = line.shape
+        places.append(line.reshape(spread_))
+        flat = flat * shape[i] + places[-1]
+    axes = tuple(range(len(outer), len(outer) + n))
+    found = ops.gather(given, *map(ops.leaf, places), axes=axes)
+    order = (*range(ndim, ndim + len(outer)), *range(ndim))
+    count = prod(line.shape[1] for line in lines)
+    windows = ops.reshape(ops.transpose(found, axes=order), shape=(*outer, *output_size, count))
+    last = windows.type.ndim - 1
+    best = ops.reshape(ops.argmax(windows, axis=last), shape=(*windows.type.shape[:-1], 1))
+    at = np.broadcast_to(flat.reshape((*output_size, count)), windows.type.shape)
+    made = (windows, ops.leaf(np.ascontiguousarray(at)))
+    value, place = (
+        ops.reshape(ops.take_along(t, best, axis=last), shape=(*outer, *output_size)) for t in made
+    )
+    return value, place
+
+
+def _adaptive_max_backward(grad: Any, x: Any, indices: Any, *, n: int) -> Node:
+    return _max_backward(grad, x, None, None, None, None, None, indices, n=n)
+
+
 def _divisors(
     shape: Ints, count: Ints, sizes: Ints, steps: Ints, pads: Ints, include: bool, override: Any
 ) -> np.ndarray:
@@ -205,6 +242,10 @@ ROWS: dict[str, Row] = {
     "max_pool3d_with_indices": _of(_max, 3),
     "max_pool2d_with_indices_backward": _of(_max_backward, 2),
     "max_pool3d_with_indices_backward": _of(_max_backward, 3),
+    "adaptive_max_pool2d": _of(_adaptive_max, 2),
+    "adaptive_max_pool3d": _of(_adaptive_max, 3),
+    "adaptive_max_pool2d_backward": _of(_adaptive_max_backward, 2),
+    "adaptive_max_pool3d_backward": _of(_adaptive_max_backward, 3),
     "avg_pool2d": _of(_mean, 2),
     "avg_pool3d": _of(_mean, 3),
     "avg_pool2d_backward": _of(_mean_backward, 2),

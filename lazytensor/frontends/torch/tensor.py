@@ -163,6 +163,8 @@ _META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 def from_cpu(x: Any) -> Node:
     """A leaf with the data of a CPU tensor."""
     dtype = numpy_dtype(x.dtype)
+    if x._is_zerotensor():  # what autograd makes of a gradient that is nothing
+        x = torch.zeros(x.shape, dtype=x.dtype)
     dense = x.detach().resolve_conj().resolve_neg().contiguous()
     if dtype.isbuiltin != 1:
         return leaf(copied(dense.view(_BITS[dtype.itemsize]).numpy()).view(dtype))
