@@ -45,7 +45,7 @@ class Step:
     None where the value is all there is.
     """
 
-    __slots__ = ("__weakref__", "attrs", "data", "op", "reads", "starts", "writes")
+    __slots__ = ("__weakref__", "_shown", "attrs", "data", "op", "reads", "starts", "writes")
 
     def __init__(
         self, op: Op, starts_: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]
@@ -54,6 +54,7 @@ class Step:
         self.starts = starts_
         self.attrs = attrs
         self.data: tuple[Node, ...] = () if starts_ is None else (starts(starts_),)
+        self._shown: Callable[[np.ndarray], np.ndarray] | None = None
         self.reads: dict[TensorType, Signature] = {}
         self.writes: dict[tuple[TensorType, TensorType], Signature | None] = {}
 
@@ -72,6 +73,16 @@ class Step:
         """The view of `base`."""
         signature = self.reads.get(base.type) or self.signature(base.type)
         return Node(signature, (base, *self.data))
+
+    def show(self, base: np.ndarray) -> np.ndarray:
+        """The view of an array of the host's: in its memory, where NumPy has such views."""
+        if self._shown is None:
+            from lazytensor.core.interpret import references
+
+            data = [np.array(node.value, _S64) for node in self.data]
+            reference, attrs = references()[self.op], dict(self.attrs)
+            self._shown = lambda x: reference(x, *data, **attrs)
+        return self._shown(base)
 
     def write(self, base: Node, value: Node) -> Node:
         """`base` with what the view shows replaced by `value`."""
@@ -173,15 +184,11 @@ class View:
         return _read(self.cell, self.chain)
 
     def known(self) -> np.ndarray | None:
-        """What it shows, if the host has the cell's data already; not to be written to."""
-        from lazytensor.core.interpret import apply
-
-        value, type = self.cell.known(), self.cell.type
-        for step in self.chain if value is not None else ():
-            signature = step.signature(type)
-            type = signature.type
-            data = [np.array(node.value, _S64) for node in step.data]
-            value = apply(step.op, [value, *data], signature.attrs, type)
+        """What it shows, if the host has the cell's data already; for a look at once."""
+        value = self.cell.known()
+        if value is not None:
+            for step in self.chain:
+                value = step.show(value)
         return value
 
     def write(self, node: Node) -> None:

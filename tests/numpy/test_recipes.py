@@ -289,7 +289,7 @@ def test_a_call_is_made_once_for_each_key_and_few_keys_are_kept() -> None:
         calls.append(n)
         return wrap((x + n).node)
 
-    function = recorded(shifted)
+    function = recorded(shifted, shifted)
     x = lnp.ones(3)
     for n in [*range(BOUND)] * 2:
         function(x, n)

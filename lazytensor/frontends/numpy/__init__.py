@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from lazytensor.frontends.numpy import masked, methods, operators, parts
+from lazytensor.frontends.numpy import masked, methods, operators
 
 operators.attach()
 methods.attach()
 masked.attach()
-parts.attach()

@@ -14,7 +14,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.flags import is_read_only
-from lazytensor.frontends.numpy.indexing import getitem, setitem
+from lazytensor.frontends.numpy.indexing import setitem, viewed
 from lazytensor.frontends.numpy.reinterpretation import check_settable, flat_view
 
 MOST_AXES: Final = 32
@@ -54,10 +54,10 @@ class flatiter:
         if self.index >= self.base.size:
             raise StopIteration
         self._index += 1
-        return getitem(flat_view(self.base), self.index - 1)
+        return viewed(flat_view(self.base), self.index - 1)
 
     def __getitem__(self, key: Any) -> Any:
-        found = getitem(flat_view(self.base), _places(key, self.base.size))
+        found = viewed(flat_view(self.base), _places(key, self.base.size))
         return wrap(found.node) if type(found) is ndarray else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -67,7 +67,7 @@ class flatiter:
             np.empty(self.base.size).flat[real(key)] = 0  # raises
         row = flat_view(self.base)
         key = _places(key, self.base.size)
-        part = getitem(row, key)
+        part = viewed(row, key)
         if type(part) is ndarray:
             value = wrap(_repeated(source(value, self.base.dtype), part.size))
             if not value.size:

@@ -12,6 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell, Chain, Step, View, extend
+from lazytensor.core.lending import Lent
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import scalar
 from lazytensor.core.settings import settings
@@ -96,6 +97,8 @@ class Plan:
 _plans: Final[dict[tuple[TensorType, tuple[Any, ...]], Plan]] = {}
 _PLANS_BOUND: Final = 20_000
 _STORES_BOUND: Final = 64
+_HOSTS: Final = frozenset({bool, int, float, complex, np.ndarray, np.float64, np.int64, np.float32})
+"""Classes of what NumPy can write without a look at anything lazy."""
 
 
 def encode(key: Any) -> tuple[Any, ...] | None:
@@ -171,6 +174,16 @@ def _span(item: Any, n: int) -> tuple[int, int, int]:
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
     if settings.small and type(x) is ndarray:
+        ref = x.ref
+        if ref.__class__ is Lent and x._shadow is None and key.__class__ is not ndarray:
+            # `parts.read`, written out: a loop over rows does little else.
+            found = ref.known()[key]
+            if found.__class__ is not np.ndarray:
+                return found
+            if found.size < settings.small:
+                return found
+            del found  # not a view of the memory that anybody will write to
+            return viewed(x, key)
         part = parts.read(x, key)
         if part is not None:
             return part
@@ -227,6 +240,11 @@ def _before(x: View, found: Plan) -> Node | None:
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
+    if settings.small and x._shadow is None and value.__class__ in _HOSTS:
+        ref = x.ref
+        if ref.__class__ is Lent and key.__class__ is not ndarray:
+            ref.known()[key] = value
+            return
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
     bound = settings.small

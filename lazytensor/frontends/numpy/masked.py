@@ -229,10 +229,11 @@ def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool
     """Write `value` where `mask` if both fit without a look at the data; say whether they did."""
     if not _fits(x, before, after, mask):
         return False
-    array: Any = x
+    from lazytensor.frontends.numpy.indexing import viewed
+
     items = (*before, *after)
     end = () if any(item is ... for item in items) else (...,)  # so that it is a view for certain
-    view = array[(*before, *[slice(None)] * mask.type.ndim, *after, *end)]
+    view = viewed(x, (*before, *[slice(None)] * mask.type.ndim, *after, *end))
     place = _axes_of(before, x, after, mask.type.ndim)
     rest = view.ndim - place - mask.type.ndim
     fitted = _fitted(value, mask, view, rest, whole=not items)

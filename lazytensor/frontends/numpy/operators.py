@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import masked, numerics
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import masked, numerics, parts
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host
@@ -153,6 +154,19 @@ def masked_in_place(function: ufunc) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _multiplied(recorded: Callable[[Any, Any], Any], swap: bool) -> Callable[[Any, Any], Any]:
+    """`x @ other`, at once where NumPy does it as well."""
+
+    def operator(x: Any, other: Any) -> Any:
+        if settings.small:
+            made = parts.product(np.matmul, *((other, x) if swap else (x, other)))
+            if made is not None:
+                return made
+        return recorded(x, other)
+
+    return operator
+
+
 def attach() -> None:
     """Give arrays and scalars their operators."""
     for name, (function, host) in BINARY.items():
@@ -163,6 +177,8 @@ def attach() -> None:
         if name != "divmod":
             setattr(ndarray, f"__i{name}__", in_place(function, name))
             setattr(Masked, f"__i{name}__", masked_in_place(function))
+    for name in ("__matmul__", "__rmatmul__"):
+        setattr(ndarray, name, _multiplied(getattr(Lazy, name), swap=name == "__rmatmul__"))
     for name, (function, host) in COMPARISONS.items():
         setattr(Lazy, f"__{name}__", binary(function, host))
         setattr(Masked, f"__{name}__", masked_binary(function, host, False))

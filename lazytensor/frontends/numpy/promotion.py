@@ -13,7 +13,6 @@ from lazytensor.core.node import Node
 from lazytensor.core.notices import warn_at
 from lazytensor.core.op import SLOT, leaf, scalar
 from lazytensor.core.place import user_place
-from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.errors import HostOnly
 
@@ -52,8 +51,7 @@ def supported(dtype: np.dtype) -> bool:
 def operand(x: Any) -> Node:
     """The node of an array-like; host data are copied. Raises: HostOnly for dtypes XLA has not."""
     if issubclass(type(x), Lazy):
-        shown = parts.real(x) if type(x) is parts.Part else None
-        node: Node = x.ref.node if shown is None else leaf(np.array(shown))
+        node: Node = x.ref.node
         return node
     default = PYTHON_NUMBERS.get(type(x))
     if default is not None:

@@ -25,6 +25,7 @@ from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.shadow import Turned
+from lazytensor.frontends.numpy.small import all_stay, lazy_if_large
 
 Function = Callable[..., Any]
 Key = Any
@@ -64,10 +65,10 @@ VIEWED: Final = frozenset(
 """Functions, methods and attributes that give views by type and plain arguments alone."""
 
 
-def remembered(name: str, slow: Function) -> Function:
-    """`slow`, made short where `name` may have recipes."""
+def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
+    """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
     if name in RECORDED:
-        return recorded(slow)
+        return recorded(slow, real or slow)
     return viewed(slow) if name in VIEWED else slow
 
 
@@ -114,11 +115,16 @@ class Sight:
         self.shadow = shadow
 
 
-def recorded(slow: Function) -> Function:
+def recorded(slow: Function, real: Function) -> Function:
     """`slow`, a function that records what types and plain arguments say."""
     recipes: dict[Key, Recipe] = plans.memo()
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if args and args[0].__class__ is np.ndarray and all_stay(args):
+            if not kwargs:
+                return lazy_if_large(real(*args))
+            if all_stay(kwargs.values()):
+                return lazy_if_large(real(*args, **kwargs))
         nodes: list[Node] = []
         parts: list[Any] = []
         if not _read(args, parts, nodes):

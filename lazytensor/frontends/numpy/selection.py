@@ -203,14 +203,14 @@ def _transposed(node: Node, axes: tuple[int, ...]) -> Node:
 
 def parse(x: Any, key: Any) -> Selection:
     """What an advanced key selects. Raises: IndexError."""
-    from lazytensor.frontends.numpy.indexing import getitem
+    from lazytensor.frontends.numpy.indexing import viewed
 
     found = positions(x, _items(key))
     if found is None:
         dummy(x.type)[real(key)]
         raise IndexError(f"index {key!r} does not fit an array of shape {x.shape}")
     basic = tuple(p.basic for p in found)
-    view = getitem(x, (*basic, ...))
+    view = viewed(x, (*basic, ...))
     spots = [i for i, p in enumerate(found) if p.data is not None]
     good = [p.good for p in found if p.good is not None]
     every = None

@@ -35,7 +35,10 @@ def all_stay(values: Iterable[Any]) -> bool:
         if kind is np.ndarray:
             if value.size >= bound:
                 return False
-        elif not is_plain(kind):
+        elif kind is tuple or kind is list:
+            if not all_stay(value):
+                return False
+        elif kind not in _PLAIN and not is_plain(kind):
             return False
     return True
 
@@ -48,3 +51,12 @@ def is_plain(kind: type) -> bool:
         return False
     _PLAIN.add(kind)
     return True
+
+
+def lazy_if_large(made: Any) -> Any:
+    """What NumPy gave, an array of it lazy if it is large."""
+    if made.__class__ is not np.ndarray or made.size < settings.small:
+        return made
+    from lazytensor.frontends.numpy.functions.entry import entered
+
+    return entered(made)

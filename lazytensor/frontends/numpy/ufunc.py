@@ -40,7 +40,7 @@ from lazytensor.frontends.numpy.plans import (
     written,
 )
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
-from lazytensor.frontends.numpy.small import all_stay
+from lazytensor.frontends.numpy.small import all_stay, lazy_if_large
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -93,12 +93,8 @@ class ufunc(metaclass=UfuncType):
             out = kwargs["out"]
             if written(self.plans, args, out):
                 return out
-        if settings.small:
-            if all_stay(args) and all_stay(kwargs.values()):
-                return self.real(*args, **kwargs)
-            made = None if kwargs else parts.called(self.real, args, self.nin)
-            if made is not None:
-                return made
+        if settings.small and all_stay(args) and all_stay(kwargs.values()):
+            return lazy_if_large(self.real(*args, **kwargs))
         return call(self, args, kwargs)
 
     def loop(self, kinds: tuple[loops.Kind, ...], **how: Any) -> loops.Loop:
@@ -167,8 +163,21 @@ class unary(ufunc):
         return result
 
 
+class product(ufunc):
+    """`matmul`: what NumPy can do at once with the host's data it does."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if settings.small and len(args) == 2 and not kwargs:
+            made = parts.product(np.matmul, *args)
+            if made is not None:
+                return made
+        return super().__call__(*args, **kwargs)
+
+
 def declared(real: np.ufunc, row: loops.Row) -> ufunc:
     """The lazy ufunc in the place of a real one."""
+    if real is np.matmul:
+        return product(real, row)
     return (unary if real.nin == real.nout == 1 else ufunc)(real, row)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import laziness, parts
+from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import stays
+from lazytensor.frontends.numpy.small import all_stay, stays
 
 Function = Callable[..., Any]
 
@@ -47,21 +47,16 @@ def lazily(name: str, function: Function, real: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not (args and type(args[0]) is ndarray):
-            if settings.small and not kwargs:
-                for x in args:  # the most usual calls
-                    if type(x) is not np.ndarray:
-                        break
-                else:
-                    return parts.result(real(*args))
-                made = None if name in WRITERS else parts.called(real, args)
-                if made is not None:
-                    return made
+            if settings.small and all_stay(args) and all_stay(kwargs.values()):
+                return entered(real(*args, **kwargs), args, kwargs)
             if name in REDUCTIONS and len(args) == 1 and not kwargs and type(args[0]) is Masked:
                 made = reduced(name, args[0])
                 if made is not None:
                     return made
             if not has_lazy(*args, *kwargs.values()):
                 return entered(real(*args, **kwargs), args, kwargs)
+            if name in WRITERS and args and type(args[0]) is np.ndarray:
+                return on_host(name, real, args, kwargs)
         try:
             return function(*args, **kwargs)
         except HostOnly:
@@ -69,7 +64,7 @@ def lazily(name: str, function: Function, real: Function) -> Function:
         except Unsupported:
             return fallback(name, real, args, kwargs)
 
-    return dressed(remembered(name, call), real, laziness.line(name))
+    return dressed(remembered(name, call, real), real, laziness.line(name))
 
 
 def method(name: str, function: Function) -> Function:
@@ -84,7 +79,7 @@ def method(name: str, function: Function) -> Function:
         except Unsupported:
             return fallback(name, real, (self, *args), kwargs)
 
-    made = remembered(name, call)
+    made = remembered(name, call, real)
     made.__name__, made.__doc__ = name, laziness.said(laziness.line(name), name, real.__doc__)
     return made
 

@@ -12,6 +12,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.dtypes import NUMBERS
 from lazytensor.core.node import Node
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.functions.contraction import contract
@@ -31,6 +33,9 @@ UNFIT = (
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """See numpy.dot."""
+    made = parts.product(np.dot, a, b) if settings.small and out is None else None
+    if made is not None:
+        return made
     x, y = common(a, b)
     n, m = x.type.ndim, y.type.ndim
     if out is not None and (out.dtype != x.type.dtype or not out.flags.c_contiguous):

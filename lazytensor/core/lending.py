@@ -1,0 +1,134 @@
+"""Lending: while the host has a cell's values, the host framework's own views may show them.
+
+A loop over rows does thousands of operations on a few elements each, all in the memory of one
+array. While that memory is lent, reading and writing parts of it is the framework's own business.
+
+Invariants:
+- Memory is lent, or written to, only while nothing but the cell and its leaf refers to it.
+- A lent cell gives its node to nobody while there are views of its memory: who asks gets a
+  copy, and what is written to the cell is written into the memory. Once there are none, the cell
+  is an ordinary one again, at the next question.
+- What was read of a lent cell is never remembered, as nobody hears of writes through the views.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+from weakref import getweakrefcount
+
+import numpy as np
+
+from lazytensor.core.cell import Cell
+from lazytensor.core.memory import LARGE, allocated, copied
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf
+from lazytensor.core.types import TensorType
+
+_slots: Final = vars(Cell)
+_leaf_of: Final = _slots["node"].__get__
+_set_leaf: Final = _slots["node"].__set__
+_set_reads: Final = _slots["reads"].__set__
+
+
+class Lent(Cell):
+    """A cell whose memory the host framework's views may show. Made of a cell by `lend`."""
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Node:
+        """The leaf, no longer lent; a copy of it while there are views."""
+        own: Node = _leaf_of(self)
+        if _is_seen(own):
+            return leaf(copied(own.value), own.type)
+        self.__class__ = Cell  # type: ignore[assignment]  # of the same layout
+        return own
+
+    @node.setter
+    def node(self, node: Node) -> None:
+        _set_leaf(self, node)
+
+    @property
+    def reads(self) -> Any:
+        """Never what was read before."""
+        return {}
+
+    @reads.setter
+    def reads(self, reads: Any) -> None:
+        _set_reads(self, None)
+
+    @property
+    def type(self) -> TensorType:
+        """Type of the data."""
+        own: Node = _leaf_of(self)
+        return own.type
+
+    def write(self, node: Node) -> None:
+        """Replace the data; the views show it."""
+        from lazytensor.core.runtime import observe
+
+        own = _leaf_of(self)
+        if _is_seen(own):
+            own.value[...] = observe(node)
+        else:
+            self.__class__ = Cell  # type: ignore[assignment]
+            self.write(node)
+
+    def known(self) -> np.ndarray:
+        """The data, in the memory that is lent: for a look at once."""
+        found: np.ndarray = _leaf_of(self).value
+        return found
+
+
+def is_own(cell: Cell) -> bool:
+    """Whether the host has the values of a cell, and nobody else refers to them."""
+    node = cell.node
+    value = node.value
+    return (
+        value.__class__ is np.ndarray
+        and sys.getrefcount(node) <= _OF_NODE
+        and sys.getrefcount(value) <= _OF_VALUE
+        and not getweakrefcount(node)
+        and value.flags.writeable
+        and (value.base is None or sys.getrefcount(value.base) <= _OF_BASE)
+    )
+
+
+def lend(cell: Cell) -> np.ndarray:
+    """Lend the memory of a cell that is its own."""
+    cell.reads = None
+    cell.__class__ = Lent
+    found: np.ndarray = cell.known()  # type: ignore[assignment]
+    return found
+
+
+def _is_seen(own: Node) -> bool:
+    """Whether there are views of a lent cell's memory."""
+    return _references(own) != (_LENT_BASE if own.value.base is not None else _LENT_VALUE)
+
+
+def _references(own: Node) -> tuple[int, int]:
+    """To a leaf's value, and to what owns its memory if that is another object."""
+    value = own.value
+    base = value.base
+    return sys.getrefcount(value), 0 if base is None else sys.getrefcount(base)
+
+
+def _references_of_own() -> tuple[int, int, int]:
+    """What `is_own` counts where nobody else refers to a cell's values."""
+    cell = Cell(leaf(allocated((LARGE,), np.dtype(np.uint8))))
+    node = cell.node
+    value = node.value
+    return sys.getrefcount(node), sys.getrefcount(value), sys.getrefcount(value.base)
+
+
+def _references_of_lent(bytes: int) -> tuple[int, int]:
+    """What `_is_seen` counts where there are no views."""
+    cell = Cell(leaf(allocated((bytes,), np.dtype(np.uint8))))
+    lend(cell)
+    return _references(_leaf_of(cell))
+
+
+_OF_NODE, _OF_VALUE, _OF_BASE = _references_of_own()
+_LENT_VALUE, _LENT_BASE = _references_of_lent(1), _references_of_lent(LARGE)
