@@ -240,7 +240,7 @@ def _before(x: View, found: Plan) -> Node | None:
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
-    if settings.small and x._shadow is None and value.__class__ in _HOSTS:
+    if settings.small and x._shadow is None and type(value) in _HOSTS:
         ref = x.ref
         if ref.__class__ is Lent and key.__class__ is not ndarray:
             ref.known()[key] = value

@@ -15,6 +15,7 @@ from lazytensor.core import ops, runtime
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT
+from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import lazies, real
@@ -123,7 +124,8 @@ def read(x: Lazy, key: Any) -> Any:
     """`x[key]`, `key` having a mask. Raises: IndexError."""
     items = key if type(key) is tuple else (key,)
     mask = _node(items[0])
-    if len(items) == 1 and mask.type.ndim:
+    is_small = x.size < settings.small
+    if len(items) == 1 and mask.type.ndim and not is_small:
         check_shape(x, mask)
         front = mask.type.ndim
         if mask.type.shape != x.shape[:front]:
@@ -132,7 +134,9 @@ def read(x: Lazy, key: Any) -> Any:
         return _masked(x.node, mask)
     runtime.sync(x.node, *(y.node for y in lazies(key)), cause="boolean mask")
     chosen = runtime.observe(x.node)[real(key)]
-    return wrap(host_leaf(np.array(chosen))) if isinstance(chosen, np.ndarray) else chosen
+    if is_small or not isinstance(chosen, np.ndarray):
+        return chosen
+    return wrap(host_leaf(np.array(chosen)))
 
 
 def check_shape(x: Lazy, mask: Node) -> None:

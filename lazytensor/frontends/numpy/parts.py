@@ -8,6 +8,7 @@ NumPy's own, of the array's own memory (see `core/lending.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
@@ -48,7 +49,7 @@ def read(x: ndarray, key: Any) -> Any:
         return None
     value = cell.node.value
     if value.__class__ is not np.ndarray:
-        if not _fetch(cell, key):
+        if not _fetch(cell, _count(cell, key)):
             return None
         value = cell.node.value
     found = value[key]
@@ -57,7 +58,7 @@ def read(x: ndarray, key: Any) -> Any:
     if found.size >= settings.small:
         return None
     del value, found
-    if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, key)):
+    if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, _count(cell, key))):
         return None
     return lend(cell)[key]
 
@@ -66,7 +67,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     """Do `x[key] = value` if that is small, basic, and the host has both; say whether it did."""
     cell = x.ref
     if issubclass(type(value), Lazy):
-        if cell.__class__ is not Lent and (cell.__class__ is not Cell or not _is_basic(key)):
+        if cell.__class__ is not Lent and (cell.__class__ is not Cell or x._shadow is not None):
             return False
         value = _known(value, cell)
         if value is None:
@@ -76,17 +77,15 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
             return False
         cell.known()[key] = value
         return True
-    if cell.__class__ is not Cell or x._shadow is not None or not _is_basic(key):
+    if cell.__class__ is not Cell or x._shadow is not None:
         return False
-    if not is_own(cell) and not (_fetch(cell, key) and is_own(cell)):
+    count = _count(cell, key)
+    if count >= settings.small:
         return False
-    array = cell.node.value
-    target = array[key]
-    if target.__class__ is np.ndarray and target.size >= settings.small:
+    if not is_own(cell) and not (_fetch(cell, count) and is_own(cell)):
         return False
-    array[key] = value
+    cell.node.value[key] = value
     cell.reads = None
-    del array, target
     if _is_worth_lending():
         lend(cell)
     return True
@@ -109,6 +108,19 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
 
 def _is_basic(key: Any) -> bool:
     return _KEYS.issuperset(map(type, key)) if type(key) is tuple else type(key) in _KEYS
+
+
+def _count(cell: Cell, key: Any) -> float:
+    """How many elements a key selects, about; infinity if there is anything lazy in it."""
+    from lazytensor.frontends.numpy import indexing
+
+    if _is_basic(key):
+        found = indexing.plan(cell.type, key)
+        return inf if found is None else found.type.size
+    items = key if type(key) is tuple else (key,)
+    if not all(type(i) is np.ndarray or type(i) in _KEYS - {slice, type(...)} for i in items):
+        return inf
+    return max(item.size for item in items if type(item) is np.ndarray)
 
 
 class Heat:
@@ -156,17 +168,15 @@ def _is_worth_lending() -> bool:
     return _streak.count > PATIENCE
 
 
-def _fetch(cell: Cell, key: Any) -> bool:
-    """Get the values of an array to the host, in memory of its own, if that has come to pay.
+def _fetch(cell: Cell, count: float) -> bool:
+    """Get the values of an array to the host, in memory of its own, if that has come to pay for
+    looking at `count` elements.
 
     Rent or buy: when small operations have cost what fetching does; of an array that is filled with
     one number, at once.
     """
-    from lazytensor.frontends.numpy import indexing
-
     node, type = cell.node, cell.type
-    found = indexing.plan(type, key)
-    if found is None or found.type.size >= settings.small:
+    if count >= settings.small:
         return False
     if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
         made = memory.allocated(type.shape, type.dtype)

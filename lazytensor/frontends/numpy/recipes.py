@@ -20,6 +20,7 @@ import numpy as np
 from lazytensor.core.cell import Cell, Chain, View
 from lazytensor.core.node import Node, Signature, has_several, nodes_made
 from lazytensor.core.op import SLOT
+from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType
 from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
@@ -69,7 +70,7 @@ def remembered(name: str, slow: Function, real: Function | None = None) -> Funct
     """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
     if name in RECORDED:
         return recorded(slow, real or slow)
-    return viewed(slow) if name in VIEWED else slow
+    return viewed(slow, real or slow) if name in VIEWED else slow
 
 
 class Recipe:
@@ -120,10 +121,20 @@ def recorded(slow: Function, real: Function) -> Function:
     recipes: dict[Key, Recipe] = plans.memo()
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if args and args[0].__class__ is np.ndarray and all_stay(args):
-            if not kwargs:
-                return lazy_if_large(real(*args))
-            if all_stay(kwargs.values()):
+        if args and args[0].__class__ is np.ndarray:
+            first, last, bound = args[0], args[-1], settings.small
+            # `all_stay`, written out for the most usual calls: loops over small arrays.
+            if (
+                not kwargs
+                and first.size < bound
+                and (last is first or (last.__class__ is np.ndarray and last.size < bound))
+                and len(args) <= 2
+            ):
+                made = real(*args)
+                if made.__class__ is not np.ndarray or made.size < bound:
+                    return made
+                return lazy_if_large(made)
+            if all_stay(args) and all_stay(kwargs.values()):
                 return lazy_if_large(real(*args, **kwargs))
         nodes: list[Node] = []
         parts: list[Any] = []
@@ -149,13 +160,15 @@ def recorded(slow: Function, real: Function) -> Function:
     return call
 
 
-def viewed(slow: Function) -> Function:
+def viewed(slow: Function, real: Function) -> Function:
     """`slow`, a function that shows an array's data in another shape."""
     sights: dict[Key, Sight] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else None
         if type(x) is not ndarray or x._shadow is not None or type(x.ref) is not Cell:
+            if x.__class__ is np.ndarray and x.size < settings.small and len(args) == 1:
+                return real(*args, **kwargs)
             return slow(*args, **kwargs)
         key: Any = x.ref.node.type
         if kwargs or len(args) > 1:

@@ -17,6 +17,7 @@ from lazytensor.core.settings import settings
 
 _PLAIN: Final[set[type]] = set()
 """Classes of what is neither lazy nor an array, as far as they were met."""
+_NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
 _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
 
 
@@ -41,6 +42,15 @@ def all_stay(values: Iterable[Any]) -> bool:
         elif kind not in _PLAIN and not is_plain(kind):
             return False
     return True
+
+
+def is_small(x: Any) -> bool:
+    """Whether `x` is a real array that stays one, or a number, where there are such arrays."""
+    kind = type(x)  # not `__class__`: lazy scalars say that they are numbers
+    if kind is np.ndarray:
+        small: bool = x.size < settings.small
+        return small
+    return kind in _NUMBERS and settings.small > 0
 
 
 def is_plain(kind: type) -> bool:

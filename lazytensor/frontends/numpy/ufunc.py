@@ -40,7 +40,7 @@ from lazytensor.frontends.numpy.plans import (
     written,
 )
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
-from lazytensor.frontends.numpy.small import all_stay, lazy_if_large
+from lazytensor.frontends.numpy.small import all_stay, is_small, lazy_if_large
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -81,14 +81,17 @@ class ufunc(metaclass=UfuncType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            match args:
-                case (x,) if type(x) is ndarray or type(x) is Scalar:
-                    return self._alone(x)
-                case (x, other) if self.nin == 2:
-                    if type(x) is ndarray or type(x) is Scalar:
-                        return self._forward(x, other)
-                    if type(other) is ndarray or type(other) is Scalar:
-                        return self._backward(other, x)
+            if len(args) == 2 and self.nin == 2:
+                x, other = args
+                if type(x) is ndarray or type(x) is Scalar:
+                    return self._forward(x, other)
+                if type(other) is ndarray or type(other) is Scalar:
+                    return self._backward(other, x)
+                if is_small(x) and is_small(other):
+                    made = self.real(x, other)
+                    return made if made.__class__ is not np.ndarray else lazy_if_large(made)
+            elif len(args) == 1 and (type(args[0]) is ndarray or type(args[0]) is Scalar):
+                return self._alone(*args)
         elif len(kwargs) == 1 and type(kwargs.get("out")) is ndarray:
             out = kwargs["out"]
             if written(self.plans, args, out):
@@ -150,6 +153,8 @@ class unary(ufunc):
 
     def __call__(self, x: Any = _NOTHING, /, *args: Any, **kwargs: Any) -> Any:
         if type(x) is not ndarray or args or kwargs or x._shadow is not None:
+            if not args and not kwargs and is_small(x):
+                return self.real(x)
             return super().__call__(*(() if x is _NOTHING else (x,)), *args, **kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
         node = x.ref.node

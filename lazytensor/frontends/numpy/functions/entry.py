@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import all_stay, stays
+from lazytensor.frontends.numpy.small import all_stay, is_small, lazy_if_large, stays
 
 Function = Callable[..., Any]
 
@@ -47,6 +47,8 @@ def lazily(name: str, function: Function, real: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not (args and type(args[0]) is ndarray):
+            if len(args) == 1 and not kwargs and is_small(args[0]):
+                return lazy_if_large(real(*args))
             if settings.small and all_stay(args) and all_stay(kwargs.values()):
                 return entered(real(*args, **kwargs), args, kwargs)
             if name in REDUCTIONS and len(args) == 1 and not kwargs and type(args[0]) is Masked:
