@@ -167,11 +167,15 @@ def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list
 
 
 def _held(nodes: list[Node], edges: Mapping[Node, int], outputs: set[Node]) -> list[Node]:
-    """Pending nodes, no outputs, that somebody else than the graph's own nodes refers to."""
+    """Pending nodes, no outputs, that somebody else than the graph's own nodes refers to.
+
+    Of a node with several results these are held, one by one: it has no value of its own.
+    """
     return [
         node
         for node in nodes
         if node not in outputs
+        and not has_several(node)
         and (node not in edges or sys.getrefcount(node) - edges[node] > _UNSHARED)
     ]
 

@@ -132,6 +132,12 @@ from lazytensor.core.ops.neural import (
     log_softmax_backward,
     softmax_backward,
 )
+from lazytensor.core.ops.pooling import (
+    max_pool,
+    max_pool_backward,
+    mean_pool,
+    mean_pool_backward,
+)
 from lazytensor.core.ops.random import rng_bit_generator
 from lazytensor.core.ops.reduction import (
     argmax,

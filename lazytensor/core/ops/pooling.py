@@ -1,0 +1,125 @@
+"""Pools: the largest or the mean of each window, and their gradients; composites.
+
+`window`, `strides`: one number an axis. `padding`: pairs (before, after) of elements that do not
+count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from lazytensor.core.dtypes import BOOL, FLOATS, ORDERED
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, scalar, starts
+from lazytensor.core.ops.bits import and_, not_, or_
+from lazytensor.core.ops.elementwise import add, divide, equal, select
+from lazytensor.core.ops.movement import broadcast, pad, slice
+from lazytensor.core.ops.reduction import identity, reduce_window
+from lazytensor.core.types import Shape
+
+Ints = tuple[int, ...]
+Pairs = tuple[tuple[int, int], ...]
+
+
+def _reduced(
+    x: Node, kind: str, window: Ints, strides: Ints, padding: Pairs, spread: Ints = ()
+) -> Node:
+    ones = (1,) * x.type.ndim
+    found: Node = reduce_window(
+        x, kind=kind, window=window, strides=strides, padding=padding,
+        base_dilation=spread or ones, window_dilation=ones,
+    )  # fmt: skip
+    return found
+
+
+@composite
+def max_pool(x: Node, *, window: Ints, strides: Ints, padding: Pairs) -> Node:
+    """The largest element of each window. x: ordered. Result: dtype of x.
+
+    Raises: DTypeError, ShapeError. Source: StableHLO reduce_window.
+    """
+    check_dtype("max_pool", ORDERED, x.type)
+    return _reduced(x, "max", window, strides, padding)
+
+
+def _places(window: Ints) -> Iterator[Ints]:
+    return product(*map(range, window))
+
+
+@composite
+def max_pool_backward(
+    grad: Node, x: Node, y: Node, *, window: Ints, strides: Ints, padding: Pairs
+) -> Node:
+    """The gradient of `max_pool` at `x`, whose result was `y`, times `grad`.
+
+    x: floats; y, grad: one type, dtype of x. It goes to the first of equal elements.
+    Result: type of x. Raises: DTypeError, ShapeError.
+    """
+    check_dtype("max_pool_backward", FLOATS, x.type, y.type, grad.type)
+    dtype, zero = x.type.dtype, scalar(0, x.type.dtype)
+    low, high = (tuple(pair[i] for pair in padding) for i in (0, 1))
+    none = (0,) * x.type.ndim
+    wide = pad(x, scalar(identity("max", dtype), dtype), low=low, high=high, interior=none)
+    taken = broadcast(scalar(False, BOOL), shape=y.type.shape)
+    total: Node | None = None
+    for place in _places(window):
+        part = slice(wide, starts(place), sizes=y.type.shape, strides=strides)
+        hit = and_(equal(part, y), not_(taken))
+        taken = or_(taken, hit)
+        share = _spread(select(hit, grad, zero), place, strides, wide.type.shape)
+        total = share if total is None else add(total, share)
+    assert total is not None
+    sizes = x.type.shape
+    found: Node = slice(total, starts(low), sizes=sizes, strides=(1,) * len(sizes))
+    return found
+
+
+def _spread(x: Node, begin: Ints, strides: Ints, shape: Shape) -> Node:
+    """Zeros of `shape` with `x` from `begin` on, `strides` apart."""
+    high = tuple(
+        n - b - ((m - 1) * s + 1)
+        for n, b, m, s in zip(shape, begin, x.type.shape, strides, strict=True)
+    )
+    found: Node = pad(
+        x, scalar(0, x.type.dtype), low=begin, high=high, interior=tuple(s - 1 for s in strides)
+    )
+    return found
+
+
+def _counts(like: Node, shape: Shape, window: Ints, strides: Ints, padding: Pairs) -> Node:
+    """How many elements of a tensor of `shape` each window has, in the dtype of `like`."""
+    flat = tuple(n if w > 1 or s > 1 else 1 for n, w, s in zip(shape, window, strides, strict=True))
+    ones = broadcast(scalar(1, like.type.dtype), shape=flat)
+    return _reduced(ones, "sum", window, strides, padding)
+
+
+@composite
+def mean_pool(x: Node, *, window: Ints, strides: Ints, padding: Pairs) -> Node:
+    """The mean of each window's elements, padding not counted. x: floats. Result: dtype of x.
+
+    Raises: DTypeError, ShapeError.
+    """
+    check_dtype("mean_pool", FLOATS, x.type)
+    total = _reduced(x, "sum", window, strides, padding)
+    found: Node = divide(total, _counts(x, x.type.shape, window, strides, padding))
+    return found
+
+
+@composite
+def mean_pool_backward(
+    grad: Node, *, shape: Shape, window: Ints, strides: Ints, padding: Pairs
+) -> Node:
+    """The gradient of `mean_pool` for an operand of `shape`, times `grad`. grad: floats.
+
+    Result: dtype of grad, `shape`. Raises: DTypeError, ShapeError.
+    """
+    check_dtype("mean_pool_backward", FLOATS, grad.type)
+    shares = divide(grad, _counts(grad, shape, window, strides, padding))
+    around = tuple(
+        (k - 1 - low, n + low - (m - 1) * s - 1)
+        for n, m, k, s, (low, _) in zip(
+            shape, grad.type.shape, window, strides, padding, strict=True
+        )
+    )
+    return _reduced(shares, "sum", window, (1,) * len(shape), around, strides)

@@ -1,0 +1,47 @@
+"""TensorFlow, lazily: importing this builds the tables; nothing changes until `enable()`."""
+
+from __future__ import annotations
+
+from os.path import dirname
+
+import tensorflow
+
+from lazytensor.core import place
+from lazytensor.frontends.tf import (
+    contraction,
+    convolution,
+    elementwise,
+    indexing,
+    linalg,
+    lists,
+    movement,
+    neural,
+    pooling,
+    random,
+    reductions,
+    shapes,
+    slices,
+    state_ops,
+)
+from lazytensor.frontends.tf.switch import disable, enable, enabled
+
+TABLES = (
+    elementwise,
+    reductions,
+    movement,
+    slices,
+    indexing,
+    contraction,
+    convolution,
+    pooling,
+    neural,
+    random,
+    linalg,
+    lists,
+)
+for table in TABLES:
+    table.attach()
+for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
+    place.hide_folder(folder)
+
+__all__ = ["disable", "enable", "enabled", "shapes", "state_ops"]

@@ -1,0 +1,309 @@
+"""Elementwise raw ops and the gradients that TF has raw ops for."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.tf.recording import Function, NotLazy
+from lazytensor.frontends.tf.table import rows
+
+
+def number(value: Any, like: Node) -> Node:
+    """A number of the dtype of `like`."""
+    return scalar(value, like.type.dtype)
+
+
+def _plain(op: Any) -> Function:
+    return lambda *xs, **_: op(*xs)
+
+
+def _identity(x: Node, **_: Any) -> Node:
+    return x
+
+
+def _whole(op: Any) -> Function:
+    """Rounding: integers are what they are."""
+    return lambda x, **_: op(x) if x.type.dtype in FLOATS else x
+
+
+def _cast(x: Node, *, DstT: Any, Truncate: bool = False, **_: Any) -> Node:
+    if not isinstance(DstT, np.dtype):
+        raise NotLazy
+    if x.type.dtype == DstT:
+        return x
+    made: Node = ops.convert(x, dtype=DstT)
+    return made
+
+
+def _bitcast(x: Node, *, type: np.dtype, **_: Any) -> Node:
+    made: Node = ops.bitcast(x, dtype=type)
+    return made
+
+
+def _div_no_nan(x: Node, y: Node, **_: Any) -> Node:
+    made: Node = ops.select(ops.equal(y, number(0, y)), number(0, x), ops.divide(x, y))
+    return made
+
+
+def _mul_no_nan(x: Node, y: Node, **_: Any) -> Node:
+    made: Node = ops.select(ops.equal(y, number(0, y)), number(0, x), ops.multiply(x, y))
+    return made
+
+
+def _unless_zero(function: Function) -> Function:
+    def row(x: Node, y: Node, **_: Any) -> Node:
+        made: Node = ops.select(ops.equal(x, number(0, x)), number(0, x), function(x, y))
+        return made
+
+    return row
+
+
+def _squared_difference(x: Node, y: Node, **_: Any) -> Node:
+    apart: Node = ops.subtract(x, y)
+    if apart.type.dtype in COMPLEX:
+        made: Node = ops.multiply(ops.conj(apart), apart)
+        return made
+    squared: Node = ops.square(apart)
+    return squared
+
+
+def _floor_div(x: Node, y: Node, **_: Any) -> Node:
+    if x.type.dtype in FLOATS:
+        made: Node = ops.floor(ops.divide(x, y))
+        return made
+    whole: Node = ops.floor_divide(x, y)
+    return whole
+
+
+def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
+    made: Node = ops.divide(x, y)
+    return ops.trunc(made) if x.type.dtype in FLOATS else made
+
+
+def _equal(op: Any) -> Function:
+    return lambda x, y, **_: op(x, y)
+
+
+def _approximate_equal(x: Node, y: Node, *, tolerance: float = 1e-5, **_: Any) -> Node:
+    made: Node = ops.less(ops.abs(ops.subtract(x, y)), number(tolerance, x))
+    return made
+
+
+def relu(x: Node, **_: Any) -> Node:
+    """The positive part."""
+    made: Node = ops.maximum(x, number(0, x))
+    return made
+
+
+def _relu6(x: Node, **_: Any) -> Node:
+    made: Node = ops.minimum(relu(x), number(6, x))
+    return made
+
+
+def _leaky_relu(x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
+    made: Node = ops.select(ops.greater(x, number(0, x)), x, ops.multiply(x, number(alpha, x)))
+    return made
+
+
+def _elu(x: Node, **_: Any) -> Node:
+    made: Node = ops.select(ops.less(x, number(0, x)), ops.expm1(x), x)
+    return made
+
+
+_SELU_ALPHA: Final = 1.7580993408473768599402175208123
+"""scale * alpha of self-normalising networks, arXiv 1706.02515."""
+_SELU_SCALE: Final = 1.0507009873554804934193349852946
+
+
+def _selu(x: Node, **_: Any) -> Node:
+    low = ops.multiply(number(_SELU_ALPHA, x), ops.expm1(x))
+    made: Node = ops.select(ops.less(x, number(0, x)), low, ops.multiply(number(_SELU_SCALE, x), x))
+    return made
+
+
+def _softplus(x: Node, **_: Any) -> Node:
+    made: Node = ops.logaddexp(x, number(0, x))
+    return made
+
+
+def _softsign(x: Node, **_: Any) -> Node:
+    made: Node = ops.divide(x, ops.add(number(1, x), ops.abs(x)))
+    return made
+
+
+def _relu_grad(grad: Node, x: Node, **_: Any) -> Node:
+    made: Node = ops.select(ops.greater(x, number(0, x)), grad, number(0, grad))
+    return made
+
+
+def _relu6_grad(grad: Node, x: Node, **_: Any) -> Node:
+    inside = ops.and_(ops.greater(x, number(0, x)), ops.less(x, number(6, x)))
+    made: Node = ops.select(inside, grad, number(0, grad))
+    return made
+
+
+def _leaky_relu_grad(grad: Node, x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
+    low = ops.multiply(grad, number(alpha, grad))
+    made: Node = ops.select(ops.greater(x, number(0, x)), grad, low)
+    return made
+
+
+def _elu_grad(grad: Node, y: Node, **_: Any) -> Node:
+    low = ops.multiply(ops.add(y, number(1, y)), grad)
+    made: Node = ops.select(ops.less(y, number(0, y)), low, grad)
+    return made
+
+
+def _selu_grad(grad: Node, y: Node, **_: Any) -> Node:
+    low = ops.multiply(grad, ops.add(y, number(_SELU_ALPHA, y)))
+    high = ops.multiply(grad, number(_SELU_SCALE, grad))
+    made: Node = ops.select(ops.less(y, number(0, y)), low, high)
+    return made
+
+
+def _softplus_grad(grad: Node, x: Node, **_: Any) -> Node:
+    made: Node = ops.multiply(grad, ops.logistic(x))
+    return made
+
+
+def _softsign_grad(grad: Node, x: Node, **_: Any) -> Node:
+    made: Node = ops.divide(grad, ops.square(ops.add(number(1, x), ops.abs(x))))
+    return made
+
+
+def _sigmoid_grad(y: Node, grad: Node, **_: Any) -> Node:
+    slope = ops.multiply(y, ops.subtract(number(1, y), y))
+    made: Node = ops.multiply(grad, slope)
+    return made
+
+
+def _tanh_grad(y: Node, grad: Node, **_: Any) -> Node:
+    made: Node = ops.multiply(grad, ops.subtract(number(1, y), ops.square(y)))
+    return made
+
+
+def _conj(x: Node) -> Node:
+    return ops.conj(x) if x.type.dtype in COMPLEX else x
+
+
+def _sqrt_grad(y: Node, grad: Node, **_: Any) -> Node:
+    made: Node = ops.divide(ops.multiply(grad, number(0.5, grad)), _conj(y))
+    return made
+
+
+def _rsqrt_grad(y: Node, grad: Node, **_: Any) -> Node:
+    y = _conj(y)
+    half = ops.multiply(grad, number(-0.5, grad))
+    made: Node = ops.multiply(ops.multiply(half, y), ops.square(y))
+    return made
+
+
+def _reciprocal_grad(y: Node, grad: Node, **_: Any) -> Node:
+    made: Node = ops.multiply(ops.negate(grad), ops.square(_conj(y)))
+    return made
+
+
+def _complex(x: Node, y: Node, **_: Any) -> Node:
+    made: Node = ops.complex_(x, y)
+    return made
+
+
+def _angle(x: Node, **_: Any) -> Node:
+    made: Node = ops.atan2(ops.imag(x), ops.real(x))
+    return made
+
+
+def _select(condition: Node, x: Node, y: Node, **_: Any) -> Node:
+    """The condition of one axis chooses rows; of none, everything."""
+    if condition.type.ndim == 1 and x.type.ndim > 1:
+        shape = (condition.type.size,) + (1,) * (x.type.ndim - 1)
+        condition = ops.reshape(condition, shape=shape)
+    made: Node = ops.select(condition, x, y)
+    return made
+
+
+def _ones_like(x: Node, **_: Any) -> Node:
+    one = scalar(x.type.dtype == BOOL or 1, x.type.dtype)
+    made: Node = ops.broadcast(one, shape=x.type.shape)
+    return made
+
+
+def _zeros_like(x: Node, **_: Any) -> Node:
+    zero = scalar(False if x.type.dtype == BOOL else 0, x.type.dtype)
+    made: Node = ops.broadcast(zero, shape=x.type.shape)
+    return made
+
+
+def _add_n(xs: list[Node], **_: Any) -> Node:
+    total = xs[0]
+    for x in xs[1:]:
+        total = ops.add(total, x)
+    return total
+
+
+def _clip(x: Node, low: Node, high: Node, **_: Any) -> Node:
+    made: Node = ops.minimum(ops.maximum(x, low), high)
+    return made
+
+
+def _log(op: Any) -> Function:
+    return lambda x, y: ops.multiply(x, op(y))
+
+
+ROWS: dict[str, Function] = {
+    "Add": _plain(ops.add), "AddV2": _plain(ops.add), "Sub": _plain(ops.subtract),
+    "Mul": _plain(ops.multiply), "RealDiv": _plain(ops.divide), "Div": _plain(ops.divide),
+    "TruncateDiv": _truncate_div, "FloorDiv": _floor_div, "FloorMod": _plain(ops.modulo),
+    "Mod": _plain(ops.remainder), "TruncateMod": _plain(ops.remainder), "Pow": _plain(ops.power),
+    "Maximum": _plain(ops.maximum), "Minimum": _plain(ops.minimum),
+    "SquaredDifference": _squared_difference, "DivNoNan": _div_no_nan, "MulNoNan": _mul_no_nan,
+    "Xdivy": _unless_zero(ops.divide), "Xlogy": _unless_zero(_log(ops.log)),
+    "Xlog1py": _unless_zero(_log(ops.log1p)), "Atan2": _plain(ops.atan2),
+    "NextAfter": _plain(ops.next_after), "Zeta": _plain(ops.zeta),
+    "Polygamma": _plain(ops.polygamma), "Complex": _complex, "Angle": _angle,
+    "Less": _plain(ops.less), "LessEqual": _plain(ops.less_equal),
+    "Greater": _plain(ops.greater), "GreaterEqual": _plain(ops.greater_equal),
+    "Equal": _equal(ops.equal), "NotEqual": _equal(ops.not_equal),
+    "ApproximateEqual": _approximate_equal,
+    "LogicalAnd": _plain(ops.and_), "LogicalOr": _plain(ops.or_), "LogicalNot": _plain(ops.not_),
+    "BitwiseAnd": _plain(ops.and_), "BitwiseOr": _plain(ops.or_), "BitwiseXor": _plain(ops.xor),
+    "Invert": _plain(ops.not_), "LeftShift": _plain(ops.shift_left),
+    "RightShift": _plain(ops.shift_right),
+    "Abs": _plain(ops.abs), "ComplexAbs": _plain(ops.abs), "Neg": _plain(ops.negate),
+    "Sign": _plain(ops.sign), "Square": _plain(ops.square), "Sqrt": _plain(ops.sqrt),
+    "Rsqrt": _plain(ops.rsqrt), "Reciprocal": _plain(ops.reciprocal),
+    "Inv": _plain(ops.reciprocal), "Exp": _plain(ops.exp), "Expm1": _plain(ops.expm1),
+    "Log": _plain(ops.log), "Log1p": _plain(ops.log1p), "Sin": _plain(ops.sin),
+    "Cos": _plain(ops.cos), "Tan": _plain(ops.tan), "Asin": _plain(ops.asin),
+    "Acos": _plain(ops.acos), "Atan": _plain(ops.atan), "Sinh": _plain(ops.sinh),
+    "Cosh": _plain(ops.cosh), "Tanh": _plain(ops.tanh), "Asinh": _plain(ops.asinh),
+    "Acosh": _plain(ops.acosh), "Atanh": _plain(ops.atanh), "Erf": _plain(ops.erf),
+    "Erfc": _plain(ops.erfc), "Erfinv": _plain(ops.erf_inv), "Lgamma": _plain(ops.lgamma),
+    "Digamma": _plain(ops.digamma), "BesselI1e": _plain(ops.bessel_i1e),
+    "Floor": _whole(ops.floor), "Ceil": _whole(ops.ceil), "Rint": _whole(ops.round_even),
+    "Round": _whole(ops.round_even), "IsNan": _plain(ops.is_nan), "IsInf": _plain(ops.is_inf),
+    "IsFinite": _plain(ops.is_finite), "Real": _plain(ops.real), "Imag": _plain(ops.imag),
+    "Conj": _plain(ops.conj), "Sigmoid": _plain(ops.logistic), "Softplus": _softplus,
+    "Softsign": _softsign, "Relu": relu, "Relu6": _relu6, "LeakyRelu": _leaky_relu, "Elu": _elu,
+    "Selu": _selu, "SigmoidGrad": _sigmoid_grad, "TanhGrad": _tanh_grad, "SqrtGrad": _sqrt_grad,
+    "RsqrtGrad": _rsqrt_grad, "ReciprocalGrad": _reciprocal_grad, "InvGrad": _reciprocal_grad,
+    "ReluGrad": _relu_grad, "Relu6Grad": _relu6_grad, "LeakyReluGrad": _leaky_relu_grad,
+    "EluGrad": _elu_grad, "SeluGrad": _selu_grad, "SoftplusGrad": _softplus_grad,
+    "SoftsignGrad": _softsign_grad, "Cast": _cast, "Bitcast": _bitcast, "Select": _select,
+    "SelectV2": _plain(ops.select), "ClipByValue": _clip, "OnesLike": _ones_like,
+    "ZerosLike": _zeros_like, "AddN": _add_n,
+    "Identity": _identity, "StopGradient": _identity, "PreventGradient": _identity,
+    "Snapshot": _identity, "PlaceholderWithDefault": _identity,
+}  # fmt: skip
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
+    rows({"IdentityN": lambda xs, **_: tuple(xs)})

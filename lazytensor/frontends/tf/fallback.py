@@ -1,0 +1,135 @@
+"""TF's own kernel: for what no lazy tensor touches, and, loudly, for what has no row."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, Final
+
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager import context
+
+from lazytensor.core import metrics, runtime
+from lazytensor.core.events import Fallback, record
+from lazytensor.core.notices import warn_of_fallback
+from lazytensor.core.place import user_place
+from lazytensor.frontends.tf import opdef
+from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, ValueNeeded, eager, state
+from lazytensor.frontends.tf.variables import cell_of, give_back, handle_of, is_variable
+
+execute: Final = pywrap_tfe.TFE_Py_FastPathExecute
+"""TF's own entry."""
+_no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
+_stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
+_restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
+
+PYTHON: Final = frozenset(["EagerPyFunc", "PyFunc", "PyFuncStateless"])
+ASKING: Final = frozenset(
+    [
+        "Where", "Print", "PrintV2", "StringFormat", "AsString", "Assert", "EnsureShape",
+        "OptionalFromValue", "SerializeTensor", "EncodePng", "EncodeJpeg", "WriteScalarSummary",
+        "WriteHistogramSummary", "WriteSummary", "SaveV2", "TensorSliceDataset", "TensorDataset",
+        "EagerPyFunc", "PyFunc", "PyFuncStateless", "Unique", "UniqueV2", "UniqueWithCounts",
+        "UniqueWithCountsV2",
+        "CheckNumerics", "CheckNumericsV2",
+    ]
+)  # fmt: skip
+"""Raw ops that ask for values by their nature: they are no fallbacks."""
+
+
+def untouched(ctx: Any, op: str, name: Any, args: tuple[Any, ...]) -> Any:
+    """TF's kernel on TF's tensors."""
+    for x in args:
+        settle(x)
+    if op in PYTHON and state.on:
+        return _in_python(ctx, op, name, *args)
+    return execute(ctx, op, name, *args)
+
+
+def _in_python(ctx: Any, op: str, name: Any, *args: Any) -> Any:
+    """A kernel that calls Python, which is not to record: it wants values back."""
+    state.on = False
+    try:
+        return execute(ctx, op, name, *args)
+    finally:
+        state.on = True
+
+
+def settle(x: Any) -> None:
+    if type(x) is EagerTensor:
+        if cell_of(x) is not None:
+            give_back(x)
+    elif isinstance(x, list | tuple):
+        for item in x:
+            settle(item)
+    elif is_variable(x) and cell_of(handle_of(x)) is not None:
+        give_back(handle_of(x))
+
+
+def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
+    """TF's kernel on materialised inputs; the tape sees the lazy ones. Counted and loud."""
+    arity = definition.arity
+    lazy = [x for given in args[:arity] for x in _items(given) if type(x) is LazyTensor]
+    if not lazy:
+        return untouched(ctx, definition.name, name, args)
+    if state.tracing:
+        raise ValueNeeded
+    start = perf_counter()
+    pending = [x.node for x in lazy if x.node.value is None]
+    if pending:
+        runtime.sync(*pending, cause=definition.name)
+    for given in args[:arity]:
+        settle(given)
+    _stop()
+    try:
+        run = _in_python if definition.name in PYTHON else execute
+        made = run(ctx, definition.name, name, *map(_down, args[:arity]), *args[arity:])
+    finally:
+        _restart()
+    if definition.name not in ASKING:
+        # After the call: one that TF refuses is the user's error, not ours.
+        warn_of_fallback(definition.name, "TensorFlow", "TensorFlow computes it on the CPU")
+        metrics.count("fallbacks")
+        record(Fallback(user_place(), definition.name, perf_counter() - start))
+    if not _no_tape():
+        _tape(definition, args, made)
+    return made
+
+
+def _items(x: Any) -> Any:
+    return x if isinstance(x, list | tuple) else (x,)
+
+
+def _down(x: Any) -> Any:
+    if type(x) is LazyTensor:
+        return eager(x)
+    return [_down(item) for item in x] if isinstance(x, list | tuple) else x
+
+
+def _tape(definition: opdef.OpDef, args: tuple[Any, ...], made: Any) -> None:
+    from tensorflow.python.framework import ops
+
+    attrs: dict[str, Any] = {}
+    inputs: list[Any] = []
+    for given, x in zip(definition.inputs, args, strict=False):
+        items = [
+            item if type(item) in (LazyTensor, EagerTensor) else ops.convert_to_tensor(item)
+            for item in (x if given.is_list else [x])
+        ]
+        inputs += items
+        if given.number_attr:
+            attrs.setdefault(given.number_attr, len(items))
+        if given.type_attr and items:
+            attrs.setdefault(given.type_attr, items[0]._datatype_enum())
+        if given.type_list_attr:
+            attrs.setdefault(given.type_list_attr, [item._datatype_enum() for item in items])
+    outputs = [y for x in _items(made) if made is not None for y in _items(x)]
+    given_attrs = args[definition.arity :]
+    inferred = [part for pair in attrs.items() for part in pair]
+    pywrap_tfe.TFE_Py_RecordGradient(
+        definition.name, inputs, (*given_attrs, *inferred), outputs, None
+    )
+
+
+def current() -> Any:
+    """TF's context."""
+    return context.context()

@@ -1,0 +1,398 @@
+"""Calls of `tf.function`: the body is walked through the same table.
+
+A function whose only effects are on variables is walked once per signature, over parameters, and
+then is one composite node: its operands are the tensors given, the values of the variables it
+reads, and its constants; its results are the function's and the variables' new values. A function
+that does more (takes the next batch, prints, asks for a value to branch on) is walked at each call;
+functions it calls may be composites all the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from tensorflow.python import pywrap_tfe
+
+from lazytensor.core import ops
+from lazytensor.core.errors import LazyTensorError
+from lazytensor.core.node import Input, Node
+from lazytensor.core.op import PARAMETER, SLOT, Composite
+from lazytensor.core.program import Program, cut, reachable
+from lazytensor.core.types import TensorType
+from lazytensor.frontends.tf import fallback, table
+from lazytensor.frontends.tf.graphs import (
+    CALLS,
+    IGNORED,
+    Graph,
+    Step,
+    called_by,
+    constant,
+    graph_of,
+    stripped,
+)
+from lazytensor.frontends.tf.lists import LazyVariant
+from lazytensor.frontends.tf.recording import host_value
+from lazytensor.frontends.tf.steps import end_step
+from lazytensor.frontends.tf.tensor import (
+    NUMPY,
+    EagerTensor,
+    LazyTensor,
+    ValueNeeded,
+    node_of,
+    state,
+)
+from lazytensor.frontends.tf.variables import adopt, cell_of, is_handle
+
+__all__ = ["CALLS", "called"]
+
+_stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
+_restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
+SIGNATURES: Final = 64
+"""Signatures of one function that are kept; with more it is walked at each call."""
+SMALL: Final = 16
+"""Elements of an integer argument whose value may be part of a signature."""
+
+
+class _Depth:
+    now = 0
+    written = False
+
+
+def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
+    """The results of a function; None if TF should run it: it has nothing that is lazy."""
+    if name in CALLS:
+        name = dict(zip(attrs[::2], attrs[1::2], strict=True))["f"]
+        name = getattr(name, "name", name)
+    name = name.decode() if isinstance(name, bytes) else name
+    try:
+        graph = graph_of(name)
+    except Exception:  # noqa: BLE001 -- whatever it is that we cannot read, TF can run it
+        return None
+    _Depth.now += 1
+    _stop()
+    try:
+        made = invoke(graph, inputs)
+    finally:
+        _restart()
+        _Depth.now -= 1
+    if not _Depth.now and _Depth.written and not state.tracing:
+        _Depth.written = False
+        end_step(f"end of {stripped(name)}")
+    return made
+
+
+def invoke(graph: Graph, inputs: list[Any]) -> list[Any]:
+    """The results of a function, as one node if it can be."""
+    if state.tracing or not graph.pure or graph.refused:
+        return walk(graph, inputs)
+    try:
+        return _as_node(graph, inputs)
+    except Uninitialized:
+        return walk(graph, inputs)
+    except ValueNeeded:
+        if not graph.static:
+            graph.static = True
+            graph.plans.clear()
+            return invoke(graph, inputs)
+        graph.refused = True
+        return walk(graph, inputs)
+
+
+def walk(graph: Graph, inputs: list[Any]) -> list[Any]:
+    """The results of a function, its steps run one by one."""
+    values: list[Any] = [None] * graph.size
+    values[: graph.inputs] = inputs
+    ctx = fallback.current()
+    for step in graph.steps:
+        if step.op in IGNORED:
+            continue
+        made = _run(ctx, step, [values[i] for i in step.inputs])
+        values[step.first : step.first + step.length] = made
+    return [values[i] for i in graph.outputs]
+
+
+def _run(ctx: Any, step: Step, inputs: list[Any]) -> list[Any]:
+    if step.op == "Const":
+        return [constant(step)]
+    control = _CONTROL.get(step.op)
+    if control is not None:
+        return control(step, inputs)
+    if step.op.startswith("Collective"):
+        raise LazyTensorError(
+            f"{step.op}: distributed functions are not lazy; call disable() first"
+        )
+    names = called_by(step)
+    if names:
+        return invoke(graph_of(names[0]), inputs)
+    handler = table.find(step.op)
+    assert handler is not None
+    if step.op.startswith(("Assign", "ResourceScatter", "ResourceStrided", "ResourceApply")):
+        _Depth.written = True
+    made = handler(ctx, None, (*_grouped(step, inputs), *step.attrs))
+    return flat(made)
+
+
+def flat(made: Any) -> list[Any]:
+    """The results of a raw op in one list."""
+    if made is None:
+        return []
+    if isinstance(made, list | tuple):
+        return [tensor for item in made for tensor in flat(item)]
+    return [made]
+
+
+def _grouped(step: Step, inputs: list[Any]) -> list[Any]:
+    if all(n < 0 for n in step.grouping):
+        return inputs
+    rest = iter(inputs)
+    return [next(rest) if n < 0 else [next(rest) for _ in range(n)] for n in step.grouping]
+
+
+def _truth(x: Any) -> bool:
+    return bool(host_value(x).array.any())
+
+
+def _branch(step: Step, inputs: list[Any]) -> list[Any]:
+    names = step.named["then_branch"], step.named["else_branch"]
+    condition, rest = inputs[0], inputs[1:]
+    if type(condition) is LazyTensor and step.op == "StatelessIf" and state.tracing:
+        chosen = _both(condition, *(walk(graph_of(name), rest) for name in names))
+        if chosen is not None:
+            return chosen
+    return invoke(graph_of(names[0] if _truth(condition) else names[1]), rest)
+
+
+def _both(condition: LazyTensor, first: list[Any], second: list[Any]) -> list[Any] | None:
+    """What a condition chooses of the results of both branches, if these are alike."""
+    if condition.node.type.ndim or condition.node.type.dtype.kind != "b":
+        return None
+    found: list[Any] = []
+    for x, y in zip(first, second, strict=True):
+        if any(type(t) not in (LazyTensor, EagerTensor) for t in (x, y)):
+            return None
+        a, b = node_of(x), node_of(y)
+        if a is None or b is None or a.type is not b.type:
+            return None
+        found.append(LazyTensor(ops.select(condition.node, a, b)))
+    return found
+
+
+def _case(step: Step, inputs: list[Any]) -> list[Any]:
+    names = step.named["branches"]
+    i = int(host_value(inputs[0]).array)
+    return invoke(graph_of(names[i if 0 <= i < len(names) else -1]), inputs[1:])
+
+
+def _loop(step: Step, inputs: list[Any]) -> list[Any]:
+    condition, body = (graph_of(step.named[name]) for name in ("cond", "body"))
+    values = list(inputs)
+    while _truth(walk(condition, values)[0]):
+        values = walk(body, values)
+    return values
+
+
+_CONTROL: Final[dict[str, Any]] = {
+    "If": _branch, "StatelessIf": _branch, "Case": _case, "StatelessCase": _case,
+    "While": _loop, "StatelessWhile": _loop,
+}  # fmt: skip
+
+
+class Uninitialized(Exception):
+    """A variable has no value yet, or one that XLA has no dtype for: this call is walked."""
+
+
+class TracedCell:
+    """A variable's value while a body is traced over parameters."""
+
+    __slots__ = ("first", "node")
+    native = None
+
+    def __init__(self, node: Node) -> None:
+        self.node = self.first = node
+
+    def write(self, node: Node) -> None:
+        """The new value."""
+        self.node = node
+
+
+class FunctionOp(Composite):
+    """A function at one signature."""
+
+    def __init__(self, name: str, body: Program) -> None:
+        super().__init__(name, lambda *operands: operands)
+        self.traced = body
+
+    def program(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Program:
+        """The body."""
+        return self.traced
+
+
+_names: Final[Counter[str]] = Counter()
+
+
+class Plan:
+    """What a call at one signature records.
+
+    `constants`: operands after the given ones. `results`: how each result is made of the node's;
+    `written`: positions among the handles, in the order of the new values.
+    """
+
+    __slots__ = ("constants", "op", "results", "written")
+
+    def __init__(self, graph: Graph, inputs: list[Any], given: Given) -> None:
+        parameters = [Input(PARAMETER, node.type) for node in given.nodes]
+        rest = iter(parameters)
+        arguments = [_rebuilt(form, rest) for form in given.forms]
+        cells = [TracedCell(next(rest)) for _ in given.handles]
+        made = _traced(graph, arguments, given.handles, cells)
+        nodes: list[Node] = []
+        self.results = [_form(x, nodes, arguments) for x in made]
+        self.written = tuple(i for i, cell in enumerate(cells) if cell.node is not cell.first)
+        nodes += [cells[i].node for i in self.written]
+        nodes = [ops.broadcast(n, shape=()) if n.op is SLOT else n for n in nodes]
+        self.op: FunctionOp | None = None
+        self.constants: tuple[Node, ...] = ()
+        if nodes:
+            self._make(graph, parameters, nodes)
+
+    def _make(self, graph: Graph, parameters: list[Input], nodes: list[Node]) -> None:
+        inner = [node for node in reachable([*parameters, *nodes]) if node.op is not PARAMETER]
+        known = set(parameters)
+        leaves: dict[Node, None] = {}
+        for node in (*nodes, *(x for n in inner for x in n.operands)):
+            if node.op is PARAMETER and node not in known:
+                leaves.setdefault(node)
+        self.constants = tuple(leaves)
+        found = cut([*parameters, *leaves, *inner], nodes)
+        body = Program(found.program.instructions, found.program.outputs, True, tuple(found.slots))
+        name = stripped(graph.name)
+        _names[name] += 1
+        self.op = FunctionOp(f"tf.function.{name}.{_names[name]}", body)
+
+
+def _traced(
+    graph: Graph, arguments: list[Any], handles: list[Any], cells: list[TracedCell]
+) -> list[Any]:
+    before = [handle._lazy_cell for handle in handles]
+    for handle, cell in zip(handles, cells, strict=True):
+        handle._lazy_cell = cell
+    state.tracing += 1
+    try:
+        return walk(graph, arguments)
+    finally:
+        state.tracing -= 1
+        for handle, cell in zip(handles, before, strict=True):
+            handle._lazy_cell = cell
+
+
+class Given:
+    """The inputs of a call: the nodes of what is data, how the inputs are made of them again.
+
+    `key` is what a body depends on.
+    """
+
+    __slots__ = ("forms", "handles", "key", "nodes")
+
+    def __init__(self, inputs: list[Any], static: bool) -> None:
+        self.nodes: list[Node] = []
+        self.handles: list[Any] = []
+        self.forms = [self._form(x, static) for x in inputs]
+        values = [cell_of(handle).node for handle in self.handles]  # type: ignore[union-attr]
+        shape = tuple(form[:2] for form in self.forms)
+        self.nodes += values
+        self.key = (shape, tuple(node.type for node in self.nodes))
+
+    def _form(self, x: Any, static: bool) -> tuple[Any, ...]:
+        if type(x) is LazyTensor:
+            self.nodes.append(x.node)
+            return "data", None
+        if type(x) is LazyVariant:
+            parts = tuple(
+                ("none", None) if item is None else self._form(item, static) for item in x.items
+            )
+            return "list", tuple(part[:2] for part in parts), parts, x
+        if is_handle(x):
+            return self._handle(x)
+        if x._datatype_enum() not in NUMPY:
+            return "host", id(x), x
+        if static and x.dtype.is_integer | x.dtype.is_bool and x._num_elements() <= SMALL:
+            return "host", host_value(x).key, x
+        node = node_of(x)
+        assert node is not None
+        self.nodes.append(node)
+        return "data", None
+
+    def _handle(self, x: Any) -> tuple[Any, ...]:
+        for i, handle in enumerate(self.handles):
+            if handle is x:
+                return "handle", i, x
+        if cell_of(x) is None:
+            data = getattr(x, "_handle_data", None)
+            if data is None or not data.is_set:
+                return "host", id(x), x
+            adopt(fallback.current(), x, data.shape_and_type[0].dtype)
+        if cell_of(x) is None:
+            raise Uninitialized
+        self.handles.append(x)
+        return "handle", len(self.handles) - 1, x
+
+
+def _rebuilt(form: tuple[Any, ...], rest: Any) -> Any:
+    kind = form[0]
+    if kind == "data":
+        return LazyTensor(next(rest))
+    if kind == "none":
+        return None
+    if kind == "list":
+        items = [_rebuilt(part, rest) for part in form[2]]
+        return LazyVariant(items, form[3].dtype_, form[3].shape_)
+    return form[2]
+
+
+def _form(x: Any, nodes: list[Node], arguments: list[Any]) -> tuple[Any, ...]:
+    """How a result is made of the node's results; appends those."""
+    if type(x) is LazyTensor:
+        nodes.append(x.node)
+        return "data", len(nodes) - 1
+    if type(x) is LazyVariant:
+        parts = [("none", None) if y is None else _form(y, nodes, arguments) for y in x.items]
+        return "list", parts, x
+    if x is None:
+        return "none", None
+    for i, given in enumerate(arguments):
+        if given is x:
+            return "argument", i
+    return "host", x
+
+
+def _as_node(graph: Graph, inputs: list[Any]) -> list[Any]:
+    given = Given(inputs, graph.static)
+    plan = graph.plans.get(given.key)
+    if plan is None:
+        if len(graph.plans) >= SIGNATURES:
+            raise ValueNeeded
+        plan = graph.plans[given.key] = Plan(graph, inputs, given)
+    made: Any = ()
+    if plan.op is not None:
+        made = plan.op(*given.nodes, *plan.constants)
+    results = [_result(form, made, inputs) for form in plan.results]
+    new = made[len(made) - len(plan.written) :]
+    for i, node in zip(plan.written, new, strict=True):
+        cell = cell_of(given.handles[i])
+        assert cell is not None
+        cell.write(node)
+        _Depth.written = True
+    return results
+
+
+def _result(form: tuple[Any, ...], made: Any, inputs: list[Any]) -> Any:
+    kind = form[0]
+    if kind == "data":
+        return LazyTensor(made[form[1]])
+    if kind == "list":
+        items = [_result(part, made, inputs) for part in form[1]]
+        return LazyVariant(items, form[2].dtype_, form[2].shape_)
+    if kind == "argument":
+        return inputs[form[1]]
+    return form[1]

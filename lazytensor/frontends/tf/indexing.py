@@ -1,0 +1,186 @@
+"""Gathering, scattering, segments, sorting: positions are data."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import S32, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.core.ops.reduction import identity
+from lazytensor.frontends.tf.elementwise import number
+from lazytensor.frontends.tf.recording import Function
+from lazytensor.frontends.tf.table import rows
+
+
+def wide(indices: Node) -> Node:
+    """Indices as s64."""
+    return indices if indices.type.dtype == S64 else ops.convert(indices, dtype=S64)
+
+
+def gathered(x: Node, indices: Node, axis: int) -> Node:
+    """The parts of `x` along `axis` at `indices`, whose axes take its place."""
+    made: Node = ops.gather(x, wide(indices), axes=(axis,))
+    if not axis:
+        return made
+    front = indices.type.ndim
+    order = (*range(front, front + axis), *range(front), *range(front + axis, made.type.ndim))
+    found: Node = ops.transpose(made, axes=order)
+    return found
+
+
+def scattered_rows(x: Node, indices: Node, updates: Node, mode: str) -> Node:
+    """`x` with `updates` brought into its rows."""
+    shape = (*indices.type.shape, *x.type.shape[1:])
+    if updates.type.shape != shape:
+        updates = ops.broadcast(updates, shape=shape)
+    made: Node = ops.scatter(x, updates, wide(indices), axes=(0,), mode=mode)
+    return made
+
+
+def _gather(x: Node, indices: Node, **_: Any) -> Node:
+    return gathered(x, indices, 0)
+
+
+def _gather_v2(x: Node, indices: Node, given: np.ndarray, *, batch_dims: int = 0, **_: Any) -> Node:
+    axis = int(given) % max(x.type.ndim, 1)
+    batch = batch_dims % (indices.type.ndim + 1) if batch_dims < 0 else batch_dims
+    if not batch:
+        return gathered(x, indices, axis)
+    shared = x.type.shape[:batch]
+    places: list[Node] = []
+    for i in range(batch):
+        line = ops.iota(dtype=S64, shape=(shared[i],), axis=0)
+        shape = tuple(shared[i] if j == i else 1 for j in range(indices.type.ndim))
+        places.append(ops.reshape(line, shape=shape))
+    made = ops.gather(x, *places, wide(indices), axes=(*range(batch), axis))
+    # (batch, indices, rest) becomes (batch, axes before `axis`, indices, axes after).
+    front = indices.type.ndim
+    before = axis - batch
+    order = (
+        *range(batch), *range(front, front + before), *range(batch, front),
+        *range(front + before, made.type.ndim),
+    )  # fmt: skip
+    found: Node = ops.transpose(made, axes=order)
+    return found
+
+
+def _columns(indices: Node) -> list[Node]:
+    """The last axis of indices as one index an axis."""
+    depth = indices.type.shape[-1]
+    front = indices.type.shape[:-1]
+    found = []
+    for i in range(depth):
+        begin = ops.starts((*(0,) * len(front), i))
+        part = ops.slice(wide(indices), begin, sizes=(*front, 1), strides=(1,) * indices.type.ndim)
+        found.append(ops.reshape(part, shape=front))
+    return found
+
+
+def _gather_nd(x: Node, indices: Node, **_: Any) -> Node:
+    columns = _columns(indices)
+    if not columns:
+        made: Node = ops.broadcast(x, shape=indices.type.shape[:-1] + x.type.shape)
+        return made
+    found: Node = ops.gather(x, *columns, axes=tuple(range(len(columns))))
+    return found
+
+
+def _scattered(x: Node, indices: Node, updates: Node, mode: str) -> Node:
+    columns = _columns(indices)
+    if not columns:
+        raise ValueError("indices of no axis")
+    made: Node = ops.scatter(x, updates, *columns, axes=tuple(range(len(columns))), mode=mode)
+    return made
+
+
+def _scatter_nd(indices: Node, updates: Node, shape: np.ndarray, **_: Any) -> Node:
+    zero = scalar(False if updates.type.dtype.kind == "b" else 0, updates.type.dtype)
+    zeros = ops.broadcast(zero, shape=tuple(int(n) for n in shape))
+    return _scattered(zeros, indices, updates, "add")
+
+
+def _tensor_scatter(mode: str, sign: bool = False) -> Function:
+    def row(x: Node, indices: Node, updates: Node, **_: Any) -> Node:
+        return _scattered(x, indices, ops.negate(updates) if sign else updates, mode)
+
+    return row
+
+
+def _segments(mode: str, kind: str) -> Function:
+    def row(x: Node, ids: Node, count: np.ndarray, **_: Any) -> Node:
+        rest = x.type.shape[ids.type.ndim :]
+        # Infinities are TF's finite extremes here.
+        start = identity(kind, x.type.dtype)
+        if isinstance(start, float) and np.isinf(start):
+            start = float(np.finfo(np.float32).max if x.type.dtype.itemsize == 4 else _max(x))
+            start = -start if kind == "max" else start
+        base = ops.broadcast(number(start, x), shape=(int(count), *rest))
+        flat = ops.reshape(wide(ids), shape=(ids.type.size,))
+        # A negative segment is dropped, as one that is too large is.
+        flat = ops.select(ops.less(flat, scalar(0, S64)), scalar(int(count), S64), flat)
+        lines = ops.reshape(x, shape=(ids.type.size, *rest))
+        made: Node = ops.scatter(base, lines, flat, axes=(0,), mode=mode)
+        return made
+
+    return row
+
+
+def _max(x: Node) -> float:
+    import ml_dtypes
+
+    return float(np.asarray(ml_dtypes.finfo(x.type.dtype).max))  # type: ignore[no-untyped-call]
+
+
+def _top_k(x: Node, k: np.ndarray, *, sorted: bool = True, index_type: Any = None, **_: Any) -> Any:
+    values, places = ops.top_k(x, k=int(k))
+    return values, ops.convert(places, dtype=S32 if index_type is None else index_type)
+
+
+def _searched(side: str) -> Function:
+    def row(lines: Node, values: Node, *, out_type: Any = None, **_: Any) -> Node:
+        if prod(lines.type.shape[:-1]) != 1:
+            raise ValueError("one line only")
+        line = ops.reshape(lines, shape=lines.type.shape[-1:])
+        found = ops.searchsorted(line, values, side=side)
+        made: Node = ops.convert(found, dtype=S32 if out_type is None else out_type)
+        return made
+
+    return row
+
+
+def _invert_permutation(x: Node, **_: Any) -> Node:
+    line = ops.iota(dtype=x.type.dtype, shape=x.type.shape, axis=0)
+    zeros = ops.broadcast(number(0, x), shape=x.type.shape)
+    made: Node = ops.scatter(zeros, line, wide(x), axes=(0,), mode="set")
+    return made
+
+
+def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node:
+    places = ops.reshape(wide(targets), shape=(targets.type.size, 1))
+    mine = ops.take_along(predictions, places, axis=1)
+    better = ops.convert(ops.greater(predictions, mine), dtype=S32)
+    ahead = ops.reduce_sum(better, axes=(1,))
+    fine = ops.reshape(ops.is_finite(mine), shape=(targets.type.size,))
+    made: Node = ops.and_(ops.less(ahead, scalar(int(k), S32)), fine)
+    return made
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"Gather": _gather, "GatherNd": _gather_nd, "InvertPermutation": _invert_permutation,
+          "TensorScatterUpdate": _tensor_scatter("set"),
+          "TensorScatterAdd": _tensor_scatter("add"),
+          "TensorScatterSub": _tensor_scatter("add", True),
+          "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max"),
+          "LowerBound": _searched("left"), "UpperBound": _searched("right")})  # fmt: skip
+    rows({"GatherV2": _gather_v2, "ScatterNd": _scatter_nd, "InTopKV2": _in_top_k}, host=(2,))
+    rows({"UnsortedSegmentSum": _segments("add", "sum"),
+          "UnsortedSegmentProd": _segments("mul", "prod"),
+          "UnsortedSegmentMax": _segments("max", "max"),
+          "UnsortedSegmentMin": _segments("min", "min")}, host=(2,))  # fmt: skip
+    rows({"TopKV2": _top_k}, host=(1,))

@@ -1,0 +1,59 @@
+"""Pools and their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.frontends.tf.table import rows
+from lazytensor.frontends.tf.windows import Ints, layout, paddings
+
+
+def _plan(
+    shape: Ints, *, ksize: Ints, strides: Ints, padding: str, explicit_paddings: Ints = (),
+    data_format: str = "", **_: Any,
+) -> dict[str, Any]:  # fmt: skip
+    ndim = len(shape)
+    form = layout(data_format or ("NHWC" if ndim == 4 else "NDHWC"), ndim)
+    if ksize[form.feature] != 1 or ksize[form.batch] != 1:
+        raise ValueError("windows over features or batches")
+    ones = (1,) * len(form.spatial)
+    inner = paddings(
+        padding, explicit_paddings, form.inner(shape), form.inner(ksize), form.inner(strides),
+        ones, form,
+    )  # fmt: skip
+    pairs = [(0, 0)] * ndim
+    for axis, pair in zip(form.spatial, inner, strict=True):
+        pairs[axis] = pair
+    return {"window": ksize, "strides": strides, "padding": tuple(pairs)}
+
+
+def _max(x: Node, **attrs: Any) -> Node:
+    made: Node = ops.max_pool(x, **_plan(x.type.shape, **attrs))
+    return made
+
+
+def _max_grad(x: Node, y: Node, grad: Node, **attrs: Any) -> Node:
+    made: Node = ops.max_pool_backward(grad, x, y, **_plan(x.type.shape, **attrs))
+    return made
+
+
+def _mean(x: Node, **attrs: Any) -> Node:
+    made: Node = ops.mean_pool(x, **_plan(x.type.shape, **attrs))
+    return made
+
+
+def _mean_grad(shape: np.ndarray, grad: Node, **attrs: Any) -> Node:
+    whole = tuple(int(n) for n in shape)
+    made: Node = ops.mean_pool_backward(grad, shape=whole, **_plan(whole, **attrs))
+    return made
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"MaxPool": _max, "MaxPool3D": _max, "MaxPoolGrad": _max_grad,
+          "MaxPool3DGrad": _max_grad, "AvgPool": _mean, "AvgPool3D": _mean})  # fmt: skip
+    rows({"AvgPoolGrad": _mean_grad, "AvgPool3DGrad": _mean_grad}, host=(0,))

@@ -1,0 +1,145 @@
+"""TF's random numbers: Philox 4x32-10 bit for bit; seed and counter are data of a program.
+
+Stateful random ops are TF's own, run on the host: their streams are in TF's kernels.
+"""
+
+from __future__ import annotations
+
+from math import pi, prod
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, F16, F32, F64, S64, U32, U64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.tf.table import rows
+
+_KEY: Final = 0x02461E29 << 32 | 0x3EC8F720
+"""The key with which TF scrambles seeds (its `GenerateKey`)."""
+_MANTISSAS: Final = {F16: (np.dtype(np.uint16), 10, 15), BF16: (np.dtype(np.uint16), 7, 127),
+                     F32: (U32, 23, 127), F64: (U64, 52, 1023)}  # fmt: skip
+"""Per float: the integer of its size, bits of its mantissa, bias of its exponent."""
+
+
+def _bits(key: Node, counter: Node, shape: tuple[int, ...], dtype: np.dtype) -> Node:
+    state = ops.concatenate(ops.reshape(key, shape=(1,)), counter, axis=0)
+    _, found = ops.rng_bit_generator(state, shape=shape, dtype=dtype, algorithm="PHILOX")
+    made: Node = found
+    return made
+
+
+def _key_counter(seed: Node, **_: Any) -> tuple[Node, Node]:
+    """What TF makes of a seed of two numbers."""
+    words = ops.convert(ops.convert(seed, dtype=S64), dtype=U64)
+    key = ops.broadcast(scalar(_KEY, U64), shape=(1,))
+    mixed = _bits(key, words, (2,), U64)
+    first, second = (ops.slice(mixed, ops.starts((i,)), sizes=(1,), strides=(1,)) for i in (0, 1))
+    zero = ops.broadcast(scalar(0, U64), shape=(1,))
+    return first, ops.concatenate(zero, second, axis=0)
+
+
+def _check(alg: np.ndarray) -> None:
+    if int(alg) not in (1, 3):  # Philox, and what is chosen for a CPU
+        raise ValueError("an algorithm that is not Philox")
+
+
+def _floats(bits: Node, dtype: np.dtype) -> Node:
+    """Numbers of [0, 1) from random bits: the mantissa of one of [1, 2)."""
+    word, mantissa, bias = _MANTISSAS[dtype]
+    if bits.type.dtype != word:
+        bits = ops.convert(bits, dtype=word)
+    if dtype == F64:  # its upper word comes first
+        half = scalar(32, U64)
+        bits = ops.or_(ops.shift_left(bits, half), ops.shift_right(bits, half))
+    kept = ops.and_(bits, scalar((1 << mantissa) - 1, word))
+    whole = ops.bitcast(ops.or_(kept, scalar(bias << mantissa, word)), dtype=dtype)
+    made: Node = ops.subtract(whole, scalar(1.0, dtype))
+    return made
+
+
+def _shape(given: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(n) for n in given.ravel())
+
+
+def _uniform(
+    given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, *, dtype: np.dtype = F32,
+    **_: Any,
+) -> Node:  # fmt: skip
+    _check(alg)
+    return _floats(_bits(key, counter, _shape(given), U64 if dtype == F64 else U32), dtype)
+
+
+def _normal(
+    given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, *, dtype: np.dtype = F32,
+    **_: Any,
+) -> Node:  # fmt: skip
+    """By Box and Muller, of neighbouring pairs."""
+    _check(alg)
+    shape = _shape(given)
+    own = F64 if dtype == F64 else F32
+    pairs = -(-prod(shape) // 2)
+    words = _floats(_bits(key, counter, (pairs, 2), U64 if own == F64 else U32), own)
+    first, second = (
+        ops.reshape(
+            ops.slice(words, ops.starts((0, i)), sizes=(pairs, 1), strides=(1, 1)), shape=(pairs,)
+        )
+        for i in (0, 1)
+    )
+    least = scalar(1e-7, own)  # TF's, which keeps the logarithm finite
+    radius = ops.sqrt(ops.multiply(scalar(-2.0, own), ops.log(ops.maximum(first, least))))
+    angle = ops.multiply(second, scalar(2 * pi, own))
+    both = [
+        ops.reshape(ops.multiply(turn(angle), radius), shape=(pairs, 1))
+        for turn in (ops.sin, ops.cos)
+    ]
+    line = ops.reshape(ops.concatenate(*both, axis=1), shape=(2 * pairs,))
+    if prod(shape) != 2 * pairs:
+        line = ops.slice(line, ops.starts((0,)), sizes=(prod(shape),), strides=(1,))
+    made: Node = ops.reshape(line, shape=shape)
+    return made if dtype == own else ops.convert(made, dtype=dtype)
+
+
+def _integers(
+    given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, low: Node, high: Node, **_: Any
+) -> Node:
+    _check(alg)
+    dtype = low.type.dtype
+    word = U64 if dtype in (S64, U64) else U32
+    span = ops.bitcast(ops.subtract(high, low), dtype=word)
+    bits = ops.remainder(_bits(key, counter, _shape(given), word), span)
+    made: Node = ops.add(low, ops.bitcast(bits, dtype=dtype))
+    return made
+
+
+def _full_integers(
+    given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, *, dtype: np.dtype, **_: Any
+) -> Node:
+    _check(alg)
+    word = U64 if dtype in (S64, U64) else U32
+    bits = _bits(key, counter, _shape(given), word)
+    made: Node = ops.bitcast(bits, dtype=dtype)
+    return made
+
+
+def _stateless(function: Any) -> Any:
+    """The ops that take a seed instead of key and counter."""
+
+    def row(given: np.ndarray, seed: Node, *rest: Node, **attrs: Any) -> Node:
+        key, counter = _key_counter(seed)
+        made: Node = function(given, key, counter, np.array(1), *rest, **attrs)
+        return made
+
+    return row
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"StatelessRandomGetKeyCounter": _key_counter}, always=True)
+    rows({"StatelessRandomUniformV2": _uniform, "StatelessRandomNormalV2": _normal,
+          "StatelessRandomUniformIntV2": _integers,
+          "StatelessRandomUniformFullIntV2": _full_integers}, host=(0, 3), always=True)  # fmt: skip
+    rows({"StatelessRandomUniform": _stateless(_uniform),
+          "StatelessRandomNormal": _stateless(_normal),
+          "StatelessRandomUniformInt": _stateless(_integers)}, host=(0,), always=True)  # fmt: skip

@@ -1,0 +1,412 @@
+"""From a raw op to a node: inputs to operands, the plan for their types, the record, the tape.
+
+A row is a function of nodes. What it records at operands of certain types, with certain
+attributes, is found once: a plan. Where that is one op on these operands, the plan is its
+signature; where it is several, they become one composite. So a raw op seen before is one look-up
+and one node. Rows that take positions which may move (slices) are called every time, so that these
+stay slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.framework import ops as tf_ops
+from tensorflow.python.framework import tensor_shape
+
+from lazytensor.core.dtypes import COMPLEX, FLOATS
+from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
+from lazytensor.core.node import Node, Signature
+from lazytensor.core.op import Composite, elements
+from lazytensor.frontends.tf import fallback, opdef
+from lazytensor.frontends.tf.tensor import (
+    NUMPY,
+    TF,
+    EagerTensor,
+    LazyTensor,
+    eager,
+    node_of,
+    of_array,
+    shape_of,
+    value,
+)
+from lazytensor.frontends.tf.variables import is_variable
+
+Function = Callable[..., Any]
+Host = tuple[tuple[int, ...], tuple[Any, ...], str]
+"""A host input in a key: shape, elements, dtype."""
+REFUSED: Final = (ShapeError, DTypeError, Unsupported, TypeError, ValueError, IndexError, KeyError)
+"""What a row or a type rule raises for arguments that are not its own: TF's kernel decides."""
+FEW: Final = 64
+"""Elements up to which integers that the host has stay with TF: they are shapes, counts, axes."""
+_no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
+_record: Final = pywrap_tfe.TFE_Py_RecordGradient
+PLANS_KEPT: Final = 20_000
+
+
+class NotLazy(Exception):
+    """What was given has a dtype, or a value, that only TF's kernel takes."""
+
+
+class Row:
+    """A raw op that is recorded.
+
+    `host` are the inputs whose values a program needs to be made (axes, shapes): arrays to
+    `function`. `always`: also when all inputs are small integers of the host's. `moving`: called
+    every time, for its positions are slots.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        host: tuple[int, ...] = (),
+        *,
+        always: bool = False,
+        moving: bool = False,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.always = always
+        self.moving = moving
+        self.host = host
+        self.plans: dict[Any, Plan] = {}
+        found = opdef.find(name)
+        if found is None:
+            raise ValueError(f"TensorFlow has no raw op {name!r}")
+        self.definition = found
+        self.quick = found.simple and not host and not moving and found.outputs == (False,)
+
+    def __call__(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
+        if not self.quick:
+            return self.general(ctx, name, args)
+        arity = self.definition.arity
+        operands = []
+        lazy = self.always
+        for x in args[:arity]:
+            kind = type(x)
+            if kind is LazyTensor:
+                node = x.node
+                lazy = True
+            elif kind is EagerTensor:
+                node = getattr(x, "_lazy_node", None) or node_of(x)
+                if node is None:
+                    return fallback.native(self.definition, ctx, name, args)
+            else:
+                return self.general(ctx, name, args)
+            operands.append(node)
+        if not lazy and _stays(operands):
+            return fallback.untouched(ctx, self.name, name, args)
+        types = [node.type for node in operands]
+        try:
+            plan = self.plans.get((*types, args[arity:]))
+        except TypeError:  # a list among the attributes
+            return self.general(ctx, name, args)
+        if plan is None or plan.signature is None:
+            return self.general(ctx, name, args)
+        made = LazyTensor(Node(plan.signature, tuple(operands)))
+        if not _no_tape():
+            _record(self.name, args[:arity], _attrs(args[arity:], plan), [made], None)
+        return made
+
+    def general(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
+        """Any inputs: lists, values of the host, numbers, variables."""
+        arity = self.definition.arity
+        attrs = args[arity:]
+        try:
+            inputs = self._inputs(args[:arity])
+            given = self._operands(inputs)
+        except NotLazy:
+            return fallback.native(self.definition, ctx, name, args)
+        if given is None:
+            return fallback.untouched(ctx, self.name, name, args)
+        operands, shape = given
+        made = self._made(operands, attrs, shape, inputs)
+        if made is None:
+            return fallback.native(self.definition, ctx, name, args)
+        plan, nodes = made
+        outputs = [LazyTensor(node) for node in nodes]
+        if not _no_tape():
+            flat = [x for given in inputs for x in (given if isinstance(given, list) else [given])]
+            _record(self.name, [_tensor(x) for x in flat], _attrs(attrs, plan), outputs, None)
+        return self._arranged(outputs, plan)
+
+    def _made(
+        self, operands: list[Node], attrs: tuple[Any, ...], shape: tuple[Any, ...], inputs: Any
+    ) -> tuple[Plan, list[Node]] | None:
+        """The plan and the results; None for arguments that a row does not take."""
+        types = [node.type for node in operands]
+        try:
+            key: Any = (*types, attrs) if self.quick else (*types, attrs, *shape)
+            plan = self.plans.get(key)
+        except TypeError:  # a list among the attributes
+            key = (*types, opdef.normal(attrs, ""), *shape)
+            plan = self.plans.get(key)
+        try:
+            if plan is None:
+                plan = Plan(self, operands, attrs, shape, inputs)
+                if len(self.plans) > PLANS_KEPT:
+                    self.plans.clear()
+                self.plans[key] = plan
+            return plan, plan.run(operands)
+        except REFUSED:
+            return None
+
+    def _arranged(self, outputs: list[Any], plan: Plan) -> Any:
+        form = self.definition.outputs
+        if form == (False,):
+            return outputs[0]
+        if form == (True,):
+            return outputs
+        if any(form):
+            rest = iter(outputs)
+            return [[next(rest) for _ in range(n)] if n >= 0 else next(rest) for n in plan.lengths]
+        return outputs
+
+    def _inputs(self, args: tuple[Any, ...]) -> list[Any]:
+        """The inputs as tensors, those of the host's as arrays, lists of tensors as lists."""
+        wanted: dict[str, Any] = {}
+        found: list[Any] = []
+        for given, x in zip(self.definition.inputs, args, strict=True):
+            items = list(x) if given.is_list else [x]
+            for item in items:
+                if given.type_attr and type(item) in (LazyTensor, EagerTensor):
+                    wanted.setdefault(given.type_attr, item.dtype)
+            found.append(items)
+        made: list[Any] = []
+        for i, (given, items) in enumerate(zip(self.definition.inputs, found, strict=True)):
+            dtype = wanted.get(given.type_attr) or (given.type or None)
+            if i in self.host:
+                made.append(host_value(items[0], dtype))
+                continue
+            tensors = [self._converted(given, item, dtype) for item in items]
+            if given.type_attr and tensors:
+                wanted.setdefault(given.type_attr, tensors[0].dtype)
+            made.append(tensors if given.is_list else tensors[0])
+        return made
+
+    def _converted(self, given: opdef.Input, x: Any, dtype: Any) -> Any:
+        if type(x) in (LazyTensor, EagerTensor):
+            return x
+        if is_variable(x):
+            return x.value()
+        if dtype is None and given.type_attr and not hasattr(x, "dtype"):
+            default = self.definition.default_dtype(given.type_attr)
+            return tf_ops.convert_to_tensor(x, dtype_hint=default)
+        return tf_ops.convert_to_tensor(x, dtype=dtype)
+
+    def _operands(self, inputs: list[Any]) -> tuple[list[Node], tuple[Any, ...]] | None:
+        """The operands, and in the inputs' order how many there are in a list (-1 for one), or
+        the host's values. None if TF should have it.
+        """
+        operands: list[Node] = []
+        shape: list[Any] = []
+        lazy = self.always
+        for x in inputs:
+            if isinstance(x, HostValue):
+                shape.append(x.key)
+                continue
+            shape.append(len(x) if isinstance(x, list) else -1)
+            for item in x if isinstance(x, list) else [x]:
+                node = node_of(item)
+                if node is None:
+                    raise NotLazy
+                lazy = lazy or type(item) is LazyTensor
+                operands.append(node)
+        if not lazy and _stays(operands):
+            return None
+        return operands, tuple(shape)
+
+
+class HostValue:
+    """An input whose value is known while recording."""
+
+    __slots__ = ("array", "key", "tensor")
+
+    def __init__(self, array: np.ndarray, tensor: Any = None) -> None:
+        self.array = array
+        self.tensor = tensor
+        self.key: Host = (array.shape, tuple(array.ravel().tolist()), array.dtype.str)
+
+
+def host_value(x: Any, dtype: Any = None) -> HostValue:
+    """The value of an input, computed now if it is lazy."""
+    kind = type(x)
+    if kind is EagerTensor:
+        known: HostValue | None = getattr(x, "_lazy_host", None)
+        if known is None:
+            known = x._lazy_host = HostValue(np.asarray(x._numpy()), x)
+        return known
+    if kind is LazyTensor:
+        return HostValue(value(x.node), x)
+    if is_variable(x):
+        return host_value(x.value())
+    if isinstance(x, tensor_shape.TensorShape):
+        x = x.as_list()
+    if isinstance(x, list | tuple) and any(type(item) is LazyTensor for item in x):
+        x = [item._numpy() if type(item) is LazyTensor else item for item in x]
+    array = np.asarray(x) if isinstance(x, np.ndarray | np.generic) else None
+    if array is None:
+        wanted = (
+            None if dtype is None else NUMPY.get(int(getattr(dtype, "as_datatype_enum", dtype)))
+        )
+        array = np.asarray(x)
+        if wanted is not None:
+            array = np.asarray(x, wanted)
+        elif array.dtype == np.int64 or array.size == 0:
+            array = array.astype(np.int32)
+        elif array.dtype == np.float64:
+            array = array.astype(np.float32)
+    if array.dtype not in TF:
+        raise NotLazy
+    return HostValue(array)
+
+
+def _tensor(x: Any) -> Any:
+    """What the tape may keep of an input."""
+    if isinstance(x, HostValue):
+        if x.tensor is None:
+            x.tensor = of_array(x.array)
+        return x.tensor
+    return x
+
+
+def _stays(operands: list[Node]) -> bool:
+    """Whether TF should compute what the host has: integers that are shapes, counts or axes."""
+    for node in operands:
+        type = node.type
+        if type.dtype in _COMPUTED or (type.size > FEW and type.ndim > 1):
+            return False
+    return True
+
+
+_COMPUTED: Final = FLOATS | COMPLEX
+
+
+def _attrs(given: tuple[Any, ...], plan: Plan) -> tuple[Any, ...]:
+    """The attributes for the tape, with those that TF infers from the inputs."""
+    return (*given, *plan.inferred)
+
+
+class Plan:
+    """What a row records for operands of certain types."""
+
+    __slots__ = ("call", "inferred", "lengths", "picks", "signature")
+
+    def __init__(
+        self,
+        row: Row,
+        operands: list[Node],
+        attrs: tuple[Any, ...],
+        shape: tuple[Any, ...],
+        inputs: list[Any],
+    ) -> None:
+        self.inferred = _inferred(row.definition, inputs)
+        named = row.definition.attributes(attrs)
+        self.signature: Signature | None = None
+        self.picks: tuple[int, ...] | None = None
+        self.call: Callable[[list[Node]], list[Node]] | None = None
+        self.lengths: tuple[int, ...] = ()
+
+        def call(nodes: list[Node] | tuple[Node, ...]) -> list[Node]:
+            rest = iter(nodes)
+            arguments = [_argument(form, rest) for form in shape]
+            made = row.function(*arguments, **named)
+            return _flat(made)
+
+        if row.moving:
+            self.call = call
+            return
+        tried = call(operands)
+        self.lengths = _lengths(row.definition, tried)
+        if all(any(node is given for given in operands) for node in tried):
+            self.picks = tuple(
+                next(i for i, given in enumerate(operands) if given is node) for node in tried
+            )
+        elif len(tried) == 1 and tried[0].operands == tuple(operands) and tried[0].op.operands:
+            self.signature = _signature_of(tried[0])
+        else:
+            op = Composite(f"tf.{row.name}", _body(row, shape, named, len(tried) > 1))
+            statics = (*(form for form in shape if isinstance(form, tuple)), *named.items())
+            types = tuple(node.type for node in operands)
+            self.signature = op.signature(types, {"statics": statics})
+
+    def run(self, operands: list[Node]) -> list[Node]:
+        """The results."""
+        if self.call is not None:
+            return self.call(operands)
+        if self.picks is not None:
+            return [operands[i] for i in self.picks]
+        assert self.signature is not None
+        if isinstance(self.signature.type, tuple):
+            return list(self.signature.op(*operands, **_named(self.signature)))
+        return [Node(self.signature, tuple(operands))]
+
+
+def _named(signature: Signature) -> dict[str, Any]:
+    return signature.op.attrs_of(signature.attrs)
+
+
+def _signature_of(node: Node) -> Signature:
+    types = tuple(given.type for given in node.operands)
+    return node.op.signature(types, node.op.attrs_of(node.attrs))
+
+
+def _body(row: Row, shape: tuple[Any, ...], named: dict[str, Any], multiple: bool) -> Function:
+    def body(*operands: Node, statics: tuple[Any, ...]) -> Any:
+        rest = iter(operands)
+        made = _flat(row.function(*[_argument(form, rest) for form in shape], **named))
+        return tuple(made) if multiple else made[0]
+
+    return body
+
+
+def _argument(form: Any, rest: Any) -> Any:
+    if isinstance(form, tuple):
+        shape, elements_, dtype = form
+        return np.array(elements_, dtype=_dtype(dtype)).reshape(shape)
+    return next(rest) if form < 0 else [next(rest) for _ in range(form)]
+
+
+def _dtype(text: str) -> np.dtype:
+    return np.dtype(text)
+
+
+def _flat(made: Any) -> list[Node]:
+    if isinstance(made, Node):
+        return [made]
+    return [node for item in made for node in _flat(item)]
+
+
+def _lengths(definition: opdef.OpDef, tried: list[Node]) -> tuple[int, ...]:
+    if not any(definition.outputs) or len(definition.outputs) == 1:
+        return ()
+    lists = sum(definition.outputs)
+    each = (len(tried) - len(definition.outputs) + lists) // lists
+    return tuple(each if is_list else -1 for is_list in definition.outputs)
+
+
+def _inferred(definition: opdef.OpDef, inputs: list[Any]) -> tuple[Any, ...]:
+    """Names and values of the attributes that follow from the inputs."""
+    found: dict[str, Any] = {}
+    for given, x in zip(definition.inputs, inputs, strict=True):
+        items = x if isinstance(x, list) else [x]
+        if given.number_attr:
+            found.setdefault(given.number_attr, len(items))
+        if given.type_attr and items:
+            found.setdefault(given.type_attr, _enum(items[0]))
+        if given.type_list_attr:
+            found.setdefault(given.type_list_attr, [_enum(item) for item in items])
+    return tuple(part for pair in found.items() for part in pair)
+
+
+def _enum(x: Any) -> int:
+    if isinstance(x, HostValue):
+        return int(TF[x.array.dtype].as_datatype_enum)
+    return int(x._datatype_enum())
+
+
+__all__ = ["FEW", "HostValue", "NotLazy", "Row", "eager", "elements", "host_value", "shape_of"]

@@ -1,0 +1,136 @@
+"""Reductions over axes that the host knows, and cumulative functions."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, COMPLEX, F16, F32, FLOATS
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.frontends.tf.elementwise import number
+from lazytensor.frontends.tf.recording import Function
+from lazytensor.frontends.tf.table import rows
+
+
+def axes_of(x: Node, given: np.ndarray) -> tuple[int, ...]:
+    """Axes from 0 on, in order. Raises: ValueError for one that is not there."""
+    ndim = x.type.ndim
+    axes = [int(axis) for axis in given.ravel()]
+    if any(not -ndim <= axis < max(ndim, 1) for axis in axes):
+        raise ValueError(f"axes {axes} of {x.type}")
+    return tuple(sorted({axis % ndim for axis in axes})) if ndim else ()
+
+
+def kept(made: Node, x: Node, axes: tuple[int, ...], keep_dims: bool) -> Node:
+    """A reduction with the reduced axes as ones, if they are to be kept."""
+    if not keep_dims:
+        return made
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.type.shape))
+    found: Node = ops.reshape(made, shape=shape)
+    return found
+
+
+def _reduction(op: Any) -> Function:
+    def row(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
+        axes = axes_of(x, given)
+        return kept(op(x, axes=axes), x, axes, keep_dims)
+
+    return row
+
+
+def _extreme(op: Any, least: bool) -> Function:
+    plain = _reduction(op)
+
+    def row(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
+        axes = axes_of(x, given)
+        if prod(x.type.shape[axis] for axis in axes):
+            found: Node = plain(x, given, keep_dims=keep_dims)
+            return found
+        from lazytensor.core.ops.reduction import identity
+
+        start = scalar(identity("max" if least else "min", x.type.dtype), x.type.dtype)
+        shape = tuple(n for axis, n in enumerate(x.type.shape) if axis not in axes)
+        return kept(ops.broadcast(start, shape=shape), x, axes, keep_dims)
+
+    return row
+
+
+def _mean(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
+    axes = axes_of(x, given)
+    if x.type.dtype in FLOATS | COMPLEX:
+        made: Node = ops.mean(x, axes=axes, keepdims=keep_dims)
+        return made
+    count = prod(x.type.shape[axis] for axis in axes)
+    total = kept(ops.reduce_sum(x, axes=axes), x, axes, keep_dims)
+    whole: Node = ops.divide(total, number(count, total))
+    return whole
+
+
+def _euclidean_norm(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
+    axes = axes_of(x, given)
+    made: Node = ops.norm2(x, axes=axes, keepdims=keep_dims)
+    return made
+
+
+def _arg(op: Any) -> Function:
+    def row(x: Node, given: np.ndarray, *, output_type: Any = None, **_: Any) -> Node:
+        (axis,) = axes_of(x, given)
+        made: Node = op(x, axis=axis)
+        dtype = np.dtype(np.int64) if output_type is None else output_type
+        return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)
+
+    return row
+
+
+def _cumulative(op: Any, start: int) -> Function:
+    def row(
+        x: Node, given: np.ndarray, *, exclusive: bool = False, reverse: bool = False, **_: Any
+    ) -> Node:
+        axes = axes_of(x, given)
+        if not axes:
+            return ops.broadcast(number(start, x), shape=()) if exclusive else x
+        made: Node = op(x, axis=axes[0], reverse=reverse)
+        if not exclusive or not x.type.size:
+            return made
+        low = tuple(int(axis == axes[0]) for axis in range(x.type.ndim))
+        high = tuple(-n for n in low)
+        if reverse:
+            low, high = high, low
+        zeros = (0,) * x.type.ndim
+        shifted: Node = ops.pad(made, number(start, x), low=low, high=high, interior=zeros)
+        return shifted
+
+    return row
+
+
+def _l2_loss(x: Node, **_: Any) -> Node:
+    wide = ops.convert(x, dtype=F32) if x.type.dtype in (F16, BF16) else x
+    total = ops.reduce_sum(ops.square(wide), axes=tuple(range(x.type.ndim)))
+    made: Node = ops.multiply(total, number(0.5, total))
+    return made if made.type.dtype == x.type.dtype else ops.convert(made, dtype=x.type.dtype)
+
+
+ROWS: dict[str, Function] = {
+    "Sum": _reduction(ops.reduce_sum),
+    "Prod": _reduction(ops.reduce_prod),
+    "Max": _extreme(ops.reduce_max, True),
+    "Min": _extreme(ops.reduce_min, False),
+    "Mean": _mean,
+    "All": _reduction(ops.reduce_and),
+    "Any": _reduction(ops.reduce_or),
+    "EuclideanNorm": _euclidean_norm,
+    "ArgMax": _arg(ops.argmax),
+    "ArgMin": _arg(ops.argmin),
+    "Cumsum": _cumulative(ops.cumsum, 0),
+    "Cumprod": _cumulative(ops.cumprod, 1),
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, host=(1,))
+    rows({"L2Loss": _l2_loss})

@@ -1,0 +1,195 @@
+"""Raw ops on variables: reads, assignments, scattering into them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.framework import dtypes
+from tensorflow.python.framework import ops as tf_ops
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.frontends.tf import fallback, opdef, slices
+from lazytensor.frontends.tf.indexing import gathered, scattered_rows
+from lazytensor.frontends.tf.recording import host_value
+from lazytensor.frontends.tf.shapes import attr
+from lazytensor.frontends.tf.steps import watch_optimizers
+from lazytensor.frontends.tf.table import handle, handles
+from lazytensor.frontends.tf.tensor import (
+    NUMPY,
+    TF,
+    EagerTensor,
+    LazyTensor,
+    node_of,
+)
+from lazytensor.frontends.tf.variables import (
+    VariableCell,
+    adopt,
+    cell_of,
+    give_back,
+    handle_of,
+    hold,
+    is_variable,
+)
+
+Args = tuple[Any, ...]
+_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
+_record = pywrap_tfe.TFE_Py_RecordGradient
+
+
+@handles("ReadVariableOp")
+def _read(ctx: Any, name: Any, args: Args) -> Any:
+    handle = handle_of(args[0])
+    cell = getattr(handle, "_lazy_cell", None) or adopt(ctx, handle, args[2])
+    if cell is None:
+        return fallback.untouched(ctx, "ReadVariableOp", name, args)
+    made = LazyTensor(cell.node)
+    if not _no_tape():
+        dtype = dtypes.as_dtype(args[2]).as_datatype_enum
+        _record("ReadVariableOp", [handle], ("dtype", dtype), [made], None)
+    return made
+
+
+def _given(x: Any, dtype: Any = None) -> Node | None:
+    """The node of a value that is to be assigned."""
+    if is_variable(x):
+        x = x.value()
+    if type(x) not in (LazyTensor, EagerTensor):
+        x = tf_ops.convert_to_tensor(x, dtype=dtype)
+    return node_of(x)
+
+
+@handles("AssignVariableOp")
+def _assign(ctx: Any, name: Any, args: Args) -> Any:
+    handle = handle_of(args[0])
+    node = _given(args[1])
+    cell = cell_of(handle)
+    if node is None or (cell is not None and cell.node.type.dtype != node.type.dtype):
+        return fallback.native(_definition("AssignVariableOp"), ctx, name, args)
+    if cell is None and type(args[1]) is EagerTensor and not node.type.ndim:
+        return fallback.untouched(ctx, "AssignVariableOp", name, args)
+    hold(handle, node)
+    return None
+
+
+def _definition(name: str) -> opdef.OpDef:
+    found = opdef.find(name)
+    assert found is not None
+    return found
+
+
+def _cell(ctx: Any, handle: Any, dtype: Any) -> VariableCell | None:
+    return cell_of(handle) or adopt(ctx, handle, dtype)
+
+
+def _changing(op_name: str, change: Any) -> Any:
+    """A handler that gives the variable `change(old value, given value)`."""
+    definition = _definition(op_name)
+
+    def handler(ctx: Any, name: Any, args: Args) -> Any:
+        handle = handle_of(args[0])
+        cell = cell_of(handle)
+        node = _given(args[1], None if cell is None else TF[cell.node.type.dtype])
+        if node is not None and cell is None:
+            cell = adopt(ctx, handle, TF[node.type.dtype])
+        if node is None or cell is None or cell.node.type.dtype != node.type.dtype:
+            return fallback.native(definition, ctx, name, args)
+        made = change(cell.node, node)
+        if made.type is not cell.node.type:
+            return fallback.native(definition, ctx, name, args)
+        cell.write(made)
+        watch_optimizers()
+        return None
+
+    return handler
+
+
+handle("AssignAddVariableOp", _changing("AssignAddVariableOp", ops.add))
+handle("AssignSubVariableOp", _changing("AssignSubVariableOp", ops.subtract))
+
+
+@handles("VarIsInitializedOp")
+def _is_initialized(ctx: Any, name: Any, args: Args) -> Any:
+    if cell_of(handle_of(args[0])) is None:
+        return fallback.execute(ctx, "VarIsInitializedOp", name, *args)
+    return tf_ops.convert_to_tensor(True)
+
+
+@handles("DestroyResourceOp")
+def _destroy(ctx: Any, name: Any, args: Args) -> Any:
+    handle = handle_of(args[0])
+    if cell_of(handle) is not None:
+        del handle._lazy_cell
+    return fallback.execute(ctx, "DestroyResourceOp", name, *args)
+
+
+@handles("ResourceGather")
+def _gather(ctx: Any, name: Any, args: Args) -> Any:
+    handle = handle_of(args[0])
+    cell = _cell(ctx, handle, attr(args, 2, "dtype"))
+    indices = _given(args[1])
+    if cell is None or indices is None or attr(args, 2, "batch_dims", 0):
+        return fallback.native(_definition("ResourceGather"), ctx, name, args)
+    made = LazyTensor(gathered(cell.node, indices, 0))
+    if not _no_tape():
+        given = args[1]
+        if type(given) not in (LazyTensor, EagerTensor):
+            given = tf_ops.convert_to_tensor(given)
+        inferred = ("Tindices", given._datatype_enum())
+        _record("ResourceGather", [handle, given], (*args[2:], *inferred), [made], None)
+    return made
+
+
+def _scattering(op_name: str, mode: str, sign: bool = False) -> Any:
+    definition = _definition(op_name)
+
+    def handler(ctx: Any, name: Any, args: Args) -> Any:
+        handle = handle_of(args[0])
+        cell = cell_of(handle)
+        updates = _given(args[2], None if cell is None else TF[cell.node.type.dtype])
+        indices = _given(args[1])
+        if cell is None and updates is not None:
+            cell = adopt(ctx, handle, TF[updates.type.dtype])
+        if cell is None or indices is None or updates is None:
+            return fallback.native(definition, ctx, name, args)
+        if sign:
+            updates = ops.negate(updates)
+        cell.write(scattered_rows(cell.node, indices, updates, mode))
+        return None
+
+    return handler
+
+
+for _name, _mode, _sign in (
+    ("ResourceScatterAdd", "add", False),
+    ("ResourceScatterSub", "add", True),
+    ("ResourceScatterUpdate", "set", False),
+    ("ResourceScatterMul", "mul", False),
+    ("ResourceScatterMin", "min", False),
+    ("ResourceScatterMax", "max", False),
+):
+    handle(_name, _scattering(_name, _mode, _sign))
+
+
+@handles("ResourceStridedSliceAssign")
+def _assign_slice(ctx: Any, name: Any, args: Args) -> Any:
+    handle = handle_of(args[0])
+    cell = cell_of(handle)
+    value = _given(args[4], None if cell is None else TF[cell.node.type.dtype])
+    if cell is None and value is not None:
+        cell = adopt(ctx, handle, TF[value.type.dtype])
+    if cell is None or value is None:
+        return fallback.native(_definition("ResourceStridedSliceAssign"), ctx, name, args)
+    begin, end, strides = (host_value(x).array for x in args[1:4])
+    masks = dict(zip(args[5::2], args[6::2], strict=True))
+    cell.write(slices.assigned(cell.node, value, begin, end, strides, masks))
+    return None
+
+
+@handles("VarHandleOp")
+def _handle(ctx: Any, name: Any, args: Args) -> Any:
+    return fallback.execute(ctx, "VarHandleOp", name, *args)
+
+
+__all__ = ["NUMPY", "give_back"]

@@ -1,0 +1,118 @@
+"""Turning laziness on and off, a thread at a time."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+from weakref import ref
+
+import numpy as np
+import tensorflow as tf
+
+from lazytensor.core.errors import LazyTensorError
+from lazytensor.core.recorder import thread
+from lazytensor.frontends.tf import entry, steps
+from lazytensor.frontends.tf.tensor import LazyTensor, state
+from lazytensor.frontends.tf.variables import give_back_all
+
+SUPPORTED: Final = "TensorFlow 2.19 to 2.21"
+_lock: Final = threading.RLock()
+_threads: Final[set[int]] = set()
+_tested: Final[list[bool]] = []
+_left: Final[list[ref[LazyTensor]]] = []
+"""The lazy tensors that there were when the last thread ended recording."""
+
+
+class UnsupportedTensorFlow(LazyTensorError, ImportError):
+    """A TensorFlow whose private names are not those that this frontend replaces."""
+
+
+def enable() -> None:
+    """Record what this thread does with TensorFlow from now on. Twice is as once.
+
+    Raises: UnsupportedTensorFlow if this TensorFlow's entry points are not as expected.
+    """
+    if state.on:
+        return
+    lacking = entry.missing()
+    if lacking:
+        raise _unsupported(f"it has no {', '.join(lacking)}")
+    with _lock:
+        _threads.add(threading.get_ident())
+        entry.open_doors()
+        state.on = True
+    steps.give_credit()
+    if not _tested:
+        try:
+            _test()
+        except BaseException:
+            disable()
+            raise
+        _tested.append(True)
+    steps.watch_optimizers()
+
+
+def disable() -> None:
+    """Let TensorFlow compute at once again in this thread; its variables have their values.
+
+    Where no other thread records, TensorFlow is as it was before, once the last lazy tensor is
+    gone: until then its entries are still ours, for TensorFlow's own refuse what is not its own.
+    """
+    if not state.on:
+        return
+    with _lock:
+        state.on = False
+        thread.recorder.work = 0
+        _threads.discard(threading.get_ident())
+        if not _threads:
+            give_back_all()
+            steps.leave_optimizers()
+            _left[:] = [ref(x, _close) for x in gc.get_objects() if type(x) is LazyTensor]
+            _close()
+
+
+def _close(gone: object = None) -> None:
+    """Close the doors if nothing lazy is left."""
+    if gone in _left:
+        _left.remove(gone)  # type: ignore[arg-type]
+    if not _threads and not _left:
+        entry.close_doors()
+
+
+@contextmanager
+def enabled() -> Iterator[None]:
+    """Record what this thread does with TensorFlow in the block."""
+    before = state.on
+    enable()
+    try:
+        yield
+    finally:
+        if not before:
+            disable()
+
+
+def _unsupported(why: str) -> UnsupportedTensorFlow:
+    return UnsupportedTensorFlow(
+        f"lazytensor.tf replaces private names of {SUPPORTED}; this is {tf.__version__}, and {why}"
+    )
+
+
+def _test() -> None:
+    """Whether an operation is recorded, TF's tape differentiates it, and a variable is lazy."""
+    try:
+        x = tf.constant([1.0, 2.0])
+        v = tf.Variable([3.0, 4.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x * x * v)
+        slope, other = tape.gradient(y, [x, v])
+        v.assign_sub(other)
+        fine = type(y) is LazyTensor and type(slope) is LazyTensor
+        right = np.array_equal(slope, [6.0, 16.0]) and np.array_equal(v.numpy(), [2.0, 0.0])
+    except Exception as error:
+        raise _unsupported(f"the self-test fails: {error!r}") from error
+    if not fine or not right:
+        raise _unsupported("the self-test gives something else")

@@ -1,0 +1,145 @@
+"""Variables: a cell beside TF's own handle, ahead of TF's value until that is needed.
+
+A variable keeps the handle that TF gave it. While a thread records, its value is in a cell on that
+handle; before TF itself uses the handle (an op without a row, a thread that does not record, after
+`disable()`), the cell's value is assigned to it and the cell is dropped. So there is always one
+truth, and a variable made lazily is TF's like any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from weakref import ref
+
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.framework import dtypes
+from tensorflow.python.ops import resource_variable_ops
+
+from lazytensor.core.cell import Cell
+from lazytensor.core.node import Node
+from lazytensor.core.types import TensorType
+from lazytensor.frontends.tf.tensor import (
+    NUMPY,
+    EagerTensor,
+    as_leaf,
+    of_array,
+    own_leaf,
+    state,
+    value,
+)
+
+_execute: Final = pywrap_tfe.TFE_Py_FastPathExecute
+_RESOURCE: Final = dtypes.resource.as_datatype_enum
+_Variable: Final[Any] = resource_variable_ops.BaseResourceVariable
+
+
+class VariableCell(Cell):
+    """The cell of a variable. `native` is the node whose value TF's own variable has."""
+
+    __slots__ = ("handle", "native")
+
+    def __init__(self, handle: Any, node: Node, native: Node | None) -> None:
+        super().__init__(node)
+        self.handle = ref(handle)
+        self.native = native
+
+
+_cells: Final[dict[int, ref[VariableCell]]] = {}
+"""Every cell, by its handle's identity, for `disable()`."""
+
+
+def is_variable(x: Any) -> bool:
+    """Whether `x` is one of TF's variables."""
+    return isinstance(x, _Variable)
+
+
+def handle_of(x: Any) -> Any:
+    """The handle of a variable or itself."""
+    return x if type(x) is EagerTensor else x.handle
+
+
+def cell_of(handle: Any) -> VariableCell | None:
+    """The cell of a handle, if it has one now."""
+    found: VariableCell | None = getattr(handle, "_lazy_cell", None)
+    return found
+
+
+def hold(handle: Any, node: Node, native: Node | None = None) -> None:
+    """Make `node` the value of the variable."""
+    if native is None:
+        node = as_leaf(node)
+    found = cell_of(handle)
+    if found is not None and found.node.type is node.type:
+        found.write(node)
+        return
+    made = handle._lazy_cell = VariableCell(handle, node, native)
+    key = id(handle)
+
+    def forget(_: Any) -> None:
+        _cells.pop(key, None)
+
+    _cells[key] = ref(made, forget)
+
+
+def adopt(ctx: Any, handle: Any, dtype: Any) -> VariableCell | None:
+    """A cell with the value that TF's variable has; None if it has none, or XLA not its dtype."""
+    if NUMPY.get(dtypes.as_dtype(dtype).as_datatype_enum) is None:
+        return None
+    if not bool(_execute(ctx, "VarIsInitializedOp", None, handle)):
+        return None
+    read = _execute(ctx, "ReadVariableOp", None, handle, "dtype", dtype)
+    data = read._numpy()
+    # A copy: what TF's memory is, TF may write to in place.
+    node = own_leaf(data) if getattr(data, "ndim", 0) else as_leaf(_slot(read))
+    hold(handle, node, native=node)
+    return cell_of(handle)
+
+
+def _slot(read: Any) -> Node:
+    from lazytensor.frontends.tf.tensor import node_of
+
+    node = node_of(read)
+    assert node is not None
+    return node
+
+
+def value_of(ctx: Any, handle: Any, type: TensorType | None = None) -> VariableCell | None:
+    """The cell of a handle, made if the variable's dtype allows it."""
+    found = cell_of(handle)
+    if found is not None or type is None:
+        return found
+    from lazytensor.frontends.tf.tensor import TF
+
+    return adopt(ctx, handle, TF[type.dtype])
+
+
+def give_back(handle: Any) -> None:
+    """Assign what the cell holds to TF's variable, and drop the cell."""
+    found = cell_of(handle)
+    if found is None:
+        return
+    if state.tracing:
+        from lazytensor.frontends.tf.tensor import ValueNeeded
+
+        raise ValueNeeded
+    if found.node is not found.native:
+        from tensorflow.python.eager import context
+
+        tensor = of_array(value(found.node))
+        ctx = context.context()
+        _execute(ctx, "AssignVariableOp", None, handle, tensor, "validate_shape", False)
+    del handle._lazy_cell
+
+
+def give_back_all() -> None:
+    """Every variable becomes TF's again."""
+    for known in list(_cells.values()):
+        cell = known()
+        handle = cell.handle() if cell is not None else None
+        if handle is not None:
+            give_back(handle)
+
+
+def is_handle(x: Any) -> bool:
+    """Whether `x` is a resource."""
+    return type(x) is EagerTensor and x._datatype_enum() == _RESOURCE

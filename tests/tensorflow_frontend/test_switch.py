@@ -1,0 +1,119 @@
+"""Turning laziness on and off: what is replaced, what is put back, which threads record."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.framework import constant_op
+
+import lazytensor.tf
+from lazytensor.frontends.tf import entry
+from lazytensor.frontends.tf.tensor import LazyTensor
+from tests.core.processes import run
+
+
+def names() -> list[Any]:
+    modules = (pywrap_tfe, constant_op)
+    return [
+        getattr(module, name)
+        for name in entry._DOORS
+        for module in modules
+        if hasattr(module, name)
+    ]
+
+
+def is_lazy(x: Any) -> bool:
+    return type(x) is LazyTensor
+
+
+def test_disable_puts_everything_back() -> None:
+    before = names()
+    with lazytensor.tf.enabled():
+        assert [a is b for a, b in zip(names(), before, strict=True)].count(False) >= 7
+        assert is_lazy(tf.constant([1.0]) + 1.0)
+    assert all(a is b for a, b in zip(names(), before, strict=True))
+    assert not is_lazy(tf.constant([1.0]) + 1.0)
+
+
+def test_enabling_twice_is_enabling_once() -> None:
+    lazytensor.tf.enable()
+    lazytensor.tf.enable()
+    with lazytensor.tf.enabled():
+        pass
+    assert is_lazy(tf.constant([1.0]) + 1.0)
+    lazytensor.tf.disable()
+    assert not is_lazy(tf.constant([1.0]) + 1.0)
+
+
+def test_lazy_tensors_and_variables_outlive_it() -> None:
+    old = tf.Variable([1.0, 2.0])
+    with lazytensor.tf.enabled():
+        x = tf.constant([1.0, 2.0]) * 3.0
+        new = tf.Variable([5.0, 6.0])
+        new.assign_add(x)
+        old.assign(new * 2.0)
+    assert is_lazy(x)
+    assert x.numpy().tolist() == [3.0, 6.0]
+    assert str(x) == "tf.Tensor([3. 6.], shape=(2,), dtype=float32)"
+    assert new.numpy().tolist() == [8.0, 12.0]
+    assert old.numpy().tolist() == [16.0, 24.0]
+    assert new.assign_add([1.0, 1.0]).numpy().tolist() == [9.0, 13.0]
+    np.testing.assert_array_equal(x + 1.0, [4.0, 7.0])
+    assert not is_lazy(x + 1.0)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(x * new)
+    assert tape.gradient(y, new).numpy().tolist() == [3.0, 6.0]
+
+
+def test_a_variable_has_one_truth() -> None:
+    v = tf.Variable([1.0])
+    with lazytensor.tf.enabled():
+        v.assign_add([1.0])
+    v.assign_add([1.0])
+    with lazytensor.tf.enabled():
+        assert v.numpy().tolist() == [3.0]
+        v.assign(v * 2.0)
+    assert v.numpy().tolist() == [6.0]
+
+
+def test_threads_record_each_for_itself() -> None:
+    found = []
+    with lazytensor.tf.enabled():
+        x = tf.constant([1.0, 2.0]) * 2.0
+        thread = threading.Thread(target=lambda: found.append(x + 1.0))
+        thread.start()
+        thread.join()
+    assert not is_lazy(found[0])
+    assert found[0].numpy().tolist() == [3.0, 5.0]
+
+
+def test_the_input_pipeline_stays_tensorflows(recording: None) -> None:
+    v = tf.Variable(2.0)
+    v.assign_add(1.0)
+    data = tf.data.Dataset.from_tensor_slices(tf.constant([[1.0], [2.0]]) * 1.0)
+    data = data.map(lambda x: x * v).batch(2)
+    assert next(iter(data)).numpy().tolist() == [[3.0], [6.0]]
+
+
+def test_another_tensorflow_is_refused_at_enable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(entry._DOORS, "TFE_Py_Elsewhere", (pywrap_tfe, lambda: None))
+    with pytest.raises(lazytensor.tf.UnsupportedTensorFlow, match=r"TensorFlow 2\.19 to 2\.21"):
+        lazytensor.tf.enable()
+
+
+def test_importing_changes_nothing_and_imports_no_other_frontend() -> None:
+    program = """
+        import os, sys
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        import tensorflow as tf
+        from tensorflow.python import pywrap_tfe
+        before = pywrap_tfe.TFE_Py_FastPathExecute
+        import lazytensor.tf
+        print(pywrap_tfe.TFE_Py_FastPathExecute is before)
+        print([m for m in ("torch", "lazytensor.frontends.numpy", "lazytensor.frontends.torch")
+               if m in sys.modules])
+    """
+    assert run(program).stdout.splitlines() == ["True", "[]"]
