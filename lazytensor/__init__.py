@@ -17,7 +17,16 @@ from lazytensor.core.errors import (
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.tracing import sync, trace
-from lazytensor.inspection import explain
+from lazytensor.inspection import explain, profile
+
+if settings.logged:
+    from lazytensor.inspection import log
+
+    log.attach(settings.logged)
+if settings.eager or settings.check:
+    from lazytensor.core import eager
+
+    eager.attach()
 
 __version__ = "0.1.0"
 
@@ -30,6 +39,7 @@ __all__ = [
     "Unsupported",
     "explain",
     "metrics",
+    "profile",
     "settings",
     "sync",
     "trace",

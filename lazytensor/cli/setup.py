@@ -24,6 +24,9 @@ NAMES: Final = {
     "slow_compile": "LAZYTENSOR_SLOW_COMPILE",
     "small": "LAZYTENSOR_SMALL",
     "wait": "LAZYTENSOR_WAIT",
+    "log": "LAZYTENSOR_LOG",
+    "eager": "LAZYTENSOR_EAGER",
+    "check": "LAZYTENSOR_CHECK",
 }
 """Per setting: the variable that it is read from."""
 OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM", "LAZYTENSOR_MALLOC")

@@ -113,11 +113,10 @@ def _interpret(run: Run) -> None:
     try:
         leaves = [on_host(leaf.value) for leaf in run.found.leaves]
         values = interpret(program, leaves, run.found.slots)
-        elapsed = time.perf_counter() - start
+        metrics.spent("interpreting", start)
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.spent += time.thread_time() - worked
         entry.runs += 1
-        metrics.seconds["interpreting"] += elapsed
         metrics.count("interpreted")
         failed = _settle(run, program.outputs, values)
         failures.warn(run.found, program.outputs, values)
@@ -129,14 +128,16 @@ def _interpret(run: Run) -> None:
 def _execute(run: Run, entry: Entry) -> None:
     executable = entry.executable
     assert executable is not None
+    start = time.perf_counter()
+    donated = {position for position, _ in entry.donated}
+    buffers = [
+        _argument(leaf, i in donated and not run.owned[i])
+        for i, leaf in enumerate(run.found.leaves)
+    ]
+    device = backend()
+    buffers += [device.to_device(a, owned=True) for a in entry.history.data(run.packed)]
+    metrics.spent("transferring", start)
     with metrics.timed("running"):
-        donated = {position for position, _ in entry.donated}
-        buffers = [
-            _argument(leaf, i in donated and not run.owned[i])
-            for i, leaf in enumerate(run.found.leaves)
-        ]
-        device = backend()
-        buffers += [device.to_device(a, owned=True) for a in entry.history.data(run.packed)]
         # One C call from the arguments to `results`: a Ctrl-C either comes before the program
         # runs, or finds its results there to settle, donated inputs being gone by then.
         results: list[Any] = []

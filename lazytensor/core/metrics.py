@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Final
 
 from lazytensor.core.node import nodes_made
 
-COUNTS: Final = (
-    "cuts",
-    "automatic_cuts",
-    "compiles",
-    "cache_hits",
-    "disk_hits",
-    "interpreted",
-    "fallbacks",
-    "evictions",
-)
-SECONDS: Final = ("cutting", "lowering", "compiling", "loading", "running", "interpreting")
+COUNTS: Final = {
+    "nodes": "Operations, leaves and scalars recorded.",
+    "cuts": "Programs that were run.",
+    "automatic_cuts": "Cuts made because enough was pending, at the head of a loop.",
+    "compiles": "Programs that XLA compiled.",
+    "cache_hits": "Programs found compiled in memory.",
+    "disk_hits": "Executables loaded from disk.",
+    "interpreted": "Programs run by the interpreter.",
+    "fallbacks": "Calls answered by the host framework.",
+    "evictions": "Programs dropped from memory, which keeps a bounded number.",
+}
+SECONDS: Final = {
+    "recording": "Recording: an estimate, nodes times the cost of one, measured on this machine.",
+    "cutting": "Making programs of graphs, and looking them up.",
+    "lowering": "Emitting StableHLO.",
+    "compiling": "In XLA's compiler.",
+    "loading": "Reading executables from disk.",
+    "running": "Starting programs: XLA is asynchronous, unless `settings.wait` is set.",
+    "interpreting": "Running programs, or parts of them, with NumPy.",
+    "transferring": "To and from the device, waiting for what is still running included.",
+}
 
 counts: Final[Counter[str]] = Counter()
 seconds: Final[defaultdict[str, float]] = defaultdict(float)
+tracers: Final[list[Callable[[str, float, float], None]]] = []
+"""Called with each timer's name, start and end (of `time.perf_counter`), in its thread."""
 _start = 0
 _seconds_per_node: list[float] = []
 
@@ -33,6 +46,15 @@ def count(name: str, n: int = 1) -> None:
     counts[name] += n
 
 
+def spent(name: str, start: float) -> float:
+    """Add the seconds since `start`, of `time.perf_counter`, to a timer; how many they are."""
+    end = time.perf_counter()
+    seconds[name] += end - start
+    for trace in tracers:
+        trace(name, start, end)
+    return end - start
+
+
 @contextmanager
 def timed(name: str) -> Iterator[None]:
     """Add the seconds of a block to a timer."""
@@ -40,7 +62,7 @@ def timed(name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        seconds[name] += time.perf_counter() - start
+        spent(name, start)
 
 
 def _node_cost() -> float:
@@ -48,10 +70,11 @@ def _node_cost() -> float:
     if not _seconds_per_node:
         import numpy as np
 
-        from lazytensor.core.node import Node, Signature
-        from lazytensor.core.op import element, leaf
+        from lazytensor.core.node import Input, Node, Signature
+        from lazytensor.core.op import PARAMETER, element
+        from lazytensor.core.types import tensor_type
 
-        x = leaf(np.zeros(()))
+        x = Input(PARAMETER, tensor_type(np.dtype(np.float64)))
         signature = Signature(element, (0,), x.type)
         start = time.perf_counter()
         for _ in range(200):
@@ -60,22 +83,37 @@ def _node_cost() -> float:
     return _seconds_per_node[0]
 
 
-def snapshot() -> dict[str, float]:
-    """Every count and every timer.
+class Snapshot(dict[str, float]):
+    """Every count and every timer, by name; notebooks show a table."""
 
-    Counts: `nodes` made (operations, leaves and scalars), `cuts` (`automatic_cuts` of them),
-    `compiles`, `cache_hits` (programs found compiled in memory), `disk_hits` (executables loaded
-    from disk), `interpreted` (programs run by the interpreter), `fallbacks` (calls answered by the
-    host framework), `evictions`. Seconds: `recording_seconds` is an estimate, nodes times the cost
-    of making one measured on this machine; `cutting_`, `lowering_`, `compiling_`, `loading_`,
-    `running_`, `interpreting_seconds` are measured (`running` is dispatch: XLA is asynchronous).
-    """
+    def _repr_html_(self) -> str:
+        # By name, as pages are outside of the core.
+        shown: str = import_module("lazytensor.inspection.display").of_metrics(self)
+        return shown
+
+
+def snapshot() -> Snapshot:
+    """Every count, and every timer as `…_seconds`; what they are is said in `COUNTS`, `SECONDS`."""
     nodes = nodes_made() - _start
-    shown: dict[str, float] = {"nodes": nodes}
-    shown.update({name: counts[name] for name in COUNTS})
-    shown["recording_seconds"] = nodes * _node_cost()
+    shown = Snapshot({name: counts[name] for name in COUNTS}, nodes=nodes)
     shown.update({f"{name}_seconds": float(seconds[name]) for name in SECONDS})
+    shown["recording_seconds"] = nodes * _node_cost()
     return shown
+
+
+def prometheus() -> str:
+    """The snapshot in the text format that Prometheus scrapes.
+
+    All are counters: they only grow, until `reset` or the end of the process.
+    """
+    values = snapshot()
+    lines = []
+    for table, unit in ((COUNTS, ""), (SECONDS, "_seconds")):
+        for name, text in table.items():
+            metric = f"lazytensor_{name}{unit}_total"
+            lines += [f"# HELP {metric} {text}", f"# TYPE {metric} counter"]
+            lines.append(f"{metric} {float(values[name + unit])!r}")
+    return "\n".join([*lines, ""])
 
 
 def report() -> str:

@@ -76,7 +76,10 @@ def observe(node: Node) -> np.ndarray:
         return np.asarray(node.value, node.type.dtype)
     if node.value is None or node.value.__class__ is Failure:
         sync(node, cause="observation")
-    return on_host(node.value)
+    if is_host(node.value):
+        return np.asarray(node.value)
+    with metrics.timed("transferring"):
+        return on_host(node.value)
 
 
 def fetch(node: Node) -> np.ndarray:

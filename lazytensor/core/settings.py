@@ -26,6 +26,10 @@ class Settings:
     of host data stay the host framework's own, as recording what is done to them takes longer than
     doing it. `wait` (LAZYTENSOR_WAIT=1): every program is waited for where it is started, so that
     the seconds of an event, and errors of the device, are those of the line that caused it.
+    `log` (LAZYTENSOR_LOG): which of `cuts`, `compiles` and `fallbacks`, with commas between, get a
+    line on standard error. `eager` (LAZYTENSOR_EAGER=1): each operation runs at once, in the
+    interpreter. `check` (LAZYTENSOR_CHECK=nan): the same, and the first operation that makes a NaN
+    of numbers raises. These three are read when lazytensor is imported, and not again.
     """
 
     tier: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_TIER", "auto"))
@@ -37,8 +41,20 @@ class Settings:
     slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
     small: int = field(default_factory=lambda: int(_number("LAZYTENSOR_SMALL", 0)))
     wait: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_WAIT", "0") != "0")
+    log: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_LOG", ""))
+    eager: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_EAGER", "0") != "0")
+    check: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_CHECK", ""))
+
+    @property
+    def logged(self) -> frozenset[str]:
+        """The names in `log`."""
+        return frozenset(filter(None, map(str.strip, self.log.split(","))))
 
 
 settings = Settings()
 if settings.tier not in ("auto", "compile", "interpret"):
     raise ValueError(f"LAZYTENSOR_TIER: auto, compile or interpret, got {settings.tier!r}")
+if settings.check not in ("", "nan"):
+    raise ValueError(f"LAZYTENSOR_CHECK: nan, or nothing, got {settings.check!r}")
+if not settings.logged <= {"cuts", "compiles", "fallbacks"}:
+    raise ValueError(f"LAZYTENSOR_LOG: cuts, compiles, fallbacks, got {settings.log!r}")

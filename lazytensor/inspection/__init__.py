@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lazytensor.inspection.explanation import Explanation
+    from lazytensor.inspection.timeline import Timeline
 
 
 def explain() -> Explanation:
@@ -21,3 +24,15 @@ def explain() -> Explanation:
 
     happened: list[Event | Fallback] = [*events, *fallbacks]
     return Explanation((event, event.place) for event in happened)
+
+
+def profile(path: str | os.PathLike[str]) -> AbstractContextManager[Timeline]:
+    """Write a timeline of a block to `path`, for chrome://tracing or https://ui.perfetto.dev.
+
+    Recording, cutting, lowering, compiling, running and transfers, by thread, with the lines that
+    caused them, and a mark where a step ends. Programs are waited for where they are started.
+    `jax.profiler` may be on at the same time.
+    """
+    from lazytensor.inspection.timeline import profiled
+
+    return profiled(path)

@@ -26,6 +26,7 @@ PARTS: Final = {
     "compiling": "compiling",
     "loading": "compiling",
     "running": "running",
+    "transferring": "running",
     "interpreting": "running",
 }
 """Per timer of the metrics: the part of a line's seconds that it is."""

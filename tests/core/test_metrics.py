@@ -1,26 +1,18 @@
 """Metrics: what is counted, that it only grows, that it can be set to zero."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 import lazytensor
 from lazytensor.core import metrics, ops
+from lazytensor.core.metrics import COUNTS, SECONDS
 from lazytensor.core.op import leaf
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import array
-
-COUNTS = {
-    "nodes",
-    "cuts",
-    "automatic_cuts",
-    "compiles",
-    "cache_hits",
-    "disk_hits",
-    "interpreted",
-    "fallbacks",
-    "evictions",
-}
-SECONDS = {"recording", "cutting", "lowering", "compiling", "loading", "running", "interpreting"}
 
 
 def work() -> None:
@@ -32,8 +24,39 @@ def work() -> None:
 
 
 def test_the_snapshot_has_every_key() -> None:
-    names = set(metrics.snapshot())
-    assert names == COUNTS | {f"{name}_seconds" for name in SECONDS}
+    assert list(metrics.snapshot()) == [*COUNTS, *(f"{name}_seconds" for name in SECONDS)]
+
+
+def test_every_metric_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
+    for table, unit in ((COUNTS, ""), (SECONDS, "_seconds")):
+        for name, text in table.items():
+            assert f"| `{name}{unit}` | {text} |" in page
+
+
+def test_prometheus_can_read_the_text() -> None:
+    work()
+    before = metrics.snapshot()
+    families = list(text_string_to_metric_families(metrics.prometheus()))
+    assert {family.type for family in families} == {"counter"}
+    assert all(family.documentation for family in families)
+    values = {s.name: s.value for family in families for s in family.samples}
+    assert len(values) == len(before)
+    for name in before.keys() - {"recording_seconds"}:
+        assert values[f"lazytensor_{name}_total"] == before[name]
+
+
+def test_tracers_hear_of_what_the_timers_add() -> None:
+    heard: list[tuple[str, float, float]] = []
+    metrics.tracers.append(lambda *span: heard.append(span))
+    try:
+        work()
+    finally:
+        metrics.tracers.clear()
+    for name in {name for name, *_ in heard}:
+        total = sum(end - start for heard_name, start, end in heard if heard_name == name)
+        assert total == pytest.approx(metrics.seconds[name])
+    assert {name for name, *_ in heard} >= {"cutting", "compiling", "running", "interpreting"}
 
 
 def test_numbers_only_grow() -> None:
@@ -88,4 +111,4 @@ def test_the_shares_of_one_run_are_not_more_than_the_whole() -> None:
     work()
     shown = metrics.snapshot()
     elapsed = time.perf_counter() - start
-    assert sum(shown[f"{name}_seconds"] for name in SECONDS - {"recording"}) <= elapsed
+    assert sum(shown[f"{name}_seconds"] for name in SECONDS.keys() - {"recording"}) <= elapsed
