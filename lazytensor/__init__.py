@@ -15,8 +15,9 @@ from lazytensor.core.errors import (
     Unsupported,
 )
 from lazytensor.core.program import Program
+from lazytensor.core.scope import scope
 from lazytensor.core.settings import settings
-from lazytensor.core.tracing import sync, trace
+from lazytensor.core.tracing import programs, sync, trace
 from lazytensor.inspection import explain, profile
 
 if settings.logged:
@@ -40,6 +41,8 @@ __all__ = [
     "explain",
     "metrics",
     "profile",
+    "programs",
+    "scope",
     "settings",
     "sync",
     "trace",

@@ -27,6 +27,7 @@ NAMES: Final = {
     "log": "LAZYTENSOR_LOG",
     "eager": "LAZYTENSOR_EAGER",
     "check": "LAZYTENSOR_CHECK",
+    "modules": "LAZYTENSOR_MODULES",
 }
 """Per setting: the variable that it is read from."""
 OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM", "LAZYTENSOR_MALLOC")

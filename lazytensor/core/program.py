@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
+from importlib import import_module
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,12 @@ from lazytensor.core.dtypes import short_name
 from lazytensor.core.node import Input, Node
 from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op
 from lazytensor.core.place import Place
+from lazytensor.core.scope import modules
 from lazytensor.core.types import TensorType
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
 
 _by_serial = attrgetter("serial")
 
@@ -34,11 +40,13 @@ class Program:
 
     `multiple` says whether the traced function gave several results (composites with one do not);
     `constants` are the slots' values where the program is a composite's body: there they are fixed.
-    `places` and `cut_at` are no part of its identity: where each instruction was recorded, and
-    what line asked for its results, the first time that it was met.
+    `places`, `modules` and `cut_at` are no part of its identity: where each instruction was
+    recorded, in which module (see `core/scope.py`), and what line asked for its results, the first
+    time that it was met.
     """
 
     places: tuple[Place | None, ...] = ()
+    modules: tuple[str, ...] = ()
     cut_at: Place | None = None
 
     def __init__(
@@ -132,9 +140,9 @@ class Program:
     def __str__(self) -> str:
         lines = []
         for i, (op, operands, attrs, type) in enumerate(self.instructions):
-            shown = [f"%{j}" for j in operands]
-            shown += [f"{name}={_show(v)}" for name, v in zip(op.attributes, attrs, strict=True)]
-            lines.append(f"  %{i}: {_show(type)} = {op.name}({', '.join(shown)})")
+            said = [f"%{j}" for j in operands]
+            said += [f"{name}={shown(v)}" for name, v in zip(op.attributes, attrs, strict=True)]
+            lines.append(f"  %{i}: {shown(type)} = {op.name}({', '.join(said)})")
         results = ", ".join(f"%{i}" for i in self.outputs)
         return "\n".join(["program {", *lines, f"  return {results}", "}"])
 
@@ -146,9 +154,31 @@ class Program:
 
         return backend().stablehlo(self)
 
+    def dot(self) -> str:
+        """The graph in Graphviz's language."""
+        return str(_graph().dot(self))
+
+    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
+        """Write the graph as a page of HTML, and open it; where it was written.
+
+        path: the file; a temporary one if None. browser: whether to open the page. In it:
+        operations with their types and your lines, groups by composite, module, function or line,
+        search.
+        """
+        written: Path = _graph().show(self, path, browser)
+        return written
+
+    def _repr_html_(self) -> str:
+        return str(_graph().frame(self))
+
 
 SLOTS = frozenset([SLOT, DATUM])
 INPUTS = SLOTS | {PARAMETER}
+
+
+def _graph() -> Any:
+    # By name: pages are outside of the core, and few programs are looked at.
+    return import_module("lazytensor.inspection.graph")
 
 
 def size_of(type: Any) -> int:
@@ -173,13 +203,14 @@ def composites(program: Program) -> dict[str, str]:
     return found
 
 
-def _show(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A type or an attribute's value, as programs print it."""
     if isinstance(value, np.dtype):
         return short_name(value)
     if isinstance(value, str):
         return repr(value)
     if isinstance(value, tuple):
-        return f"({', '.join(map(_show, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(shown, value))}{',' if len(value) == 1 else ''})"
     return str(value)
 
 
@@ -197,6 +228,11 @@ class Cut(NamedTuple):
         lines = zip(self.nodes, self.program.instructions, strict=True)
         recorded = (next(leaves) if line[0] is PARAMETER else node for node, line in lines)
         return tuple(None if node is None else node.place for node in recorded)
+
+    def note(self, cut_at: Place | None) -> None:
+        """Keep with the program, which is new, where it came from."""
+        self.program.places, self.program.cut_at = self.places(), cut_at
+        self.program.modules = modules(self.nodes)
 
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:

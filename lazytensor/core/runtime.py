@@ -124,7 +124,7 @@ def _compute(outputs: list[Node], cause: str) -> None:
             owned = _owned(found.leaves, edges)
             entry = cache.find(found.program)
             if entry.program is found.program:  # it is new
-                entry.program.places, entry.program.cut_at = found.places(), user_place()
+                found.note(user_place())
             found = found._replace(program=entry.program)  # it knows its layout already
             packed = pack(entry.program, found.slots)
             entry.observe(packed, owned)

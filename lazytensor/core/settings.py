@@ -29,7 +29,8 @@ class Settings:
     `log` (LAZYTENSOR_LOG): which of `cuts`, `compiles` and `fallbacks`, with commas between, get a
     line on standard error. `eager` (LAZYTENSOR_EAGER=1): each operation runs at once, in the
     interpreter. `check` (LAZYTENSOR_CHECK=nan): the same, and the first operation that makes a NaN
-    of numbers raises. These three are read when lazytensor is imported, and not again.
+    of numbers raises. `modules` (LAZYTENSOR_MODULES=1): what a torch module records is named by its
+    path, for `program.show()`. These four are read when lazytensor is imported, and not again.
     """
 
     tier: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_TIER", "auto"))
@@ -43,6 +44,7 @@ class Settings:
     wait: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_WAIT", "0") != "0")
     log: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_LOG", ""))
     eager: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_EAGER", "0") != "0")
+    modules: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_MODULES", "0") != "0")
     check: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_CHECK", ""))
 
     @property

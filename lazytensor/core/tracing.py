@@ -1,4 +1,4 @@
-"""What a user calls on the core: `sync` and `trace`."""
+"""What a user calls on the core: `sync`, `trace` and `programs`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
+from lazytensor.core.cache import cache
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
 
@@ -35,8 +36,13 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     if not outputs:
         raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")
     found = cut(reachable(outputs), outputs)
-    found.program.places = found.places()
+    found.note(None)
     return found.program
+
+
+def programs(most: int = 10) -> list[Program]:
+    """The programs run last, the last first: `programs()[0].show()`."""
+    return [entry.program for entry in reversed(cache.entries()[-most:])]
 
 
 def _lazy(value: Any) -> Any:

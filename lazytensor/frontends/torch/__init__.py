@@ -20,6 +20,7 @@ from lazytensor.frontends.torch import (
     reductions,
     resampling,
     scattering,
+    scopes,
     sorting,
     special,
     spectral,
@@ -50,6 +51,7 @@ TABLES = (
 device.attach()
 fallback.attach()
 modules.attach()
+scopes.attach()
 steps.attach()
 for table in TABLES:
     table.attach()

@@ -1,0 +1,183 @@
+"""Programs as graphs: plain data, for Graphviz, and as one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+import webbrowser
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from lazytensor.core.op import PARAMETER, Attrs, Composite, Op, element
+from lazytensor.core.place import Place
+from lazytensor.core.program import INPUTS, Program, shown
+from lazytensor.inspection.explanation import where
+from lazytensor.inspection.source import source
+
+COLOURS: Final = {"parameter": "#cfe8cf", "scalar": "#eeeeee", "operation": "#dbe7f7"}
+"""Per kind of vertex: how Graphviz fills it."""
+
+
+class Vertex(NamedTuple):
+    """An input or an operation of a program, those in the bodies of composites included.
+
+    `composite`: the composites that it is in, the outermost first, each with a number. `output`:
+    whether the program gives it.
+    """
+
+    number: int
+    kind: str
+    op: str
+    type: str
+    attributes: str
+    operands: tuple[int, ...]
+    place: Place | None
+    module: str
+    composite: tuple[str, ...]
+    output: bool = False
+
+
+class _Origin(NamedTuple):
+    """What a vertex has from the instruction that it is, or is in the body of."""
+
+    place: Place | None
+    module: str
+    composite: tuple[str, ...] = ()
+
+
+Results = tuple[int, ...]
+"""The vertices of an instruction's results."""
+
+
+class _Flat:
+    """A program with the bodies of its composites in their place."""
+
+    def __init__(self, program: Program) -> None:
+        self.vertices: list[Vertex] = []
+        n = len(program.instructions)
+        origins = map(_Origin, program.places or [None] * n, program.modules or [""] * n)
+        results = self._add(program, list(origins), None)
+        for number in {number for i in program.outputs for number in results[i]}:
+            self.vertices[number] = self.vertices[number]._replace(output=True)
+
+    def _add(
+        self, program: Program, origins: Sequence[_Origin], inputs: Results | None
+    ) -> list[Results]:
+        """Add all instructions; `inputs` are what a body's parameters stand for."""
+        results: list[Results] = []
+        given = iter(inputs or ())
+        lines = program.instructions
+        for (op, operands, attrs, type), origin in zip(lines, origins, strict=True):
+            sources = tuple(number for j in operands for number in results[j])
+            if op is PARAMETER and inputs is not None:
+                results.append((next(given),))
+            elif op is element:  # of what is one vertex, that one
+                results.append((sources[attrs[0] % len(sources)],))
+            elif isinstance(op, Composite):
+                types = tuple(lines[j][3] for j in operands)
+                body = op.program(types, op.attrs_of(attrs))
+                results.append(self._add_body(op.name, body, origin, sources))
+            else:
+                results.append(self._add_vertex(op, attrs, type, sources, origin))
+        return results
+
+    def _add_body(self, name: str, body: Program, origin: _Origin, sources: Results) -> Results:
+        composite = (*origin.composite, f"{name} {len(self.vertices)}")
+        origins = [origin._replace(composite=composite)] * len(body.instructions)
+        results = self._add(body, origins, sources)
+        return tuple(number for j in body.outputs for number in results[j])
+
+    def _add_vertex(
+        self, op: Op, attrs: Attrs, type: Any, sources: Results, origin: _Origin
+    ) -> Results:
+        said = ", ".join(f"{k}={shown(v)}" for k, v in zip(op.attributes, attrs, strict=True))
+        kind = "parameter" if op is PARAMETER else "scalar" if op in INPUTS else "operation"
+        vertex = Vertex(len(self.vertices), kind, op.name, shown(type), said, sources, *origin)
+        self.vertices.append(vertex)
+        return (vertex.number,)
+
+
+def vertices(program: Program) -> list[Vertex]:
+    """Everything in the program, composites opened, operands before what uses them."""
+    return _Flat(program).vertices
+
+
+def record(program: Program) -> list[dict[str, Any]]:
+    """The same as plain data, with the lines of the user's and what a vertex is grouped by."""
+    rows = []
+    for vertex in vertices(program):
+        found = None if vertex.place is None else source(*vertex.place)
+        line = "" if found is None else where(found)
+        rows.append(
+            vertex._asdict()
+            | {"place": line, "source": "" if found is None else found.text}
+            | {"function": _function(vertex.place), "composite": list(vertex.composite)}
+        )
+    return rows
+
+
+def _function(place: Place | None) -> str:
+    return "" if place is None else place[0].co_qualname
+
+
+def dot(program: Program) -> str:
+    """The graph in Graphviz's language, a cluster for each composite."""
+    found = vertices(program)
+    lines = ["digraph program {", '  node [shape=box, style=filled, fontname="monospace"];']
+    lines += _clusters(found, (), "  ")
+    lines += [f"  {j} -> {v.number};" for v in found for j in v.operands]
+    return "\n".join([*lines, "}"])
+
+
+def _clusters(found: list[Vertex], inside: tuple[str, ...], indent: str) -> Iterator[str]:
+    depth = len(inside)
+    within = [v for v in found if v.composite[:depth] == inside]
+    for vertex in within:
+        if len(vertex.composite) == depth:
+            label = json.dumps(f"{vertex.op}\n{vertex.type}")
+            wide = ", penwidth=3" if vertex.output else ""
+            colour = COLOURS[vertex.kind]
+            yield f'{indent}{vertex.number} [label={label}, fillcolor="{colour}"{wide}];'
+    for name in dict.fromkeys(v.composite[depth] for v in within if len(v.composite) > depth):
+        yield f"{indent}subgraph {json.dumps(f'cluster {name}')} {{"
+        yield f"{indent}  label={json.dumps(name.split()[0])};"
+        yield from _clusters(within, (*inside, name), f"{indent}  ")
+        yield f"{indent}}}"
+
+
+def page(program: Program) -> str:
+    """One self-contained page: pan, zoom, search, groups, what an operation is and whose line."""
+    # Inside a script element nothing but `<` ends the text.
+    data = json.dumps({"vertices": record(program), "text": str(program)}).replace("<", "\\u003c")
+    folder = files("lazytensor.inspection") / "pages"
+    parts = {name: (folder / f"graph.{name}").read_text() for name in ("html", "css", "js")}
+    title = f"{program.size} operations"
+    if program.cut_at is not None:
+        title += f", cut at {where(source(*program.cut_at))}"
+    filled = parts["html"].replace("{title}", html.escape(title))
+    return (
+        filled.replace("{css}", parts["css"]).replace("{js}", parts["js"]).replace("{data}", data)
+    )
+
+
+def show(program: Program, path: str | os.PathLike[str] | None, browser: bool) -> Path:
+    """Write the page, to a temporary file if no path is given, and open it."""
+    if path is None:
+        descriptor, path = tempfile.mkstemp(prefix="lazytensor-", suffix=".html")
+        os.close(descriptor)
+    file = Path(path)
+    file.write_text(page(program), encoding="utf-8")
+    if browser:
+        webbrowser.open(file.resolve().as_uri())
+    return file
+
+
+def frame(program: Program, height: int = 480) -> str:
+    """The page in a frame, for notebooks."""
+    inner = html.escape(page(program), quote=True)
+    style = f"width: 100%; height: {height}px; border: 1px solid #ccc"
+    return f'<iframe srcdoc="{inner}" style="{style}"></iframe>'
