@@ -1,7 +1,7 @@
 """Torch's own table of operations, run on the device against the CPU.
 
-`python -m tests.pytorch.opinfo [--dtype float32] [--table FILE] [names…]` prints what becomes of
-each entry, and the counts. With a table, entries that it has already are not run again.
+`python -m tests.pytorch.opinfo [--dtype float32] [--check out] [--table FILE] [names…]` prints
+what becomes of each entry, and the counts. Entries that a table has already are not run again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ SECONDS = 60
 """What an entry may take."""
 
 DTYPES = {
-    name: getattr(torch, name) for name in ("float32", "int64", "bool", "bfloat16", "complex64")
+    name: getattr(torch, name)
+    for name in ("float32", "float64", "int64", "bool", "bfloat16", "complex64")
 }
+GRADIENTS = frozenset([torch.float64])
+"""Gradients are looked at in these, values in the others."""
 TOLERANCE = {torch.bfloat16: 2e-2}
 """Relative and absolute; 1e-4 where nothing is said. A bfloat16 has eight bits, and the CPU rounds
 to it between the operations of a composite where we do not, or the other way round."""
@@ -134,7 +137,8 @@ def _place(error: Exception) -> str:
 
 def _samples(op: Any, samples: int, dtype: torch.dtype) -> Iterator[Any]:
     torch.manual_seed(0)
-    return islice(op.sample_inputs("cpu", dtype), samples)
+    with_gradients = dtype in GRADIENTS and op.supports_autograd
+    return islice(op.sample_inputs("cpu", dtype, requires_grad=with_gradients), samples)
 
 
 def _compare(op: Any, sample: Any) -> None:
@@ -242,8 +246,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.pytorch.opinfo")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--dtype", choices=DTYPES, default="float32")
+    parser.add_argument("--check", choices=["values", "gradient", "in-place", "out"])
     parser.add_argument("--table", type=Path)
     given = parser.parse_args()
+    compare = None
+    if given.check not in (None, "values"):
+        from tests.pytorch.variants import CHECKS  # which imports this module
+
+        compare = CHECKS[given.check]
     settings.tier = "interpret"
     table = {}
     if given.table and given.table.exists():
@@ -256,7 +266,7 @@ def main() -> None:
             continue
         if given.names or name not in table:
             with limited(SECONDS):
-                table[name] = outcome(op, dtype=DTYPES[given.dtype])[1:]
+                table[name] = outcome(op, dtype=DTYPES[given.dtype], compare=compare)[1:]
             if given.table:
                 given.table.write_text(json.dumps(table, indent=0))
         how, why, where = table[name]
@@ -271,4 +281,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from tests.pytorch.opinfo import main as run  # one module, not two
+
+    run()

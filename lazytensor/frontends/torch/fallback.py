@@ -18,7 +18,7 @@ from lazytensor.core import metrics, runtime
 from lazytensor.core.events import Fallback, record
 from lazytensor.core.notices import warn_of_fallback
 from lazytensor.core.place import user_place
-from lazytensor.frontends.torch.kernels import KERNELS, give, prepare_thread
+from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
 
 library: Final = torch.library.Library("_", "IMPL")
@@ -81,6 +81,8 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     if plain not in table:
         return NotImplemented
     targets = [kwargs.pop(name) for name in outs] or [args[0]]
+    if outs and any(a.name == "device" for a in plain._schema.arguments):
+        kwargs.update(device=targets[0].device, dtype=targets[0].dtype)
     try:
         made = table[plain](*args, **kwargs)
     except (NotImplementedError, AssertionError, AttributeError):
@@ -90,7 +92,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
         return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
     for target, result in zip(targets, results, strict=True):
-        give(target, node(result))
+        give(target, value(result))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 
@@ -99,13 +101,18 @@ def _functional_form(op: Any) -> Any:
     """The overload without `out=`, or not in place, that takes the same operands."""
     name = op._schema.name.split("::")[1].removesuffix("_")
     packet = getattr(torch.ops.aten, name, None)
-    wanted = [str(a.type) for a in op._schema.arguments if not a.is_out]
+    wanted = _operands(op)
     for overload in packet.overloads() if packet is not None else ():
         other = getattr(packet, overload)
         plain = not any(a.alias_info and a.alias_info.is_write for a in other._schema.arguments)
-        if other is not op and plain and [str(a.type) for a in other._schema.arguments] == wanted:
+        if other is not op and plain and _operands(other) == wanted:
             return other
     return None
+
+
+def _operands(op: Any) -> list[str]:
+    """The types of an overload's arguments but for those that say what to make."""
+    return [str(a.type) for a in op._schema.arguments if not a.is_out and a.name not in MAKING]
 
 
 def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:

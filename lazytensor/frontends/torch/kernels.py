@@ -237,10 +237,11 @@ def _schema(base: str, overload: str) -> Any:
     raise ValueError(f"torch has no overload {base}.{overload}")
 
 
-_MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
+MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
+"""Arguments that say what to make, not of what."""
 
 
 def _signature(schema: Any) -> tuple[str, ...]:
     return tuple(
-        f"{a.name}: {a.type}" for a in schema.arguments if not a.is_out and a.name not in _MAKING
+        f"{a.name}: {a.type}" for a in schema.arguments if not a.is_out and a.name not in MAKING
     )

@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.kernels import Row, functional, register, write
+from lazytensor.frontends.torch.kernels import Row, functional, register, variants, write
 from lazytensor.frontends.torch.promotion import cast_to, operand
 
 Three = tuple[Node, Node, Node]
@@ -116,10 +116,10 @@ KERNELS: dict[str, Row] = {
     "native_batch_norm_backward": _backward,
     "batch_norm_backward": lambda *args: _backward(*args[:-1]),
 }
-"""Some write to running statistics, so there are no `out=` variants of these rows."""
 
 
 def attach() -> None:
     """Register the kernels."""
     for name, row in KERNELS.items():
         register(name, functional(row))
+        variants(name, row)

@@ -1,0 +1,119 @@
+"""What is tried of an entry of torch's table beside its values: gradients, in place, `out=`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from tests.pytorch.opinfo import ON_CPU, RANDOM, compare_results, to_device
+
+
+def _there(op: Any, sample: Any) -> Any:
+    made = tree_map(to_device, (sample.input, sample.args, sample.kwargs))
+    return (made[0], sample.args, sample.kwargs) if op.name in ON_CPU else made
+
+
+def check_gradients(op: Any, sample: Any) -> None:
+    """Compare the gradients on the device with those on the CPU, for the same cotangents.
+
+    The CPU's are what OpInfo holds against numerical ones in torch's own tests; double backward
+    is not looked at.
+    """
+    if op.name in RANDOM:
+        return
+    mine = _gradients(op, sample, *_there(op, sample))
+    theirs = _gradients(op, sample, sample.input, sample.args, sample.kwargs)
+    compare_results(op, mine, theirs)
+
+
+def _gradients(op: Any, sample: Any, input: Any, args: Any, kwargs: Any) -> list[Any]:
+    leaves = [
+        x
+        for x in tree_leaves((input, args, kwargs))
+        if isinstance(x, torch.Tensor) and x.requires_grad
+    ]
+    torch.manual_seed(1)
+    made = op.get_op()(input, *args, **kwargs)
+    if sample.output_process_fn_grad is not None:
+        made = sample.output_process_fn_grad(made)
+    results = [x for x in tree_leaves(made) if isinstance(x, torch.Tensor) and x.requires_grad]
+    if not results or not leaves:
+        return []
+    cotangents = [_cotangent(x) for x in results]
+    found = torch.autograd.grad(results, leaves, cotangents, allow_unused=True)
+    return [x.detach() if x is not None else None for x in found]
+
+
+def _cotangent(x: Any) -> Any:
+    torch.manual_seed(2)
+    return torch.randn(x.shape, dtype=x.dtype).to(x.device)
+
+
+def check_in_place(op: Any, sample: Any) -> None:
+    """Compare the in-place variant with the CPU's: what it writes, and what it raises."""
+    variant = op.get_inplace()
+    if variant is None or sample.broadcasts_input or op.name in RANDOM:
+        return
+    input, args, kwargs = tree_map(_detached, (sample.input, sample.args, sample.kwargs))
+    theirs = _tried(variant, input.clone(), args, kwargs)
+    there = tree_map(to_device, (input, args, kwargs))
+    if op.name in ON_CPU:
+        there = (there[0], args, kwargs)
+    target = there[0].clone()
+    mine = _tried(variant, target, there[1], there[2])
+    _agree(op, mine, theirs)
+    if not isinstance(mine, Exception):
+        assert mine is target
+        compare_results(op, target, theirs)
+
+
+def _detached(x: Any) -> Any:
+    return x.detach() if isinstance(x, torch.Tensor) else x
+
+
+def check_out(op: Any, sample: Any) -> None:
+    """Compare `out=` with the CPU's: into tensors of the right shape, and into empty ones."""
+    if not op.supports_out or op.name in RANDOM:
+        return
+    input, args, kwargs = tree_map(_detached, (sample.input, sample.args, sample.kwargs))
+    expected = op(input, *args, **kwargs)
+    if not all(isinstance(x, torch.Tensor) for x in tree_leaves(expected)):
+        return
+    there = _there(op, sample)
+    there = tree_map(_detached, there)
+    for empty in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outs = tree_map(_emptied if empty else _zeros, expected)
+            outs = tuple(outs) if isinstance(outs, tuple | list) else outs
+            op(there[0], *there[1], out=outs, **there[2])
+        compare_results(op, tree_leaves(outs), tree_leaves(expected))
+
+
+def _zeros(like: Any) -> Any:
+    return torch.zeros(like.shape, dtype=like.dtype, device="lazytensor")
+
+
+def _emptied(like: Any) -> Any:
+    return torch.zeros(0, dtype=like.dtype, device="lazytensor")
+
+
+def _tried(call: Any, *args: Any) -> Any:
+    input, rest, kwargs = args
+    try:
+        return call(input, *rest, **kwargs)
+    except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        return error
+
+
+def _agree(op: Any, mine: Any, theirs: Any) -> None:
+    failed = [isinstance(x, Exception) for x in (mine, theirs)]
+    if failed[0] and not failed[1]:
+        raise mine
+    assert failed[0] == failed[1], f"{op.name}: the CPU raises {theirs}"
+
+
+CHECKS = {"gradient": check_gradients, "in-place": check_in_place, "out": check_out}
