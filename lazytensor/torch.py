@@ -2,8 +2,12 @@
 
 `torch.lazytensor` is the device's module (`synchronize`, `manual_seed`, …). Nothing has to be
 called: an optimizer's `step()` computes what it recorded, and so does looking at a value.
+`wrap` makes a module that takes and gives CPU tensors; `torch.compile(f, backend="lazytensor")`
+lets torch's guards take the place of recording.
 """
 
 from lazytensor.frontends.torch import device
+from lazytensor.frontends.torch.compilation import backend
+from lazytensor.frontends.torch.wrapping import wrap
 
-__all__ = ["device"]
+__all__ = ["backend", "device", "wrap"]

@@ -22,12 +22,12 @@ class Recorder:
     where the last automatic cut was made, `loops` when each head was last seen (in nodes),
     `previous` the point of the user's program at the last record looked at, `repeats` how often in
     a row it was met. `refused` are the pending nodes of a cut that failed: who asks for one sees
-    it fail again.
+    it fail again. `tracing` says that what is recorded is the body of a composite.
     """
 
     __slots__ = (
         "busy", "cells", "fuses", "loop", "loops", "previous", "refused",
-        "repeats", "rounds", "serial", "stride", "work",
+        "repeats", "rounds", "serial", "stride", "tracing", "work",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -42,6 +42,7 @@ class Recorder:
         self.loops: dict[Loop, int] = {}
         self.previous: tuple[Place, ...] = ()
         self.busy = False
+        self.tracing = False
         self.refused: WeakSet[Node] = WeakSet()
 
 

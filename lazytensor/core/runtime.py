@@ -26,6 +26,7 @@ import numpy as np
 from lazytensor.core import execution, failures, metrics
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import cache
+from lazytensor.core.errors import Unsupported
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Input, Node, Signature, has_several, nodes_made
 from lazytensor.core.op import PARAMETER, element, elements
@@ -45,6 +46,8 @@ LARGEST: Final = 1500
 def sync(*nodes: Node, cause: str = "sync()") -> None:
     """Compute every pending cell of this thread, and `nodes`."""
     recorder = thread.recorder
+    if recorder.tracing:
+        raise Unsupported(f"{cause}: there are no values in the body of a composite")
     with _lock:
         wanted = _pending(nodes)
         live = _live(wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lazytensor.frontends.torch import (
+    compilation,
     contraction,
     convolution,
     creation,
@@ -53,5 +54,6 @@ fallback.attach()
 modules.attach()
 scopes.attach()
 steps.attach()
+compilation.attach()
 for table in TABLES:
     table.attach()

@@ -1,0 +1,158 @@
+"""`torch.compile(model, backend="lazytensor")`: guards of torch's instead of recording.
+
+torch._dynamo traces the user's code once, AOTAutograd makes a graph of the forward and one of the
+backward of it. A graph is run on the device once for each signature, as a body of a composite op;
+a call records that one op. So the graph stays lazy: forward, backward and optimizer still become
+one program, and a graph that torch breaks in two costs nothing more.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import blake2b
+from typing import Any, Final
+
+import torch
+
+from lazytensor.core.errors import LazyTensorError
+from lazytensor.core.node import Node
+from lazytensor.core.op import Composite
+from lazytensor.core.program import Program, trace_types
+from lazytensor.core.recorder import thread
+from lazytensor.core.types import TensorType
+from lazytensor.frontends.torch.strides import order_of
+from lazytensor.frontends.torch.tensor import is_lazy, laid, node, wrap
+
+NAME: Final = "lazytensor"
+_ops: Final[dict[str, Composite]] = {}
+"""Composites by name, which says what their bodies are: a graph compiled again is the same op."""
+
+
+class Graph:
+    """A graph of torch's, called with tensors and numbers.
+
+    Where it cannot be one op (it draws random numbers, asks for a value, or computes something on
+    the CPU) it is run anew in every call, which is right, and as fast as code that is not compiled.
+    """
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        self.module = module
+        self.constants = [n.target for n in module.graph.nodes if n.op == "get_attr"]
+        self.composites: dict[tuple[Any, ...], Composite | None] = {}
+        (last,) = (n for n in module.graph.nodes if n.op == "output")
+        self.outputs: list[Any] = list(last.args[0])
+
+    def __call__(self, *args: Any) -> Any:
+        if not all(is_lazy(x) for x in args if isinstance(x, torch.Tensor)):
+            return self.from_elsewhere(args)
+        constants = [getattr(self.module, name) for name in self.constants]
+        given = [*args, *constants]
+        key = tuple(node(x).type if is_lazy(x) else x for x in given)
+        if key not in self.composites:
+            self.composites[key] = self.composite(given)
+        op = self.composites[key]
+        if op is None:
+            return self.module(*args)
+        made = iter(op(*(node(x) for x in given if is_lazy(x))))
+        return [
+            self.output(next(made), place) if isinstance(place, torch.fx.Node) else place
+            for place in self.outputs
+        ]
+
+    def output(self, made: Node, place: Any) -> Any:
+        """A tensor that lies as torch has inferred."""
+        stride = place.meta["val"].stride()
+        return laid(made, stride) if order_of(made.type.shape, stride) is not None else wrap(made)
+
+    def from_elsewhere(self, args: Sequence[Any]) -> Any:
+        """The results for tensors of which some are on the CPU: moved there and back."""
+        moved = (x.to(NAME) if isinstance(x, torch.Tensor) else x for x in args)
+        made = self(*moved)
+        if any(map(is_lazy, args)):
+            return made
+        return [x.cpu() if is_lazy(x) else x for x in made]
+
+    def composite(self, given: Sequence[Any]) -> Composite | None:
+        """The graph as one op for operands of these types; None where that cannot be."""
+        types = [node(x).type for x in given if is_lazy(x)]
+        places = [n for n in self.outputs if isinstance(n, torch.fx.Node)]
+        if not places or not all(isinstance(n.meta.get("val"), torch.Tensor) for n in places):
+            return None
+
+        numbers = [None if is_lazy(x) else x for x in given]  # a body must not keep tensors
+
+        def body(*operands: Node) -> list[Node]:
+            nodes = iter(operands)
+            tensors = [wrap(next(nodes)) if x is None else x for x in numbers]
+            made = _Run(self, tensors).run(*tensors[: len(tensors) - len(self.constants)])
+            return [node(x) for x in made if isinstance(x, torch.Tensor)]
+
+        program = _traced(body, types)
+        if program is None:
+            return None
+        text = f"{program} {program.constants}"
+        name = f"graph_{blake2b(text.encode(), digest_size=8).hexdigest()}"
+        op = _ops.setdefault(name, Composite(name, body))
+        op.programs[tuple(types),] = program
+        return op
+
+
+class _Run(torch.fx.Interpreter):
+    """Runs a graph with tensors in place of its constants."""
+
+    def __init__(self, graph: Graph, tensors: Sequence[Any]) -> None:
+        super().__init__(graph.module)
+        there = tensors[len(tensors) - len(graph.constants) :]
+        self.known = dict(zip(graph.constants, there, strict=True))
+
+    def fetch_attr(self, target: str) -> Any:
+        return self.known[target]
+
+
+def _traced(body: Callable[..., Any], types: Sequence[TensorType]) -> Program | None:
+    """The program of the body; None if it needs more than its operands."""
+    recorder = thread.recorder
+    before = recorder.work, recorder.busy
+    recorder.busy = recorder.tracing = True  # nothing is cut meanwhile
+    try:
+        with torch.no_grad():
+            return trace_types(body, types, {})
+    except (LazyTensorError, ValueError):
+        return None
+    finally:
+        recorder.work, recorder.busy = before
+        recorder.tracing = False
+
+
+def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
+    """What `torch.compile` calls for each graph. module: with torch's own operations in it."""
+    from torch._dynamo.backends.common import aot_autograd
+
+    _leave_alone()
+    return aot_autograd(fw_compiler=_compiled, bw_compiler=_compiled)(module, inputs)
+
+
+def _compiled(module: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
+    from torch._functorch.aot_autograd import make_boxed_func
+
+    return make_boxed_func(Graph(module))
+
+
+@cache
+def _leave_alone() -> None:
+    """Keep dynamo out of this library: it traces every Python function that it meets."""
+    from torch._dynamo import trace_rules
+
+    trace_rules.add(__name__.partition(".")[0])
+
+
+def attach() -> None:
+    """Make the backend known; torch finds it by its entry point when dynamo comes later."""
+    if "torch._dynamo" in sys.modules:
+        from torch._dynamo import list_backends, register_backend
+
+        _leave_alone()
+        if NAME not in list_backends(exclude_tags=None):
+            register_backend(compiler_fn=backend, name=NAME)

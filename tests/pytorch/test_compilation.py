@@ -1,0 +1,164 @@
+"""`torch.compile` with this backend, and `wrap`: the same results, still one program a step."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import lazytensor.torch
+from lazytensor import metrics, settings
+
+STEPS = 5
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    torch._dynamo.reset()
+
+
+def compiled(f: Any) -> Any:
+    return torch.compile(f, backend=lazytensor.torch.backend)
+
+
+def branching(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    return y + 1 if y.sum() > 0 else y - 1
+
+
+def with_constants(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.tensor([1.0, 2.0, 3.0, 4.0], device=x.device) + torch.arange(4).to(x.device)
+
+
+CALLS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "running statistics": (
+        nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()), (2, 3, 8, 8),
+    ),
+    "views as results": (lambda x: (x.t(), x[0] * 2, x.t() * 2), (3, 4)),
+    "a branch on data": (branching, (3, 4)),
+    "constants": (with_constants, (3, 4)),
+    "sizes": (lambda x: x * x.shape[0], (3, 4)),
+    "attention": (
+        lambda q: functional.scaled_dot_product_attention(q, q, q, is_causal=True), (2, 2, 4, 8),
+    ),
+}  # fmt: skip
+
+
+# dynamo itself looks at `grad` of what lives across a break of its graph
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+@pytest.mark.parametrize("name", CALLS)
+def test_results_gradients_and_buffers_are_torchs(name: str) -> None:
+    given, shape = CALLS[name]
+    torch.manual_seed(0)
+    data = torch.randn(shape)
+    shown: list[list[torch.Tensor]] = []
+    for device in ("cpu", "lazytensor"):
+        module = isinstance(given, nn.Module)
+        f = copy.deepcopy(given).to(device) if module else given
+        call = compiled(f) if device == "lazytensor" else f
+        found: list[torch.Tensor] = []
+        for shift in range(-1, 2):
+            x = (data + 3 * shift).to(device).detach().requires_grad_()
+            made = call(x)
+            made = made if isinstance(made, tuple) else (made,)
+            sum(y.sum() for y in made).backward()
+            assert x.grad is not None
+            found += [y.detach().cpu() for y in made] + [x.grad.cpu()]
+            found += [b.cpu().clone() for b in f.buffers()] if module else []
+        shown.append(found)
+    for theirs, ours in zip(*shown, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_writes_to_arguments_are_seen() -> None:
+    x = torch.ones(3, device="lazytensor")
+    assert compiled(lambda x: x.mul_(2) + 1)(x).tolist() == [3, 3, 3]
+    assert x.tolist() == [2, 2, 2]
+
+
+def test_numbers_and_shapes_that_change() -> None:
+    f = compiled(lambda x, n: x * n)
+    for n in (2, 3, 4, 2.5, 3.5):
+        assert f(torch.ones(2, device="lazytensor"), n).tolist() == [n, n]
+    for size in (3, 4, 5):
+        assert f(torch.ones(size, device="lazytensor"), 2).tolist() == [2] * size
+
+
+def test_dropout_differs_from_call_to_call() -> None:
+    f, x = compiled(nn.Dropout(0.5)), torch.ones(100, device="lazytensor")
+    assert not torch.equal(f(x).cpu(), f(x).cpu())
+
+
+def test_cpu_tensors_are_moved() -> None:
+    found = compiled(lambda x: x * 2)(torch.ones(2))
+    assert (found.device.type, found.tolist()) == ("cpu", [2, 2])
+
+
+def network() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
+
+
+def train(net: Callable[..., Any], parameters: Any, x: torch.Tensor) -> list[float]:
+    optimizer = torch.optim.AdamW(parameters, lr=1e-2)
+    losses = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return [loss.item() for loss in losses]
+
+
+def test_training_is_one_program_a_step_and_records_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "compile")
+    net, x = network(), torch.randn(4, 8)
+    there = copy.deepcopy(net).to("lazytensor")
+    expected = train(net, net.parameters(), x)
+    f = compiled(there)
+    f(x.to("lazytensor")).sum().backward()
+    torch.lazytensor.synchronize()
+    for p in there.parameters():
+        p.grad = None
+    metrics.reset()
+    found = train(f, there.parameters(), x.to("lazytensor"))
+    counts = metrics.snapshot()
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert (counts["cuts"], counts["fallbacks"]) == (STEPS, 0)
+    assert counts["compiles"] <= 2
+
+
+def test_wrap_takes_and_gives_cpu_tensors_and_trains() -> None:
+    net, x = network(), torch.randn(4, 8)
+    wrapped = lazytensor.torch.wrap(copy.deepcopy(net))
+    expected = train(net, net.parameters(), x)
+    assert train(wrapped, wrapped.parameters(), x) == pytest.approx(expected, rel=1e-5)
+    assert wrapped(x).device.type == "cpu"
+    assert wrapped(x.to("lazytensor")).device.type == "lazytensor"
+    torch.testing.assert_close(wrapped(x), net(x))
+
+
+def test_wrap_reaches_into_containers_and_survives_copies() -> None:
+    class Taking(nn.Module):
+        def forward(self, pair: Any, *, scale: torch.Tensor) -> dict[str, Any]:
+            return {"sum": (pair[0] + pair[1]) * scale, "name": "sum"}
+
+    wrapped = copy.deepcopy(lazytensor.torch.wrap(Taking()))
+    x = torch.ones(2, requires_grad=True)
+    made = wrapped((x, x), scale=torch.tensor(3.0))
+    made["sum"].sum().backward()
+    assert (made["name"], made["sum"].tolist()) == ("sum", [6, 6])
+    assert x.grad is not None
+    assert x.grad.tolist() == [6, 6]
+    state = pickle.loads(pickle.dumps(lazytensor.torch.wrap(network()).cpu().state_dict()))
+    assert next(iter(state)) == "module.0.weight"
+
+
+def test_wrap_refuses_what_is_no_module() -> None:
+    with pytest.raises(TypeError, match=r"a torch.nn.Module was expected"):
+        lazytensor.torch.wrap(network)  # type: ignore[arg-type]
