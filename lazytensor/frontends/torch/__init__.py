@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lazytensor.frontends.torch import (
+    bessel,
     compilation,
     contraction,
     convolution,
@@ -17,6 +18,7 @@ from lazytensor.frontends.torch import (
     modules,
     neural,
     normalization,
+    polynomials,
     pooling,
     reductions,
     resampling,
@@ -34,6 +36,8 @@ TABLES = (
     views,
     elementwise,
     special,
+    bessel,
+    polynomials,
     reductions,
     spectral,
     contraction,

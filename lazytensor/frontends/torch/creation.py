@@ -121,6 +121,28 @@ def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) ->
     return cast_to(ops.add(cast_to(start, inner), scaled), wanted)
 
 
+def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> Node:
+    """Each half is counted from its own end, so that both ends are exact."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    wanted = _dtype(dtype)
+    if isinstance(start, complex) or isinstance(end, complex):
+        wanted = numpy_dtype(dtype or torch.complex64)
+    inner = F64 if wanted.kind in "iu" or wanted in (F32, F64, F16, BF16) else wanted
+    step = (end - start) / max(steps - 1, 1)
+    if wanted.kind in "iu":
+        start, end = int(start), int(end)
+    places = cast_to(ops.iota(dtype=S64, shape=(steps,), axis=0), inner)
+    width, last = cast_to(step, inner), cast_to(steps - 1, inner)
+    rising = ops.add(cast_to(start, inner), ops.multiply(width, places))
+    falling = ops.subtract(cast_to(end, inner), ops.multiply(width, ops.subtract(last, places)))
+    index = ops.iota(dtype=S64, shape=(steps,), axis=0)
+    made = ops.select(ops.less(index, cast_to(steps // 2, S64)), rising, falling)
+    if steps == 1:
+        made = rising
+    return cast_to(made, wanted)
+
+
 def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:
     shape = (n, n if m is None else m)
     sides = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
@@ -250,6 +272,7 @@ ROWS: dict[str, Row] = {
     "arange": lambda end, **k: _arange(0, end, **k),
     "arange.start": _arange,
     "arange.start_step": _arange,
+    "linspace": _linspace,
     "eye": _eye,
     "eye.m": _eye,
     "new_empty": _sized_like(0),

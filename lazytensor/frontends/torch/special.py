@@ -8,7 +8,6 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.dtypes import FLOATS
 from lazytensor.core.node import Node
-from lazytensor.frontends.torch.elementwise import on_floats
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, floating, is_inexact, operand, promoted
 
@@ -74,7 +73,6 @@ ROWS: dict[str, Row] = {
     "heaviside": _heaviside,
     "logaddexp": _logaddexp,
     "special_zeta": lambda x, y: ops.zeta(*floating(x, y)),
-    "special_i1e": on_floats(ops.bessel_i1e),
     "polygamma": _polygamma,
     "round.decimals": _round,
     "angle": _angle,
