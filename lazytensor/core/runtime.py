@@ -43,8 +43,11 @@ LARGEST: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
 
 
-def sync(*nodes: Node, cause: str = "sync()") -> None:
-    """Compute every pending cell of this thread, and `nodes`."""
+def sync(*nodes: Node, cause: str = "sync()", largest: int = 0) -> None:
+    """Compute every pending cell of this thread, and `nodes`.
+
+    `largest`: nodes of one program, if more than `LARGEST`: for graphs that come again and again.
+    """
     recorder = thread.recorder
     if recorder.tracing:
         raise Unsupported(f"{cause}: there are no values in the body of a composite")
@@ -53,7 +56,7 @@ def sync(*nodes: Node, cause: str = "sync()") -> None:
         live = _live(wanted)
         recorder.busy = True
         try:
-            _compute(live, cause)
+            _compute(live, cause, largest)
         except Exception:
             # One failing graph must not make every later cut fail: what is not computed now is
             # computed when somebody asks for it.
@@ -111,12 +114,12 @@ def _is_pending(cell: Any) -> bool:
     return cell is not None and cell.node.value is None
 
 
-def _compute(outputs: list[Node], cause: str) -> None:
+def _compute(outputs: list[Node], cause: str, largest: int = 0) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     while outputs:
         started = perf_counter()
         with metrics.timed("cutting"):
-            nodes, edges, wanted = _gather(outputs)
+            nodes, edges, wanted = _gather(outputs, max(largest, LARGEST))
             wanted = wanted + _held(nodes, edges, set(wanted))
             found = cut(nodes, wanted)
             del nodes
@@ -140,15 +143,15 @@ def _compute(outputs: list[Node], cause: str) -> None:
         outputs = _pending(outputs)
 
 
-def _gather(outputs: list[Node]) -> tuple[list[Node], Mapping[Node, int], list[Node]]:
+def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node, int], list[Node]]:
     """The nodes of the next program, how often each node is an operand of one, and what to settle.
 
     That is `outputs`, or what the rest needs of the first part of a large graph.
     """
     reached, edges = collect(outputs)
     nodes, wanted = _with_elements(reached), outputs
-    if len(nodes) > LARGEST:
-        first = _with_elements(nodes[:LARGEST])
+    if len(nodes) > largest:
+        first = _with_elements(nodes[:largest])
         nodes, wanted = first, _frontier(first, nodes, outputs)
     if nodes is reached:
         return nodes, edges, wanted

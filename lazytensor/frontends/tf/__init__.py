@@ -22,6 +22,7 @@ from lazytensor.frontends.tf import (
     shapes,
     slices,
     state_ops,
+    steps,
 )
 from lazytensor.frontends.tf.switch import disable, enable, enabled
 
@@ -41,6 +42,7 @@ TABLES = (
 )
 for table in TABLES:
     table.attach()
+steps.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
     place.hide_folder(folder)
 

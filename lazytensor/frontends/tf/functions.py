@@ -9,6 +9,7 @@ functions it calls may be composites all the same.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, SLOT, Composite
 from lazytensor.core.program import Program, cut, reachable
 from lazytensor.core.types import TensorType
-from lazytensor.frontends.tf import fallback, table
+from lazytensor.frontends.tf import fallback, steps, table
 from lazytensor.frontends.tf.graphs import (
     CALLS,
     IGNORED,
@@ -33,7 +34,6 @@ from lazytensor.frontends.tf.graphs import (
 )
 from lazytensor.frontends.tf.lists import LazyVariant
 from lazytensor.frontends.tf.recording import host_value
-from lazytensor.frontends.tf.steps import end_step
 from lazytensor.frontends.tf.tensor import (
     NUMPY,
     EagerTensor,
@@ -54,9 +54,14 @@ SMALL: Final = 16
 """Elements of an integer argument whose value may be part of a signature."""
 
 
-class _Depth:
-    now = 0
+class _Calls(threading.local):
+    """`depth`: calls under way in this thread; `written`: whether one assigned to a variable."""
+
+    depth = 0
     written = False
+
+
+_calls: Final = _Calls()
 
 
 def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
@@ -69,16 +74,18 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
         graph = graph_of(name)
     except Exception:  # noqa: BLE001 -- whatever it is that we cannot read, TF can run it
         return None
-    _Depth.now += 1
+    if steps.step.fresh:
+        steps.settle_variables()
+    _calls.depth += 1
     _stop()
     try:
         made = invoke(graph, inputs)
     finally:
         _restart()
-        _Depth.now -= 1
-    if not _Depth.now and _Depth.written and not state.tracing:
-        _Depth.written = False
-        end_step(f"end of {stripped(name)}")
+        _calls.depth -= 1
+    if not _calls.depth and _calls.written and not state.tracing:
+        _calls.written = False
+        steps.end_step(f"end of {stripped(name)}")
     return made
 
 
@@ -104,11 +111,11 @@ def walk(graph: Graph, inputs: list[Any]) -> list[Any]:
     values: list[Any] = [None] * graph.size
     values[: graph.inputs] = inputs
     ctx = fallback.current()
-    for step in graph.steps:
-        if step.op in IGNORED:
+    for line in graph.steps:
+        if line.op in IGNORED:
             continue
-        made = _run(ctx, step, [values[i] for i in step.inputs])
-        values[step.first : step.first + step.length] = made
+        made = _run(ctx, line, [values[i] for i in line.inputs])
+        values[line.first : line.first + line.length] = made
     return [values[i] for i in graph.outputs]
 
 
@@ -128,7 +135,7 @@ def _run(ctx: Any, step: Step, inputs: list[Any]) -> list[Any]:
     handler = table.find(step.op)
     assert handler is not None
     if step.op.startswith(("Assign", "ResourceScatter", "ResourceStrided", "ResourceApply")):
-        _Depth.written = True
+        _calls.written = True
     made = handler(ctx, None, (*_grouped(step, inputs), *step.attrs))
     return flat(made)
 
@@ -382,7 +389,7 @@ def _as_node(graph: Graph, inputs: list[Any]) -> list[Any]:
         cell = cell_of(given.handles[i])
         assert cell is not None
         cell.write(node)
-        _Depth.written = True
+        _calls.written = True
     return results
 
 

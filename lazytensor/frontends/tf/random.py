@@ -136,10 +136,10 @@ def _stateless(function: Any) -> Any:
 
 def attach() -> None:
     """Register the rows."""
-    rows({"StatelessRandomGetKeyCounter": _key_counter}, always=True)
+    rows({"StatelessRandomGetKeyCounter": _key_counter})
     rows({"StatelessRandomUniformV2": _uniform, "StatelessRandomNormalV2": _normal,
           "StatelessRandomUniformIntV2": _integers,
-          "StatelessRandomUniformFullIntV2": _full_integers}, host=(0, 3), always=True)  # fmt: skip
+          "StatelessRandomUniformFullIntV2": _full_integers}, host=(0, 3))  # fmt: skip
     rows({"StatelessRandomUniform": _stateless(_uniform),
           "StatelessRandomNormal": _stateless(_normal),
-          "StatelessRandomUniformInt": _stateless(_integers)}, host=(0,), always=True)  # fmt: skip
+          "StatelessRandomUniformInt": _stateless(_integers)}, host=(0,))  # fmt: skip

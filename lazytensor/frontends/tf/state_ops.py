@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework import dtypes
 from tensorflow.python.framework import ops as tf_ops
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
+from lazytensor.core.op import SLOT, leaf
+from lazytensor.core.recorder import thread
 from lazytensor.frontends.tf import fallback, opdef, slices
 from lazytensor.frontends.tf.indexing import gathered, scattered_rows
 from lazytensor.frontends.tf.recording import host_value
 from lazytensor.frontends.tf.shapes import attr
-from lazytensor.frontends.tf.steps import watch_optimizers
+from lazytensor.frontends.tf.steps import settle_variables, step, watch_optimizers
 from lazytensor.frontends.tf.table import handle, handles
 from lazytensor.frontends.tf.tensor import (
     NUMPY,
@@ -22,6 +25,7 @@ from lazytensor.frontends.tf.tensor import (
     EagerTensor,
     LazyTensor,
     node_of,
+    state,
 )
 from lazytensor.frontends.tf.variables import (
     VariableCell,
@@ -40,12 +44,15 @@ _record = pywrap_tfe.TFE_Py_RecordGradient
 
 @handles("ReadVariableOp")
 def _read(ctx: Any, name: Any, args: Args) -> Any:
+    if step.fresh:
+        settle_variables()
     handle = handle_of(args[0])
     cell = getattr(handle, "_lazy_cell", None) or adopt(ctx, handle, args[2])
     if cell is None:
         return fallback.untouched(ctx, "ReadVariableOp", name, args)
     made = LazyTensor(cell.node)
     if not _no_tape():
+        step.serial = thread.recorder.serial
         dtype = dtypes.as_dtype(args[2]).as_datatype_enum
         _record("ReadVariableOp", [handle], ("dtype", dtype), [made], None)
     return made
@@ -69,8 +76,21 @@ def _assign(ctx: Any, name: Any, args: Args) -> Any:
         return fallback.native(_definition("AssignVariableOp"), ctx, name, args)
     if cell is None and type(args[1]) is EagerTensor and not node.type.ndim:
         return fallback.untouched(ctx, "AssignVariableOp", name, args)
+    if cell is None:
+        node = _first(node)
     hold(handle, node)
     return None
+
+
+def _first(node: Node) -> Node:
+    """The first value of a variable: what is everywhere the same, as data; else computed soon."""
+    if node.value is not None or state.tracing:
+        return node
+    if node.op is ops.broadcast and node.operands[0].op is SLOT:
+        value = np.full(node.type.shape, node.operands[0].value, node.type.dtype)
+        return leaf(value)
+    step.fresh = True
+    return node
 
 
 def _definition(name: str) -> opdef.OpDef:

@@ -13,7 +13,6 @@ import numpy as np
 import tensorflow as tf
 
 from lazytensor.core.errors import LazyTensorError
-from lazytensor.core.recorder import thread
 from lazytensor.frontends.tf import entry, steps
 from lazytensor.frontends.tf.tensor import LazyTensor, state
 from lazytensor.frontends.tf.variables import give_back_all
@@ -44,7 +43,6 @@ def enable() -> None:
         _threads.add(threading.get_ident())
         entry.open_doors()
         state.on = True
-    steps.give_credit()
     if not _tested:
         try:
             _test()
@@ -65,7 +63,6 @@ def disable() -> None:
         return
     with _lock:
         state.on = False
-        thread.recorder.work = 0
         _threads.discard(threading.get_ident())
         if not _threads:
             give_back_all()
