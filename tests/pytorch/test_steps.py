@@ -1,0 +1,159 @@
+"""Where steps end: at an optimizer's step, at an observation, or at the head of the user's loop."""
+
+import copy
+import resource
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import lazytensor.torch  # noqa: F401 -- registers the device
+from lazytensor import metrics, settings
+
+
+@pytest.fixture(autouse=True)
+def _compile(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(settings, "tier", "compile")
+    torch.lazytensor.synchronize()
+    yield
+    torch.lazytensor.synchronize()
+
+
+def deep(layers: int, width: int = 8) -> nn.Module:
+    torch.manual_seed(0)
+    parts = [p for _ in range(layers) for p in (nn.Linear(width, width), nn.Tanh())]
+    return nn.Sequential(*parts, nn.Linear(width, 1))
+
+
+def accumulate(net: nn.Module, device: str, cycles: int, rounds: int) -> list[float]:
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.manual_seed(1)
+    batches = [torch.randn(4, 8).to(device) for _ in range(rounds)]
+    losses = []
+    for _ in range(cycles):
+        optimizer.zero_grad()
+        for x in batches:
+            loss = net(x).square().mean() / rounds
+            loss.backward()
+            losses.append(loss.detach())
+        optimizer.step()
+    return [loss.item() for loss in losses]
+
+
+def test_gradients_of_several_batches_are_added_in_programs_that_repeat(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "tier", "interpret")
+    net = deep(60)
+    there = copy.deepcopy(net).to("lazytensor")
+    expected = accumulate(net, "cpu", 4, 6)
+    torch.lazytensor.synchronize()
+    programs = []
+    found = []
+    for _ in range(4):
+        metrics.reset()
+        found += accumulate(there, "lazytensor", 1, 6)
+        programs.append(metrics.snapshot())
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert programs[-1]["automatic_cuts"] == 5
+    assert {counts["cuts"] for counts in programs} == {6}
+
+
+def test_accumulation_in_a_small_model_is_one_program() -> None:
+    net = deep(2).to("lazytensor")
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    accumulate(net, "lazytensor", 5, 3)
+    counts = metrics.snapshot()
+    assert (counts["cuts"], counts["automatic_cuts"]) == (5, 0)
+    assert counts["compiles"] <= 2
+
+
+def test_inference_without_gradients_is_cut_at_the_loops_head() -> None:
+    net = nn.Sequential(nn.Linear(128, 512), nn.ReLU(), nn.Linear(512, 128)).to("lazytensor")
+    data = torch.randn(64, 512, 128).to("lazytensor")
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    with torch.inference_mode():
+        results = [net(x).argmax(-1) for x in data]
+    assert metrics.snapshot()["automatic_cuts"] >= 4
+    again = metrics.snapshot()["compiles"]
+    with torch.no_grad():
+        results += [net(x).argmax(-1) for x in data]
+    torch.lazytensor.synchronize()
+    assert metrics.snapshot()["compiles"] <= again + 2
+    assert torch.equal(results[0].cpu(), results[64].cpu())
+
+
+def test_an_observation_within_a_step_is_a_cut_that_repeats() -> None:
+    net = deep(2).to("lazytensor")
+    optimizer = torch.optim.AdamW(net.parameters())
+    x = torch.ones(4, 8, device="lazytensor")
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    total = 0.0
+    for _ in range(6):
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        total += loss.item()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+    counts = metrics.snapshot()
+    assert (counts["cuts"], counts["automatic_cuts"]) == (12, 0)
+    assert counts["compiles"] <= 3
+
+
+def test_a_number_that_changes_in_every_step_compiles_nothing_more() -> None:
+    net = deep(1).to("lazytensor")
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    x = torch.ones(4, 8, device="lazytensor")
+    torch.lazytensor.synchronize()
+
+    def step(i: int) -> None:
+        optimizer.param_groups[0]["lr"] = 1e-3 / (i + 1)
+        optimizer.zero_grad()
+        hidden = functional.dropout(net(x) * (1.0 + i), p=0.1 + 0.01 * i)
+        ((hidden - i).square().mean() / (i + 1)).backward()
+        optimizer.step()
+
+    for i in range(3):
+        step(i)
+    metrics.reset()
+    for i in range(3, 20):
+        step(i)
+    assert metrics.snapshot()["compiles"] == 0
+
+
+def test_an_optimizers_numbers_are_data_from_the_first_step() -> None:
+    net = deep(1).to("lazytensor")
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    x = torch.ones(4, 8, device="lazytensor")
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    for i in range(5):
+        optimizer.param_groups[0]["lr"] = 1e-3 * (i + 1)
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        optimizer.step()
+    assert metrics.snapshot()["compiles"] == 1
+
+
+def test_memory_stays_flat() -> None:
+    net = deep(1)
+    there = net.to("lazytensor")
+    optimizer = torch.optim.AdamW(there.parameters())
+    x = torch.ones(4, 8, device="lazytensor")
+
+    def run(steps: int) -> int:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            there(x).square().mean().backward()
+            optimizer.step()
+        torch.lazytensor.synchronize()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = run(200)
+    assert run(1000) - before < 4096  # KiB; a leak of one small array a step would pass it
