@@ -181,9 +181,14 @@ LOWERINGS.update(
 )
 
 
-def _values_alone(x: TensorType, *, lower: bool) -> bool:
-    """jax has no way to LAPACK without the eigenvectors, which take 1.6 times as long again."""
-    return x.shape[-1] >= LARGE
+def _large(x: TensorType, *_: TensorType, **__: Any) -> bool:
+    """NumPy's LAPACK does not copy to and fro, nor compete with its BLAS for the processors.
+
+    Of `eigvalsh` jax computes the vectors too, which take 1.6 times as long again.
+    """
+    return min(x.shape[-2:]) >= LARGE
 
 
-HOST.update(dict.fromkeys((ops.eigvalsh, ops.eigvalsh_checked), _values_alone))
+_ON_HOST = (ops.cholesky, ops.eigh, ops.eigvalsh, ops.inv, ops.singular_values, ops.solve, ops.svd)
+for _op in _ON_HOST:
+    HOST[_op] = HOST[CHECKED[_op]] = _large

