@@ -19,7 +19,8 @@ from benchmarks.row import Effort, Row
 
 LONG_ENOUGH = 0.02  # seconds a timed batch should last, so that the clock does not matter
 MOST_CALLS = 50
-SETTLING = 4  # calls after which a program has been seen, compiled and specialised
+SETTLING = 20  # calls in a row without a compile after which nothing changes any more
+MOST_SETTLING = 200
 
 
 @dataclass(frozen=True)
@@ -175,10 +176,20 @@ def computed(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def settle(call: Callable[..., Any], arrays: tuple[Any, ...]) -> None:
+    """Call until the program has been compiled, specialised, and compared with NumPy's time."""
+    compiles, quiet = -1, 0
+    for _ in range(MOST_SETTLING):
+        call(*arrays)
+        before, compiles = compiles, lazytensor.metrics.snapshot()["compiles"]
+        quiet = quiet + 1 if compiles == before and compiles else 0
+        if quiet == SETTLING:
+            return
+
+
 def compare(name: str, effort: Effort) -> Figures:
     """One operation, ours against NumPy, both warm."""
     operation = OPERATIONS[name]
-    lazytensor.settings.tier = "compile"  # the question is what XLA makes of it
     lazytensor.settings.wait = True
     data = operation.inputs(numpy.random.default_rng(0))
     lazy = tuple(lazytensor.numpy.array(array) for array in data)
@@ -186,7 +197,7 @@ def compare(name: str, effort: Effort) -> Figures:
     ours = computed(partial(operation.function, lazytensor.numpy))
     once = min(contestant(plain, data, 1) for _ in range(3))
     calls = max(1, min(MOST_CALLS, round(LONG_ENOUGH / once)))
-    contestant(ours, lazy, SETTLING)
+    settle(ours, lazy)
     contestants = {
         "ours": lambda: contestant(ours, lazy, calls),
         "numpy": lambda: contestant(plain, data, calls),

@@ -2,13 +2,14 @@
 
 A program that is new and small is interpreted; what interpreting it has cost is added up, and once
 that reaches what compiling it would cost, it is compiled. So nothing ever takes much more than
-twice as long as the better of the two would have.
+twice as long as the better of the two would have. Some programs NumPy runs faster all the same:
+the first compiled runs are timed, and the faster tier is kept (`Trial`).
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -31,6 +32,54 @@ PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
+TRIALS: Final = 5
+"""Runs of each tier that are compared, by their medians; one compiled run more goes before."""
+AGAIN: Final = 100
+"""Interpreted runs after which a compiled one is timed again: the machine may have been busy."""
+MARGIN: Final = 0.95
+"""What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
+
+
+class Trial:
+    """Which tier runs a program faster: the last seconds of each, results waited for."""
+
+    __slots__ = ("_compiled", "_interpreted", "_interprets", "_left", "_since")
+
+    def __init__(self) -> None:
+        self._interpreted: deque[float] = deque(maxlen=TRIALS)
+        self._compiled: deque[float] = deque(maxlen=TRIALS)
+        self._left = TRIALS + 1
+        self._since = 0
+        self._interprets = False
+
+    def interprets(self) -> bool:
+        """Whether the interpreter has been found to be the faster one, and has the next run."""
+        if not self._interprets:
+            return False
+        self._since += 1
+        if self._since == AGAIN:
+            self._since, self._left = 0, 1
+        return not self._left
+
+    def is_open(self) -> bool:
+        """Whether the next compiled run is to be timed."""
+        return self._left > 0 and len(self._interpreted) > 0
+
+    def interpreted(self, seconds: float) -> None:
+        """Take note of how long an interpreted run took."""
+        self._interpreted.append(seconds)
+
+    def compiled(self, seconds: float) -> None:
+        """Take note of how long a compiled run took."""
+        if self._left <= TRIALS:  # the first one brings the program into memory
+            self._compiled.append(seconds)
+        self._left -= 1
+        if not self._left:
+            self._interprets = _median(self._interpreted) < MARGIN * _median(self._compiled)
+
+
+def _median(seconds: deque[float]) -> float:
+    return sorted(seconds)[len(seconds) // 2]
 
 
 @dataclass(slots=True)
@@ -40,7 +89,8 @@ class Entry:
     `spent`: seconds spent interpreting it. `donated`: pairs (parameter position, output position)
     that the executable overwrites, made when the inputs `owned` were not shared; `disowned`: runs
     when it was others. `sought`: the donations of the executable that was not found on
-    disk. `host`: indices of instructions that the host runs, once known.
+    disk. `host`: indices of instructions that the host runs, once known; `hosted`: whether all
+    else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
     """
 
     program: Program
@@ -53,6 +103,8 @@ class Entry:
     disowned: int = 0
     sought: tuple[tuple[int, int], ...] | None = None
     host: tuple[int, ...] | None = None
+    hosted: bool = False
+    trial: Trial = field(default_factory=Trial)
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
@@ -98,6 +150,8 @@ class Cache:
         self._entries: OrderedDict[Program, Entry] = OrderedDict()
         self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
         self._lock = threading.Lock()
+        self.alone: dict[tuple[Any, ...], Entry] = {}
+        """Operations that the interpreter runs best, each a program by itself, by signature."""
 
     def find(self, program: Program) -> Entry:
         """The entry of this program, made now if it is new."""
@@ -118,6 +172,7 @@ class Cache:
             siblings.remove(old)
             if not siblings:
                 del self._by_instructions[old.program.instructions]
+            self.alone.clear()
             metrics.count("evictions")
         return entry
 
@@ -141,6 +196,7 @@ class Cache:
         with self._lock:
             self._entries.clear()
             self._by_instructions.clear()
+            self.alone.clear()
 
 
 cache: Final = Cache()

@@ -13,6 +13,8 @@ from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
+from lazytensor.core.failures import Failure
+from lazytensor.core.hosting import needed_by_host
 from lazytensor.core.interpret import apply, interpret
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
@@ -23,6 +25,7 @@ from lazytensor.core.slots import Packed
 
 ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
+MOST_OPERANDS: Final = 8
 
 
 class Run(NamedTuple):
@@ -45,7 +48,12 @@ def run(run: Run) -> list[Node] | None:
     """
     entry, found = run.entry, run.found
     how, new, before = "cached", None, run.entry.runs
+    auto = settings.tier == "auto"
     if settings.tier == "interpret":
+        _interpret(run)
+        return None
+    if auto and entry.trial.interprets():
+        _remember_alone(run)
         _interpret(run)
         return None
     if entry.executable is None:
@@ -56,17 +64,73 @@ def run(run: Run) -> list[Node] | None:
             _interpret(run)
             return None
         else:
-            needed = _needed_by_host(run)
+            needed = needed_by_host(entry, found)
+            if needed is not None and entry.hosted:
+                _remember_alone(run)
+                _interpret(run)
+                return None
             if needed is not None:
                 return needed
             how, new = _obtain(run)
     if how == "cached":
         metrics.count("cache_hits")
     try:
-        _execute(run, entry)
+        if auto and entry.trial.is_open():
+            _try(run, entry)
+        else:
+            _execute(run, entry)
     finally:
         _log(run, how, new, before)
     return None
+
+
+def run_alone(node: Node, cause: str) -> bool:
+    """Settle an operation by itself, if NumPy is known to be best at it; say whether that was so.
+
+    All else that a cut does would take a quarter of what NumPy needs to add a million numbers.
+    """
+    start = time.perf_counter()
+    operands = node.operands
+    entry = cache.alone.get(_signature(node)) if len(operands) <= MOST_OPERANDS else None
+    if entry is None or any(x.value is None or x.value.__class__ is Failure for x in operands):
+        return False
+    if not entry.hosted and (settings.tier != "auto" or not entry.trial.interprets()):
+        return False
+    if settings.tier == "interpret":
+        return False
+    with np.errstate(all="ignore"):
+        value = apply(node.op, [_host_operand(x) for x in operands], node.attrs, node.type)
+    node.settle(_in_rows(value))
+    seconds = time.perf_counter() - start
+    metrics.seconds["interpreting"] += seconds
+    metrics.count("interpreted")
+    metrics.count("cuts")
+    entry.trial.interpreted(seconds)
+    before, entry.runs = entry.runs, entry.runs + 1
+    program = entry.program
+    events.record(Event(user_place(), cause, program, "interpreted", None, seconds, before))
+    return True
+
+
+def _remember_alone(run: Run) -> None:
+    """The interpreter runs this program from now on: if it is one operation, `run_alone` does."""
+    program = run.found.program
+    if program.size == 1 and not program.guards:
+        cache.alone[_signature(run.outputs[0])] = run.entry
+
+
+def _signature(node: Node) -> tuple[Any, ...]:
+    return (node.op, node.attrs, node.type, *[x.type for x in node.operands])
+
+
+def _try(run: Run, entry: Entry) -> None:
+    """Run the executable, and time it, results waited for."""
+    start = time.perf_counter()
+    _execute(run, entry)
+    for node in run.outputs:
+        if node.value.__class__ is not Failure:
+            backend().wait(node.value)
+    entry.trial.compiled(time.perf_counter() - start)
 
 
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
@@ -112,17 +176,24 @@ def _interpret(run: Run) -> None:
     before, start, worked = entry.runs, time.perf_counter(), time.thread_time()
     try:
         leaves = [on_host(leaf.value) for leaf in run.found.leaves]
-        values = interpret(program, leaves, run.found.slots)
-        metrics.spent("interpreting", start)
+        values = [_in_rows(x) for x in interpret(program, leaves, run.found.slots)]
+        elapsed = time.perf_counter() - start
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.spent += time.thread_time() - worked
         entry.runs += 1
+        entry.trial.interpreted(elapsed)
+        metrics.spent("interpreting", start)
         metrics.count("interpreted")
         failed = _settle(run, program.outputs, values)
         failures.warn(run.found, program.outputs, values)
         _raise_first(failed)
     finally:
         _log(run, "interpreted", None, before)
+
+
+def _in_rows(value: np.ndarray) -> np.ndarray:
+    """The value, no view with strides of its own: whoever needs it next would have to copy it."""
+    return value if value.flags.c_contiguous else np.ascontiguousarray(value)
 
 
 def _execute(run: Run, entry: Entry) -> None:
@@ -163,9 +234,7 @@ def _argument(leaf: Node, shared: bool) -> Any:
     return backend().copy(leaf.value) if shared else leaf.value
 
 
-def _settle(
-    run: Run, computed: tuple[int, ...], values: Sequence[Any]
-) -> dict[int, failures.Failure]:
+def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> dict[int, Failure]:
     """Give the values, which are of the instructions `computed` and the guards, to the nodes.
 
     The result says which instructions a guard has spoiled.
@@ -179,42 +248,10 @@ def _settle(
     return failed
 
 
-def _raise_first(failed: dict[int, failures.Failure]) -> None:
+def _raise_first(failed: dict[int, Failure]) -> None:
     """Raise the failure recorded first, if there is one."""
     if failed:
         failed[min(failed)].throw()
-
-
-def _needed_by_host(run: Run) -> list[Node] | None:
-    """None if the host has nothing to run; else what must be computed before it can.
-
-    That is everything that does not depend on the host's instructions and that somebody, or
-    something that does depend on them, needs: it makes one program.
-    """
-    entry, found = run.entry, run.found
-    if entry.host is None:
-        entry.host = _host_instructions(entry)
-    if not entry.host:
-        return None
-    after = set(entry.host)
-    before: dict[Node, None] = {}
-    for i, (_, operands, _, _) in enumerate(found.program.instructions):
-        if i in after or not after.isdisjoint(operands):
-            after.add(i)
-            before.update((n, None) for j in operands if j not in after and (n := found.nodes[j]))
-    outputs = (i for i in found.program.outputs if i not in after)
-    before.update((n, None) for i in outputs if (n := found.nodes[i]))
-    return [node for node in before if node.value is None]
-
-
-def _host_instructions(entry: Entry) -> tuple[int, ...]:
-    lines = entry.program.instructions
-    device = backend()
-    return tuple(
-        i
-        for i, (op, operands, attrs, _) in enumerate(lines)
-        if device.runs_on_host(op, [lines[j][3] for j in operands], attrs)
-    )
 
 
 def run_on_host(run: Run) -> None:

@@ -25,6 +25,12 @@ REFERENCES: dict[Op, Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
 OVERWRITING: dict[Op, Reference] = {}
 """Per op whose result is an updated first operand: the same, written into that operand."""
+RESHAPING: set[Op] = set()
+"""Ops of one operand whose reference only looks at it in another way."""
+VIEWING: set[Op] = set()
+"""Ops whose reference copies nothing, those among them."""
+PICKING: set[Op] = set()
+"""Ops whose reference reads no more of the first operand than the result has elements."""
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:

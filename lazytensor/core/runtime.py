@@ -116,6 +116,8 @@ def _is_pending(cell: Any) -> bool:
 
 def _compute(outputs: list[Node], cause: str, largest: int = 0) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
+    if len(outputs) == 1 and execution.run_alone(outputs[0], cause):
+        return
     while outputs:
         started = perf_counter()
         with metrics.timed("cutting"):

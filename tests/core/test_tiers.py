@@ -35,7 +35,8 @@ def test_a_new_small_program_is_interpreted() -> None:
     assert counts("interpreted", "compiles") == [1, 0]
 
 
-def test_a_program_seen_often_is_compiled_once() -> None:
+def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "MARGIN", 0.0)  # XLA's time is always the better one
     for _ in range(3000):
         fetch(small())
         if counts("compiles") == [1]:
@@ -45,6 +46,52 @@ def test_a_program_seen_often_is_compiled_once() -> None:
     for _ in range(10):
         fetch(small())
     assert counts("interpreted", "compiles", "cache_hits") == [interpreted, 1, 10]
+
+
+def test_what_the_interpreter_runs_faster_it_goes_on_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "MARGIN", np.inf)  # NumPy's time is always the better one
+    x, y = np.zeros(3), np.ones(3)
+    while not counts("compiles")[0]:
+        fetch(ops.add(leaf(x), leaf(y)))
+    for _ in range(policy.TRIALS):
+        fetch(ops.add(leaf(x), leaf(y)))
+    timed, before = counts("cache_hits")[0], counts("interpreted")[0]
+    for _ in range(policy.AGAIN + 1):
+        assert fetch(ops.add(leaf(x), leaf(y))).tolist() == [1.0, 1.0, 1.0]
+    assert timed == policy.TRIALS
+    assert counts("interpreted", "cache_hits") == [before + policy.AGAIN, timed + 1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "chosen"), [((1.0, 2.0), True), ((2.0, 1.0), False), ((1.0, 1.0), False)]
+)
+def test_tiers_are_compared_by_their_medians(seconds: tuple[float, float], chosen: bool) -> None:
+    trial = policy.Trial()
+    assert not trial.is_open()
+    for outlier in (0.0, 9.0, *[1.0] * 3):
+        trial.interpreted(seconds[0] * outlier)
+    for outlier in (99.0, 0.0, 9.0, *[1.0] * 3):  # the first one does not count
+        assert trial.is_open()
+        assert not trial.interprets()
+        trial.compiled(seconds[1] * outlier)
+    assert not trial.is_open()
+    assert trial.interprets() is chosen
+
+
+def test_an_operation_by_itself_is_seen_to_be_the_hosts() -> None:
+    """Large products of matrices are, with nothing compiled, also where views are around them."""
+    settings.tier = "compile"
+    x = np.ones((300, 300))
+    for _ in range(3):
+        product = ops.dot_general(leaf(x), leaf(x), contract=((1,), (0,)))
+        assert fetch(product)[0, 0] == 300.0
+        turned = ops.transpose(
+            ops.dot_general(leaf(x), leaf(x), contract=((0,), (0,))), axes=(1, 0)
+        )
+        assert fetch(turned).flags.c_contiguous
+    assert counts("interpreted", "compiles", "cuts") == [6, 0, 6]
 
 
 def test_a_large_program_is_compiled_at_once() -> None:

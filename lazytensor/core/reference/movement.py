@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpret import OVERWRITING, REFERENCES
+from lazytensor.core.interpret import OVERWRITING, PICKING, REFERENCES, RESHAPING, VIEWING
+from lazytensor.core.op import element
 
 Ints = tuple[int, ...]
 
@@ -88,3 +89,7 @@ REFERENCES.update(
     }
 )
 OVERWRITING[ops.update_slice] = _write_slice
+RESHAPING.update((ops.reshape, ops.transpose))
+VIEWING.update((*RESHAPING, ops.broadcast, ops.diagonal, ops.reverse, ops.slice))
+VIEWING.update((element, ops.guard, ops.guarded))
+PICKING.update((ops.gather, ops.take_along))

@@ -21,8 +21,8 @@ def _key(x: Array) -> Array:
 
 def _sort(*xs: Array, axis: int, keys: int, descending: bool) -> Any:
     if len(xs) == 1 and xs[0].dtype != BF16:
-        digits = "stable" if xs[0].dtype.itemsize == 1 else None  # eight times faster for bytes
-        found = np.sort(xs[0], axis, digits)
+        digits = xs[0].dtype.itemsize == 1  # eight times faster for bytes
+        found = np.sort(xs[0], axis, kind="stable" if digits else None)
         return np.flip(found, axis) if descending else found
     order = _order(xs[:keys], axis, descending)
     results = tuple(np.take_along_axis(x, order, axis) for x in xs)
@@ -83,7 +83,7 @@ def _order_of_lines(lines: Array) -> Array:
     words <<= U64.type(index)
     words |= np.arange(n, dtype=U64)
     words.sort(-1)
-    order = (words & U64.type((1 << index) - 1)).view(S64)
+    order: Array = (words & U64.type((1 << index) - 1)).view(S64)
     if left_out:
         words >>= U64.type(index)
         _order_ties(order, keys, words, left_out)
@@ -117,7 +117,8 @@ def _order_ties(order: Array, keys: Array, sorted_words: Array, left_out: int) -
 def _integers(x: Array) -> Array:
     """Signed integers that order as `x` does, 0.0 and -0.0 being equal and NaN the last."""
     if x.dtype == U64:
-        return (x ^ U64.type(2**63)).view(S64)
+        turned: Array = x ^ U64.type(2**63)
+        return turned.view(S64)
     if x.dtype == np.uint32:
         return x.astype(S64)
     if x.dtype.kind != "f":

@@ -213,22 +213,10 @@ def ldexp(x: Node, exponent: Node) -> Node:
 def matmul(x: Node, y: Node) -> Node:
     """Products of matrices; a vector is a row on the left and a column on the right."""
     _check_axes(x, 1, y, 1)
-    left, right = x.type.shape, y.type.shape
-    if len(left) == 1 or len(right) == 1:
-        rows = x if len(left) > 1 else _reshape(x, (1, *left))
-        columns = y if len(right) > 1 else _reshape(y, (*right, 1))
-        made = matmul(rows, columns)
-        shape = made.type.shape
-        kept = (
-            shape[:-2]
-            + (shape[-2:-1] if len(left) > 1 else ())
-            + (shape[-1:] if len(right) > 1 else ())
-        )
-        return _reshape(made, kept)
     if x.type.dtype is BOOL:
         return truth(matmul(convert(x, S32), convert(y, S32)))
-    contract = ((x.type.ndim - 1,), (y.type.ndim - 2,))
-    if y.type.ndim == 2:
+    contract = ((x.type.ndim - 1,), (max(y.type.ndim - 2, 0),))
+    if y.type.ndim <= 2 or x.type.ndim == 1:
         return cast(Node, ops.dot_general(x, y, contract=contract))
     stack = broadcast_shapes("matmul", *(t.with_shape(t.shape[:-2]) for t in (x.type, y.type)))
     x, y = _stacked(x, stack), _stacked(y, stack)

@@ -1,0 +1,76 @@
+"""What the host is better at: which instructions of a program, and what they need before."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lazytensor.core.backend import backend
+from lazytensor.core.cache import Entry
+from lazytensor.core.interpret import PICKING, RESHAPING, VIEWING, references
+from lazytensor.core.node import Node
+from lazytensor.core.program import INPUTS, Cut, Program, size_of
+
+FEW: Final = 4096
+"""Elements that NumPy works on in about the time in which XLA's threads wake up."""
+
+
+def needed_by_host(entry: Entry, found: Cut) -> list[Node] | None:
+    """None if the host has nothing to run; else what must be computed before it can.
+
+    That is everything that does not depend on the host's instructions and that somebody, or
+    something that does depend on them, needs: it makes one program.
+    """
+    if entry.host is None:
+        entry.host = _host_instructions(entry)
+    if not entry.host:
+        return None
+    after = set(entry.host)
+    before: dict[Node, None] = {}
+    for i, (_, operands, _, _) in enumerate(found.program.instructions):
+        if i in after or not after.isdisjoint(operands):
+            after.add(i)
+            before.update((n, None) for j in operands if j not in after and (n := found.nodes[j]))
+    outputs = (i for i in found.program.outputs if i not in after)
+    before.update((n, None) for i in outputs if (n := found.nodes[i]))
+    return [node for node in before if node.value is None]
+
+
+def _host_instructions(entry: Entry) -> tuple[int, ...]:
+    """Those that the host does faster, and what only looks at their operands and results."""
+    lines = entry.program.instructions
+    device = backend()
+    host = {
+        i
+        for i, (op, operands, attrs, _) in enumerate(lines)
+        if device.runs_on_host(op, [lines[j][3] for j in operands], attrs)
+    }
+    if host:
+        references()  # which fills the tables of ops
+        light = (_is_light(entry.program, i) for i in range(len(lines)) if i not in host)
+        entry.hosted = all(light)
+        _add_views(entry.program, host)
+    return tuple(sorted(host))
+
+
+def _is_light(program: Program, index: int) -> bool:
+    """Whether an instruction is nothing to NumPy: a view, or few elements to work on."""
+    op, operands, _, type = program.instructions[index]
+    if op in INPUTS or op in VIEWING:
+        return True
+    types = [type, *(program.instructions[j][3] for j in operands[op in PICKING :])]
+    return not any(size_of(t) > FEW for t in types)
+
+
+def _add_views(program: Program, host: set[int]) -> None:
+    """Views of what the host has made, and those that only the host looks at, are the host's."""
+    users: dict[int, set[int]] = {}
+    for i, (op, operands, _, _) in enumerate(program.instructions):
+        for j in operands:
+            users.setdefault(j, set()).add(i)
+        if op in RESHAPING and operands[0] in host:
+            host.add(i)
+    outputs = set(program.outputs)
+    for i in reversed(range(len(program.instructions))):
+        op = program.instructions[i][0]
+        if op in RESHAPING and i not in outputs and users.get(i, host) <= host:
+            host.add(i)
