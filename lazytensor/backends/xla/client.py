@@ -239,7 +239,7 @@ def _look_out_for(buffer: Buffer) -> None:
     The processor is offered to XLA's own threads before each look.
     """
     ready = buffer.is_ready
-    if ready():
+    if buffer.is_deleted() or ready():  # XLA crashes if the one is asked of the other
         return
     end = perf_counter() + LOOKING
     while not ready() and perf_counter() < end:

@@ -64,7 +64,7 @@ def _argsort(x: Array, axis: int) -> Array:
         return np.argsort(_integers(x), axis, kind="stable")  # by digits
     if not x.size:
         return np.zeros(x.shape, S64)
-    lines = np.moveaxis(_integers(x), axis, -1)
+    lines = np.ascontiguousarray(np.moveaxis(_integers(x), axis, -1))
     order = np.moveaxis(_order_of_lines(lines), -1, axis)
     return np.ascontiguousarray(order)
 
