@@ -61,8 +61,10 @@ class Backend(Protocol):
     def fingerprint(self) -> bytes:
         """What a serialised executable is only good for: versions, options, machine features."""
 
-    def runs_on_host(self, op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
-        """Whether the host's NumPy runs this op faster than this backend does."""
+    def runs_on_host(
+        self, op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
+    ) -> bool:
+        """Whether the host's NumPy runs this op faster; `alone`: if the program is all its own."""
 
     def to_device(self, array: np.ndarray, *, owned: bool) -> Any:
         """A device buffer; `owned` allows it to alias `array`, which nobody will write to."""

@@ -101,8 +101,7 @@ def run_alone(node: Node, cause: str) -> bool:
     with np.errstate(all="ignore"):
         value = apply(node.op, [_host_operand(x) for x in operands], node.attrs, node.type)
     node.settle(_in_rows(value))
-    seconds = time.perf_counter() - start
-    metrics.seconds["interpreting"] += seconds
+    seconds = metrics.spent("interpreting", start)
     metrics.count("interpreted")
     metrics.count("cuts")
     entry.trial.interpreted(seconds)
@@ -177,12 +176,10 @@ def _interpret(run: Run) -> None:
     try:
         leaves = [on_host(leaf.value) for leaf in run.found.leaves]
         values = [_in_rows(x) for x in interpret(program, leaves, run.found.slots)]
-        elapsed = time.perf_counter() - start
+        entry.trial.interpreted(metrics.spent("interpreting", start))
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.spent += time.thread_time() - worked
         entry.runs += 1
-        entry.trial.interpreted(elapsed)
-        metrics.spent("interpreting", start)
         metrics.count("interpreted")
         failed = _settle(run, program.outputs, values)
         failures.warn(run.found, program.outputs, values)

@@ -37,19 +37,25 @@ def needed_by_host(entry: Entry, found: Cut) -> list[Node] | None:
 
 def _host_instructions(entry: Entry) -> tuple[int, ...]:
     """Those that the host does faster, and what only looks at their operands and results."""
-    lines = entry.program.instructions
-    device = backend()
-    host = {
+    references()  # which fills the tables of ops
+    program = entry.program
+    host = _chosen(program, alone=True)
+    rest = (i for i in range(len(program.instructions)) if i not in host)
+    entry.hosted = bool(host) and all(_is_light(program, i) for i in rest)
+    if not entry.hosted:
+        host = _chosen(program, alone=False)
+    _add_views(program, host)
+    return tuple(sorted(host))
+
+
+def _chosen(program: Program, alone: bool) -> set[int]:
+    lines = program.instructions
+    takes = backend().runs_on_host
+    return {
         i
         for i, (op, operands, attrs, _) in enumerate(lines)
-        if device.runs_on_host(op, [lines[j][3] for j in operands], attrs)
+        if takes(op, [lines[j][3] for j in operands], attrs, alone=alone)
     }
-    if host:
-        references()  # which fills the tables of ops
-        light = (_is_light(entry.program, i) for i in range(len(lines)) if i not in host)
-        entry.hosted = all(light)
-        _add_views(entry.program, host)
-    return tuple(sorted(host))
 
 
 def _is_light(program: Program, index: int) -> bool:
@@ -63,6 +69,8 @@ def _is_light(program: Program, index: int) -> bool:
 
 def _add_views(program: Program, host: set[int]) -> None:
     """Views of what the host has made, and those that only the host looks at, are the host's."""
+    if not host:
+        return
     users: dict[int, set[int]] = {}
     for i, (op, operands, _, _) in enumerate(program.instructions):
         for j in operands:

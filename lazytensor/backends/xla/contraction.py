@@ -21,7 +21,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import HOST
+from lazytensor.backends.xla.host import ALONE
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.core import ops
 from lazytensor.core.dtypes import COMPLEX, F32, F64, INTS, S32, S64, real_of
@@ -38,9 +38,9 @@ NARROW: Final = 16
 """A matrix of fewer rows is all reading: splitting it costs more than it gains."""
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
 MANY_FLOPS: Final = 2**23
-"""So many products of matrices of dtypes that BLAS knows are worth a cut."""
+"""So many products of matrices of dtypes that BLAS knows are the host's."""
 ALL_READ: Final = 2**19
-"""So many are if one of the matrices is narrow."""
+"""So many if one of the matrices is narrow."""
 
 
 class Dot(NamedTuple):
@@ -214,7 +214,7 @@ def highest() -> ir.Attribute:
 def _large(
     x: TensorType, y: TensorType, *, batch: AxesPair, contract: AxesPair, dtype: np.dtype | None
 ) -> bool:
-    """NumPy's BLAS is up to three times as fast, which pays for the cut."""
+    """NumPy's BLAS is up to three times as fast."""
     if x.dtype not in BLAS or dtype not in (None, x.dtype) or batch[0]:
         return False
     inner = math.prod(x.shape[axis] for axis in contract[0])
@@ -224,5 +224,5 @@ def _large(
     return x.size * sides[1] >= (ALL_READ if min(sides) < NARROW else MANY_FLOPS)
 
 
-HOST[ops.dot_general] = _large
+ALONE[ops.dot_general] = _large
 LOWERINGS[ops.dot_general] = _dot_general

@@ -14,13 +14,17 @@ from lazytensor.core.types import TensorType
 Rule = Callable[..., bool]
 HOST: Final[dict[Op, Rule]] = {}
 """Per op: `rule(*operand_types, **attrs)`, whether the host runs it where programs run on a CPU."""
+ALONE: Final[dict[Op, Rule]] = {}
+"""The same for ops that the host runs only if all of the program is its: they gain less."""
 
 
-def runs_on_host(op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...]) -> bool:
-    """Whether NumPy runs this op faster, or nobody has lowered it."""
+def runs_on_host(
+    op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
+) -> bool:
+    """Whether NumPy runs this op faster, or nobody has lowered it; `alone`: all else is nothing."""
     if op in INPUTS or op is element or isinstance(op, Composite):
         return False
     if op not in lowerings():
         return True
-    rule = HOST.get(op)
+    rule = HOST.get(op) or (ALONE.get(op) if alone else None)
     return rule is not None and client.platform() == "cpu" and rule(*operands, **op.attrs_of(attrs))

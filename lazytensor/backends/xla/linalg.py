@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.lax import linalg
 
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
-from lazytensor.backends.xla.host import HOST
+from lazytensor.backends.xla.host import ALONE, HOST
 from lazytensor.backends.xla.library import Function, call, inlined
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL
@@ -189,6 +189,7 @@ def _large(x: TensorType, *_: TensorType, **__: Any) -> bool:
     return min(x.shape[-2:]) >= LARGE
 
 
-_ON_HOST = (ops.cholesky, ops.eigh, ops.eigvalsh, ops.inv, ops.singular_values, ops.solve, ops.svd)
+_ON_HOST = (ops.cholesky, ops.eigh, ops.inv, ops.singular_values, ops.solve, ops.svd)
 for _op in _ON_HOST:
-    HOST[_op] = HOST[CHECKED[_op]] = _large
+    ALONE[_op] = ALONE[CHECKED[_op]] = _large
+HOST[ops.eigvalsh] = HOST[ops.eigvalsh_checked] = _large

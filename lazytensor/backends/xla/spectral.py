@@ -9,13 +9,13 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import HOST
+from lazytensor.backends.xla.host import ALONE
 from lazytensor.core import ops
 from lazytensor.core.dtypes import C64, F32
 from lazytensor.core.types import Shape, TensorType
 
 LONG: Final = 2**12
-"""Elements of a line from which the host pays for the cut."""
+"""Elements of a line from which it is the host's."""
 
 
 def _fft(e: Emitter, type: TensorType, x: Value, *, kind: str, lengths: Shape) -> Value:
@@ -28,5 +28,5 @@ def _one_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
     return not single and len(lengths) == 1 and x.size >= LONG and math.prod(x.shape[:-1]) == 1
 
 
-HOST[ops.fft] = _one_line
+ALONE[ops.fft] = _one_line
 LOWERINGS[ops.fft] = _fft
