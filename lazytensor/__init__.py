@@ -18,7 +18,7 @@ from lazytensor.core.program import Program
 from lazytensor.core.scope import scope
 from lazytensor.core.settings import settings
 from lazytensor.core.tracing import programs, sync, trace
-from lazytensor.inspection import explain, profile
+from lazytensor.inspection import explain, load_ipython_extension, profile
 
 if settings.logged:
     from lazytensor.inspection import log
@@ -39,6 +39,7 @@ __all__ = [
     "ShapeError",
     "Unsupported",
     "explain",
+    "load_ipython_extension",
     "metrics",
     "profile",
     "programs",

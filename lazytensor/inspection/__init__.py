@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lazytensor.inspection.explanation import Explanation
@@ -36,3 +36,10 @@ def profile(path: str | os.PathLike[str]) -> AbstractContextManager[Timeline]:
     from lazytensor.inspection.timeline import profiled
 
     return profiled(path)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext lazytensor`: the magic `%%lazy`, and rich display."""
+    from lazytensor.inspection.notebook import load
+
+    load(shell)

@@ -26,27 +26,30 @@ def of_metrics(values: Mapping[str, float]) -> str:
     return _table(rows)
 
 
-def of_array(array: Any, shown: Any, pending: bool) -> str:
-    """The values of an array of at most two axes in a table, of others as text, with its type.
+def of_array(array: Any, shown: Any, dtype: object) -> str:
+    """The values of an array of at most two axes in a table, of others as text.
 
-    `shown`: the same on the host. `pending`: whether they were computed for this.
+    `shown`: the same on the host. `dtype`: its own.
     """
-    state = "computed now" if pending else "computed before"
     shape = " × ".join(map(str, shown.shape)) or "scalar"
-    head = f"<div><b>{type(array).__name__}</b> {shape}, {shown.dtype}, {state}</div>"
+    head = f"<div><b>{type(array).__name__}</b> {shape}, {html.escape(str(dtype))}</div>"
     if not 1 <= shown.ndim <= 2 or not shown.size:
         return head + of_text(str(shown))
     grid = shown if shown.ndim == 2 else shown[None]
-    lines = [[str(value) for value in _ends(line, COLUMNS)] for line in _ends(grid, ROWS)]
-    return head + _table(lines)
+    rows = [_ends(line, COLUMNS) for line in _ends(grid, ROWS)]
+    if len(grid) > ROWS:
+        rows.insert(ROWS // 2, ["…"] * len(rows[0]))
+    if grid.shape[1] > COLUMNS:
+        for row in rows:
+            row.insert(COLUMNS // 2, "…")
+    return head + _table([[str(value) for value in row] for row in rows])
 
 
-def _ends(values: Any, most: int) -> Iterable[Any]:
+def _ends(values: Any, most: int) -> list[Any]:
     """All values, or the first and the last of them."""
     if len(values) <= most:
         return list(values)
-    gap = "…" if values.ndim == 1 else values[:0].reshape(0)
-    return [*values[: most // 2], gap, *values[-(most // 2) :]]
+    return [*values[: most // 2], *values[-(most // 2) :]]
 
 
 def _table(rows: Iterable[Iterable[str]]) -> str:

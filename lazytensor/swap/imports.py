@@ -30,7 +30,7 @@ def swap(
     owned: Owner = is_users_namespace,
 ) -> Callable[[], None]:
     """Give the user's code `replacement` where it imports `target`; calling the result ends it."""
-    stand_in = _StandIn(target, replacement, owned)
+    stand_in = StandIn(target, replacement, owned)
     plain_statement, plain_function = builtins.__import__, importlib.import_module
     builtins.__import__ = _statement(stand_in, plain_statement)
     importlib.import_module = _function(stand_in, plain_function)
@@ -42,7 +42,7 @@ def swap(
     return undo
 
 
-class _StandIn:
+class StandIn:
     """The modules of one package, looked up in another."""
 
     def __init__(self, target: str, replacement: str, owned: Owner) -> None:
@@ -65,7 +65,7 @@ class _StandIn:
         return found
 
 
-def _statement(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+def _statement(stand_in: StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
     """Return the `__import__` that import statements call."""
 
     def import_(
@@ -94,7 +94,7 @@ def _statement(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable
     return import_
 
 
-def _function(stand_in: _StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+def _function(stand_in: StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
     """Return what takes the place of `importlib.import_module`."""
 
     def import_module(name: str, package: str | None = None) -> Any:

@@ -1,0 +1,102 @@
+"""`%load_ext lazytensor`: the cell magic `%%lazy`, and arrays, programs and metrics as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+from IPython.core.error import UsageError
+
+import lazytensor.numpy
+from lazytensor.core import events, metrics
+from lazytensor.core.events import Event, Fallback
+from lazytensor.inspection.display import of_array, of_metrics
+from lazytensor.inspection.explanation import Explanation
+from lazytensor.swap import swap
+from lazytensor.swap.imports import StandIn
+from lazytensor.swap.ownership import is_users_namespace
+
+SAID: Final = ("cuts", "compiles", "disk_hits", "interpreted", "fallbacks")
+
+
+def load(shell: Any) -> None:
+    """Give the shell (IPython's InteractiveShell) the magic and the formatters."""
+    shell.register_magic_function(_lazy(shell), "cell", "lazy")
+    formatter = shell.display_formatter.formatters["text/html"]
+    formatter.for_type(lazytensor.numpy.ndarray, _array)
+    formatter.for_type(ModuleType, _module)
+    formatter.for_type_by_name("torch", "Tensor", _tensor)
+    formatter.for_type_by_name("torch.nn.parameter", "Parameter", _tensor)
+
+
+def _lazy(shell: Any) -> Callable[[str, str], None]:
+    def lazy(line: str, cell: str) -> None:
+        """Run the cell with lazy NumPy in the place of NumPy, and say what that took.
+
+        Names of NumPy's modules stand for the lazy ones while the cell runs. Arrays that it makes
+        stay lazy, and so does what it imports. `%%lazy --explain` (`-e`): say why it was cut and
+        compiled as well.
+        """
+        options = set(line.split())
+        if not options <= {"-e", "--explain"}:
+            raise UsageError(f"%%lazy: --explain (-e) is all it takes, got {line!r}")
+        before = metrics.snapshot()
+        with _swapped(shell.user_ns), _heard() as happened:
+            shell.run_cell(cell)
+        after = metrics.snapshot()
+        counts = {name: int(after[name] - before[name]) for name in SAID}
+        said = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n]
+        print("lazytensor:", ", ".join(said) or "nothing was computed")
+        if options:
+            print(Explanation((event, event.place) for event in happened))
+
+    return lazy
+
+
+@contextmanager
+def _swapped(names: dict[str, Any]) -> Iterator[None]:
+    """Give imports and the names of NumPy's modules the lazy ones."""
+    module = StandIn("numpy", "lazytensor.numpy", is_users_namespace).module
+    lazy = {
+        name: module(value.__name__)
+        for name, value in names.items()
+        if isinstance(value, ModuleType) and value.__name__.split(".")[0] == "numpy"
+    }
+    plain = {name: names[name] for name in lazy}
+    undo = swap()
+    names.update(lazy)
+    try:
+        yield
+    finally:
+        undo()
+        names.update({n: plain[n] for n, made in lazy.items() if names.get(n) is made})
+
+
+@contextmanager
+def _heard() -> Iterator[list[Event | Fallback]]:
+    """What happens in the block."""
+    happened: list[Event | Fallback] = []
+    events.listeners.append(happened.append)
+    try:
+        yield happened
+    finally:
+        events.listeners.remove(happened.append)
+
+
+def _array(array: Any) -> str:
+    return of_array(array, np.asarray(array), array.dtype)
+
+
+def _tensor(tensor: Any) -> str | None:
+    if tensor.device.type != "lazytensor":
+        return None
+    host = tensor.detach().cpu()
+    small = host.is_floating_point() and host.element_size() <= 2  # NumPy has no bfloat16
+    return of_array(tensor, (host.float() if small else host).numpy(), host.dtype)
+
+
+def _module(module: ModuleType) -> str | None:
+    return of_metrics(metrics.snapshot()) if module is metrics else None
