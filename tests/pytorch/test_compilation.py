@@ -117,6 +117,7 @@ def train(net: Callable[..., Any], parameters: Any, x: torch.Tensor) -> list[flo
 
 def test_training_is_one_program_a_step_and_records_little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "compile")
+    monkeypatch.setattr(settings, "disk", False)
     net, x = network(), torch.randn(4, 8)
     there = copy.deepcopy(net).to("lazytensor")
     expected = train(net, net.parameters(), x)

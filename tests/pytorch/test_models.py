@@ -41,6 +41,7 @@ def losses(net: torch.nn.Module, batch: dict[str, Any], optimizer: Any) -> list[
 def test_training(name: str, optimizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = name in COMPILED and optimizer == "AdamW"
     monkeypatch.setattr(settings, "tier", "compile" if compiled else "interpret")
+    monkeypatch.setattr(settings, "disk", False)  # what is compiled is counted
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of transformers, about kernels that are not installed

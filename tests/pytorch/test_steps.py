@@ -16,6 +16,7 @@ from lazytensor import metrics, settings
 @pytest.fixture(autouse=True)
 def _compile(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "tier", "compile")
+    monkeypatch.setattr(settings, "disk", False)  # what is compiled is counted
     torch.lazytensor.synchronize()
     yield
     torch.lazytensor.synchronize()
