@@ -2,6 +2,8 @@
 
 import os
 
+os.environ.setdefault("LAZYTENSOR_SMALL", "0")  # test data is small, and is to be lazy
+
 from hypothesis import HealthCheck, settings
 
 # A compile may take seconds, and comes at unforeseeable examples: time per example says nothing.

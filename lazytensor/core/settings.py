@@ -40,7 +40,7 @@ class Settings:
         default_factory=lambda: int(_number("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
     )
     slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
-    small: int = field(default_factory=lambda: int(_number("LAZYTENSOR_SMALL", 0)))
+    small: int = field(default_factory=lambda: int(_number("LAZYTENSOR_SMALL", 16384)))
     wait: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_WAIT", "0") != "0")
     log: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_LOG", ""))
     eager: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_EAGER", "0") != "0")

@@ -187,8 +187,8 @@ SIZES: Final = (
     Row(
         "small",
         lambda f: f.tally.ways["interpreted"] >= 100,
-        "Many cuts with little work in each: recording pays for more. `LAZYTENSOR_SMALL=1000` "
-        "leaves arrays of fewer elements to NumPy; or compute many at once, with one more axis.",
+        "Many cuts with little work in each: recording pays for more. Ask for values less often; "
+        "or compute many at once, with one more axis.",
     ),
 )
 

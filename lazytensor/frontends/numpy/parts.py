@@ -33,7 +33,7 @@ IN_FLIGHT: Final = 4
 """Writes of values that were recorded before those of the array were fetched."""
 BACK_OFF: Final = 4
 """The values of an array are fetched again only after this many times as many small operations."""
-PATIENCE: Final = 5
+PATIENCE = 5
 """Small reads and writes, with little recorded in between, before memory is lent. Views made before
 a loop shall stay lazy: as long as there are real ones, every operation on the array copies it."""
 LITTLE: Final = 64

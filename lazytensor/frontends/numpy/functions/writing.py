@@ -68,10 +68,11 @@ def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
     return line
 
 
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """See numpy.put."""
-    if isinstance(a, np.generic):  # as lazy scalars are
-        return  # NumPy writes to an array made of it
+    if isinstance(a, np.generic):  # as lazy scalars are: NumPy writes to an array made of it
+        np.put(np.zeros((), a.dtype), real(ind), real(v), mode)
+        return
     check_writeable(a)
     node = a.node
     if not node.type.size and np.size(ind):
