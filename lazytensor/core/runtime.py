@@ -43,17 +43,18 @@ LARGEST: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
 
 
-def sync(*nodes: Node, cause: str = "sync()", largest: int = 0) -> None:
+def sync(*nodes: Node, cause: str = "sync()", largest: int = 0, alone: bool = False) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
     `largest`: nodes of one program, if more than `LARGEST`: for graphs that come again and again.
+    `alone`: `nodes` and what they need only.
     """
     recorder = thread.recorder
     if recorder.tracing:
         raise Unsupported(f"{cause}: there are no values in the body of a composite")
     with _lock:
         wanted = _pending(nodes)
-        live = _live(wanted)
+        live = wanted if alone else _live(wanted)
         recorder.busy = True
         try:
             _compute(live, cause, largest)

@@ -89,7 +89,7 @@ def _first(node: Node) -> Node:
     if node.op is ops.broadcast and node.operands[0].op is SLOT:
         value = np.full(node.type.shape, node.operands[0].value, node.type.dtype)
         return leaf(value)
-    step.fresh = True
+    step.fresh.append(node)
     return node
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from tensorflow.python import pywrap_tfe
 
 from lazytensor.core import alignment, runtime
-from lazytensor.core.node import nodes_made
+from lazytensor.core.node import Node, nodes_made
 from lazytensor.core.recorder import thread
 from lazytensor.frontends.tf.tensor import state
 
@@ -29,10 +29,11 @@ LONGEST: Final = 60_000
 
 
 class _Step(threading.local):
-    """`serial`: the recorder's when a tape was last seen; `fresh`: variables await first values."""
+    """`serial`: the recorder's when a tape was last seen; `fresh`: variables' first values."""
 
-    serial = -1
-    fresh = False
+    def __init__(self) -> None:
+        self.serial = -1
+        self.fresh: list[Node] = []
 
 
 step: Final = _Step()
@@ -55,9 +56,9 @@ def _is_under_way() -> bool:
 
 def settle_variables() -> None:
     """Compute the initial values of variables that were made since the last cut."""
-    step.fresh = False
     if not state.tracing:
-        runtime.sync(cause="initial values of variables")
+        nodes, step.fresh = step.fresh, []
+        runtime.sync(*nodes, cause="initial values of variables", alone=True)
 
 
 def watch_optimizers() -> None:
