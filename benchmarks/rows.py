@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import loops, operations, recording, solvers, starting, training
+from benchmarks import loops, operations, raw_ops, recording, solvers, starting, training
 from benchmarks.row import Row
 
 
@@ -90,4 +90,5 @@ TABLES = {
     "recording": RECORDING,
     "ops": operations.rows(),
     "torch": training.rows(),
+    "tf": raw_ops.rows(),
 }

@@ -44,6 +44,7 @@ FEW: Final = 64
 """Elements up to which integers that the host has stay with TF: they are shapes, counts, axes."""
 _no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
 _record: Final = pywrap_tfe.TFE_Py_RecordGradient
+_ONE: Final = (False,)
 PLANS_KEPT: Final = 20_000
 
 
@@ -78,12 +79,13 @@ class Row:
         if found is None:
             raise ValueError(f"TensorFlow has no raw op {name!r}")
         self.definition = found
+        self.hosted = tuple(i in host for i in range(found.arity))
         self.quick = found.simple and not host and not moving and found.outputs == (False,)
 
     def __call__(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
-        if not self.quick:
-            return self.general(ctx, name, args)
         arity = self.definition.arity
+        if not self.quick:
+            return self._with_values(ctx, name, args)
         operands = []
         lazy = self.always
         for x in args[:arity]:
@@ -100,20 +102,86 @@ class Row:
             operands.append(node)
         if not lazy and _stays(operands):
             return fallback.untouched(ctx, self.name, name, args)
-        types = [node.type for node in operands]
+        key = (*[node.type for node in operands], args[arity:])
         try:
-            plan = self.plans.get((*types, args[arity:]))
+            plan = self.plans.get(key)
         except TypeError:  # a list among the attributes
             return self.general(ctx, name, args)
         if plan is None or plan.signature is None:
-            return self.general(ctx, name, args)
+            return self.general(ctx, name, args, key)
         made = LazyTensor(Node(plan.signature, tuple(operands)))
         if not _no_tape():
             _record(self.name, args[:arity], _attrs(args[arity:], plan), [made], None)
         return made
 
-    def general(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
-        """Any inputs: lists, values of the host, numbers, variables."""
+    def _with_values(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
+        """A call with lists of inputs or values of the host's, if it was seen before."""
+        arity = self.definition.arity
+        found = self._seen(args[:arity])
+        if found is None:
+            return self.general(ctx, name, args)
+        operands, parts, lazy = found
+        if not lazy and _stays(operands):
+            return fallback.untouched(ctx, self.name, name, args)
+        attrs = args[arity:]
+        if self.definition.listed:
+            attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
+        key = (*parts, attrs)
+        try:
+            plan = self.plans.get(key)
+        except TypeError:  # a tensor among the host's values
+            return self.general(ctx, name, args)
+        flat = None if _no_tape() else _tensors(args[:arity])
+        if plan is None or flat == []:
+            return self.general(ctx, name, args, key)
+        try:
+            made = plan.run(operands)
+        except REFUSED:
+            made = []
+        if not made:
+            return self.general(ctx, name, args, key)
+        outputs = [LazyTensor(node) for node in made]
+        if flat is not None:
+            _record(self.name, flat, _attrs(args[arity:], plan), outputs, None)
+        return outputs[0] if plan.form == _ONE else self._arranged(outputs, plan)
+
+    def _seen(self, args: tuple[Any, ...]) -> tuple[list[Node], list[Any], bool] | None:
+        """The operands, and what a plan is found by; None for inputs that are to be converted."""
+        operands: list[Node] = []
+        parts: list[Any] = []
+        lazy = self.always
+        for x, is_host in zip(args, self.hosted, strict=True):
+            kind = type(x)
+            if is_host:
+                if kind is EagerTensor:
+                    parts.append(host_value(x).key)
+                elif kind is list or kind is tuple:
+                    parts.append(tuple(x))
+                elif kind is int:
+                    parts.append(x)
+                else:
+                    return None
+                continue
+            listed = kind is list or kind is tuple
+            if listed:
+                parts.append(len(x))
+            for item in x if listed else (x,):
+                kind = type(item)
+                if kind is LazyTensor:
+                    node = item.node
+                    lazy = True
+                elif kind is EagerTensor:
+                    node = getattr(item, "_lazy_node", None) or node_of(item)
+                    if node is None:
+                        return None
+                else:
+                    return None
+                operands.append(node)
+                parts.append(node.type)
+        return operands, parts, lazy
+
+    def general(self, ctx: Any, name: Any, args: tuple[Any, ...], key: Any = None) -> Any:
+        """Any inputs: lists, values of the host, numbers, variables. `key`: what to find it by."""
         arity = self.definition.arity
         attrs = args[arity:]
         try:
@@ -124,7 +192,7 @@ class Row:
         if given is None:
             return fallback.untouched(ctx, self.name, name, args)
         operands, shape = given
-        made = self._made(operands, attrs, shape, inputs)
+        made = self._made(operands, attrs, shape, inputs, key)
         if made is None:
             return fallback.native(self.definition, ctx, name, args)
         plan, nodes = made
@@ -135,17 +203,19 @@ class Row:
         return self._arranged(outputs, plan)
 
     def _made(
-        self, operands: list[Node], attrs: tuple[Any, ...], shape: tuple[Any, ...], inputs: Any
+        self,
+        operands: list[Node],
+        attrs: tuple[Any, ...],
+        shape: tuple[Any, ...],
+        inputs: list[Any],
+        key: Any,
     ) -> tuple[Plan, list[Node]] | None:
         """The plan and the results; None for arguments that a row does not take."""
-        types = [node.type for node in operands]
+        if key is None:
+            types = [node.type for node in operands]
+            key = (*types, "general", opdef.normal(attrs, ""), *shape)
         try:
-            key: Any = (*types, attrs) if self.quick else (*types, attrs, *shape)
             plan = self.plans.get(key)
-        except TypeError:  # a list among the attributes
-            key = (*types, opdef.normal(attrs, ""), *shape)
-            plan = self.plans.get(key)
-        try:
             if plan is None:
                 plan = Plan(self, operands, attrs, shape, inputs)
                 if len(self.plans) > PLANS_KEPT:
@@ -265,6 +335,17 @@ def host_value(x: Any, dtype: Any = None) -> HostValue:
     return HostValue(array)
 
 
+def _tensors(args: tuple[Any, ...]) -> list[Any]:
+    """The inputs in one list for the tape; an empty one if some are no tensors yet."""
+    found: list[Any] = []
+    for x in args:
+        for item in x if x.__class__ is list or x.__class__ is tuple else (x,):
+            if type(item) is not LazyTensor and type(item) is not EagerTensor:
+                return []
+            found.append(item)
+    return found
+
+
 def _tensor(x: Any) -> Any:
     """What the tape may keep of an input."""
     if isinstance(x, HostValue):
@@ -294,7 +375,7 @@ def _attrs(given: tuple[Any, ...], plan: Plan) -> tuple[Any, ...]:
 class Plan:
     """What a row records for operands of certain types."""
 
-    __slots__ = ("call", "inferred", "lengths", "picks", "signature")
+    __slots__ = ("call", "form", "inferred", "lengths", "picks", "signature")
 
     def __init__(
         self,
@@ -304,6 +385,7 @@ class Plan:
         shape: tuple[Any, ...],
         inputs: list[Any],
     ) -> None:
+        self.form = row.definition.outputs
         self.inferred = _inferred(row.definition, inputs)
         named = row.definition.attributes(attrs)
         self.signature: Signature | None = None
