@@ -27,6 +27,7 @@ from lazytensor.frontends.torch import (
     sorting,
     special,
     spectral,
+    storages,
     steps,
     views,
 )
@@ -54,6 +55,7 @@ TABLES = (
     foreach,
 )
 device.attach()
+storages.attach()
 fallback.attach()
 modules.attach()
 scopes.attach()

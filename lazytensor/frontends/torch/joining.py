@@ -13,7 +13,7 @@ from lazytensor.core.op import starts
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand, promoted, result_dtype
 from lazytensor.frontends.torch.strides import axis_of
-from lazytensor.frontends.torch.tensor import to_cpu
+from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, to_cpu
 
 
 def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -22,6 +22,19 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
     # An empty vector joins anything: what torch has kept from its first days.
     kept = [x for x in parts if x.type.shape != (0,)] or parts[:1]
     axis = axis_of(dim, kept[0].type.ndim)
+    first = kept[0].type
+    for place, part in enumerate(kept):
+        if part.type.ndim != first.ndim:
+            raise RuntimeError(
+                "Tensors must have same number of dimensions: "
+                f"got {first.ndim} and {part.type.ndim}"
+            )
+        for i, (n, m) in enumerate(zip(first.shape, part.type.shape, strict=True)):
+            if n != m and i != axis:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size {n} "
+                    f"but got size {m} for tensor number {place} in the list."
+                )
     made: Node = ops.concatenate(*(cast_to(x, dtype) for x in kept), axis=axis)
     return made
 
@@ -101,7 +114,7 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
         if index is None:
             axis += 1
             continue
-        place = operand(index)
+        place = node(index) if is_lazy(index) else from_cpu(index)
         if place.type.dtype is BOOL or index.dtype.itemsize == 1:
             if place.value is None:
                 runtime.sync(place, cause="boolean mask")

@@ -209,7 +209,8 @@ def give(out: Any, value: Node) -> None:
 _RESIZED: Final = (
     "An output with one or more elements was resized since it had shape {}, which does not match "
     "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
-    "outputs will not be resized unless they have zero elements."
+    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
 )
 
 

@@ -19,6 +19,7 @@ from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import prepare_thread, register, rows
 from lazytensor.frontends.torch.promotion import cast_to
+from lazytensor.frontends.torch.storages import META, Unread, place
 from lazytensor.frontends.torch.strides import axis_of, in_rows, reach, strides_for
 from lazytensor.frontends.torch.tensor import (
     TORCH,
@@ -32,7 +33,6 @@ from lazytensor.frontends.torch.tensor import (
 )
 
 CPU: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
-META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 NATIVE: Final = (
     "view",
@@ -139,12 +139,14 @@ def _set_empty(self: Any) -> Any:
 
 def _place(self: Any, storage: Any, start: int, size: Any, stride: Any) -> Any:
     """Give a tensor another geometry in a storage, which grows to have room for it."""
-    grow(share(storage), reach(tuple(size), tuple(stride), start) * self.itemsize)
-    _set_geometry(META, self, storage, start, size, stride)
+    geometry = tuple(size), tuple(stride)
+    if isinstance(storage.handle, Unread):
+        storage.handle = storage.handle.settled(*geometry, start, self.dtype)
+    held = storage.handle
+    if held.__class__ is not Cell or start or geometry != (held.type.shape, in_rows(*geometry[:1])):
+        grow(share(storage), reach(*geometry, start) * self.itemsize)
+    place(META, self, storage, start, size, stride)
     return self
-
-
-_set_geometry: Final = _overload("set_.source_Storage_storage_offset")._handle.redispatch_boxed
 
 
 def grow(storage: Storage, nbytes: int) -> None:
@@ -186,7 +188,14 @@ def _scattered(name: str) -> Callable[..., Node]:
     return scatter
 
 
+def _is_set_to(self: Any, other: Any) -> bool:
+    geometries = [(x.shape, x.stride(), x.storage_offset()) for x in (self, other)]
+    same = self.untyped_storage()._cdata == other.untyped_storage()._cdata
+    return same and geometries[0] == geometries[1]
+
+
 KERNELS: Final[dict[str, Callable[..., Any]]] = {
+    "is_set_to": _is_set_to,
     "as_strided": _as_strided,
     "as_strided_": _as_strided_in_place,
     "resize_": _resize,
