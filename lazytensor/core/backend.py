@@ -81,6 +81,9 @@ class Backend(Protocol):
     def wait(self, buffer: Any) -> None:
         """Return when the buffer has its contents."""
 
+    def allocated(self) -> int:
+        """Bytes of the buffers that are alive."""
+
 
 @cache
 def backend() -> Backend:

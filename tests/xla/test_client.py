@@ -354,6 +354,14 @@ def test_a_copy_survives_the_donation_of_its_original() -> None:
     assert client.to_host(copied).tolist() == [1, 2, 3, 4]
 
 
+def test_what_is_alive_is_counted() -> None:
+    before = client.allocated()
+    buffer = upload(*range(1000))
+    assert client.allocated() - before == buffer.nbytes
+    del buffer
+    assert client.allocated() == before
+
+
 def test_deleted_buffers_are_refused() -> None:
     buffer = upload(1, 2, 3, 4)
     client.delete(buffer)

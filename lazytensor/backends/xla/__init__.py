@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from lazytensor.backends.xla import allocator, client
+from lazytensor.backends.xla.client import allocated, copy, host_view, to_device, to_host
 from lazytensor.backends.xla.client import block_until_ready as wait
-from lazytensor.backends.xla.client import copy, host_view, to_device, to_host
 from lazytensor.backends.xla.emit import module_of
 from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.core import metrics
@@ -18,6 +18,7 @@ from lazytensor.core.program import Program
 from lazytensor.core.slots import NOTHING, Assumptions
 
 __all__ = [
+    "allocated",
     "compile",
     "copy",
     "fingerprint",

@@ -221,6 +221,11 @@ def delete(buffer: Buffer) -> None:
     buffer.delete()
 
 
+def allocated() -> int:
+    """Bytes of all buffers that are alive, the user's own jax arrays among them."""
+    return sum(array.nbytes for array in _client().live_arrays())
+
+
 def from_jax(array: jax.Array) -> Buffer:
     """The buffer of a user's jax array, moved to our device if need be. It must not be donated."""
     if array.devices() == {_device()}:

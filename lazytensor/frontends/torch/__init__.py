@@ -9,6 +9,7 @@ from lazytensor.frontends.torch import (
     convolution,
     creation,
     device,
+    drawing,
     elementwise,
     factorization,
     fallback,
@@ -27,13 +28,14 @@ from lazytensor.frontends.torch import (
     sorting,
     special,
     spectral,
-    storages,
     steps,
+    storages,
     views,
 )
 
 TABLES = (
     creation,
+    drawing,
     views,
     elementwise,
     special,

@@ -10,11 +10,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64
+from lazytensor.core.dtypes import S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
-from lazytensor.core.types import Shape
-from lazytensor.frontends.torch import randomness
 from lazytensor.frontends.torch.kernels import (
     Row,
     is_repeated,
@@ -149,58 +147,6 @@ def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:
     return cast_to(ops.equal(*sides), _dtype(dtype))
 
 
-def _drawn(draw: Any) -> Any:
-    def kernel(self: Any, *args: Any, generator: Any = None) -> Any:
-        type = ref(self).type
-        write(self, cast_to(draw(type.shape, type.dtype, *args), type.dtype))
-        return self
-
-    return kernel
-
-
-def _uniform(shape: Shape, dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> Node:
-    unit = randomness.uniform(shape, dtype)
-    own = unit.type.dtype
-    made: Node = ops.add(ops.multiply(unit, cast_to(high - low, own)), cast_to(low, own))
-    return made
-
-
-def _normal(shape: Shape, dtype: np.dtype, mean: float = 0.0, std: float = 1.0) -> Node:
-    unit = randomness.normal(shape, dtype)
-    own = unit.type.dtype
-    made: Node = ops.add(ops.multiply(unit, cast_to(std, own)), cast_to(mean, own))
-    return made
-
-
-def bernoulli(shape: Shape, p: Any) -> Node:
-    """True with probability `p`."""
-    draws = randomness.uniform(shape, F32)
-    made: Node = ops.less(draws, cast_to(p, F32))
-    return made
-
-
-def _bernoulli(shape: Shape, dtype: np.dtype, p: Any = 0.5) -> Node:
-    return bernoulli(shape, operand(p))
-
-
-_EXACT: Final = {BOOL: 2, F16: 2**11, BF16: 2**8, F32: 2**24, F64: 2**53}
-"""Below these, a dtype has every whole number."""
-
-
-def _random(shape: Shape, dtype: np.dtype, low: int = 0, high: int | None = None) -> Node:
-    words = ops.convert(
-        ops.shift_right(randomness.bits(shape, np.dtype(np.uint64)), cast_to(1, np.dtype("u8"))),
-        dtype=S64,
-    )
-    if high is None:
-        high = (
-            2**24 if dtype == F32 else 2 if dtype == BOOL else 2 ** min(63, dtype.itemsize * 8 - 1)
-        )
-        high = min(high, 2**53)
-    made: Node = ops.add(ops.modulo(words, cast_to(high - low, S64)), cast_to(low, S64))
-    return made
-
-
 def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     prepare_thread()
     if not is_lazy(target):
@@ -254,16 +200,6 @@ def _item(x: Any) -> Any:
     return runtime.observe(node(x)).item()
 
 
-DRAWN = {
-    "uniform_": _uniform,
-    "normal_": _normal,
-    "bernoulli_.float": _bernoulli,
-    "bernoulli_.Tensor": _bernoulli,
-    "random_": lambda shape, dtype: _random(shape, dtype),
-    "random_.to": lambda shape, dtype, to: _random(shape, dtype, 0, to),
-    "random_.from": lambda shape, dtype, low, to: _random(shape, dtype, low, to),
-}
-
 ROWS: dict[str, Row] = {
     "zeros": _empty,
     "_efficientzerotensor": _empty,
@@ -279,9 +215,6 @@ ROWS: dict[str, Row] = {
     "new_zeros": _sized_like(0),
     "new_ones": _sized_like(1),
     "new_full": _sized_like(None),
-    "bernoulli": lambda x, generator=None: cast_to(
-        bernoulli(ref(x).type.shape, node(x)), ref(x).type.dtype
-    ),
 }
 
 KEEPING: dict[str, Row] = {
@@ -314,5 +247,3 @@ def attach() -> None:
     rows(KEEPING, keeps=True)
     for name, made in KERNELS.items():
         register(name, made)
-    for name, draw in DRAWN.items():
-        register(name, _drawn(draw))

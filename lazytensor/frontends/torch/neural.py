@@ -9,7 +9,8 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
-from lazytensor.frontends.torch.creation import bernoulli, filled
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.drawing import bernoulli
 from lazytensor.frontends.torch.elementwise import multiply
 from lazytensor.frontends.torch.joining import checked
 from lazytensor.frontends.torch.kernels import Row, rows

@@ -1,8 +1,11 @@
-"""The random stream of the device: counter-based; seed and counter are data of a program."""
+"""Random streams of the device: counter-based; seed and counter are data of a program."""
 
 from __future__ import annotations
 
+import os
+from threading import Lock
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -13,51 +16,175 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, scalar
 from lazytensor.core.types import Shape
 
-_stream: Final = {"seed": 0, "counter": 0}
+
+class Stream:
+    """Where a generator stands: blocks of random bits before `counter` have been used."""
+
+    __slots__ = ("__weakref__", "counter", "lock", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed % 2**64
+        self.counter = 0
+        self.lock = Lock()
+
+    def take(self, blocks: int) -> np.ndarray:
+        """Seed and counter of so many blocks, which nobody else gets."""
+        with self.lock:
+            words = np.array([self.seed, self.counter], np.uint64)
+            self.counter = (self.counter + blocks) % 2**64
+        return words
+
+    def begin(self, seed: int, counter: int = 0) -> None:
+        """Go on from `counter` of the stream that belongs to `seed`."""
+        with self.lock:
+            self.seed, self.counter = int(seed) % 2**64, counter
 
 
-def seed(value: int) -> None:
-    """Begin the stream that belongs to `value`."""
-    _stream.update(seed=int(value) % 2**64, counter=0)
+default: Final = Stream(torch.initial_seed())
+"""The stream of `torch.manual_seed`, which may have been called before the device was there."""
+DEVICE: Final = "lazytensor"
 
 
-def state(device: Any = None) -> Any:
-    """Seed and counter, as bytes in a CPU tensor."""
-    words = np.array([_stream["seed"], _stream["counter"]], np.uint64)
-    return torch.from_numpy(words.view(np.uint8).copy())
+_streams: Final[WeakValueDictionary[int, Stream]] = WeakValueDictionary()
+"""By torch's generator in C++: a kernel is handed another Python object than the user has."""
 
 
-def set_state(value: Any, device: Any = None) -> None:
-    """Go on where `state()` was taken."""
-    words = value.cpu().contiguous().numpy().view(np.uint64)
-    _stream.update(seed=int(words[0]), counter=int(words[1]))
+class Generator(torch._C.Generator):
+    """`torch.Generator("lazytensor")`: torch's own, that of a CPU, with a stream of the device."""
+
+    stream: Stream
+
+    def __new__(cls, device: Any = DEVICE, stream: Stream | None = None) -> Generator:
+        """A generator whose seed is torch's default one."""
+        made: Generator = super().__new__(cls, "cpu")
+        made.stream = stream or Stream(torch._C.default_generator.initial_seed())
+        _streams[made._cdata] = made.stream
+        return made
+
+    @property
+    def device(self) -> torch.device:
+        """Where it draws."""
+        return torch.device(DEVICE, 0)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Begin the stream that belongs to `seed`."""
+        self.stream.begin(seed)
+        return self
+
+    def seed(self) -> int:
+        """Begin a stream that nobody can foresee. Result: its seed."""
+        self.stream.begin(int.from_bytes(os.urandom(8), "little") >> 1)
+        return self.stream.seed
+
+    def initial_seed(self) -> int:
+        """The seed of the stream."""
+        return self.stream.seed
+
+    def get_state(self) -> torch.Tensor:
+        """Seed and counter, as bytes in a CPU tensor."""
+        return torch.from_numpy(self.stream.take(0).view(np.uint8).copy())
+
+    def set_state(self, state: torch.Tensor) -> Generator:
+        """Go on where `get_state` was called. Raises: TypeError, RuntimeError."""
+        if state.dtype != torch.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if state.numel() != 16:
+            raise RuntimeError("RNG state is wrong size")
+        seed, counter = state.cpu().contiguous().numpy().view(np.uint64)
+        self.stream.begin(int(seed), int(counter))
+        return self
+
+    def clone_state(self) -> Generator:
+        """A generator that goes on as this one would."""
+        return Generator().set_state(self.get_state())
+
+    def get_offset(self) -> int:
+        """How many blocks of bits have been used."""
+        return self.stream.counter
+
+    def set_offset(self, offset: int) -> None:
+        """Go on from another block."""
+        self.stream.begin(self.stream.seed, int(offset))
+
+    graphsafe_get_state = clone_state
+
+    def graphsafe_set_state(self, state: Generator) -> Generator:
+        """Go on where another generator is."""
+        return self.set_state(state.get_state())
+
+    def __reduce__(self) -> Any:
+        return _restored, (self.get_state(),)
 
 
-def bits(shape: Shape, dtype: np.dtype) -> Node:
+def _restored(state: torch.Tensor) -> Generator:
+    return Generator().set_state(state)
+
+
+class _Kind(type(torch._C.Generator)):  # type: ignore[misc]
+    """What makes `torch.Generator(device)` the device's generator where that is asked for."""
+
+    def __call__(cls, device: Any = "cpu") -> Any:
+        if torch.device(device).type == DEVICE:
+            return Generator(device)
+        return torch._C.Generator(device)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, torch._C.Generator)
+
+
+def attach() -> None:
+    """Let `torch.Generator` make generators of the device; the class takes no hook."""
+    members = {"__doc__": torch._C.Generator.__doc__, "__module__": "torch"}
+    torch.Generator = _Kind("Generator", (torch._C.Generator,), members)
+
+
+def stream_of(generator: Any) -> Stream:
+    """The stream to draw from. Raises: RuntimeError, torch's."""
+    if generator is None:
+        return default
+    found = _streams.get(generator._cdata)
+    if found is None:
+        raise RuntimeError(
+            f"Expected a '{DEVICE}' device type for generator but found '{generator.device.type}'"
+        )
+    return found
+
+
+def bits(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     """Fresh random bits."""
-    words = np.array([_stream["seed"], _stream["counter"]], np.uint64)
     count = int(np.prod(shape, dtype=np.int64)) * max(dtype.itemsize // 4, 1)
-    _stream["counter"] = (_stream["counter"] + count // 4 + 1) % 2**64
-    _, found = ops.rng_bit_generator(leaf(words), shape=shape, dtype=dtype, algorithm="PHILOX")
+    words = leaf(stream_of(generator).take(count // 4 + 1))
+    _, found = ops.rng_bit_generator(words, shape=shape, dtype=dtype, algorithm="PHILOX")
     made: Node = found
     return made
 
 
-def uniform(shape: Shape, dtype: np.dtype) -> Node:
+def uniform(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     """Numbers from [0, 1), f64 or f32."""
     wide = dtype == F64
     word, kept = (U64, 53) if wide else (U32, 24)
     shift = scalar(word.itemsize * 8 - kept, word)
-    whole = ops.convert(ops.shift_right(bits(shape, word), shift), dtype=F64 if wide else F32)
+    whole = ops.shift_right(bits(shape, word, generator), shift)
+    whole = ops.convert(whole, dtype=F64 if wide else F32)
     found: Node = ops.multiply(whole, scalar(2.0**-kept, whole.type.dtype))
     return found
 
 
-def normal(shape: Shape, dtype: np.dtype) -> Node:
+def normal(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     """Numbers of mean 0 and variance 1, f64 or f32, by Box and Muller."""
     real = F64 if dtype == F64 else F32
     one, two = scalar(1.0, real), scalar(-2.0, real)
-    radius = ops.sqrt(ops.multiply(two, ops.log(ops.subtract(one, uniform(shape, real)))))
-    angle = ops.multiply(uniform(shape, real), scalar(2 * np.pi, real))
+    radius = uniform(shape, real, generator)
+    radius = ops.sqrt(ops.multiply(two, ops.log(ops.subtract(one, radius))))
+    angle = ops.multiply(uniform(shape, real, generator), scalar(2 * np.pi, real))
     found: Node = ops.multiply(radius, ops.cos(angle))
+    return found
+
+
+def exponential(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
+    """Waiting times of mean 1, positive, f64 or f32."""
+    unit = uniform(shape, dtype, generator)
+    one = scalar(1.0, unit.type.dtype)
+    tiny = scalar(float(np.finfo(unit.type.dtype).tiny), unit.type.dtype)
+    found: Node = ops.maximum(ops.negate(ops.log(ops.subtract(one, unit))), tiny)
     return found

@@ -12,17 +12,17 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from lazytensor.core import runtime
 from lazytensor.core.cell import Cell
 from lazytensor.core.memory import copied
 from lazytensor.core.op import leaf
+from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.strides import Ints, in_rows, order_of, reach
-from lazytensor.frontends.torch.tensor import NUMPY, Storage, create, wrap
+from lazytensor.frontends.torch.tensor import NUMPY, Storage, create, share
 
 Method = Callable[..., Any]
 META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
-place: Final[Any] = (
-    torch.ops.aten.set_.source_Storage_storage_offset._handle.redispatch_boxed
-)
+place: Final[Any] = torch.ops.aten.set_.source_Storage_storage_offset._handle.redispatch_boxed
 
 
 class Unread(Storage):
@@ -36,8 +36,10 @@ class Unread(Storage):
     def settled(self, size: Ints, stride: Ints, start: int, dtype: torch.dtype) -> Cell | Storage:
         """What it holds once a tensor of this geometry shows it."""
         nbytes, wanted = self.cell.type.nbytes, NUMPY[dtype]
-        if start or order_of(size, stride) is None or (
-            reach(size, stride, 0) * wanted.itemsize != nbytes
+        if (
+            start
+            or order_of(size, stride) is None
+            or (reach(size, stride, 0) * wanted.itemsize != nbytes)
         ):
             if nbytes % wanted.itemsize:
                 return Storage(self.cell, self.lies)
@@ -78,44 +80,67 @@ def _clone(storage: Any) -> Any:
     return holding(Cell(held.cell.node), held.lies)
 
 
+def to_host(storage: Any) -> Any:
+    """A storage on the CPU with the bytes of one of the device."""
+    held = storage.handle
+    if held.__class__ is Cell:
+        held = Storage(held, in_rows(held.type.shape))
+    order = order_of(held.cell.type.shape, held.lies)
+    data = np.ascontiguousarray(runtime.fetch(held.cell.node).transpose(order))
+    return torch.from_numpy(data.reshape(-1).view(np.uint8).copy()).untyped_storage()
+
+
 def _to(storage: Any, *, device: Any, non_blocking: bool = False) -> Any:
-    if torch.device(device).type == "lazytensor":
-        return storage
-    measure(storage)
-    return _UNTYPED_TO(storage, device=device, non_blocking=non_blocking)
+    return storage if is_ours(device) else to_host(storage).to(device=device)
+
+
+def _copy(storage: Any, source: Any, non_blocking: Any = None) -> Any:
+    if storage.nbytes() != source.nbytes():
+        raise RuntimeError(
+            f"size does not match, self was {storage.nbytes()} bytes but src was "
+            f"{source.nbytes()} bytes"
+        )
+    bytes_ = from_host(source.cpu()).handle.cell.node
+    share(storage).view((source.nbytes(),), (1,), 0, torch.uint8).write(bytes_)
+    return storage
 
 
 def _read(storage: Any, file: Any, offset: Any, is_real_file: bool, element_size: int) -> Any:
-    measure(storage)
     host = torch.UntypedStorage(storage.nbytes())
     host._set_from_file(file, offset, is_real_file, element_size)
     storage.handle = from_host(host).handle
     return storage
 
 
+def is_ours(device: Any) -> bool:
+    """Whether it is the device's name."""
+    return torch.device(device).type == DEVICE
+
+
 OURS: Final[dict[str, Method]] = {
     "clone": _clone,
+    "copy_": _copy,
+    "cpu": to_host,
     "to": _to,
+    "__getitem__": lambda storage, place: to_host(storage)[place],
     "_set_from_file": _read,
-    "_write_file": lambda storage, *args: storage.cpu()._write_file(*args),
+    "_write_file": lambda storage, *args: to_host(storage)._write_file(*args),
     "data_ptr": lambda storage: storage._cdata,  # nobody's memory, but what tells storages apart
 }
 """What the methods do for a storage of the device."""
 
-MEASURED: Final = ("nbytes", "size", "__len__", "__getitem__", "__setitem__", "copy_", "cpu")
-"""Methods that work as they are once torch knows how many bytes there are."""
-_UNTYPED_TO: Final = torch.UntypedStorage.to
-
 
 def _either(ours: Method, theirs: Method) -> Method:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        chosen = ours if self.device.type == "lazytensor" else theirs
+        chosen = ours if self.device.type == DEVICE else theirs
         return chosen(self, *args, **kwargs)
 
     return method
 
 
 def _measured(theirs: Method) -> Method:
+    """A method that works as it is once torch knows how many bytes there are."""
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         measure(self)
         return theirs(self, *args, **kwargs)
@@ -124,12 +149,15 @@ def _measured(theirs: Method) -> Method:
 
 
 def _arriving(theirs: Method) -> Method:
-    """`to` of a storage on the CPU, which may go to the device."""
+    """`to` and `copy_` of a storage on the CPU, where the other one may be of the device."""
 
-    def method(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
-        if self.device.type == "cpu" and torch.device(device).type == "lazytensor":
-            return from_host(self)
-        return theirs(self, device=device, non_blocking=non_blocking)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.device.type == "cpu":
+            if "device" in kwargs and is_ours(kwargs["device"]):
+                return from_host(self)
+            if args and isinstance(args[0], torch.UntypedStorage) and is_ours(args[0].device):
+                args = (args[0].cpu(), *args[1:])
+        return theirs(self, *args, **kwargs)
 
     return method
 
@@ -137,9 +165,10 @@ def _arriving(theirs: Method) -> Method:
 def attach() -> None:
     """Replace the methods of torch's class."""
     kind: Any = torch.UntypedStorage
-    for name in MEASURED:
+    for name in ("nbytes", "size", "__len__"):
         theirs = getattr(kind, name)
         setattr(kind, name, _either(_measured(theirs), theirs))
     for name, ours in OURS.items():
         setattr(kind, name, _either(ours, getattr(kind, name)))
-    kind.to = _arriving(kind.to)
+    for name in ("to", "copy_"):
+        setattr(kind, name, _arriving(getattr(kind, name)))

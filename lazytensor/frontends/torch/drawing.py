@@ -1,0 +1,192 @@
+"""Random numbers: what fills a tensor in place, samples and permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64, U64
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape
+from lazytensor.frontends.torch import randomness
+from lazytensor.frontends.torch.kernels import Row, register, rows, write
+from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.tensor import NUMPY, node, ref
+
+Draw = Callable[..., Node]
+
+
+def _require(true: bool, text: str) -> None:
+    if not true:
+        raise RuntimeError(text)
+
+
+def _scaled(unit: Node, scale: Any, shift: Any) -> Node:
+    own = unit.type.dtype
+    made: Node = ops.add(ops.multiply(unit, cast_to(scale, own)), cast_to(shift, own))
+    return made
+
+
+def _uniform(
+    shape: Shape, dtype: np.dtype, generator: Any, low: Any = 0.0, high: Any = 1.0
+) -> Node:
+    _require(
+        low <= high,
+        f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}",
+    )
+    return _scaled(randomness.uniform(shape, dtype, generator), high - low, low)
+
+
+def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std: Any = 1.0) -> Node:
+    _require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
+    if dtype.kind == "c":  # both parts have half of the variance
+        real = F64 if dtype.itemsize == 16 else F32
+        parts = [randomness.normal(shape, real, generator) for _ in range(2)]
+        return _scaled(cast_to(ops.complex_(*parts), dtype), std * 0.5**0.5, mean)
+    return _scaled(randomness.normal(shape, dtype, generator), std, mean)
+
+
+def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
+    """True with probability `p`."""
+    draws = randomness.uniform(shape, F32, generator)
+    made: Node = ops.less(draws, cast_to(operand(p), F32))
+    return made
+
+
+def _bernoulli(shape: Shape, dtype: np.dtype, generator: Any, p: Any = 0.5) -> Node:
+    if isinstance(p, float):
+        _require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return bernoulli(shape, p, generator)
+
+
+def _exponential(shape: Shape, dtype: np.dtype, generator: Any, rate: float = 1.0) -> Node:
+    _require(rate > 0, f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+    return _scaled(randomness.exponential(shape, dtype, generator), 1 / rate, 0.0)
+
+
+def _geometric(shape: Shape, dtype: np.dtype, generator: Any, p: float) -> Node:
+    _require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    made: Node = ops.ceil(_exponential(shape, dtype, generator, float(-np.log1p(-p))))
+    return made
+
+
+def _log_normal(
+    shape: Shape, dtype: np.dtype, generator: Any, mean: float = 1.0, std: float = 2.0
+) -> Node:
+    _require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
+    made: Node = ops.exp(_scaled(randomness.normal(shape, dtype, generator), std, mean))
+    return made
+
+
+def _cauchy(
+    shape: Shape, dtype: np.dtype, generator: Any, median: float = 0.0, sigma: float = 1.0
+) -> Node:
+    _require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    turn = _scaled(randomness.uniform(shape, dtype, generator), pi, -pi / 2)
+    return _scaled(ops.tan(turn), sigma, median)
+
+
+_EXACT: Final = {BOOL: 1, F16: 11, BF16: 8, F32: 24, F64: 53}
+"""Bits of the whole numbers below which a dtype has all; of an integer dtype all but the sign's."""
+
+
+def _random(
+    shape: Shape, dtype: np.dtype, generator: Any, low: int = 0, high: int | None = None
+) -> Node:
+    if high is None:
+        width = dtype.itemsize * 8 - (dtype.kind == "i")
+        high = 2 ** min(_EXACT.get(dtype, width), 63)
+    _require(
+        low < high,
+        f"random_ expects 'from' to be less than 'to', but got from={low:g} >= to={high:g}",
+    )
+    words = ops.shift_right(randomness.bits(shape, U64, generator), cast_to(1, U64))
+    places = ops.modulo(words, cast_to(high - low, U64))
+    made: Node = ops.add(ops.convert(places, dtype=S64), cast_to(low, S64))
+    return made
+
+
+def _in_place(draw: Draw) -> Row:
+    def kernel(self: Any, *args: Any, generator: Any = None) -> Any:
+        type = ref(self).type
+        write(self, cast_to(draw(type.shape, type.dtype, generator, *args), type.dtype))
+        return self
+
+    return kernel
+
+
+def _fresh_bernoulli(x: Any, p: Any = None, generator: Any = None) -> Node:
+    type = ref(x).type
+    made = _bernoulli(type.shape, type.dtype, generator, x if p is None else p)
+    return cast_to(made, type.dtype)
+
+
+def _permutation(n: int, generator: Any = None, dtype: Any = torch.int64, **_: Any) -> Node:
+    _require(n >= 0, f"n must be non-negative, got{n}")
+    order = ops.argsort(randomness.bits((n,), U64, generator), axis=0)
+    return cast_to(order, NUMPY[dtype or torch.int64])
+
+
+def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any = None) -> Node:
+    weights = node(x)
+    shape = weights.type.shape
+    _require(1 <= len(shape) <= 2, "prob_dist must be 1 or 2 dim")
+    _require(count > 0, "cannot sample n_sample <= 0 samples")
+    _require(
+        replacement or count <= shape[-1],
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+    )
+    real = F64 if weights.type.dtype == F64 else F32
+    weights = cast_to(weights, real)
+    last = len(shape) - 1
+    if not replacement or count == 1:  # the first to come of those that come at random
+        rates = ops.divide(weights, randomness.exponential(shape, real, generator))
+        return ops.top_k(rates, k=count)[1]
+    total = ops.cumsum(weights, axis=last)
+    whole = ops.slice(
+        total, ops.starts((0,) * last + (shape[-1] - 1,)), sizes=(*shape[:-1], 1),
+        strides=(1,) * len(shape),
+    )  # fmt: skip
+    draws = ops.multiply(randomness.uniform((*shape[:-1], count), real, generator), whole)
+    below = ops.less_equal(
+        ops.reshape(total, shape=(*shape[:-1], 1, shape[-1])),
+        ops.reshape(draws, shape=(*shape[:-1], count, 1)),
+    )
+    places = ops.reduce_sum(cast_to(below, S64), axes=(last + 1,))
+    made: Node = ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
+    return made
+
+
+IN_PLACE: Final[dict[str, Draw]] = {
+    "uniform_": _uniform,
+    "normal_": _normal,
+    "bernoulli_.float": _bernoulli,
+    "bernoulli_.Tensor": _bernoulli,
+    "exponential_": _exponential,
+    "geometric_": _geometric,
+    "log_normal_": _log_normal,
+    "cauchy_": _cauchy,
+    "random_": _random,
+    "random_.to": lambda shape, dtype, generator, to: _random(shape, dtype, generator, 0, to),
+    "random_.from": _random,
+}
+
+ROWS: Final[dict[str, Row]] = {
+    "bernoulli": _fresh_bernoulli,
+    "bernoulli.p": _fresh_bernoulli,
+    "multinomial": _multinomial,
+    "randperm": _permutation,
+    "randperm.generator": _permutation,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    for name, draw in IN_PLACE.items():
+        register(name, _in_place(draw))
+    rows(ROWS)

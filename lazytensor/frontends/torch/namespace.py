@@ -1,0 +1,170 @@
+"""The module `torch.lazytensor`: what `torch.cuda` is to CUDA, for the device of this package."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import Any, Final
+
+import torch
+
+from lazytensor.core import backend, runtime
+from lazytensor.frontends.torch.randomness import DEVICE, Generator, default
+
+_initialized: Final = True
+"""Torch asks for it before it saves and restores the random stream around a checkpoint."""
+default_generators: Final = (Generator(stream=default),)
+
+
+def is_available() -> bool:
+    """Always: XLA has a CPU at least."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Always: what is slow is done when the first program is run."""
+    return True
+
+
+def init() -> None:
+    """Do nothing: the backend is imported when the first program is run."""
+
+
+_lazy_init: Final = init
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """XLA has it on every platform."""
+    return True
+
+
+def _is_in_bad_fork() -> bool:
+    return False
+
+
+def device_count() -> int:
+    """One: graphs run on one device."""
+    return 1
+
+
+def current_device() -> int:
+    """The only one's index."""
+    return 0
+
+
+def set_device(device: Any) -> None:
+    """Choose a device. Raises: RuntimeError for one that is not there."""
+    _index(device)
+
+
+class device:
+    """`with torch.lazytensor.device(0):`, which chooses the one device there is."""
+
+    def __init__(self, device: Any) -> None:
+        _index(device)
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+class device_of(device):
+    """The same, for the device of a tensor."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(0)
+
+
+def _index(device: Any) -> int:
+    if not isinstance(device, int | None):
+        device = torch.device(device).index
+    if device not in (0, None, -1):
+        raise RuntimeError(f"there is one device {DEVICE}, and no {DEVICE}:{device}")
+    return 0
+
+
+def get_device_name(device: Any = None) -> str:
+    """What XLA runs on."""
+    return f"{DEVICE} (XLA)"
+
+
+def get_device_properties(device: Any = None) -> SimpleNamespace:
+    """Its name, and `total_memory` in bytes."""
+    _index(device)
+    known = hasattr(os, "sysconf")  # not on Windows
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 0
+    return SimpleNamespace(name=get_device_name(), total_memory=total, major=0, minor=0)
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """There are no versions of it."""
+    return 0, 0
+
+
+def synchronize(device: Any = None) -> None:
+    """Compute everything that this thread has pending, and wait for it."""
+    runtime.sync(cause="torch.lazytensor.synchronize()")
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes of the results and data that are alive on the device; what is pending has none."""
+    return backend.backend().allocated() if backend.is_loaded() else 0
+
+
+memory_reserved: Final = memory_allocated
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """The same under the names that `torch.cuda.memory_stats` has for it."""
+    return {"allocated_bytes.all.current": memory_allocated(), "reserved_bytes.all.current": 0}
+
+
+def empty_cache() -> None:
+    """Do nothing: nothing that is free is kept from others."""
+
+
+def manual_seed(seed: int) -> None:
+    """Begin the random stream that belongs to `seed`."""
+    default.begin(seed)
+
+
+manual_seed_all: Final = manual_seed
+
+
+def seed() -> int:
+    """Begin a random stream that nobody can foresee. Result: its seed."""
+    return default_generators[0].seed()
+
+
+seed_all: Final = seed
+
+
+def initial_seed() -> int:
+    """The seed of the random stream."""
+    return default.seed
+
+
+def get_rng_state(device: Any = None) -> torch.Tensor:
+    """Where the random stream is: seed and counter, as bytes in a CPU tensor."""
+    return default_generators[0].get_state()
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
+    """Go on where `get_rng_state` was called."""
+    default_generators[0].set_state(new_state)
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    """The state of each device."""
+    return [get_rng_state()]
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Set the state of each device."""
+    for state in new_states:
+        set_rng_state(state)
+
+
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """What `torch.autocast` may choose."""
+    return [torch.bfloat16, torch.float16]
