@@ -120,7 +120,7 @@ class Rows(Dataset[Any]):
         return torch.full((2,), float(place))
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*")  # jax has threads; the workers never use it
 @pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize("pinned", [False, True])
 def test_batches_of_a_loader_go_to_the_device(workers: int, pinned: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import S64
+from lazytensor.core.dtypes import BF16, F16, F32, F64, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
 from lazytensor.frontends.torch.kernels import (
