@@ -18,7 +18,7 @@ import numpy as np
 from lazytensor.core.dtypes import DTypes, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Input, Node, Signature
-from lazytensor.core.place import user_place
+from lazytensor.core.place import user_frame
 from lazytensor.core.recorder import thread
 from lazytensor.core.types import ResultType, TensorType, tensor_type
 
@@ -229,7 +229,8 @@ def leaf(value: Any, type: TensorType | None = None) -> Node:
     """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
     thread.recorder.fuses = False
     made = Input(PARAMETER, type or tensor_type(value.dtype, value.shape), value)
-    made.place = user_place()
+    frame = user_frame(2)
+    made.place = None if frame is None else (frame.f_code, frame.f_lasti)
     return made
 
 

@@ -34,7 +34,11 @@ def hide_folder(path: str) -> None:
 def user_frame(depth: int = 2) -> FrameType | None:
     """The innermost frame that is not the library's own, if any."""
     frame: FrameType | None = _getframe(depth)
-    while frame is not None and is_hidden(frame.f_code.co_filename):
+    known = hidden  # looked up here, and not by `is_hidden`: each array that is made asks for it
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not (known[name] if name in known else is_hidden(name)):
+            break
         frame = frame.f_back
     return frame
 
