@@ -17,6 +17,9 @@ CAUSES: Final = {
     "sync()": "asked for: `lazytensor.sync()`",
     "optimizer.step()": "`optimizer.step()` ends a step",
     "boolean mask": "a boolean mask: how many elements it selects is data",
+    "Where": "a boolean mask: how many elements it selects is data",  # as TensorFlow has it
+    "optimizer.apply()": "`optimizer.apply()` ends a step",
+    "initial values of variables": "variables were made: their initial values",
     "iteration": "a loop over the elements of an array",
     "errstate": "`errstate` asks for floating-point errors at once",
 }

@@ -17,7 +17,7 @@ from lazytensor.core.node import nodes_made
 from lazytensor.core.place import describe
 from lazytensor.core.settings import settings
 
-STEPS: Final = frozenset(["automatic cut", "sync()", "optimizer.step()"])
+STEPS: Final = frozenset(["automatic cut", "sync()", "optimizer.step()", "optimizer.apply()"])
 """Causes of cuts that end a step of the user's loop."""
 SHORTEST: Final = 1e-6
 """Seconds of recording that are worth a slice."""

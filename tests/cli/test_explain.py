@@ -66,7 +66,6 @@ TORCH = """
     import lazytensor.torch
 
     x = torch.linspace(0.0, 1.0, 40).to("lazytensor")
-    rows = torch.eye(40).to("lazytensor")
     for n in (40, 30):
         x[:n].sin().sum().item()  # shape
     for dtype in (torch.float32, torch.float64):
@@ -109,17 +108,74 @@ TORCH = """
     net.layers.append(torch.nn.Linear(40, 40).to("lazytensor"))
     net(x).tolist()
     for i in range(3):
-        rows.logdet()  # fallback
+        torch.special.airy_ai(x)  # fallback
     for times in (3, 5):
         y = x
         for _ in range(times):
             y = y.log1p()  # loop
         y.tolist()
     """
+TF = """
+    import tensorflow as tf
+    import lazytensor.tf
+
+    lazytensor.tf.enable()
+    x = tf.linspace(0.0, 1.0, 40)
+    x.numpy()
+    for n in (40, 30):
+        tf.reduce_sum(tf.sin(x[:n])).numpy()  # shape
+    for dtype in (tf.float32, tf.float64):
+        (tf.cos(tf.cast(x, dtype)) * 2).numpy()  # dtype
+    for rate in (0.1, 0.2):
+        (tf.tan(x) * rate).numpy()  # scalar
+    for more in (False, True):
+        y = tf.exp(x)
+        if more:
+            y = tf.atan(y)  # branch
+        y.numpy()
+    for keep in (False, True):
+        y = tf.cosh(x)  # live
+        z = tf.sinh(y)
+        y = y if keep else None
+        z.numpy()
+    for i in range(3):
+        last = tf.reduce_max(x * 3).numpy().item()  # item
+    for i in range(3):
+        print(i, tf.reduce_min(x * 5))  # print
+    for i in range(3):
+        tf.boolean_mask(x, x > 0.5)  # mask
+    cache = tf.zeros((1, 4))
+    for i in range(4):
+        cache = tf.concat([cache, cache[:1] + 1], 0)  # growth
+        tf.reduce_sum(cache).numpy()
+
+    class Net(tf.Module):
+        def __init__(self):
+            self.weights = [tf.Variable(tf.eye(40)) for _ in range(2)]
+
+        def __call__(self, x):
+            for weight in self.weights:
+                x = tf.linalg.matvec(weight, x)  # layer
+            return x
+
+    net = Net()
+    net.weights[0].numpy()
+    net(x).numpy()
+    net.weights.append(tf.Variable(tf.eye(40)))
+    net.weights[2].numpy()
+    net(x).numpy()
+    for i in range(3):
+        tf.linalg.logm(tf.complex(tf.eye(2) * x[3], 0.0))  # fallback
+    for times in (3, 5):
+        y = x
+        for _ in range(times):
+            y = tf.math.log1p(y)  # loop
+        y.numpy()
+    """
 NEW = {"shape", "dtype", "scalar", "branch", "live", "growth", "loop", "layer"}
 KINDS = {"layer": "input"}
-CUTS = {"item": "`item()`", "print": "printed: `print`", "mask": "a boolean mask"}
-SCRIPTS = {"numpy": NUMPY} | ({"torch": TORCH} if find_spec("torch") else {})
+CUTS = {"item": "made a Python value", "print": "printed: `print`", "mask": "a boolean mask"}
+SCRIPTS = {"numpy": NUMPY, "torch": TORCH, "tensorflow": TF}
 
 
 def causes(seen: list[dict[str, Any]]) -> Iterator[tuple[str, int]]:
@@ -134,7 +190,7 @@ def causes(seen: list[dict[str, Any]]) -> Iterator[tuple[str, int]]:
             yield new["kind"], new["line"]
 
 
-@pytest.fixture(scope="module", params=SCRIPTS)
+@pytest.fixture(scope="module", params=[name for name in SCRIPTS if find_spec(name)])
 def script(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
