@@ -150,8 +150,8 @@ class Cache:
         self._entries: OrderedDict[Program, Entry] = OrderedDict()
         self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
         self._lock = threading.Lock()
-        self.alone: dict[tuple[Any, ...], Entry] = {}
-        """Operations that the interpreter runs best, each a program by itself, by signature."""
+        self.alone: dict[tuple[Any, ...], tuple[Entry, Any, dict[str, Any]]] = {}
+        """By signature: what the interpreter runs best, with its reference and attributes."""
 
     def find(self, program: Program) -> Entry:
         """The entry of this program, made now if it is new."""

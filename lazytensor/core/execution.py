@@ -15,7 +15,7 @@ from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
 from lazytensor.core.failures import Failure
 from lazytensor.core.hosting import needed_by_host
-from lazytensor.core.interpret import apply, interpret
+from lazytensor.core.interpret import apply, interpret, references
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
 from lazytensor.core.place import user_place
@@ -25,7 +25,6 @@ from lazytensor.core.slots import Packed
 
 ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
-MOST_OPERANDS: Final = 8
 
 
 class Run(NamedTuple):
@@ -89,17 +88,22 @@ def run_alone(node: Node, cause: str) -> bool:
 
     All else that a cut does would take a quarter of what NumPy needs to add a million numbers.
     """
-    start = time.perf_counter()
     operands = node.operands
-    entry = cache.alone.get(_signature(node)) if len(operands) <= MOST_OPERANDS else None
-    if entry is None or any(x.value is None or x.value.__class__ is Failure for x in operands):
+    found = cache.alone.get((node.op, node.attrs, node.type, *[x.type for x in operands]))
+    if found is None:
         return False
-    if not entry.hosted and (settings.tier != "auto" or not entry.trial.interprets()):
+    entry, reference, attrs = found
+    if any(x.value is None or x.value.__class__ is Failure for x in operands):
         return False
-    if settings.tier == "interpret":
+    tier = settings.tier
+    if tier == "interpret" or not (entry.hosted or (tier == "auto" and entry.trial.interprets())):
         return False
+    start = time.perf_counter()
     with np.errstate(all="ignore"):
-        value = apply(node.op, [_host_operand(x) for x in operands], node.attrs, node.type)
+        value = reference(*[_host_operand(x) for x in operands], **attrs)
+    type = node.type
+    if value.__class__ is not np.ndarray or value.dtype is not type.dtype:
+        value = np.asarray(value, type.dtype)
     node.settle(_in_rows(value))
     seconds = metrics.spent("interpreting", start)
     metrics.count("interpreted")
@@ -115,11 +119,11 @@ def _remember_alone(run: Run) -> None:
     """The interpreter runs this program from now on: if it is one operation, `run_alone` does."""
     program = run.found.program
     if program.size == 1 and not program.guards:
-        cache.alone[_signature(run.outputs[0])] = run.entry
-
-
-def _signature(node: Node) -> tuple[Any, ...]:
-    return (node.op, node.attrs, node.type, *[x.type for x in node.operands])
+        (node,) = run.outputs
+        if node.op in references():
+            key = (node.op, node.attrs, node.type, *[x.type for x in node.operands])
+            attrs = node.op.attrs_of(node.attrs)
+            cache.alone[key] = run.entry, references()[node.op], attrs
 
 
 def _try(run: Run, entry: Entry) -> None:

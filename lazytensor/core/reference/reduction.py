@@ -24,6 +24,20 @@ def _wide(x: Array) -> Array:
     return x.astype(F32) if x.dtype in _NARROW else x
 
 
+class _Unlocked:
+    """An array's memory, given out as if it might be written to."""
+
+    def __init__(self, x: Array) -> None:
+        self._owner = x
+        address, _ = x.__array_interface__["data"]
+        self.__array_interface__ = {**x.__array_interface__, "data": (address, False)}
+
+
+def _unlocked(x: Array) -> Array:
+    """`x` for NumPy's argmax, which nobody writes to, but copies it if that is forbidden."""
+    return x if x.flags.writeable else np.asarray(_Unlocked(x))
+
+
 def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
     def reference(x: Array, *, axes: Ints) -> Any:
         wide = _wide(x)
@@ -34,7 +48,7 @@ def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def _arg_reduction(find: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, *, axis: find(_wide(x), axis)
+    return lambda x, *, axis: find(_unlocked(_wide(x)), axis)
 
 
 def _cumulative(ufunc: np.ufunc) -> Callable[..., Any]:

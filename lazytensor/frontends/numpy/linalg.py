@@ -42,7 +42,7 @@ def _signed(nodes: list[Node], signature: str | None) -> list[Node]:
 
 def _sure(results: Any, ok: Node, text: str) -> list[Node]:
     """Results that mean something only if every matrix was fine."""
-    flag = ops.guard(every(ok), error=LinAlgError, text=text)
+    flag = ops.guard(every(ok) if ok.type.ndim else ok, error=LinAlgError, text=text)
     return [ops.guarded(node, flag) for node in results]
 
 

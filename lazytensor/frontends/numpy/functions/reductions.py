@@ -232,7 +232,7 @@ def position(op: Op, real: Function) -> Function:
             axes = axes_of(operator.index(axis), ndim)
         if out is not None:
             delivery.check_writeable(out)
-        line = ops.reshape(node, shape=(node.type.size,)) if flat else node
+        line = ops.reshape(node, shape=(node.type.size,)) if flat and ndim != 1 else node
         place = 0 if flat else axes[0]
         if not line.type.shape[place]:
             real(np.zeros(0))  # raises
@@ -256,7 +256,7 @@ def running(op: Op) -> Function:
     def accumulate(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         node = operand(a)
         if axis is None:
-            node = ops.reshape(node, shape=(node.type.size,))
+            node = node if node.type.ndim == 1 else ops.reshape(node, shape=(node.type.size,))
             axis = 0
         place = normalize_axis_index(operator.index(axis), max(node.type.ndim, 1))
         if not node.type.ndim:
