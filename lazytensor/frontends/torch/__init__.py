@@ -9,6 +9,7 @@ from lazytensor.frontends.torch import (
     convolution,
     creation,
     device,
+    distances,
     drawing,
     elementwise,
     factorization,
@@ -23,6 +24,7 @@ from lazytensor.frontends.torch import (
     pooling,
     reductions,
     resampling,
+    sampling,
     scattering,
     scopes,
     sorting,
@@ -54,6 +56,8 @@ TABLES = (
     normalization,
     pooling,
     resampling,
+    sampling,
+    distances,
     foreach,
 )
 device.attach()

@@ -1,0 +1,236 @@
+"""Reading a grid of places out of images and volumes, and the gradients.
+
+Each axis has taps: where an element is read, what it weighs, and how that changes with the place.
+A sample is the sum over all combinations of taps, whose weights are multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import product
+from typing import Any, NamedTuple
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
+from lazytensor.core.node import Node
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, operand
+
+BILINEAR, NEAREST, BICUBIC = 0, 1, 2
+ZEROS, BORDER, REFLECTION = 0, 1, 2
+_CUBIC = -0.75
+
+
+class Tap(NamedTuple):
+    """Where an axis is read, with what weight, and the weight's slope."""
+
+    place: Node
+    weight: Node
+    slope: Node
+
+
+def _like(value: float, x: Node) -> Node:
+    return cast_to(value, x.type.dtype)
+
+
+def _clipped(x: Node, size: int) -> tuple[Node, Node]:
+    """A coordinate within the axis, and how it changes with the one outside."""
+    last = _like(size - 1, x)
+    free = ops.and_(ops.greater(x, _like(0, x)), ops.less(x, last))
+    return ops.clamp(_like(0, x), x, last), cast_to(free, x.type.dtype)
+
+
+def _reflected(x: Node, size: int, align: bool) -> tuple[Node, Node]:
+    low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
+    if high <= low:
+        zero = ops.multiply(x, _like(0, x))
+        return zero, zero
+    span = _like(high - low, x)
+    apart = ops.subtract(x, _like(low, x))
+    distance, turn = ops.abs(apart), ops.sign(apart)
+    flips = ops.floor(ops.divide(distance, span))
+    extra = ops.remainder(distance, span)
+    even = ops.equal(ops.remainder(flips, _like(2, x)), _like(0, x))
+    inside = ops.select(even, extra, ops.subtract(span, extra))
+    turn = ops.select(even, turn, ops.negate(turn))
+    made, free = _clipped(ops.add(inside, _like(low, x)), size)
+    return made, ops.multiply(turn, free)
+
+
+def _padded(x: Node, size: int, padding: int, align: bool) -> tuple[Node, Node]:
+    if padding == BORDER:
+        return _clipped(x, size)
+    if padding == REFLECTION:
+        return _reflected(x, size, align)
+    return x, _like(1, x)
+
+
+def _cubic(distance: Node) -> tuple[Node, Node]:
+    """The weight of an element at this distance, from -2 to 2, and its slope."""
+    size = ops.abs(distance)
+    a = _CUBIC
+    near, near_slope = (1, 0, -(a + 3), a + 2), (0, -2 * (a + 3), 3 * (a + 2))
+    far, far_slope = (-4 * a, 8 * a, -5 * a, a), (8 * a, -10 * a, 3 * a)
+    inner = ops.less(size, _like(1, size))
+    slope = ops.select(inner, _horner(size, near_slope), _horner(size, far_slope))
+    weight = ops.select(inner, _horner(size, near), _horner(size, far))
+    return weight, ops.multiply(slope, ops.sign(distance))
+
+
+def _horner(x: Node, coefficients: Sequence[float]) -> Node:
+    made = _like(coefficients[-1], x)
+    for c in reversed(coefficients[:-1]):
+        made = ops.add(ops.multiply(made, x), _like(c, x))
+    return made
+
+
+def _taps(
+    grid: Node, size: int, interpolation: int, padding: int, align: bool
+) -> tuple[list[Tap], Node]:
+    """The taps of an axis, and how its coordinate changes with the grid."""
+    one = ops.add(grid, _like(1, grid))
+    factor = (size - 1) / 2 if align else size / 2
+    at = ops.multiply(one, _like(factor, grid))
+    if not align:
+        at = ops.subtract(at, _like(0.5, grid))
+    rate = _like(factor, grid)
+    if interpolation == BICUBIC:
+        below = ops.floor(at)
+        share = ops.subtract(at, below)
+        taps = []
+        for i in (-1, 0, 1, 2):
+            weight, slope = _cubic(ops.subtract(share, _like(i, grid)))
+            place, _ = _padded(ops.add(below, _like(i, grid)), size, padding, align)
+            taps.append(Tap(place, weight, slope))
+        return taps, rate
+    at, free = _padded(at, size, padding, align)
+    zero = ops.multiply(at, _like(0, grid))
+    if interpolation == NEAREST:
+        return [Tap(ops.round_even(at), _like(1, grid), zero)], rate
+    below = ops.floor(at)
+    share = ops.subtract(at, below)
+    minus, plus = _like(-1, grid), _like(1, grid)
+    taps = [
+        Tap(below, ops.subtract(plus, share), minus),
+        Tap(ops.add(below, plus), share, plus),
+    ]
+    return taps, ops.multiply(rate, free)
+
+
+class _Plan:
+    """An input, and where the grid reads it."""
+
+    def __init__(self, x: Any, grid: Any, interpolation: int, padding: int, align: bool) -> None:
+        given, places = operand(x), operand(grid)
+        self.dtype = given.type.dtype
+        wide = F32 if self.dtype in (F16, BF16) else self.dtype
+        self.input, self.grid = cast_to(given, wide), cast_to(places, wide)
+        self.sizes = given.type.shape[2:]
+        n = self.n = len(self.sizes)
+        outer = self.grid.type.shape[:-1]
+        parts = [
+            ops.reshape(
+                ops.slice(
+                    self.grid, ops.starts((0,) * (n + 1) + (n - 1 - i,)),
+                    sizes=(*outer, 1), strides=(1,) * (n + 2),
+                ),
+                shape=outer,
+            )
+            for i in range(n)
+        ]  # fmt: skip
+        found = [
+            _taps(part, size, interpolation, padding, align)
+            for part, size in zip(parts, self.sizes, strict=True)
+        ]
+        self.taps = [taps for taps, _ in found]
+        self.rates = [rate for _, rate in found]
+        self.lines = ops.iota(dtype=S64, shape=outer, axis=0)
+        self.axes = (0, *range(2, n + 2))
+
+    def corners(self) -> Iterator[tuple[tuple[Tap, ...], list[Node], Node]]:
+        """For each combination of taps: these, the indices, and which of them are inside."""
+        for taps in product(*self.taps):
+            inside: Node = filled(self.lines.type.shape, True, BOOL)
+            places = [self.lines]
+            for tap, size in zip(taps, self.sizes, strict=True):
+                low, high = _like(0, tap.place), _like(size - 1, tap.place)
+                within = ops.and_(
+                    ops.greater_equal(tap.place, low), ops.less_equal(tap.place, high)
+                )
+                inside = ops.and_(inside, within)
+                safe = ops.select(within, tap.place, low)
+                places.append(cast_to(safe, S64))
+            yield taps, places, inside
+
+    def read(self, places: list[Node], inside: Node) -> Node:
+        """The channels at the indices, as a last axis; zeros outside."""
+        found = ops.gather(self.input, *places, axes=self.axes)
+        made: Node = ops.select(_column(inside), found, _like(0, found))
+        return made
+
+
+def _column(x: Node) -> Node:
+    made: Node = ops.reshape(x, shape=(*x.type.shape, 1))
+    return made
+
+
+def _product(factors: Sequence[Node]) -> Node:
+    return reduce(ops.multiply, factors)
+
+
+def _sample(x: Any, grid: Any, interpolation: int, padding: int, align: bool) -> Node:
+    plan = _Plan(x, grid, interpolation, padding, bool(align))
+    total: Any = None
+    for taps, places, inside in plan.corners():
+        weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
+        part = ops.multiply(plan.read(places, inside), _column(weight))
+        total = part if total is None else ops.add(total, part)
+    n = plan.n
+    made = ops.transpose(total, axes=(0, n + 1, *range(1, n + 1)))
+    return cast_to(made, plan.dtype)
+
+
+def _backward(
+    grad: Any, x: Any, grid: Any, interpolation: int, padding: int, align: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Node | None, Node | None]:  # fmt: skip
+    plan = _Plan(x, grid, interpolation, padding, bool(align))
+    n = plan.n
+    given = cast_to(operand(grad), plan.input.type.dtype)
+    given = ops.transpose(given, axes=(0, *range(2, n + 2), 1))
+    of_input = filled(plan.input.type.shape, 0, plan.input.type.dtype)
+    slopes: list[Any] = [_like(0, given)] * n
+    for taps, places, inside in plan.corners():
+        weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
+        if output_mask[0]:
+            updates = ops.multiply(given, _column(weight))
+            updates = ops.select(_column(inside), updates, _like(0, updates))
+            of_input = ops.scatter(of_input, updates, *places, axes=plan.axes, mode="add")
+        if output_mask[1] and interpolation != NEAREST:
+            seen = ops.multiply(plan.read(places, inside), given)
+            along = ops.reduce_sum(seen, axes=(n + 1,))
+            for i, tap in enumerate(taps):
+                others = [t.weight for j, t in enumerate(taps) if j != i]
+                slope = _product([along, tap.slope, *others])
+                slopes[i] = ops.add(slopes[i], slope)
+    shape = plan.lines.type.shape
+    changes = [ops.multiply(s, rate) for s, rate in zip(slopes, plan.rates, strict=True)]
+    columns = [_column(ops.broadcast(c, shape=shape)) for c in reversed(changes)]
+    of_grid = ops.concatenate(*columns, axis=n + 1)
+    made = cast_to(of_input, plan.dtype), cast_to(of_grid, operand(grid).type.dtype)
+    return (made[0] if output_mask[0] else None), (made[1] if output_mask[1] else None)
+
+
+ROWS: dict[str, Row] = {
+    "grid_sampler_2d": _sample,
+    "grid_sampler_3d": _sample,
+    "grid_sampler_2d_backward": _backward,
+    "grid_sampler_3d_backward": _backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
