@@ -7,6 +7,7 @@ from lazytensor.core.ops.bits import (
     bitcast,
     bitcast_step,
     count_leading_zeros,
+    frexp,
     ldexp,
     mulhi,
     next_after,

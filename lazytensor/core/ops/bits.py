@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import ml_dtypes
 import numpy as np
 
 from lazytensor.core.cell import WRITES, Step, view_step
@@ -14,8 +17,20 @@ from lazytensor.core.dtypes import (
     short_name,
 )
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import check_dtype, primitive
-from lazytensor.core.ops.elementwise import binary, flag, unary
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, primitive, scalar
+from lazytensor.core.ops.elementwise import (
+    abs,
+    binary,
+    flag,
+    is_finite,
+    less,
+    multiply,
+    not_equal,
+    select,
+    subtract,
+    unary,
+)
 from lazytensor.core.shapes import broadcast_shapes
 from lazytensor.core.types import TensorType, tensor_type
 
@@ -82,6 +97,30 @@ def reduce_precision(x: TensorType, *, exponent_bits: int, mantissa_bits: int) -
         given = f"{exponent_bits} and {mantissa_bits}"
         raise DTypeError(f"reduce_precision: needs an exponent bit or more, got {given} for {x}")
     return x
+
+
+@composite
+def frexp(x: Node) -> tuple[Node, Node]:
+    """The mantissa, of magnitude 0.5 up to 1, and the exponent of two, read off the bits.
+
+    x: floats. Result: type of x; its shape in integers of its width, 0 for what has no mantissa.
+    Raises: DTypeError. Source: C's frexp.
+    """
+    dtype = check_dtype("frexp", FLOATS, x.type)
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    integer, mantissa = np.dtype(f"int{8 * dtype.itemsize}"), int(info.nmant)
+    ones = (1 << (8 * dtype.itemsize - mantissa - 1)) - 1
+    tiny = less(abs(x), scalar(float(info.smallest_normal), dtype))
+    scaled_up = multiply(x, scalar(2.0 ** (mantissa + 1), dtype))
+    bits = bitcast(select(tiny, scaled_up, x), dtype=integer)
+    field = and_(shift_right(bits, scalar(mantissa, integer)), scalar(ones, integer))
+    half = scalar((ones // 2 - 1) << mantissa, integer)
+    kept = and_(bits, scalar(~(ones << mantissa), integer))
+    fraction = bitcast(or_(kept, half), dtype=dtype)
+    shift = select(tiny, scalar(mantissa + 1, integer), scalar(0, integer))
+    exponent = subtract(subtract(field, scalar(ones // 2 - 1, integer)), shift)
+    plain = and_(is_finite(x), not_equal(x, scalar(0.0, dtype)))
+    return select(plain, fraction, x), select(plain, exponent, scalar(0, integer))
 
 
 ldexp.elementwise = reduce_precision.elementwise = True

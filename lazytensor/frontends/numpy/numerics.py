@@ -187,24 +187,6 @@ def modf(x: Node) -> tuple[Node, Node]:
     return cast(Node, ops.copysign(fraction, x)), cast(Node, whole)
 
 
-def frexp(x: Node) -> tuple[Node, Node]:
-    """The mantissa, of magnitude 0.5 up to 1, and the exponent of two, read off the bits."""
-    width = 8 * x.type.dtype.itemsize
-    integer, mantissa = np.dtype(f"int{width}"), int(np.finfo(x.type.dtype).nmant)
-    ones = (1 << (width - mantissa - 1)) - 1
-    tiny = ops.less(ops.abs(x), scalar(float(np.finfo(x.type.dtype).tiny), x.type.dtype))
-    scaled_up = ops.multiply(x, scalar(2.0 ** (mantissa + 1), x.type.dtype))
-    bits = ops.bitcast(ops.select(tiny, scaled_up, x), dtype=integer)
-    field = ops.and_(ops.shift_right(bits, scalar(mantissa, integer)), scalar(ones, integer))
-    half = scalar((ones // 2 - 1) << mantissa, integer)
-    kept = ops.and_(bits, scalar(~(ones << mantissa), integer))
-    fraction = ops.bitcast(ops.or_(kept, half), dtype=x.type.dtype)
-    shift = ops.select(tiny, scalar(mantissa + 1, integer), scalar(0, integer))
-    exponent = ops.subtract(ops.subtract(field, scalar(ones // 2 - 1, integer)), shift)
-    plain = ops.and_(ops.is_finite(x), ops.not_equal(x, scalar(0.0, x.type.dtype)))
-    return ops.select(plain, fraction, x), ops.select(plain, exponent, scalar(0, integer))
-
-
 def ldexp(x: Node, exponent: Node) -> Node:
     """`x * 2**exponent`."""
     return cast(Node, ops.ldexp(x, exponent))

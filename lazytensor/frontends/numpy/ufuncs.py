@@ -111,7 +111,7 @@ ROWS: Final[dict[str, loops.Row]] = {
     "spacing": {"f": numerics.spacing},
     "heaviside": {"f": ops.heaviside},
     "modf": {"f": numerics.modf},
-    "frexp": {"f": numerics.frexp},
+    "frexp": {"f": ops.frexp},
     "ldexp": {"f": numerics.ldexp},
     "floor": {"biu": _same, "f": ops.floor},
     "ceil": {"biu": _same, "f": ops.ceil},

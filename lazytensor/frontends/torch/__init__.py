@@ -7,11 +7,13 @@ from lazytensor.frontends.torch import (
     compilation,
     contraction,
     convolution,
+    counting,
     creation,
     device,
     distances,
     drawing,
     elementwise,
+    embeddings,
     factorization,
     fallback,
     foreach,
@@ -58,6 +60,8 @@ TABLES = (
     resampling,
     sampling,
     distances,
+    embeddings,
+    counting,
     foreach,
 )
 device.attach()

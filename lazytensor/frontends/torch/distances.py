@@ -18,7 +18,7 @@ def _like(value: float, x: Node) -> Node:
     return cast_to(value, x.type.dtype)
 
 
-def _norm(apart: Node, p: float) -> Node:
+def p_norm(apart: Node, p: float) -> Node:
     """The p-norm over the last axis."""
     last, size = (apart.type.ndim - 1,), ops.abs(apart)
     made: Node
@@ -73,7 +73,7 @@ def _column(x: Node) -> Node:
 
 
 def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
-    return _norm(_apart(x, y), p)
+    return p_norm(_apart(x, y), p)
 
 
 def _cdist_backward(grad: Any, x: Any, y: Any, p: float, distance: Any) -> Node:
@@ -99,7 +99,7 @@ def _pdist(x: Any, p: float = 2.0) -> Node:
     given = operand(x)
     if given.type.shape[0] < 2:
         return filled((0,), 0, given.type.dtype)
-    return _norm(_between(given), p)
+    return p_norm(_between(given), p)
 
 
 def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Node:

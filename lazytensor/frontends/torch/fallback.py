@@ -25,7 +25,7 @@ library: Final = torch.library.Library("_", "IMPL")
 SILENT: Final = frozenset(
     [
         "aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero", "aten::nonzero",
-        "aten::masked_select", "aten::bincount", "aten::repeat_interleave", "aten::_unique",
+        "aten::masked_select", "aten::bincount", "aten::_unique",
         "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
         "aten::unique_dim_consecutive",
     ]

@@ -128,34 +128,6 @@ def _layer_norm_backward(
     return tuple(g if wanted else None for g, wanted in zip(made, output_mask, strict=True))
 
 
-def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
-    table = operand(weight)
-    made: Node = ops.gather(table, checked(operand(indices), table.type.shape[0]), axes=(0,))
-    return made
-
-
-def _embedding_backward(
-    grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Node:
-    given, places = operand(grad), cast_to(operand(indices), S64)
-    width = given.type.shape[-1]
-    count = places.type.size
-    places = ops.reshape(places, shape=(count,))
-    if padding_idx >= 0:  # an update whose index is out of range is dropped
-        hit = ops.equal(places, cast_to(padding_idx, S64))
-        places = ops.select(hit, cast_to(num_weights, S64), places)
-    updates = ops.reshape(given, shape=(count, width))
-    if scale_grad_by_freq:
-        ones = filled((count,), 1, given.type.dtype)
-        zeros = filled((num_weights,), 0, given.type.dtype)
-        often = ops.scatter(zeros, ones, places, axes=(0,), mode="add")
-        shares = ops.reshape(ops.gather(often, places, axes=(0,)), shape=(count, 1))
-        updates = ops.divide(updates, shares)
-    zeros = filled((num_weights, width), 0, given.type.dtype)
-    made: Node = ops.scatter(zeros, updates, places, axes=(0,), mode="add")
-    return made
-
-
 def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
     given = operand(x)
     shape = given.type.shape
@@ -275,8 +247,6 @@ ROWS: dict[str, Row] = {
     "tanh_backward": _tanh_backward,
     "native_layer_norm": _layer_norm,
     "native_layer_norm_backward": _layer_norm_backward,
-    "embedding": _embedding,
-    "embedding_dense_backward": _embedding_backward,
     "native_dropout": _dropout,
     "native_dropout_backward": _dropout_backward,
     "nll_loss_forward": _nll,

@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS
+from lazytensor.core.dtypes import FLOATS, S32
 from lazytensor.core.node import Node
+from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, floating, is_inexact, operand, promoted
+from lazytensor.frontends.torch.strides import axis_of
 
 
 def _heaviside(x: Any, values: Any) -> Node:
@@ -68,7 +70,30 @@ def _angle(x: Any) -> Node:
     return ops.select(ops.is_nan(given), given, made)
 
 
+def _logcumsumexp(x: Any, dim: int) -> Node:
+    """By doubling: each element meets those of twice as long a stretch before it every time."""
+    (given,) = floating(x)
+    axis, made = axis_of(dim, given.type.ndim), given
+    n = given.type.shape[axis] if given.type.ndim else 1
+    lowest = cast_to(-math.inf, given.type.dtype)
+    step = 1
+    while step < n:
+        none = (0,) * given.type.ndim
+        shift = tuple(step if i == axis else 0 for i in range(given.type.ndim))
+        before = ops.pad(part(made, axis, 0, n - step), lowest, low=shift, high=none, interior=none)
+        made = _logaddexp(made, before)
+        step *= 2
+    return made
+
+
+def _frexp(x: Any) -> tuple[Node, Node]:
+    mantissa, exponent = ops.frexp(operand(x))
+    return mantissa, cast_to(exponent, S32)
+
+
 ROWS: dict[str, Row] = {
+    "frexp.Tensor": _frexp,
+    "_logcumsumexp": _logcumsumexp,
     "xlogy.Tensor": _xlogy,
     "heaviside": _heaviside,
     "logaddexp": _logaddexp,

@@ -274,6 +274,7 @@ SAMPLES += [
     for t in in_order(FLOATS)
     for n, e in [([-3, 0, 2, 9], "i4"), ([-2000, -200, 200, 2**40], "i8"), ([0, 200], "u1")]
 ]
+SAMPLES += [Sample(ops.frexp, (numbers(t),)) for t in in_order(FLOATS)]
 SAMPLES += [
     Sample(ops.reduce_precision, (numbers(t),), {"exponent_bits": e, "mantissa_bits": m})
     for t in in_order(FLOATS)
@@ -339,6 +340,7 @@ REFUSALS = _refusals()
 REFUSALS += [
     Refusal(ops.exp, (np.int32(1),), DTypeError),
     Refusal(ops.ldexp, (np.float32(1), np.float32(1)), DTypeError),
+    Refusal(ops.frexp, (np.arange(3),), DTypeError),
     Refusal(ops.ldexp, (np.ones(2), np.ones(3, np.int32)), ShapeError),
     Refusal(ops.select, (np.int32(1), np.float32(1), np.float32(1)), DTypeError),
     Refusal(ops.select, (np.True_, np.float32(1), np.float64(1)), DTypeError),

@@ -1,0 +1,200 @@
+"""Rows of tables, one by one and in bags; the gradients; rows kept below a norm."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.node import Node
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.distances import p_norm
+from lazytensor.frontends.torch.joining import checked
+from lazytensor.frontends.torch.kernels import Row, register, rows, write
+from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.sorting import search
+
+SUM, MEAN, MAX = 0, 1, 2
+
+
+def _like(value: float, x: Node) -> Node:
+    return cast_to(value, x.type.dtype)
+
+
+def _column(x: Node) -> Node:
+    made: Node = ops.reshape(x, shape=(*x.type.shape, 1))
+    return made
+
+
+def _line(x: Any) -> Node:
+    given = operand(x)
+    return cast_to(ops.reshape(given, shape=(given.type.size,)), S64)
+
+
+def _added(count: int, updates: Node, places: Node) -> Node:
+    zeros = filled((count, *updates.type.shape[1:]), 0, updates.type.dtype)
+    made: Node = ops.scatter(zeros, updates, places, axes=(0,), mode="add")
+    return made
+
+
+def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
+    table = operand(weight)
+    made: Node = ops.gather(table, checked(operand(indices), table.type.shape[0]), axes=(0,))
+    return made
+
+
+def _dense(updates: Node, places: Node, count: int, padding_idx: int, by_frequency: bool) -> Node:
+    """The gradient of a table of `count` rows from those of the rows that were read."""
+    if padding_idx >= 0:  # an update whose index is out of range is dropped
+        hit = ops.equal(places, cast_to(padding_idx, S64))
+        places = ops.select(hit, cast_to(count, S64), places)
+    if by_frequency:
+        ones = filled(places.type.shape, 1, updates.type.dtype)
+        often = ops.gather(_added(count, ones, places), places, axes=(0,))
+        updates = ops.divide(updates, _column(often))
+    return _added(count, updates, places)
+
+
+def _embedding_backward(
+    grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Node:
+    given, places = operand(grad), _line(indices)
+    updates = ops.reshape(given, shape=(places.type.size, given.type.shape[-1]))
+    return _dense(updates, places, num_weights, padding_idx, scale_grad_by_freq)
+
+
+class _Bags(NamedTuple):
+    """How many bags there are, the bag of each index, and which indices count."""
+
+    many: int
+    of: Node
+    counted: Node
+
+
+def _bags(places: Node, offsets: Any, last: bool, padding_idx: int) -> _Bags:
+    starts = _line(offsets)
+    count = starts.type.size - int(last)
+    at = ops.iota(dtype=S64, shape=places.type.shape, axis=0)
+    bags = ops.subtract(search(starts, at, True), cast_to(1, S64))
+    if padding_idx < 0:
+        counted = filled(places.type.shape, True, BOOL)
+    else:
+        counted = ops.not_equal(places, cast_to(padding_idx, S64))
+    return _Bags(count, bags, counted)
+
+
+def _bag(
+    weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = SUM,
+    sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Node, Node, Node, Node]:  # fmt: skip
+    table, places = operand(weight), checked(_line(indices), operand(weight).type.shape[0])
+    bags = _bags(places, offsets, include_last_offset, padding_idx)
+    size = _added(bags.many, cast_to(bags.counted, S64), bags.of)
+    read = ops.gather(table, places, axes=(0,))
+    shape = (bags.many, table.type.shape[1])
+    if mode == MAX:
+        made, best = _largest(read, places, bags, shape)
+        return made, bags.of, size, best
+    if per_sample_weights is not None:
+        read = ops.multiply(read, _column(operand(per_sample_weights)))
+    read = ops.select(_column(bags.counted), read, _like(0, read))
+    made = _added(bags.many, read, bags.of)
+    if mode == MEAN:
+        divisor = ops.maximum(size, cast_to(1, S64))
+        made = ops.divide(made, cast_to(_column(divisor), made.type.dtype))
+    return made, bags.of, size, filled(shape, 0, S64)
+
+
+def _largest(read: Node, places: Node, bags: _Bags, shape: tuple[int, ...]) -> tuple[Node, Node]:
+    """Of each bag and column the largest element, and the row of the table that it is from."""
+    lowest = _like(float("-inf"), read)
+    given = ops.select(_column(bags.counted), read, lowest)
+    least = filled(shape, float("-inf"), read.type.dtype)
+    made = ops.scatter(least, given, bags.of, axes=(0,), mode="max")
+    hit = ops.equal(given, ops.gather(made, bags.of, axes=(0,)))
+    n = places.type.size
+    at = ops.iota(dtype=S64, shape=read.type.shape, axis=0)
+    first = ops.scatter(
+        filled(shape, n, S64), ops.select(hit, at, cast_to(n, S64)), bags.of, axes=(0,), mode="min"
+    )
+    best = ops.gather(places, first, axes=(0,)) if n else filled(shape, 0, S64)
+    empty = ops.equal(made, lowest)
+    return ops.select(empty, _like(0, made), made), best
+
+
+def _bag_backward(
+    grad: Any, indices: Any, offset2bag: Any, bag_size: Any, maximum_indices: Any,
+    num_weights: int, scale_grad_by_freq: bool, mode: int, per_sample_weights: Any,
+    padding_idx: int = -1,
+) -> Node:  # fmt: skip
+    given, places, bags = operand(grad), _line(indices), operand(offset2bag)
+    if mode == MAX:
+        best = operand(maximum_indices)
+        columns = ops.iota(dtype=S64, shape=best.type.shape, axis=1)
+        there = ops.greater(_column(operand(bag_size)), cast_to(0, S64))
+        updates = ops.select(there, given, _like(0, given))
+        zeros = filled((num_weights, given.type.shape[1]), 0, given.type.dtype)
+        made: Node = ops.scatter(zeros, updates, best, columns, axes=(0, 1), mode="add")
+        return made
+    if mode == MEAN:
+        divisor = ops.maximum(operand(bag_size), cast_to(1, S64))
+        given = ops.divide(given, cast_to(_column(divisor), given.type.dtype))
+    updates = ops.gather(given, bags, axes=(0,))
+    if per_sample_weights is not None:
+        updates = ops.multiply(updates, _column(operand(per_sample_weights)))
+    return _dense(updates, places, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def _whole_bag_backward(
+    grad: Any, indices: Any, offsets: Any, offset2bag: Any, bag_size: Any, maximum_indices: Any,
+    num_weights: int, scale_grad_by_freq: bool, mode: int, sparse: bool, per_sample_weights: Any,
+    padding_idx: int = -1,
+) -> Node:  # fmt: skip
+    return _bag_backward(
+        grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq,
+        mode, per_sample_weights, padding_idx,
+    )  # fmt: skip
+
+
+def _sample_weights_backward(
+    grad: Any, weight: Any, indices: Any, offsets: Any, offset2bag: Any, mode: int,
+    padding_idx: int = -1,
+) -> Node:  # fmt: skip
+    places = _line(indices)
+    given = ops.gather(operand(grad), operand(offset2bag), axes=(0,))
+    read = ops.gather(operand(weight), places, axes=(0,))
+    made = ops.reduce_sum(ops.multiply(given, read), axes=(1,))
+    if padding_idx >= 0:
+        hit = ops.equal(places, cast_to(padding_idx, S64))
+        made = ops.select(hit, _like(0, made), made)
+    return made
+
+
+def _renorm(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    """Scale the rows that are named so that their norm is `max_norm` at the most."""
+    table, places = operand(self), _line(indices)
+    named = _added(table.type.shape[0], filled(places.type.shape, 1, S64), places)
+    norm = p_norm(table, norm_type)
+    above = ops.and_(ops.greater(norm, _like(max_norm, norm)), ops.greater(named, cast_to(0, S64)))
+    scale = ops.divide(_like(max_norm, norm), ops.add(norm, _like(1e-7, norm)))
+    factor = ops.select(above, scale, _like(1, norm))
+    write(self, ops.multiply(table, _column(factor)))
+    return self
+
+
+ROWS: dict[str, Row] = {
+    "embedding": _embedding,
+    "embedding_dense_backward": _embedding_backward,
+    "_embedding_bag": _bag,
+    "_embedding_bag_forward_only": _bag,
+    "_embedding_bag_backward": _whole_bag_backward,
+    "_embedding_bag_dense_backward": _bag_backward,
+    "_embedding_bag_per_sample_weights_backward": _sample_weights_backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
+    register("embedding_renorm_", _renorm)
