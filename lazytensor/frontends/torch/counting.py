@@ -1,4 +1,4 @@
-"""Histograms, repeated indices, and draws from given weights."""
+"""Histograms and repeated indices."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F16, F32, S64
+from lazytensor.core.dtypes import F32, S64
 from lazytensor.core.node import Node
-from lazytensor.frontends.torch import randomness
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, functional, register, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
-from lazytensor.frontends.torch.sorting import ordered, search, whole
+from lazytensor.frontends.torch.sorting import search, whole
 
 
 def _line(x: Node) -> Node:
@@ -92,7 +91,8 @@ def _histogram_counted(
     x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> tuple[Node, Node]:
     values = _line(operand(x))
-    low, high = _bounds(values, *(range or (0, 0)), 0.5)
+    first, last = range or (0, 0)
+    low, high = _bounds(values, first, last, 0.5)
     places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
     share = ops.divide(cast_to(places, values.type.dtype), _like(bins, values))
     edges = ops.add(low, ops.multiply(ops.subtract(high, low), share))
@@ -114,36 +114,10 @@ def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     return functional(lambda _: made)(repeats)
 
 
-def _multinomial(
-    x: Any, num_samples: int, replacement: bool = False, *, generator: Any = None
-) -> Node:
-    given = operand(x)
-    shape, n = given.type.shape, given.type.shape[-1]
-    if not replacement and num_samples > n:
-        raise RuntimeError(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
-        )
-    last = given.type.ndim - 1
-    wide = cast_to(given, F32) if given.type.dtype.itemsize == F16.itemsize else given
-    if replacement:
-        ends = ops.cumsum(wide, axis=last)
-        most = part(ends, last, n - 1, 1)
-        draws = randomness.uniform((*shape[:-1], num_samples), wide.type.dtype)
-        found = search(ends, ops.multiply(cast_to(draws, wide.type.dtype), most), True)
-        made: Node = ops.minimum(found, whole(n - 1))
-        return made
-    # The first of independent exponential clocks to ring, and the next ones.
-    draws = cast_to(randomness.uniform(shape, wide.type.dtype), wide.type.dtype)
-    clocks = ops.negate(ops.log1p(ops.negate(draws)))
-    _, places = ordered(ops.divide(wide, clocks), last, True)
-    return part(places, last, 0, num_samples)
-
-
 ROWS: dict[str, Row] = {
     "histc": _histc,
     "histogram.bins_tensor": _histogram,
     "histogram.bin_ct": _histogram_counted,
-    "multinomial": _multinomial,
 }
 
 

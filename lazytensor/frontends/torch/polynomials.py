@@ -96,4 +96,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows(ROWS, keeps=True)

@@ -92,7 +92,6 @@ def _frexp(x: Any) -> tuple[Node, Node]:
 
 
 ROWS: dict[str, Row] = {
-    "frexp.Tensor": _frexp,
     "_logcumsumexp": _logcumsumexp,
     "xlogy.Tensor": _xlogy,
     "heaviside": _heaviside,
@@ -106,4 +105,5 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows(ROWS, keeps=True)
+    rows({"frexp.Tensor": _frexp})
