@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lazytensor.frontends.torch import (
+    autocast,
     bessel,
     compilation,
     contraction,
@@ -67,6 +68,7 @@ TABLES = (
 device.attach()
 storages.attach()
 fallback.attach()
+autocast.attach()
 modules.attach()
 scopes.attach()
 steps.attach()
