@@ -213,7 +213,7 @@ class TracedCell:
     """A variable's value while a body is traced over parameters."""
 
     __slots__ = ("first", "node")
-    native = None
+    native = -1
 
     def __init__(self, node: Node) -> None:
         self.node = self.first = node

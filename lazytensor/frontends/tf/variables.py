@@ -34,14 +34,18 @@ _Variable: Final[Any] = resource_variable_ops.BaseResourceVariable
 
 
 class VariableCell(Cell):
-    """The cell of a variable. `native` is the node whose value TF's own variable has."""
+    """The cell of a variable.
+
+    `native` is the serial number of the node whose value TF's own variable has: holding the node
+    would keep its memory from being used for the new value.
+    """
 
     __slots__ = ("handle", "native")
 
     def __init__(self, handle: Any, node: Node, native: Node | None) -> None:
         super().__init__(node)
         self.handle = ref(handle)
-        self.native = native
+        self.native = -1 if native is None else native.serial
 
 
 _cells: Final[dict[int, ref[VariableCell]]] = {}
@@ -122,7 +126,7 @@ def give_back(handle: Any) -> None:
         from lazytensor.frontends.tf.tensor import ValueNeeded
 
         raise ValueNeeded
-    if found.node is not found.native:
+    if found.node.serial != found.native:
         from tensorflow.python.eager import context
 
         tensor = of_array(value(found.node))
