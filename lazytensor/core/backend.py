@@ -88,6 +88,9 @@ class Backend(Protocol):
 @cache
 def backend() -> Backend:
     """The backend, imported now if it was not."""
+    from lazytensor.core import allocator
+
+    allocator.keep_freed_memory()  # before there are threads
     # In a thread of its own: a Ctrl-C would leave jax half imported, and unusable from then on.
     thread = Thread(target=_import, daemon=True)
     thread.start()

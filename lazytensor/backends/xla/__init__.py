@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from lazytensor.backends.xla import allocator, client
+from lazytensor.backends.xla import client
 from lazytensor.backends.xla.client import allocated, copy, host_view, to_device, to_host
 from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.emit import module_of
@@ -30,8 +30,6 @@ __all__ = [
     "to_host",
     "wait",
 ]
-
-allocator.keep_freed_memory()
 
 
 def compile(

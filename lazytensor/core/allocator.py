@@ -1,0 +1,37 @@
+"""The C library's allocator, told to keep what is freed.
+
+XLA:CPU takes its buffers from malloc: each result, and all that a program needs meanwhile as one
+block. By default glibc gives blocks of this size back to the kernel when they are freed, and the
+next run pays a page fault for every 4 KiB: a Jacobi step without donation takes 6.9 ms and 1,060
+faults instead of 2.3 ms and none, a BERT training step 202 ms and 34,000 instead of 175.
+
+Blocks of more than 32 MiB are kept only by the main arena, and only where malloc may map no memory
+for single blocks; and XLA's threads allocate. So there must be one arena, which is decided before
+these threads are made. The price: a large block that is freed between two that are not stays
+with the process, for what it allocates next.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Final
+
+M_TRIM_THRESHOLD: Final = -1
+M_TOP_PAD: Final = -2
+M_MMAP_MAX: Final = -4
+M_ARENA_MAX: Final = -8
+KEPT: Final = 1024**3
+STEP: Final = 64 * 1024**2
+
+
+def keep_freed_memory() -> None:
+    """Let malloc keep up to 1 GiB of freed memory; LAZYTENSOR_MALLOC=0 leaves it as it is."""
+    if os.environ.get("LAZYTENSOR_MALLOC", "1") == "0":
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc and musl have it, macOS has not
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, 1)
+        mallopt(M_MMAP_MAX, 0)
+        mallopt(M_TRIM_THRESHOLD, KEPT)
+        mallopt(M_TOP_PAD, STEP)
