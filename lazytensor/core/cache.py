@@ -33,33 +33,32 @@ PATIENCE: Final = 3
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
 TRIALS: Final = 5
-"""Runs of each tier that are compared, by their medians; one compiled run more goes before."""
-AGAIN: Final = 100
-"""Interpreted runs after which a compiled one is timed again: the machine may have been busy."""
-MARGIN: Final = 0.95
+"""Runs of each tier that are compared, by their medians."""
+WARMING: Final = 3
+"""Compiled runs before those: fresh from the compiler, memory and threads are still to come."""
+AGAIN: Final = 20
+"""Interpreted runs after which XLA is tried again, as the machine may have been busy; then 4 times
+as many, and so on."""
+MARGIN: Final = 0.9
 """What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
 
 
 class Trial:
     """Which tier runs a program faster: the last seconds of each, results waited for."""
 
-    __slots__ = ("_compiled", "_interpreted", "_interprets", "_left", "_since")
+    __slots__ = ("_again", "_compiled", "_interpreted", "_interprets", "_left", "_runs")
 
     def __init__(self) -> None:
         self._interpreted: deque[float] = deque(maxlen=TRIALS)
         self._compiled: deque[float] = deque(maxlen=TRIALS)
-        self._left = TRIALS + 1
-        self._since = 0
+        self._left = WARMING + TRIALS
+        self._again = AGAIN
+        self._runs = 0
         self._interprets = False
 
     def interprets(self) -> bool:
         """Whether the interpreter has been found to be the faster one, and has the next run."""
-        if not self._interprets:
-            return False
-        self._since += 1
-        if self._since == AGAIN:
-            self._since, self._left = 0, 1
-        return not self._left
+        return self._interprets and not self._left
 
     def is_open(self) -> bool:
         """Whether the next compiled run is to be timed."""
@@ -68,13 +67,18 @@ class Trial:
     def interpreted(self, seconds: float) -> None:
         """Take note of how long an interpreted run took."""
         self._interpreted.append(seconds)
+        self._runs += 1
+        if self._runs == self._again and self.interprets():
+            self._runs, self._again = 0, 4 * self._again
+            self._left = WARMING + TRIALS
 
     def compiled(self, seconds: float) -> None:
         """Take note of how long a compiled run took."""
-        if self._left <= TRIALS:  # the first one brings the program into memory
+        if self._left <= TRIALS:
             self._compiled.append(seconds)
         self._left -= 1
         if not self._left:
+            self._runs = 0
             self._interprets = _median(self._interpreted) < MARGIN * _median(self._compiled)
 
 
