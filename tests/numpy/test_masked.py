@@ -35,3 +35,12 @@ def test_a_mask_over_the_first_axes_counts_rows() -> None:
     given = np.array(x)[np.array(mask)]
     numpy.testing.assert_allclose(numpy.asarray(given.sum(axis=0)), x[mask].sum(axis=0))
     numpy.testing.assert_allclose(float(given.mean()), x[mask].mean())
+
+
+def test_a_masked_update_of_a_large_array_is_no_cut() -> None:
+    values = numpy.linspace(0.0, 1.0, 100_000)
+    x = np.array(values)
+    metrics.reset()
+    x[x > 0.5] = x[x > 0.5] ** 2 + 1.0
+    assert metrics.snapshot()["cuts"] == 0
+    numpy.testing.assert_allclose(x, numpy.where(values > 0.5, values**2 + 1.0, values))

@@ -21,6 +21,7 @@ from lazytensor.core.node import Node, nodes_made
 from lazytensor.core.op import SLOT, leaf
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray
+from lazytensor.frontends.numpy.masked import Masked
 
 SECONDS_PER_OPERATION: Final = 3e-5
 """What recording and running a small operation takes, its share in copies of the array apart."""
@@ -69,6 +70,8 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     if issubclass(type(value), Lazy):
         if cell.__class__ is not Lent and (cell.__class__ is not Cell or x._shadow is not None):
             return False
+        if type(value) is Masked and value.made is None:
+            return False  # to ask how large it is would be a cut
         value = _known(value, cell)
         if value is None:
             return False
