@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from lazytensor.core.change import AGAIN, FIRST, Change
 from lazytensor.core.events import Event, Fallback, changes
 from lazytensor.core.place import Place, line_of
+from lazytensor.core.settings import settings
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked
 from lazytensor.inspection.finding import Finding
@@ -119,7 +120,8 @@ class Explanation:
 
     def __str__(self) -> str:
         if not self.lines:
-            return "nothing was cut yet"
+            small = f"; arrays of fewer than {settings.small} elements are not lazy"
+            return f"nothing was cut yet{small if settings.small else ''}"
         return "\n".join(self._text())
 
     __repr__ = __str__
@@ -191,6 +193,8 @@ def _hot_spots(lines: list[Line]) -> Iterator[str]:
         if line.is_hot:
             kinds = ", ".join(f"{n} × {kind}" for kind, n in line.changes.most_common())
             yield f"  {where(line.source)}: {len(line.new)} programs: {kinds}"
+            last = next(new for new in reversed(line.new) if new.change.kind in line.changes)
+            yield f"           the last: {last.change.text}{_at(last.change.place)}"
 
 
 def _fallbacks(lines: list[Line]) -> Iterator[str]:

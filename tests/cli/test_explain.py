@@ -210,3 +210,40 @@ def test_every_cause_is_named_at_its_line(script: str, project: Write, lazytenso
     # What is not one of the seeded causes is the first program of its kind, and said to be.
     marked = {number for _, number in wanted}
     assert {kind for kind, number in named if number not in marked} <= {"first", "item"}
+
+
+ENDINGS = {
+    "an error": ("1 / 0", 1),
+    "an exit": ("raise SystemExit(3)", 3),
+    "an interrupt": ("raise KeyboardInterrupt", -2),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_script_ends_as_it_would_and_the_explanation_follows(
+    ending: str, project: Write, lazytensor: Run
+) -> None:
+    last, status = ENDINGS[ending]
+    text = f"import numpy as np\nprint(np.ones(3).sum() + 1)\n{last}\n"
+    folder = project({"s.py": text})
+    run, done = (lazytensor(word, "s.py", cwd=folder) for word in ("run", "explain"))
+    assert (done.returncode, done.stderr) == (status, run.stderr)
+    assert done.stdout.startswith("4.0\nlazytensor explain: 1 program run, 1 interpreted\n")
+    assert "1 × s.py:2: printed: `print`" in done.stdout
+
+
+def test_modules_and_arguments(project: Write, lazytensor: Run) -> None:
+    files = {
+        "tool/__init__.py": "",
+        "tool/main.py": "import sys\nimport lazytensor, numpy\nprint(sys.argv[1:], numpy.__name__)",
+    }
+    done = lazytensor("explain", "-m", "tool.main", "--json", "x", cwd=project(files))
+    assert done.stdout == "['--json', 'x'] numpy\nlazytensor explain: nothing was cut yet\n"
+
+
+def test_small_arrays_are_told_of(project: Write, lazytensor: Run) -> None:
+    folder = project({"s.py": "import numpy as np\nprint(np.ones(3).sum())\n"})
+    done = lazytensor("explain", "s.py", cwd=folder, LAZYTENSOR_SMALL="16")
+    assert done.stdout.endswith(
+        "nothing was cut yet; arrays of fewer than 16 elements are not lazy\n"
+    )
