@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import runtime
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.core.cell import Cell, View
+from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_view
+from lazytensor.frontends.numpy.shadow import ADDRESS, c_strides, make
 
 _CPU: Final = (1, 0)
 """DLPack's type and number of the device."""
@@ -37,3 +39,16 @@ def to_dlpack(
 def dlpack_device(x: Lazy) -> tuple[int, int]:
     """`__dlpack_device__`: where what `__dlpack__` gives is."""
     return _CPU
+
+
+def sharing(ref: Cell | View, strides: tuple[int, ...]) -> ndarray:
+    """An array that shows what `ref` shows: what is written to one is seen in the other.
+
+    For another frontend's array; `strides` are its, in bytes.
+    """
+    owner: ndarray = new(ndarray)
+    owner.ref, owner._shadow, owner._base = ref.cell, None, None
+    type = ref.type
+    if ref is ref.cell and strides == c_strides(type):
+        return owner
+    return wrap_view(ref, make(ADDRESS, type.dtype, type.shape, strides, True), owner)

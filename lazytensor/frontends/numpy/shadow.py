@@ -15,7 +15,7 @@ from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar
 
 _MEMORY: Final = np.empty(64, np.uint8)
-_ADDRESS: Final = int(_MEMORY.ctypes.data) + (-int(_MEMORY.ctypes.data)) % 16
+ADDRESS: Final = int(_MEMORY.ctypes.data) + (-int(_MEMORY.ctypes.data)) % 16
 _shared: Final[dict[TensorType, np.ndarray]] = {}
 _SHARED_BOUND: Final = 10_000
 
@@ -51,7 +51,7 @@ def shadow_of_type(type: TensorType) -> np.ndarray:
     if found is None:
         if len(_shared) > _SHARED_BOUND:
             _shared.clear()
-        found = _shared[type] = make(_ADDRESS, type.dtype, type.shape, c_strides(type), True)
+        found = _shared[type] = make(ADDRESS, type.dtype, type.shape, c_strides(type), True)
     return found
 
 

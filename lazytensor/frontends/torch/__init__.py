@@ -30,6 +30,7 @@ from lazytensor.frontends.torch import (
     sampling,
     scattering,
     scopes,
+    sharing,
     sorting,
     special,
     spectral,
@@ -67,6 +68,7 @@ TABLES = (
 )
 device.attach()
 storages.attach()
+sharing.attach()
 fallback.attach()
 autocast.attach()
 modules.attach()

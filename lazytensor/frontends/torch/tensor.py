@@ -70,7 +70,7 @@ class Storage:
 
     __slots__ = ("cell", "lies", "views")
 
-    def __init__(self, cell: Cell, lies: Ints) -> None:
+    def __init__(self, cell: Cell | View, lies: Ints) -> None:
         self.cell = cell
         self.lies = lies
         self.views: dict[Any, Cell | View] = {}
