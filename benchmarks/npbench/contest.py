@@ -16,8 +16,8 @@ from lazytensor.core import runtime
 from lazytensor.frontends.numpy.array import Lazy
 
 COUNTED = ("nodes", "compiles", "cuts", "interpreted", "fallbacks")
+WARMUP = 2.0  # seconds of calls without a compile: tiers are chosen by what programs have cost
 LONG_WARMUP = 30.0  # seconds after which a kernel that still compiles is measured as it is
-MOST_WARMUPS = 12
 MOST_ROUNDS = 25
 
 
@@ -80,14 +80,16 @@ def measure(kernel: Kernel, preset: str, seconds: float) -> Figures:
 
 
 def _warm_up(ours: Contestant) -> None:
-    """Call until a whole call neither compiled nor interpreted anything, if that comes."""
-    end = time.perf_counter() + LONG_WARMUP
-    for _ in range(MOST_WARMUPS):
-        before = lazytensor.metrics.snapshot()
+    """Call until nothing has been compiled for a while, and at least twice."""
+    start = quiet = time.perf_counter()
+    compiles = -1.0
+    while True:
         ours()
-        after = lazytensor.metrics.snapshot()
-        changed = any(after[name] > before[name] for name in ("compiles", "interpreted"))
-        if not changed or time.perf_counter() > end:
+        before, compiles = compiles, lazytensor.metrics.snapshot()["compiles"]
+        now = time.perf_counter()
+        if compiles != before:
+            quiet = now
+        elif now - quiet > WARMUP or now - start > LONG_WARMUP:
             return
 
 

@@ -142,8 +142,8 @@ class Entry:
             return settings.tier == "compile"
         program = self.program
         price = COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
-        if not is_loaded():
-            price += IMPORT_SECONDS
+        if not is_loaded():  # whatever is interpreted would have been worth that
+            price += max(0.0, IMPORT_SECONDS - cache.spent)
         return self.debt * (1 + self.runs / EAGER_AFTER) > price
 
 
@@ -154,6 +154,8 @@ class Cache:
         self._entries: OrderedDict[Program, Entry] = OrderedDict()
         self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
         self._lock = threading.Lock()
+        self.spent = 0.0
+        """Seconds spent interpreting, whatever program."""
         self.alone: dict[tuple[Any, ...], tuple[Entry, Any, dict[str, Any]]] = {}
         """By signature: what the interpreter runs best, with its reference and attributes."""
 
@@ -198,6 +200,7 @@ class Cache:
     def clear(self) -> None:
         """Forget every program."""
         with self._lock:
+            self.spent = 0.0
             self._entries.clear()
             self._by_instructions.clear()
             self.alone.clear()

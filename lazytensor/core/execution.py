@@ -182,7 +182,9 @@ def _interpret(run: Run) -> None:
         values = [_in_rows(x) for x in interpret(program, leaves, run.found.slots)]
         entry.trial.interpreted(metrics.spent("interpreting", start))
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
-        entry.spent += time.thread_time() - worked
+        worked = time.thread_time() - worked
+        entry.spent += worked
+        cache.spent += worked
         entry.runs += 1
         metrics.count("interpreted")
         failed = _settle(run, program.outputs, values)

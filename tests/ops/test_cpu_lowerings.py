@@ -48,3 +48,15 @@ def test_only_large_sorts_of_short_lines_leave_the_program(rows: int, programs: 
     found = fetch(node)
     assert metrics.snapshot()["compiles"] == before + programs
     assert np.all(np.diff(found) >= 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_matrix_may_be_computed_within_its_product_with_a_vector(dtype: type, side: int) -> None:
+    rng = np.random.default_rng(2)
+    x, v = rng.uniform(0.5, 1.5, (1100, 1000)).astype(dtype), rng.random(1000).astype(dtype)
+    scaled = ops.multiply(ops.leaf(x), ops.scalar(3.0, np.dtype(dtype)))
+    operands = (scaled, ops.leaf(v)) if side == 0 else (ops.leaf(v), scaled)
+    product = ops.dot_general(*operands, contract=((1,), (0,)) if side == 0 else ((0,), (1,)))
+    bound = 100 * np.finfo(dtype).eps
+    np.testing.assert_allclose(fetch(product), (3.0 * x.astype(complex)) @ v, rtol=bound)

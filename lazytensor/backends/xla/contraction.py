@@ -23,6 +23,7 @@ from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.host import ALONE
 from lazytensor.backends.xla.movement import static_slice
+from lazytensor.backends.xla.reduction import reduced
 from lazytensor.core import ops
 from lazytensor.core.dtypes import COMPLEX, F32, F64, INTS, S32, S64, real_of
 from lazytensor.core.ops.contraction import Axes, AxesPair, sum_dtype
@@ -36,6 +37,10 @@ MANY: Final = 2**20
 """So many products are worth splitting 64-bit integers and complex numbers for."""
 NARROW: Final = 16
 """A matrix of fewer rows is all reading: splitting it costs more than it gains."""
+FUSED: Final = frozenset(
+    f"stablehlo.{name}" for name in ("add", "subtract", "multiply", "divide", "negate", "select")
+)
+"""Operations that cost nothing in a loop that reads their operands."""
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
 MANY_FLOPS: Final = 2**23
 """So many products of matrices of dtypes that BLAS knows are the host's."""
@@ -75,6 +80,10 @@ def _dot_general(
         return _product(e, type, x, y, dot)
     if 1 <= inner <= FEW:
         return _sum_of_products(e, type, x, y, dot, inner)
+    if type.dtype in BLAS and not dot.batch[0]:
+        for matrix, vector, side in ((x, y, 0), (y, x, 1)):
+            if _is_line_by_line(matrix, vector, dot, side):
+                return _sums_of_lines(e, type, matrix, vector, dot.contract[side])
     if type.dtype in INTS and type.dtype.itemsize <= 4:
         narrow = _product(e, type.with_dtype(S32), e.convert(x, S32), e.convert(y, S32), dot)
         return e.convert(narrow, type.dtype)
@@ -85,6 +94,32 @@ def _dot_general(
     if type.dtype in COMPLEX and type.size * inner >= MANY and _is_matrix(x, y, dot):
         return _sum_of_parts(e, type, x, y, dot)
     return _product(e, type, x, y, dot)
+
+
+def _is_line_by_line(matrix: Value, vector: Value, dot: Dot, side: int) -> bool:
+    """Whether a matrix just computed by elements is multiplied by a vector along its lines.
+
+    Then the product and its sums are one loop with what computes the matrix, which is never stored.
+    """
+    order = dot.contract[side]
+    whole = tuple(range(vector.type.ndim))
+    lines = tuple(range(matrix.type.ndim - len(order), matrix.type.ndim))
+    return (
+        order == lines
+        and dot.contract[1 - side] == whole
+        and matrix.type.size >= MANY
+        and matrix.type.dtype == vector.type.dtype
+        and not matrix.stored
+        and matrix.turned is None
+        and isinstance(matrix.ir.owner, ir.OpView | ir.Operation)
+        and matrix.ir.owner.name in FUSED
+    )
+
+
+def _sums_of_lines(e: Emitter, type: TensorType, matrix: Value, vector: Value, axes: Axes) -> Value:
+    spread = e.place(vector, matrix.type.shape, axes)
+    terms = e.op("multiply", matrix.type, matrix, spread)
+    return e.reshape(e.convert(reduced(e, terms, axes, "sum"), type.dtype), type.shape)
 
 
 def _is_matrix(x: Value, y: Value, dot: Dot) -> bool:
