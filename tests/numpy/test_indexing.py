@@ -285,3 +285,18 @@ def test_index_data_out_of_range_raises_at_the_cut_and_changes_nothing() -> None
         lazytensor.sync()
     numpy.testing.assert_array_equal(x, [0, 1, 2, 3])
     assert float((x + 1).sum()) == 10
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "c16"])
+def test_rows_and_columns_that_move_are_cut_out_of_large_arrays(
+    monkeypatch: pytest.MonkeyPatch, dtype: str
+) -> None:
+    """From the second round on their places are data: the compiled program takes its own way."""
+    monkeypatch.setattr(settings, "tier", "compile")
+    expected = (numpy.random.default_rng(4).random((80, 90)) * 9).astype(dtype)
+    given = lnp.array(expected)
+    for i in range(5):
+        for a in (expected, given):
+            a[:] = a[:, i : i + 1] + a * a[40 - 2 * i, ::-1] - a[i + 1 : i + 9 : 4, 3].sum()
+        lazytensor.sync()
+    numpy.testing.assert_allclose(numpy.asarray(given), expected, rtol=1e-12)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -33,9 +35,9 @@ class Value:
 
     `constant` is its value where that is known (a baked slot); `opaque` says that XLA must not
     know it, since it would reassociate (x + 1e16) - 1e16. `stored` says that it is an input, and so
-    in memory as it is. `update` is what was last written into
-    it and where, if it is not kept: (value, starts, strides). `turned` is what it is the transpose
-    of, and by which axes. `parts` are its real and its imaginary part, where they are known.
+    in memory as it is; `shared`, that several instructions need it. `update` is what was last
+    written into it and where, if it is not kept: (value, starts, strides). `turned` is what it is
+    the transpose of, and by which axes. `parts` are its real and its imaginary part, where known.
     """
 
     __slots__ = (
@@ -44,6 +46,7 @@ class Value:
         "constant",
         "opaque",
         "parts",
+        "shared",
         "stored",
         "turned",
         "type",
@@ -62,7 +65,7 @@ class Value:
         self.type = type
         self.constant = constant
         self.opaque = False
-        self.stored = False
+        self.stored = self.shared = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
         self.turned: tuple[Value, tuple[int, ...]] | None = None
         self.parts: tuple[Value, Value] | None = None
@@ -228,6 +231,7 @@ def emit(
     """Emit the instructions of `program` where the insertion point is; its results."""
     values: list[Any] = []
     inputs, scalars = iter(parameters), iter(slots)
+    uses = Counter(chain.from_iterable(operands for _, operands, _, _ in program.instructions))
     kept = {i for i in program.outputs if not isinstance(program.instructions[i][3], tuple)}
     for i, (op, operands, attrs, type) in enumerate(program.instructions):
         if op is PARAMETER:
@@ -242,6 +246,8 @@ def emit(
             values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
             if i in kept:
                 values[i].update = None
+            if isinstance(values[i], Value):
+                values[i].shared = uses[i] > 1 or i in kept
     return [values[i] for i in program.results]
 
 
