@@ -83,9 +83,9 @@ def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
     """One op's result, of the type that the core inferred."""
     if op is element:
         return operands[0][attrs[0]]
-    if isinstance(op, Composite):
-        return _apply_composite(op, operands, attrs)
     reference = references().get(op)
+    if reference is None and isinstance(op, Composite):
+        return _apply_composite(op, operands, attrs)
     if reference is None:
         raise Unsupported(f"{op.name}: no NumPy reference; add a row in lazytensor/core/reference/")
     result = reference(*operands, **op.attrs_of(attrs))

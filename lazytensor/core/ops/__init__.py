@@ -20,6 +20,7 @@ from lazytensor.core.ops.bits import (
     sign_bit,
     xor,
 )
+from lazytensor.core.ops.complexes import complex_argmax, complex_argmin
 from lazytensor.core.ops.contraction import convolution, dot_general
 from lazytensor.core.ops.elementwise import (
     abs,
@@ -64,6 +65,7 @@ from lazytensor.core.ops.elementwise import (
     subtract,
     trunc,
 )
+from lazytensor.core.ops.folding import reduce_gcd
 from lazytensor.core.ops.indexing import (
     gather,
     reduce_segments,
@@ -133,6 +135,7 @@ from lazytensor.core.ops.neural import (
     log_softmax_backward,
     softmax_backward,
 )
+from lazytensor.core.ops.packing import pack_bits, unpack_bits
 from lazytensor.core.ops.pooling import (
     max_pool,
     max_pool_backward,

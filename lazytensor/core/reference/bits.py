@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -79,6 +79,7 @@ def _reduce_precision(x: Array, *, exponent_bits: int, mantissa_bits: int) -> An
     return np.where(np.isnan(x), x, (rest | sign).view(x.dtype))
 
 
+_ORDERS: Final = ("big", "little")
 REFERENCES.update(
     {
         ops.not_: np.invert,
@@ -95,5 +96,9 @@ REFERENCES.update(
         ops.ldexp: _ldexp,
         ops.bitcast: _bitcast,
         ops.reduce_precision: _reduce_precision,
+        ops.pack_bits: lambda x, *, little: np.packbits(x, -1, _ORDERS[little]),
+        ops.unpack_bits: lambda x, *, little: np.unpackbits(x, -1, bitorder=_ORDERS[little]).view(
+            np.bool_
+        ),
     }
 )

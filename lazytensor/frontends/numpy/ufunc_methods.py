@@ -13,6 +13,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.op import Op
+from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.numpy import foreign, masked, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import settled
@@ -174,7 +175,10 @@ def _folded(self: ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: 
         raise Unsupported(f"{self.__name__}.reduce of nothing, or of {node.type.dtype}")
     if len(axes) > 1:
         self.real.reduce(np.ones((1,) * node.type.ndim, node.type.dtype), axis=axis)  # may raise
-    made = folding.fold(lambda x, y: loop(x, y), convert(node, loop.dtypes[0]), axes)
+    if self.__name__ == "gcd" and axes:
+        made = ops.reduce_gcd(convert(node, loop.dtypes[0]), axes=axes)
+    else:
+        made = fold(lambda x, y: loop(x, y), convert(node, loop.dtypes[0]), axes)
     return deliver(reductions.kept(node, made, axes, keepdims), out)
 
 

@@ -1,12 +1,7 @@
-"""Reductions that XLA has not: of one half with the other until one is left, and of segments.
-
-For greatest common divisors, `logaddexp` and the like; and for `reduceat`.
-"""
+"""Reductions of segments, for `reduceat`."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -14,38 +9,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, starts
-
-Combine = Callable[[Node, Node], Node]
-Axes = tuple[int, ...]
-
-
-def fold(combine: Combine, node: Node, axes: Axes) -> Node:
-    """`node` with its elements along `axes`, at least one, combined in any order."""
-    rest = [axis for axis in range(node.type.ndim) if axis not in axes]
-    shape = tuple(node.type.shape[axis] for axis in rest)
-    turned = ops.transpose(node, axes=(*sorted(axes), *rest))
-    count = math.prod(node.type.shape[axis] for axis in axes)
-    left = cast(Node, ops.reshape(turned, shape=(count, *shape)))
-    while left.type.shape[0] > 1:
-        left = _halved(combine, left)
-    return cast(Node, ops.reshape(left, shape=shape))
-
-
-def _halved(combine: Combine, node: Node) -> Node:
-    """The first half combined with the second; one that is left over stays."""
-    n = node.type.shape[0]
-    made = combine(_rows(node, 0, n // 2), _rows(node, n // 2, n // 2))
-    if n % 2:
-        made = ops.concatenate(made, _rows(node, n - 1, 1), axis=0)
-    return made
-
-
-def _rows(node: Node, first: int, count: int) -> Node:
-    rest = node.type.shape[1:]
-    begin = starts((first, *[0] * len(rest)))
-    strides = (1,) * node.type.ndim
-    return cast(Node, ops.slice(node, begin, sizes=(count, *rest), strides=strides))
+from lazytensor.core.op import leaf
 
 
 def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:

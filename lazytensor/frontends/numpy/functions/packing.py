@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64, U64
+from lazytensor.core.dtypes import S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
@@ -26,12 +26,15 @@ def _lines(a: Any, axis: Any) -> tuple[Node, int]:
     """The operand with the axis last that is packed, and which it was; None is all in one line."""
     node = operand(a)
     if axis is None or not node.type.ndim:
-        node, axis = ops.reshape(node, shape=(node.type.size,)), 0
+        node = node if node.type.ndim == 1 else ops.reshape(node, shape=(node.type.size,))
+        axis = 0
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     return _to(node, place, node.type.ndim - 1), place
 
 
 def _to(node: Node, source: int, target: int) -> Node:
+    if source == target:
+        return node
     order = [i for i in range(node.type.ndim) if i != source]
     order.insert(target, source)
     made: Node = ops.transpose(node, axes=tuple(order))
@@ -51,18 +54,11 @@ def _resized(node: Node, n: int) -> Node:
     return made
 
 
-def _order(bitorder: str) -> int:
-    """0 for the highest bit first, 1 for the lowest."""
+def _is_little(bitorder: str) -> bool:
+    """Whether the lowest bit comes first."""
     if bitorder not in ("big", "little"):
         raise ValueError("'bitorder' must be either 'little' or 'big'")
-    return int(bitorder == "little")
-
-
-# Eight flags are a number of eight bytes. A product with the first moves each into its bit of the
-# highest byte, and none into another's; the second picks each byte's bit out of eight copies.
-GATHERING = (0x8040201008040201, 0x0102040810204080)
-PICKING = (0x0102040810204080, 0x8040201008040201)
-COPIES = 0x0101010101010101
+    return bitorder == "little"
 
 
 def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
@@ -70,12 +66,12 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     if operand(a).type.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     node, place = _lines(a, axis)
-    flags = convert(ops.not_equal(node, scalar(0, node.type.dtype)), U8)
-    count = -(-node.type.shape[-1] // 8)
-    grouped = ops.reshape(_resized(flags, 8 * count), shape=(*node.type.shape[:-1], count, 8))
-    words = ops.bitcast(grouped, dtype=U64)
-    moved = ops.multiply(words, scalar(GATHERING[_order(bitorder)], U64))
-    packed = convert(ops.shift_right(moved, scalar(56, U64)), U8)
+    little = _is_little(bitorder)
+    n = node.type.shape[-1]
+    flags = node
+    if node.type.dtype.kind != "b":
+        flags = ops.not_equal(node, scalar(0, node.type.dtype))
+    packed = ops.pack_bits(_resized(flags, -(-n // 8) * 8) if n % 8 else flags, little=little)
     return wrap(_to(packed, packed.type.ndim - 1, place))
 
 
@@ -85,10 +81,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         raise TypeError("Expected an input array of unsigned byte data type")
     node, place = _lines(a, axis)
     shape = node.type.shape
-    copies = ops.multiply(convert(node, U64), scalar(COPIES, U64))
-    picked = ops.and_(copies, scalar(PICKING[_order(bitorder)], U64))
-    bits = ops.not_equal(ops.bitcast(picked, dtype=U8), scalar(0, U8))
-    flags = ops.reshape(convert(bits, U8), shape=(*shape[:-1], 8 * shape[-1]))
+    flags = convert(ops.unpack_bits(node, little=_is_little(bitorder)), U8)
     if count is not None:
         n = operator.index(count)
         if n < 0 and -n > 8 * shape[-1]:

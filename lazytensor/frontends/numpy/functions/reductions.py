@@ -237,7 +237,8 @@ def position(op: Op, real: Function) -> Function:
         if not line.type.shape[place]:
             real(np.zeros(0))  # raises
         if line.type.dtype.kind == "c":
-            made = complexes.position(line, place, op is ops.argmax)
+            find = ops.complex_argmax if op is ops.argmax else ops.complex_argmin
+            made = find(line, axis=place)
         else:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)

@@ -1,0 +1,56 @@
+"""Reductions that XLA has not: of one half with the other until one is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import cast
+
+from lazytensor.core.dtypes import INTS
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, starts
+from lazytensor.core.ops.elementwise import gcd
+from lazytensor.core.ops.movement import concatenate, reshape, slice, transpose
+from lazytensor.core.shapes import check_axes
+
+Combine = Callable[[Node, Node], Node]
+Axes = tuple[int, ...]
+
+
+def fold(combine: Combine, node: Node, axes: Axes) -> Node:
+    """`node` with its elements along `axes`, at least one, combined in any order."""
+    rest = [axis for axis in range(node.type.ndim) if axis not in axes]
+    shape = tuple(node.type.shape[axis] for axis in rest)
+    turned = transpose(node, axes=(*sorted(axes), *rest))
+    count = math.prod(node.type.shape[axis] for axis in axes)
+    left = cast(Node, reshape(turned, shape=(count, *shape)))
+    while left.type.shape[0] > 1:
+        left = _halved(combine, left)
+    return cast(Node, reshape(left, shape=shape))
+
+
+def _halved(combine: Combine, node: Node) -> Node:
+    """The first half combined with the second; one that is left over stays."""
+    n = node.type.shape[0]
+    made = combine(_rows(node, 0, n // 2), _rows(node, n // 2, n // 2))
+    if n % 2:
+        made = concatenate(made, _rows(node, n - 1, 1), axis=0)
+    return made
+
+
+def _rows(node: Node, first: int, count: int) -> Node:
+    rest = node.type.shape[1:]
+    begin = starts((first, *[0] * len(rest)))
+    strides = (1,) * node.type.ndim
+    return cast(Node, slice(node, begin, sizes=(count, *rest), strides=strides))
+
+
+@composite
+def reduce_gcd(x: Node, *, axes: Axes) -> Node:
+    """The greatest common divisor of what is along `axes`, at least one.
+
+    x: integers. Raises: DTypeError, ShapeError. Source: numpy.gcd.reduce.
+    """
+    check_dtype("reduce_gcd", INTS, x.type)
+    check_axes("reduce_gcd", x.type, axes)
+    return fold(gcd, gcd(x, x), axes)

@@ -1,0 +1,51 @@
+"""Flags in the bits of bytes: composites."""
+
+from __future__ import annotations
+
+from lazytensor.core.dtypes import BOOL, U8, U64
+from lazytensor.core.errors import ShapeError
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, scalar
+from lazytensor.core.ops.bits import and_, bitcast, shift_right
+from lazytensor.core.ops.elementwise import convert, multiply, not_equal
+from lazytensor.core.ops.movement import reshape
+
+# Eight flags are a number of eight bytes. A product with the first moves each into its bit of the
+# highest byte, and none into another's; the second picks each byte's bit out of eight copies.
+# Of each the first is for the highest bit first, the second for the lowest.
+GATHERING = (0x8040201008040201, 0x0102040810204080)
+PICKING = (0x0102040810204080, 0x8040201008040201)
+COPIES = 0x0101010101010101
+
+
+@composite
+def pack_bits(x: Node, *, little: bool) -> Node:
+    """The flags along the last axis, eight to a byte, the first in the highest bit or the lowest.
+
+    x: pred[..., 8n]. Result: u8[..., n]. Raises: DTypeError, ShapeError. Source: numpy.packbits.
+    """
+    check_dtype("pack_bits", frozenset([BOOL]), x.type)
+    if not x.type.ndim or x.type.shape[-1] % 8:
+        raise ShapeError(f"pack_bits: eight flags a byte are needed, got {x.type}")
+    shape = (*x.type.shape[:-1], x.type.shape[-1] // 8, 8)
+    words = bitcast(reshape(convert(x, dtype=U8), shape=shape), dtype=U64)
+    moved = multiply(words, scalar(GATHERING[little], U64))
+    made: Node = convert(shift_right(moved, scalar(56, U64)), dtype=U8)
+    return made
+
+
+@composite
+def unpack_bits(x: Node, *, little: bool) -> Node:
+    """The bits of bytes as flags along the last axis, the highest first or the lowest.
+
+    x: u8[..., n]. Result: pred[..., 8n]. Raises: DTypeError, ShapeError. Source: numpy.unpackbits.
+    """
+    check_dtype("unpack_bits", frozenset([U8]), x.type)
+    if not x.type.ndim:
+        raise ShapeError(f"unpack_bits: an axis is needed, got {x.type}")
+    shape = (*x.type.shape[:-1], 8 * x.type.shape[-1])
+    copies = multiply(convert(x, dtype=U64), scalar(COPIES, U64))
+    picked = and_(copies, scalar(PICKING[little], U64))
+    bits = not_equal(bitcast(picked, dtype=U8), scalar(0, U8))
+    made: Node = reshape(bits, shape=shape)
+    return made
