@@ -1,7 +1,7 @@
 """Choosing between ways to lower an op by measuring them, once for each shape on a machine.
 
 What was found is kept on disk beside the executables, for the backend's fingerprint: another
-processor or version measures again. A file that is missing, or not what was written, is too.
+processor, version or way to lower is measured again, and so is what no file is found for.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.emit import Emitter, Value
 from lazytensor.core import disk
+from lazytensor.core.backend import backend
 from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType
 
@@ -82,7 +83,7 @@ def _module(
 
 
 def _path() -> Path:
-    name = blake2b(client.fingerprint(), digest_size=16).hexdigest()
+    name = blake2b(backend().fingerprint(), digest_size=16).hexdigest()
     return disk.folder() / f"choices-{name}.json"
 
 

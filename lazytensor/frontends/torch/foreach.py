@@ -14,12 +14,14 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
+from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import FLOATS
+from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar, varying
 from lazytensor.frontends.torch import elementwise
 from lazytensor.frontends.torch.creation import filled, stepping
 from lazytensor.frontends.torch.kernels import KERNELS, Row, register, write
-from lazytensor.frontends.torch.tensor import NUMPY, is_lazy, node, ref, wrap
+from lazytensor.frontends.torch.tensor import ref, wrap
 
 ROWS: dict[str, Row] = {
     "add": elementwise.scaled_add,
@@ -81,24 +83,39 @@ class _Numbers:
             found = self.known[x] = self.make(float(x), self.dtype)
         return found
 
+    def all(self, x: Any) -> Any:
+        """A list's, or one for all the list."""
+        if not isinstance(x, list):
+            return self(x)
+        return list(map(self, x)) if x and x[0].__class__ in (int, float) else x
+
+
+def _nodes(column: Any) -> list[Any]:
+    """Nodes for tensors on the device; anything else as it is."""
+    found = []
+    for x in column:
+        try:  # as `tensor.node`; an optimizer's step does this some thousand times
+            held = x.untyped_storage().handle
+        except AttributeError:
+            found.append(x)
+        else:
+            found.append(held.node if held.__class__ is Cell else held.shown(x).node)
+    return found
+
 
 def _columns(args: Any) -> list[Any]:
     """The operands by name: lists with nodes for tensors, and what is the same for all."""
-    return [
-        [node(x) if is_lazy(x) else x for x in column]
-        if isinstance(column, list | tuple)
-        else node(column)
-        if is_lazy(column)
-        else column
-        for column in args
-    ]
+    return [_nodes(x) if isinstance(x, list | tuple) else _nodes([x])[0] for x in args]
 
 
-def _dtype(args: Any) -> Any:
+def _dtype(columns: Any) -> Any:
     """The one dtype of floats that all tensors have, or None."""
-    columns = [x if isinstance(x, list | tuple) else [x] for x in args]
-    dtypes = {x.dtype for column in columns for x in column if isinstance(x, torch.Tensor)}
-    found = NUMPY.get(dtypes.pop()) if len(dtypes) == 1 else None
+    several = [x if isinstance(x, list) else [x] for x in columns]
+    if any(isinstance(x, torch.Tensor) for column in several for x in column):
+        return None
+    types = {x.type for column in several for x in column if x.__class__ not in (int, float)}
+    dtypes = {type.dtype for type in types}
+    found = dtypes.pop() if len(dtypes) == 1 else None
     return found if found in FLOATS else None
 
 
@@ -112,18 +129,27 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
     if "scalars" in kwargs:
         args = (*args, kwargs["scalars"])
     columns, op = _columns(args), DIRECT.get(name)
-    dtype = _dtype(args) if op is not None else None
+    dtype = _dtype(columns) if op is not None else None
     if op is None or dtype is None:
         named = {k: x for k, x in kwargs.items() if k in ("alpha", "value") and x != 1}
         return [ROWS[name](*values, **named) for values in _each(columns)]
     number = _Numbers(dtype)
     if op in WEIGHED and len(columns) == 3:
         columns.append(kwargs.get("value", 1))
-    columns = [list(map(number, x)) if isinstance(x, list) else number(x) for x in columns]
+    columns = [x if isinstance(x, Node) else number.all(x) for x in columns]
     alpha = kwargs.get("alpha", 1)
     if alpha != 1:
         columns[1] = [ops.multiply(x, number(alpha)) for x in columns[1]]
-    return [op(*values) for values in _each(columns)]
+    return _recorded(op, _each(columns))
+
+
+def _recorded(op: Op, each: Iterator[tuple[Any, ...]]) -> list[Any]:
+    """A node of `op` for each tuple of operands; what `op(*operands)` does, without its search."""
+    signatures, made = op.signatures, []
+    for operands in each:
+        signature = signatures.get(tuple([x.type for x in operands]))
+        made.append(op(*operands) if signature is None else Node(signature, operands))
+    return made
 
 
 def _functional(name: str) -> Callable[..., Any]:
