@@ -18,6 +18,10 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "SGD": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-3),
     "AdamW": lambda p: torch.optim.AdamW(p, lr=1e-3),
     "AdamW foreach": lambda p: torch.optim.AdamW(p, lr=1e-3, foreach=True),
+    "AdamW fused": lambda p: torch.optim.AdamW(p, lr=1e-3, fused=True),
+    "Adam fused": lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=1e-2, fused=True),
+    "Adam fused amsgrad": lambda p: torch.optim.Adam(p, lr=1e-3, amsgrad=True, fused=True),
+    "SGD fused": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, fused=True),
     "Adam amsgrad": lambda p: torch.optim.Adam(p, lr=1e-3, amsgrad=True),
     "RMSprop": lambda p: torch.optim.RMSprop(p, lr=1e-3),
 }
@@ -135,3 +139,23 @@ def test_double_backward() -> None:
         (second,) = torch.autograd.grad(first.square().sum(), x)
         grads.append(second.cpu())
     torch.testing.assert_close(*grads)
+
+
+@pytest.mark.parametrize("name", ["AdamW fused", "SGD fused"])
+def test_a_fused_step_leaves_everything_as_it_was_where_the_scaler_found_an_infinity(
+    name: str,
+) -> None:
+    shown = []
+    for device in ("cpu", "lazytensor"):
+        net = model().to(device)
+        optimizer = OPTIMIZERS[name](net.parameters())
+        scaler = torch.amp.GradScaler(device, init_scale=4.0)
+        for scale in (1.0, float("inf"), 2.0):
+            optimizer.zero_grad()
+            loss = net(torch.ones(2, 16, device=device)).square().mean()
+            scaler.scale(loss * scale).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        shown.append([p.detach().cpu() for p in net.parameters()] + [scaler.get_scale()])
+    for ours, theirs in zip(shown[1], shown[0], strict=True):
+        torch.testing.assert_close(ours, theirs)

@@ -23,6 +23,7 @@ from lazytensor.frontends.torch import (
     modules,
     neural,
     normalization,
+    optimizers,
     polynomials,
     pooling,
     reductions,
@@ -65,6 +66,7 @@ TABLES = (
     embeddings,
     counting,
     foreach,
+    optimizers,
 )
 device.attach()
 storages.attach()
