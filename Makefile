@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
-EXTRAS := dev,bench,torch
+EXTRAS := dev,bench,torch,tf
 
 .PHONY: demo test test-all fuzz array-api bench docs lint clean
 
