@@ -1,18 +1,23 @@
-"""Training: losses equal to TensorFlow's own, no fallbacks, at most two compiles a step."""
+"""Training: losses equal to TensorFlow's own, no fallbacks, and few compiles."""
+
+from collections.abc import Callable
 
 import pytest
 
 import lazytensor.tf
 from lazytensor import metrics, settings
-from tests.tensorflow_frontend.models import TASKS, fit, train
+from tests.tensorflow_frontend.models import TASKS, Task, fit, train
 
 STEPS = 4
+Loop = Callable[[Task, int], list[float]]
+PROGRAMS = {
+    train: 2,  # initial values; the step
+    fit: 3,  # and the metrics, which an epoch resets
+}
 
 
-@pytest.mark.parametrize("name", ["cnn"])
-@pytest.mark.parametrize("loop", [train, fit])
-def test_losses_are_tensorflows(name: str, loop: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert callable(loop)
+@pytest.mark.parametrize(("name", "loop"), [("cnn", train), ("cnn", fit), ("unet", train)])
+def test_losses_are_tensorflows(name: str, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "compile")
     task = TASKS[name]
     expected = loop(task, STEPS)
@@ -21,4 +26,5 @@ def test_losses_are_tensorflows(name: str, loop: object, monkeypatch: pytest.Mon
         found = loop(task, STEPS)
         counts = metrics.snapshot()
     assert found == pytest.approx(expected, rel=1e-4)
-    assert counts["fallbacks"] == 0
+    assert counts["fallbacks"] == counts["automatic_cuts"] == 0
+    assert counts["compiles"] + counts["disk_hits"] <= PROGRAMS[loop]

@@ -76,6 +76,7 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
         return None
     if steps.step.fresh:
         steps.settle_variables()
+    steps.hold_cuts()
     _calls.depth += 1
     _stop()
     try:

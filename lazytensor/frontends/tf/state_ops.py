@@ -12,12 +12,11 @@ from tensorflow.python.framework import ops as tf_ops
 from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
-from lazytensor.core.recorder import thread
 from lazytensor.frontends.tf import fallback, opdef, slices
 from lazytensor.frontends.tf.indexing import gathered, scattered_rows
 from lazytensor.frontends.tf.recording import host_value
 from lazytensor.frontends.tf.shapes import attr
-from lazytensor.frontends.tf.steps import settle_variables, step, watch_optimizers
+from lazytensor.frontends.tf.steps import hold_cuts, settle_variables, step, watch_optimizers
 from lazytensor.frontends.tf.table import handle, handles
 from lazytensor.frontends.tf.tensor import (
     NUMPY,
@@ -52,7 +51,7 @@ def _read(ctx: Any, name: Any, args: Args) -> Any:
         return fallback.untouched(ctx, "ReadVariableOp", name, args)
     made = LazyTensor(cell.node)
     if not _no_tape():
-        step.serial = thread.recorder.serial
+        hold_cuts()
         dtype = dtypes.as_dtype(args[2]).as_datatype_enum
         _record("ReadVariableOp", [handle], ("dtype", dtype), [made], None)
     return made

@@ -54,6 +54,11 @@ def _is_under_way() -> bool:
     return True
 
 
+def hold_cuts() -> None:
+    """No automatic cut until the next one: a step has begun."""
+    step.serial = thread.recorder.serial
+
+
 def settle_variables() -> None:
     """Compute the initial values of variables that were made since the last cut."""
     if not state.tracing:
