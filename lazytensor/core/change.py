@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from lazytensor.core.op import DATUM, PARAMETER
 from lazytensor.core.place import Place, describe
-from lazytensor.core.program import INPUTS, Instruction, Program
+from lazytensor.core.program import INPUTS, SLOTS, Instruction, Program
 from lazytensor.core.slots import Packed, SlotHistory
 from lazytensor.core.types import ResultType, TensorType
 
@@ -156,7 +156,7 @@ def _of_types(pair: _Pair) -> Change | None:
     for i in range(pair.start):
         op, _, attrs, type = pair.new.instructions[i]
         _, _, old_attrs, old_type = pair.old.instructions[i]
-        if type is not old_type:
+        if type is not old_type and op not in SLOTS:  # of numbers, what is made of them says more
             return _of_type(pair, i, i)
         if attrs != old_attrs and attribute is None:
             changed = ", ".join(
@@ -179,17 +179,30 @@ def _of_inputs(pair: _Pair) -> Change | None:
 
 
 def _of_preparation(pair: _Pair) -> Change | None:
-    """Other types in all that is alike, after operations that only one of them begins with."""
+    """Other types in what is alike at the end, after operations that only one of the two has.
+
+    Where the same lines have run before them, these have to be lines that are new or gone: a loop
+    that goes round more often may make other types too.
+    """
     lines, old_lines = pair.new.instructions, pair.old.instructions
-    if any(lines[i][0] not in INPUTS for i in range(pair.start)):
+    new, gone = _new_and_gone(pair)
+    late = any(lines[i][0] not in INPUTS for i in range(pair.start))
+    if late and new is None and gone is None:
         return None
     for i in range(pair.more.stop, len(lines)):
         j = i - len(lines) + len(old_lines)
-        if lines[i][3] is not old_lines[j][3]:
+        if lines[i][0] not in SLOTS and lines[i][3] is not old_lines[j][3]:
             found = _of_type(pair, i, j)
-            at = _first_not_in(pair.new, pair.more, pair.old)
-            return found if at is None else found._replace(place=_place(pair.new, at))
+            if new is not None:
+                return found._replace(place=_place(pair.new, new))
+            return found._replace(place=_place(pair.old, gone)) if late and gone else found
     return None
+
+
+def _new_and_gone(pair: _Pair) -> tuple[int | None, int | None]:
+    """The first instruction of a line that only the new program has, or only the old one."""
+    new = _first_not_in(pair.new, pair.more, pair.old)
+    return new, _first_not_in(pair.old, pair.fewer, pair.new)
 
 
 def _of_type(pair: _Pair, i: int, j: int) -> Change:
@@ -223,8 +236,7 @@ def _grows(new: tuple[int, ...], old: tuple[int, ...]) -> bool:
 
 def _of_structure(pair: _Pair) -> Change:
     """Operations more, fewer, or others: a branch, a loop's bound, or more inputs."""
-    unknown = _first_not_in(pair.new, pair.more, pair.old)
-    gone = _first_not_in(pair.old, pair.fewer, pair.new)
+    unknown, gone = _new_and_gone(pair)
     if unknown is not None and gone is not None:
         text = f"{_name(pair.new, unknown)} instead of {_name(pair.old, gone)}"
         lines = describe(_place(pair.old, gone)), describe(_place(pair.new, unknown))

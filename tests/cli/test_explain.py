@@ -212,6 +212,14 @@ def test_every_cause_is_named_at_its_line(script: str, project: Write, lazytenso
     assert {kind for kind, number in named if number not in marked} <= {"first", "item"}
 
 
+def test_what_is_interpreted_is_explained_as_well(project: Write, lazytensor: Run) -> None:
+    folder = project({"s.py": NUMPY})
+    done = lazytensor("explain", "--json", "seen.json", "s.py", cwd=folder, LAZYTENSOR_DISK="0")
+    assert done.returncode == 0, done.stderr
+    named = set(causes(json.loads((folder / "seen.json").read_text())["lines"]))
+    assert NEW - {"scalar", "layer"} <= {kind for kind, _ in named}  # numbers make no program new
+
+
 ENDINGS = {
     "an error": ("1 / 0", 1),
     "an exit": ("raise SystemExit(3)", 3),

@@ -30,6 +30,8 @@ def step(
     y = ops.sin(x)
     if also.get("more"):
         y = ops.exp(y)
+    if also.get("cast"):
+        y = ops.convert(y, dtype=np.dtype(np.float32))
     z = ops.tanh(y) if also.get("other") else ops.cos(y)
     keep = Cell(z) if also.get("live") else None
     result = ops.reduce_sum(z, axes=axes)
@@ -42,6 +44,7 @@ CHANGES = {
     "shape": ({"shape": (5,)}, "an input of type f64[5] instead of f64[4] at "),
     "dtype": ({"dtype": "f4"}, "an input of type f32[4] instead of f64[4] at "),
     "an operation more": ({"more": True}, "1 operation more: exp takes part now at "),
+    "a cast": ({"cast": True}, "cos of type f32[4] instead of f64[4] at "),
     "another operation": ({"other": True}, "tanh instead of cos at "),
     "live": ({"live": True}, "the result of cos is live now at "),
 }
