@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
+from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL, FLOATS
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
@@ -64,9 +65,14 @@ def hot(op: Op, row: Row) -> Row:
 
     def kernel(x: Any, y: Any, alpha: Any = 1) -> Any:
         try:
-            first, second = x.untyped_storage().handle.node, y.untyped_storage().handle.node
+            held, other = x.untyped_storage().handle, y.untyped_storage().handle
+            first = held.node if held.__class__ is Cell else held.shown(x).node
+            second = other.node if other.__class__ is Cell else other.shown(y).node
             if alpha == 1 and (first.type, second.type) in signatures:
-                return wrap(op(first, second))
+                made = op(first, second)
+                if held.__class__ is Cell and other.__class__ is Cell:
+                    return wrap(made)
+                return as_operands(made, (x, y))
         except AttributeError:
             pass  # a number, or a tensor of another device
         try:
