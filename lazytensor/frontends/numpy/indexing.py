@@ -173,29 +173,30 @@ def _span(item: Any, n: int) -> tuple[int, int, int]:
 
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
-    if settings.small and type(x) is ndarray:
+    bound, found = settings.small, None
+    if bound and type(x) is ndarray and x._shadow is None:
         ref = x.ref
-        if ref.__class__ is Lent and x._shadow is None and key.__class__ is not ndarray:
+        if ref.__class__ is Lent and key.__class__ is not ndarray:
             # `parts.read`, written out: a loop over rows does little else.
-            found = ref.known()[key]
-            if found.__class__ is not np.ndarray:
-                return found
-            if found.size < settings.small:
-                return found
-            del found  # not a view of the memory that anybody will write to
-            return viewed(x, key)
-        part = parts.read(x, key)
-        if part is not None:
-            return part
-    return viewed(x, key)
+            part = ref.known()[key]
+            if part.__class__ is not np.ndarray or part.size < bound:
+                return part
+            del part  # not a view of the memory that anybody will write to
+        elif ref.__class__ is Cell:
+            found = plan(ref.type, key)
+            if found is not None and found.type.size < bound:
+                part = parts.read(ref, key, found.type.size)
+                if part is not None:
+                    return part
+    return viewed(x, key, found)
 
 
-def viewed(x: Lazy, key: Any) -> Any:
-    """`x[key]`, recorded."""
+def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
+    """`x[key]`, recorded; `found` is the key's plan, if that is known."""
     if type(x) is Scalar:
         x = wrap(x.node)  # a scalar never changes: an array made of it is its own
     ref = x.ref
-    found = plan(ref.type, key)
+    found = found or plan(ref.type, key)
     if found is None:
         return selection.read(x, key)
     shown, shadow = found.type, found.shadow

@@ -43,23 +43,18 @@ LITTLE: Final = 64
 _KEYS: Final = frozenset({int, slice, type(None), type(...), np.int64, np.int32})
 
 
-def read(x: ndarray, key: Any) -> Any:
-    """`x[key]` if that is small, basic, and the host has it; else None."""
-    cell = x.ref
-    if cell.__class__ is not Cell or x._shadow is not None or not _is_basic(key):
-        return None
+def read(cell: Cell, key: Any, count: int) -> Any:
+    """What a basic key shows, `count` elements and so few, if the host has them; else None."""
     value = cell.node.value
     if value.__class__ is not np.ndarray:
-        if not _fetch(cell, _count(cell, key)):
+        if not _fetch(cell, count):
             return None
         value = cell.node.value
     found = value[key]
     if found.__class__ is not np.ndarray:
         return found
-    if found.size >= settings.small:
-        return None
     del value, found
-    if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, _count(cell, key))):
+    if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, count)):
         return None
     return lend(cell)[key]
 
