@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.memory import copied
+from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
@@ -39,7 +40,13 @@ def array(x: Any, dtype: Any = None) -> Any:
 
 
 def _foreign(x: Any, dtype: Any) -> Any:
-    """What NumPy makes of `x`, or the lazy array that its `__array__` gives."""
+    """What NumPy makes of `x`, or the lazy array that its `__array__` gives.
+
+    An immutable lazy tensor of another frontend gives its node: nothing is computed.
+    """
+    node = getattr(x, "node", None)
+    if isinstance(node, Node):
+        return wrap(node)
     try:
         return np.array(x, dtype, order="C")
     except ValueError:

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
-from tensorflow.python.framework import constant_op
+from tensorflow.python.framework import constant_op, dtypes
 
+from lazytensor.core.node import Node
 from lazytensor.frontends.tf import fallback, functions, opdef, table
 from lazytensor.frontends.tf.shapes import host_shape
-from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, eager, shape_of, state
+from lazytensor.frontends.tf.tensor import TF, EagerTensor, LazyTensor, eager, shape_of, state
 from lazytensor.frontends.tf.variables import cell_of
 
 _HANDLERS: Final = table.HANDLERS
@@ -148,15 +149,23 @@ def _pack(tensors: Any) -> Any:
 def _constant(value: Any, ctx: Any, dtype: Any = None) -> Any:
     """`tf.constant` of nested lists with lazy tensors in them."""
     if isinstance(value, list | tuple) and _nested_lazy(value):
-        from tensorflow.python.framework import dtypes
-        from tensorflow.python.ops import array_ops_stack, math_ops
+        from tensorflow.python.ops import array_ops_stack
 
-        wanted = None if dtype is None else dtypes.as_dtype(dtype)
         made = array_ops_stack.stack([_constant(item, ctx, dtype) for item in value])
-        return made if wanted is None else math_ops.cast(made, wanted)
+        return made if dtype is None else _as(made, dtype)
     if type(value) is LazyTensor:
         return value
+    node = getattr(value, "node", None)
+    if state.on and isinstance(node, Node) and node.type.dtype in TF:
+        made = LazyTensor(node)  # another frontend's: nothing is computed
+        return made if dtype is None else _as(made, dtype)
     return _ORIGINAL["convert_to_eager_tensor"](value, ctx, dtype)
+
+
+def _as(x: Any, dtype: Any) -> Any:
+    from tensorflow.python.ops import math_ops
+
+    return math_ops.cast(x, dtypes.as_dtype(dtype))
 
 
 def _nested_lazy(value: Any) -> bool:
