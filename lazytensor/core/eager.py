@@ -1,16 +1,19 @@
 """The debugging mode: each operation runs where it is recorded, by the reference interpreter.
 
 So a failure, a value that is not a number and a breakpoint are at the user's line. Nothing of this
-costs anything while it is off: it takes the place of `Node.__init__`.
+costs anything while it is off: it takes the place of `Node.__init__`, and of the tracing of
+composites' bodies, in which operations are recorded as ever.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core import program
 from lazytensor.core.backend import on_host
 from lazytensor.core.failures import guard
 from lazytensor.core.interpret import apply
@@ -24,24 +27,42 @@ from lazytensor.core.settings import settings
 UNCHECKED: Final = frozenset(["bitcast", "parameter", "element"])
 """Ops by name that make numbers of bits, or only hand them on: NaN is no news there."""
 
+
+class _Tracing(threading.local):
+    depth = 0
+
+
+_tracing: Final = _Tracing()
 _record: Final = Node.__init__
+_trace_types: Final = program.trace_types
 _types: Final[dict[Any, Node]] = {}
 
 
 def attach() -> None:
     """Run each operation at once from now on, in all threads."""
     Node.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
+    program.trace_types = _recorded  # type: ignore[assignment]
 
 
 def detach() -> None:
     """Record again."""
     Node.__init__ = _record  # type: ignore[method-assign]
+    program.trace_types = _trace_types
+
+
+def _recorded(*args: Any) -> program.Program:
+    """The program of a composite's body, of which nothing is to run."""
+    _tracing.depth += 1
+    try:
+        return _trace_types(*args)
+    finally:
+        _tracing.depth -= 1
 
 
 def _record_and_run(node: Node, signature: Signature, operands: tuple[Node, ...]) -> None:
     _record(node, signature, operands)
-    if any(x.value is None for x in operands):
-        return  # in the body of a composite, of which only types are known
+    if _tracing.depth or any(x.value is None for x in operands):
+        return
     values = [_value(x) for x in operands]
     with np.errstate(all="ignore"):
         result = apply(node.op, values, node.attrs, node.type)

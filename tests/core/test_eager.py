@@ -37,6 +37,14 @@ def heat(np):  # type: ignore[no-untyped-def]
     return [np.linalg.norm(x), x.mean(axis=0), np.where(x > 0.1, x, -x), *parts, np.cumsum(x)]
 
 
+def test_bodies_of_composites_are_recorded(at_once: None) -> None:
+    for dtype in (np.bool_, np.int32, np.float16):
+        x = np.arange(4).astype(dtype)
+        for name in ("isnan", "modf", "spacing"):
+            found, expected = (getattr(module, name)(module.asarray(x)) for module in (lnp, np))
+            np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+
+
 def test_values_are_the_same_and_nothing_is_cut(at_once: None) -> None:
     found = [np.asarray(value) for value in heat(lnp)]
     for mine, theirs in zip(found, heat(np), strict=True):
