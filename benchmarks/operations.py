@@ -20,7 +20,7 @@ from lazytensor.core.backend import backend
 
 LONG_ENOUGH = 0.02  # seconds a timed batch should last, so that the clock does not matter
 MOST_CALLS = 50
-SETTLING = 20  # calls in a row without a compile after which nothing changes any more
+SETTLING = 40  # calls in a row without a compile after which nothing changes any more
 MOST_SETTLING = 400
 
 
@@ -63,10 +63,20 @@ def matrices(rng: numpy.random.Generator, side: int, n: int = 1) -> tuple[numpy.
     return tuple(rng.random((side, side)) for _ in range(n))
 
 
-def positive_definite(rng: numpy.random.Generator) -> tuple[numpy.ndarray, ...]:
+def positive_definite(rng: numpy.random.Generator, n: int) -> tuple[numpy.ndarray, ...]:
     """A symmetric positive definite matrix and a right-hand side."""
-    root = rng.random((300, 300))
-    return root @ root.T + 300.0 * numpy.eye(300), rng.random(300)
+    root = rng.random((n, n))
+    return root @ root.T + n * numpy.eye(n), rng.random(n)
+
+
+def complexes(rng: numpy.random.Generator) -> tuple[numpy.ndarray, ...]:
+    """A million complex numbers."""
+    return (rng.random(1_000_000) + 1j * rng.random(1_000_000),)
+
+
+def whole(rng: numpy.random.Generator) -> tuple[numpy.ndarray, ...]:
+    """A million integers up to a million."""
+    return (rng.integers(1, 1_000_000, 1_000_000),)
 
 
 def cloud(rng: numpy.random.Generator) -> tuple[numpy.ndarray, ...]:
@@ -103,6 +113,11 @@ def standardise(np: Any, A: Any, _: Any) -> Any:
     return (A - A.mean(axis=0)) / A.std(axis=0)
 
 
+def sliding_mean(np: Any, x: Any) -> Any:
+    """Means of ten neighbours each."""
+    return np.lib.stride_tricks.sliding_window_view(x, 10).mean(axis=-1)
+
+
 OPERATIONS = {
     "x + y": Operation(vectors, lambda np, x, y: x + y),
     "fused chain": Operation(vectors, chain),
@@ -136,10 +151,25 @@ OPERATIONS = {
     "matmul": Operation(lambda r: matrices(r, 1000, 2), lambda np, A, B: A @ B),
     "fft": Operation(lambda r: (r.random(2**20),), lambda np, x: np.abs(np.fft.fft(x))),
     "fft2": Operation(lambda r: matrices(r, 1024), lambda np, A: np.abs(np.fft.fft2(A))),
-    "solve 300²": Operation(positive_definite, lambda np, A, b: np.linalg.solve(A, b)),
-    "cholesky 300²": Operation(positive_definite, lambda np, A, b: np.linalg.cholesky(A)),
-    "eigh 300²": Operation(positive_definite, lambda np, A, b: np.linalg.eigh(A)),
+    **{
+        f"{name} {n}²": Operation(partial(positive_definite, n=n), function)
+        for name, sizes, function in (
+            ("solve", (300, 1000), lambda np, A, b: np.linalg.solve(A, b)),
+            ("cholesky", (300, 1000), lambda np, A, b: np.linalg.cholesky(A)),
+            ("eigh", (300,), lambda np, A, b: np.linalg.eigh(A)),
+        )
+        for n in sizes
+    },
     "svd 300²": Operation(lambda r: matrices(r, 300), lambda np, A: np.linalg.svd(A)),
+    "histogram": Operation(lambda r: vectors(r, 1), lambda np, x: np.histogram(x, bins=100)),
+    "sliding mean": Operation(lambda r: vectors(r, 1), sliding_mean, peer=False),
+    "complex argmax": Operation(complexes, lambda np, x: x.argmax()),
+    "complex sort": Operation(complexes, lambda np, x: np.sort(x)),
+    "gcd.reduce": Operation(whole, lambda np, x: np.gcd.reduce(x), peer=False),
+    "unpackbits": Operation(
+        lambda r: (r.integers(0, 256, 125_000).astype(numpy.uint8),),
+        lambda np, x: np.unpackbits(x),
+    ),
 }
 
 

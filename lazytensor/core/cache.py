@@ -35,51 +35,63 @@ EAGER_AFTER: Final = 8
 TRIALS: Final = 5
 """Runs of each tier that are compared, by their medians."""
 WARMING: Final = 3
-"""Compiled runs before those: fresh from the compiler, memory and threads are still to come."""
+"""Runs before those, which do not count: memory, caches and threads are still cold."""
+NEAR: Final = 4.0
+"""How many times XLA's time the interpreter's best may be for it to be tried when warm."""
 AGAIN: Final = 20
 """Interpreted runs after which XLA is tried again, as the machine may have been busy; then 4 times
 as many, and so on."""
-MARGIN: Final = 0.9
+MARGIN: Final = 0.95
 """What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
 
 
 class Trial:
-    """Which tier runs a program faster: the last seconds of each, results waited for."""
+    """Which tier runs a program faster: the last seconds of each, results waited for.
 
-    __slots__ = ("_again", "_compiled", "_interpreted", "_interprets", "_left", "_runs")
+    Once a program is compiled, some runs by XLA are timed, then as many by the interpreter.
+    """
+
+    __slots__ = ("_again", "_compiled", "_interpreted", "_interprets", "_runs", "_theirs", "_xlas")
 
     def __init__(self) -> None:
         self._interpreted: deque[float] = deque(maxlen=TRIALS)
         self._compiled: deque[float] = deque(maxlen=TRIALS)
-        self._left = WARMING + TRIALS
-        self._again = AGAIN
-        self._runs = 0
+        self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
+        self._theirs = 0  # and by the interpreter, after those
+        self._again, self._runs = AGAIN, 0
         self._interprets = False
 
     def interprets(self) -> bool:
-        """Whether the interpreter has been found to be the faster one, and has the next run."""
-        return self._interprets and not self._left
+        """Whether the next run is the interpreter's, for the trial's sake or as the faster one."""
+        return not self._xlas and (self._interprets or self._theirs > 0)
 
     def is_open(self) -> bool:
         """Whether the next compiled run is to be timed."""
-        return self._left > 0 and len(self._interpreted) > 0
+        return self._xlas > 0 and len(self._interpreted) > 0
 
     def interpreted(self, seconds: float) -> None:
         """Take note of how long an interpreted run took."""
         self._interpreted.append(seconds)
-        self._runs += 1
-        if self._runs == self._again and self.interprets():
-            self._runs, self._again = 0, 4 * self._again
-            self._left = WARMING + TRIALS
+        if self._theirs:
+            self._theirs -= 1
+            if not self._theirs:
+                found = _median(self._interpreted) < MARGIN * _median(self._compiled)
+                self._interprets, self._runs = found, 0
+        elif self.interprets():
+            self._runs += 1
+            if self._runs == self._again:
+                self._again *= 4
+                self._xlas = WARMING + TRIALS
 
     def compiled(self, seconds: float) -> None:
         """Take note of how long a compiled run took."""
-        if self._left <= TRIALS:
+        if self._xlas <= TRIALS:
             self._compiled.append(seconds)
-        self._left -= 1
-        if not self._left:
-            self._runs = 0
-            self._interprets = _median(self._interpreted) < MARGIN * _median(self._compiled)
+        self._xlas -= 1
+        if not self._xlas:
+            near = min(self._interpreted) < NEAR * _median(self._compiled)
+            self._theirs = WARMING + TRIALS if near else 0
+            self._interprets = False
 
 
 def _median(seconds: deque[float]) -> float:

@@ -103,7 +103,7 @@ def test_what_varies_is_known_from_earlier_processes(
 ) -> None:
     """Its first run finds the executable that the earlier process ended with."""
     settings.tier = "auto"
-    monkeypatch.setattr(policy, "MARGIN", 0.0)  # XLA's time is always the better one
+    monkeypatch.setattr(policy, "NEAR", 0.0)  # XLA's time is always the better one
     backend()
 
     def session() -> list[int]:
@@ -125,7 +125,7 @@ def test_a_program_interpreted_for_long_is_looked_for_as_it_was_compiled(
 ) -> None:
     """Found although a first look, under other donations or numbers, was in vain."""
     settings.tier = "auto"
-    monkeypatch.setattr(policy, "MARGIN", 0.0)  # XLA's time is always the better one
+    monkeypatch.setattr(policy, "NEAR", 0.0)  # XLA's time is always the better one
     backend()
 
     def session() -> list[int]:
