@@ -26,5 +26,7 @@ def runs_on_host(
         return False
     if op not in lowerings():
         return True
-    rule = HOST.get(op) or (ALONE.get(op) if alone else None)
-    return rule is not None and client.platform() == "cpu" and rule(*operands, **op.attrs_of(attrs))
+    rules = (HOST.get(op), ALONE.get(op) if alone else None)
+    given = op.attrs_of(attrs)
+    fits = any(rule is not None and rule(*operands, **given) for rule in rules)
+    return fits and client.platform() == "cpu"

@@ -9,11 +9,12 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import ALONE
+from lazytensor.backends.xla.host import ALONE, HOST
 from lazytensor.core import ops
 from lazytensor.core.dtypes import C64, F32
 from lazytensor.core.types import Shape, TensorType
 
+VERY_LONG: Final = 2**18
 LONG: Final = 2**12
 """Elements of a line from which it is the host's."""
 
@@ -28,5 +29,11 @@ def _one_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
     return not single and len(lengths) == 1 and x.size >= LONG and math.prod(x.shape[:-1]) == 1
 
 
+def _long_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
+    """One that is worth a cut, too."""
+    return x.size >= VERY_LONG and _one_line(x, kind=kind, lengths=lengths)
+
+
+HOST[ops.fft] = _long_line
 ALONE[ops.fft] = _one_line
 LOWERINGS[ops.fft] = _fft
