@@ -61,8 +61,12 @@ def _mv(x: Any, y: Any) -> Node:
     return made
 
 
-def _dot(x: Any, y: Any) -> Node:
-    first, second = _pair(x, y)
+def _vectors(x: Any, y: Any) -> tuple[Node, Node]:
+    first, second = _given(x), _given(y)
+    if first.type.dtype != second.type.dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {_name(x)} and {_name(y)}"
+        )
     if first.type.ndim != 1 or second.type.ndim != 1:
         raise RuntimeError(
             f"1D tensors expected, but got {first.type.ndim}D and {second.type.ndim}D tensors"
@@ -73,12 +77,16 @@ def _dot(x: Any, y: Any) -> Node:
             f"[{second.type.size}] to have the same number of elements, but got "
             f"{first.type.size} and {second.type.size} elements respectively"
         )
-    made: Node = ops.dot_general(first, second, contract=((0,), (0,)))
+    return first, second
+
+
+def _dot(x: Any, y: Any) -> Node:
+    made: Node = ops.dot_general(*_vectors(x, y), contract=((0,), (0,)))
     return made
 
 
 def _vdot(x: Any, y: Any) -> Node:
-    first, second = _pair(x, y)
+    first, second = _vectors(x, y)
     made: Node = ops.dot_general(ops.conj(first), second, contract=((0,), (0,)))
     return made
 

@@ -34,6 +34,7 @@ def _convolution(
     if data.type.ndim != n + 2:
         raise RuntimeError(f"Expected {n + 2}D input to convolution, got {data.type}")
     steps, pads, gaps = (spread(v, n) for v in (stride, padding, dilation))
+    _check(data, kernel, steps, pads, gaps, transposed, groups)
     if transposed:
         made = _transposed(data, kernel, steps, pads, gaps, spread(output_padding, n), groups)
     else:
@@ -46,6 +47,31 @@ def _convolution(
     shape = (1, made.type.shape[1]) + (1,) * n
     found: Node = ops.add(made, ops.reshape(operand(bias), shape=shape))
     return found
+
+
+def _check(
+    x: Node, w: Node, steps: Ints, pads: Ints, gaps: Ints, transposed: bool, groups: int
+) -> None:
+    """Raise torch's errors for what is no convolution."""
+    if min(steps, default=1) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(pads, default=0) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(gaps, default=1) <= 0:
+        raise RuntimeError("dilation should be greater than zero")
+    shape, channels = list(w.type.shape), x.type.shape[1]
+    if shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {shape} instead"
+        )
+    wanted = shape[0] if transposed else shape[1] * groups
+    if channels != wanted:
+        raise RuntimeError(
+            f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size "
+            f"{shape}, expected input{list(x.type.shape)} to have {wanted} channels, but got "
+            f"{channels} channels instead"
+        )
 
 
 def _transposed(

@@ -143,6 +143,9 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> 
 
 def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:
     shape = (n, n if m is None else m)
+    for name, value in zip("nm", shape, strict=True):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
     sides = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
     return cast_to(ops.equal(*sides), _dtype(dtype))
 

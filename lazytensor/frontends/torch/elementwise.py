@@ -24,7 +24,7 @@ from lazytensor.frontends.torch.promotion import (
     operand,
     promoted,
 )
-from lazytensor.frontends.torch.tensor import wrap
+from lazytensor.frontends.torch.tensor import TORCH, wrap
 
 
 def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
@@ -232,6 +232,15 @@ def _signbit(x: Any) -> Node:
 
 def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
     made = operand(x)
+    if isinstance(value, torch.Tensor) and value.ndim:
+        raise RuntimeError(
+            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    if isinstance(value, complex) and made.type.dtype.kind != "c":
+        raise RuntimeError(
+            f"value cannot be converted to type {TORCH[made.type.dtype]} without overflow"
+        )
     filling = cast_to(operand(value), made.type.dtype)
     return ops.select(operand(mask), filling, made)
 

@@ -39,6 +39,8 @@ def _added(count: int, updates: Node, places: Node) -> Node:
 
 def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
     table = operand(weight)
+    if table.type.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     made: Node = ops.gather(table, checked(operand(indices), table.type.shape[0]), axes=(0,))
     return made
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from lazytensor.core.errors import DataError
 from lazytensor.frontends.torch.tensor import is_lazy
+
+
+class OutOfRangeError(DataError, RuntimeError):
+    """An index that is data is out of range: torch raises the one or the other, by the kernel."""
 
 
 def raise_as_torch(error: Exception, *operands: Any) -> NoReturn:

@@ -7,9 +7,9 @@ from typing import Any
 
 from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import BOOL, S64
-from lazytensor.core.errors import DataError
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
+from lazytensor.frontends.torch.errors import OutOfRangeError
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand, promoted, result_dtype
 from lazytensor.frontends.torch.strides import axis_of
@@ -23,6 +23,11 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
     kept = [x for x in parts if x.type.shape != (0,)] or parts[:1]
     axis = axis_of(dim, kept[0].type.ndim)
     first = kept[0].type
+    for place, part in enumerate(parts):
+        if not part.type.ndim:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {place}) cannot be concatenated"
+            )
     for place, part in enumerate(kept):
         if part.type.ndim != first.ndim:
             raise RuntimeError(
@@ -62,7 +67,7 @@ def checked(index: Node, size: int) -> Node:
     inside = ops.and_(ops.greater_equal(found, zero), ops.less(found, n))
     ok = ops.guard(
         ops.reduce_and(inside, axes=tuple(range(inside.type.ndim))),
-        error=DataError,
+        error=OutOfRangeError,
         text=f"index out of range for dimension with size {size}",
     )
     made: Node = ops.guarded(found, ok)
@@ -91,6 +96,16 @@ def coordinates(given: Node, axis: int, index: Node) -> list[Node]:
     ]
 
 
+def check_sizes(index: Node, x: Node, axis: int, role: str = "self") -> None:
+    """Raise torch's error where an index reaches beyond `x` on another axis than `axis`."""
+    for i, (n, m) in enumerate(zip(index.type.shape, x.type.shape, strict=True)):
+        if i != axis and n > m:
+            raise RuntimeError(
+                f"Size does not match at dimension {i} expected index {list(index.type.shape)} to "
+                f"be no larger than {role} {list(x.type.shape)} apart from dimension {axis}"
+            )
+
+
 def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
     given, places = operand(x), operand(index)
     axis = axis_of(dim, given.type.ndim)
@@ -102,6 +117,7 @@ def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
         return ops.gather(given, checked(places, given.type.shape[0]), axes=(0,))
     if places.type.ndim != given.type.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    check_sizes(places, given, axis)
     axes = tuple(range(given.type.ndim))
     return ops.gather(given, *coordinates(given, axis, places), axes=axes)
 
@@ -191,8 +207,14 @@ def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
 
 def _roll(x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
     given = operand(x)
-    if not dims and len(shifts) != 1:
-        raise RuntimeError("shifts and dimensions must align")
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if len(shifts) != len(dims or (0,)):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    if dims and not given.type.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not given.type.size:
         return given
     line = given if dims else ops.reshape(given, shape=(given.type.size,))
@@ -234,6 +256,9 @@ def _pad(x: Any, pad: Sequence[int], value: Any = 0) -> Node:
 def _triangle(upper: bool) -> Row:
     def row(x: Any, diagonal: int = 0) -> Node:
         given = operand(x)
+        if given.type.ndim < 2:
+            name = "triu" if upper else "tril"
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         n, m = given.type.shape[-2:]
         rows_, columns = (ops.iota(dtype=S64, shape=(n, m), axis=axis) for axis in (0, 1))
         edge = ops.add(rows_, cast_to(diagonal, S64))

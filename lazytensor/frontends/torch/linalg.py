@@ -82,6 +82,10 @@ def _lstsq(
 ) -> tuple[Node, Node, Node, Node]:
     """By singular values, whatever driver of LAPACK's is asked for."""
     matrix, right = operand(a), operand(b)
+    if matrix.type.ndim < 2 or not right.type.ndim:
+        raise RuntimeError(
+            "torch.linalg.lstsq: input must have at least 2 dimensions, and other at least 1"
+        )
     if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"

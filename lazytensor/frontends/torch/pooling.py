@@ -33,6 +33,34 @@ def _windows(shape: Ints, sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, ceil
     return tuple(found)
 
 
+def _check(sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, count: Ints) -> None:
+    """Raise torch's errors for windows that cannot be."""
+    if min(steps) <= 0:
+        raise RuntimeError("stride should not be zero")
+    for k, p, g in zip(sizes, pads, gaps, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > (g * (k - 1) + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, "
+                f"kernel_size={k} and dilation={g}"
+            )
+    if min(count) < 1:
+        raise RuntimeError(f"Output size is too small: {list(count)}")
+
+
+def _check_rank(x: Node, n: int) -> None:
+    """Raise torch's error for what is no batch of images, nor one of them."""
+    shape = x.type.shape
+    if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:
+        words = {2: "3D or 4D", 3: "4D or 5D"}[n]
+        raise RuntimeError(
+            f"Expected {words} (batch mode) tensor with optional 0 dim batch size for input, or "
+            f"non-empty {words} without one: Expected input's non-batch dimensions to have "
+            f"positive length, but input has a shape of {list(shape)}"
+        )
+
+
 def _padded(x: Node, value: Any, n: int, low: Ints, high: Ints) -> Node:
     outer = (0,) * (x.type.ndim - n)
     made: Node = ops.pad(
@@ -74,8 +102,10 @@ def _max(
     given = operand(x)
     sizes, pads, gaps = (spread(v, n) for v in (kernel_size, padding, dilation))
     steps = spread(stride, n) if stride else sizes
+    _check_rank(given, n)
     shape = given.type.shape[-n:]
     count = _windows(shape, sizes, steps, pads, gaps, ceil_mode)
+    _check(sizes, steps, pads, gaps, count)
     high = tuple(
         max((c - 1) * s + g * (k - 1) + 1 - m - p, 0)
         for c, s, g, k, m, p in zip(count, steps, gaps, sizes, shape, pads, strict=True)
@@ -125,6 +155,11 @@ def _adaptive_windows(n: int, count: int) -> np.ndarray:
 
 def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, Node]:
     given = operand(x)
+    _check_rank(given, n)
+    if len(output_size) != n:
+        raise RuntimeError(f"adaptive_max_pool{n}d(): internal error: expected output_size of {n}")
+    if min(output_size) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}")
     shape, outer = given.type.shape[-n:], given.type.shape[:-n]
     lines = [_adaptive_windows(m, c) for m, c in zip(shape, output_size, strict=True)]
     ndim, flat, places = 2 * n, np.zeros((), np.int64), []
@@ -176,6 +211,9 @@ def _mean_plan(
     sizes, pads = spread(kernel_size, n), spread(padding, n)
     steps = spread(stride, n) if stride else sizes
     count = _windows(shape, sizes, steps, pads, (1,) * n, ceil)
+    _check(sizes, steps, pads, (1,) * n, count)
+    if over == 0 and over is not None:
+        raise RuntimeError("divisor must be not zero")
     return sizes, steps, pads, count, _divisors(shape, count, sizes, steps, pads, include, over)
 
 

@@ -57,10 +57,24 @@ def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) 
     return made
 
 
+def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any) -> None:
+    """Raise torch's error where there is nothing to take the largest of."""
+    if dim is None or dim == []:
+        raise RuntimeError(
+            "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+            "dim with the 'dim' argument."
+        )
+    for axis in axes:
+        if not x.type.shape[axis]:
+            raise IndexError(f"Expected reduction dim {axis} to have non-zero size.")
+
+
 def _extreme(op: Op) -> Row:
     def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
         given = operand(x)
         axes = axes_of(dim, given.type.ndim)
+        if not given.type.size:
+            _check_not_empty(given, axes, dim)
         return kept(op(given, axes=axes), given, axes, keepdim)
 
     return row

@@ -11,7 +11,7 @@ from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.errors import DataError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.joining import checked, coordinates, part, scattered
+from lazytensor.frontends.torch.joining import check_sizes, checked, coordinates, part, scattered
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
 from lazytensor.frontends.torch.strides import axis_of
@@ -53,6 +53,14 @@ def _by_element(x: Any, dim: int, index: Any, source: Any) -> _Target:
         updates = ops.broadcast(cast_to(updates, given.type.dtype), shape=places.type.shape)
     if updates.type.dtype != given.type.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    for role, other in (("self", given), ("src", updates)):
+        if max(places.type.ndim, 1) != max(other.type.ndim, 1):
+            raise RuntimeError(
+                f"Index tensor must have the same number of dimensions as {role} tensor"
+            )
+    if given.type.ndim and places.type.ndim:
+        check_sizes(places, given, axis)
+        check_sizes(places, updates, -1, "src")
     if places.type.ndim == 0:
         places = ops.reshape(places, shape=(1,) * max(given.type.ndim, 1))
         updates = ops.reshape(updates, shape=places.type.shape)
@@ -71,10 +79,17 @@ def _by_line(x: Any, dim: int, index: Any, source: Any) -> _Target:
     count = places.type.size
     if not given.type.ndim:
         given, updates = ops.reshape(given, shape=(1,)), ops.reshape(updates, shape=(count,))
-    elif updates.type.ndim < given.type.ndim:
+    elif updates.type.ndim < given.type.ndim and updates.type.size == 1:
         updates = ops.reshape(updates, shape=(1,) * given.type.ndim)
     shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape))
     if updates.type.shape != shape:
+        rest = [tuple(n for i, n in enumerate(s) if i != axis) for s in (updates.type.shape, shape)]
+        if rest[0] != rest[1]:
+            raise RuntimeError(
+                "source tensor shape must match self tensor shape, excluding the specified "
+                f"dimension. Got self.shape = {list(given.type.shape)} source.shape = "
+                f"{list(updates.type.shape)}"
+            )
         raise RuntimeError(
             f"index_add_(): Number of indices ({count}) should be equal to source.size(dim): "
             f"({updates.type.shape[axis]}), for dim: {axis}"
@@ -203,6 +218,8 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
 
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
     given, flags, values = operand(x), operand(mask), operand(source)
+    if flags.type.dtype is not BOOL:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got {mask.dtype}")
     if values.type.dtype != given.type.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
     shape = np.broadcast_shapes(given.type.shape, flags.type.shape)

@@ -1,0 +1,112 @@
+"""Entries of torch's table that do not pass, by the reason. What passes must not be here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Gap(NamedTuple):
+    """Why entries do not pass, what becomes of them, and in which runs."""
+
+    reason: str
+    how: str
+    names: str
+    runs: str
+
+
+RUNS = (
+    ("float32", "values"),
+    ("int64", "values"),
+    ("bool", "values"),
+    ("bfloat16", "values"),
+    ("complex64", "values"),
+    ("float64", "gradient"),
+    ("float32", "in-place"),
+    ("float32", "out"),
+)
+"""What the whole table is run over: a dtype and a check each."""
+
+VALUES = "float32-values int64-values bool-values bfloat16-values complex64-values "
+GRADIENTS = VALUES + "float64-gradient "
+OUT = GRADIENTS + "float32-out "
+EVERYWHERE = OUT + "float32-in-place"
+
+GAPS = (
+    Gap("the device has no sparse layouts", "fail", "sparse.sampled_addmm", OUT),
+    Gap("the device has no sparse layouts", "fail", "sparse.mm.reduce to_sparse", GRADIENTS),
+    Gap("XLA has no complex numbers of two f16", "fail", "chalf", GRADIENTS),
+    Gap(
+        "the imaginary part of a logarithm is right but for multiples of 2π",
+        "fail",
+        "logcumsumexp",
+        "complex64-values",
+    ),
+    Gap(
+        "a composite that writes a conjugate into out= leaves it as it was",
+        "fail",
+        "fft.ihfft2 fft.ihfftn",
+        "float32-out",
+    ),
+    Gap(
+        "the degree is data, and the recurrence as long; XLA has no closed form",
+        "fallback",
+        "special.hermite_polynomial_h special.hermite_polynomial_he "
+        "special.laguerre_polynomial_l special.legendre_polynomial_p",
+        OUT,
+    ),
+    Gap("no series written yet: frontends/torch/bessel.py", "fallback", "special.airy_ai", OUT),
+    Gap(
+        "no series written yet: frontends/torch/special.py",
+        "fallback",
+        "igamma igammac",
+        EVERYWHERE,
+    ),
+    Gap(
+        "LAPACK's, of which jax lowers none",
+        "fallback",
+        "geqrf ormqr linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve",
+        OUT,
+    ),
+    Gap("hashes the bits as torch does, and nobody else", "fallback", "hash_tensor", OUT),
+    Gap(
+        "dynamic programming over time, a loop that is data",
+        "fallback",
+        "nn.functional.ctc_loss",
+        GRADIENTS,
+    ),
+    Gap(
+        "no row yet: frontends/torch/counting.py",
+        "fallback",
+        "histogramdd",
+        "float32-values float64-gradient",
+    ),
+    Gap(
+        "no row yet: frontends/torch/scattering.py",
+        "fallback",
+        "_segment_reduce.lengths _segment_reduce.offsets",
+        GRADIENTS,
+    ),
+    Gap(
+        "no row yet: frontends/torch/pooling.py",
+        "fallback",
+        "nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d",
+        "float32-values bfloat16-values",
+    ),
+    Gap(
+        "no row yet: frontends/torch/neural.py",
+        "fallback",
+        "nn.functional.rrelu",
+        "float32-values bfloat16-values",
+    ),
+    Gap(
+        "no row for the gradient yet: frontends/torch/neural.py",
+        "fallback",
+        "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
+        "float64-gradient",
+    ),
+)
+
+
+def expected(run: str) -> dict[str, str]:
+    """What becomes of the entries that do not pass in a run."""
+    return {name: gap.how for gap in GAPS if run in gap.runs.split() for name in gap.names.split()}
