@@ -102,3 +102,22 @@ def test_gradients_of_programs_of_views_and_writes(
     assert mine_error == error
     if gradient is not None:
         torch.testing.assert_close(mine, gradient)
+
+
+def test_images_keep_the_memory_format_of_their_operands() -> None:
+    strides: list[Any] = []
+    for device in ("cpu", "lazytensor"):
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(),
+            torch.nn.MaxPool2d(2), torch.nn.Conv2d(4, 5, 2), torch.nn.AvgPool2d(2),
+        ).to(device).to(memory_format=torch.channels_last)  # fmt: skip
+        x = base((2, 3, 12, 12), device).requires_grad_()
+        made = [x.contiguous(memory_format=torch.channels_last)]
+        for layer in net:
+            made.append(layer(made[-1]))
+        made[-1].sum().backward()
+        grads = [p.grad for p in net.parameters()]
+        strides.append([t.stride() for t in [*made, *net.parameters(), *grads] if t is not None])
+        made[-1].permute(0, 2, 3, 1).view(-1)
+    assert strides[1] == strides[0]

@@ -58,13 +58,14 @@ def register(name: str, kernel: Row) -> None:
     library.impl(name, kernel, "PrivateUse1")
 
 
-def rows(table: dict[str, Row], keeps: bool = False) -> None:
+def rows(table: dict[str, Row], keeps: bool = False, images: bool = False) -> None:
     """Register the functional overload of each row, and its variants.
 
-    `keeps` says that results lie as the operands do: elementwise operations and copies.
+    `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
+    that they have the operands' memory format.
     """
     for name, row in table.items():
-        register(name, keeping(row) if keeps else functional(row))
+        register(name, keeping(row) if keeps else functional(formatted(row) if images else row))
         variants(name, row)
 
 
@@ -107,6 +108,33 @@ def as_operands(made: Node, operands: Any) -> Any:
             tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
             return laid(made, kept_strides(made.type.shape, tuple(tensors)))
     return wrap(made)
+
+
+def formatted(row: Row) -> Row:
+    """A row whose results are tensors with the channels last, if those of an operand are."""
+
+    def images(*args: Any, **kwargs: Any) -> Any:
+        made = row(*args, **kwargs)
+        for x in args[:3]:
+            if not isinstance(x, torch.Tensor) or x.ndim not in IMAGES or x.is_contiguous():
+                continue
+            if x.is_contiguous(memory_format=IMAGES[x.ndim]):
+                return _laid_as(made, IMAGES[x.ndim], x.ndim)
+        return made
+
+    return images
+
+
+def _laid_as(made: Any, memory_format: Any, ndim: int) -> Any:
+    if isinstance(made, tuple | list):
+        return type(made)(_laid_as(item, memory_format, ndim) for item in made)
+    if not isinstance(made, Node) or made.type.ndim != ndim:
+        return made
+    return laid(made, strides_for(made.type.shape, memory_format))
+
+
+IMAGES: Final = {4: torch.channels_last, 5: torch.channels_last_3d}
+"""The memory format that a tensor of so many axes may have."""
 
 
 def wrapped(made: Any) -> Any:

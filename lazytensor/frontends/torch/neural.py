@@ -231,11 +231,7 @@ def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
     return made
 
 
-ROWS: dict[str, Row] = {
-    "_softmax": _softmax("softmax"),
-    "_log_softmax": _softmax("log_softmax"),
-    "_softmax_backward_data": _softmax_backward("softmax_backward"),
-    "_log_softmax_backward_data": _softmax_backward("log_softmax_backward"),
+ACTIVATIONS: dict[str, Row] = {
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
     "relu": _relu,
@@ -245,6 +241,13 @@ ROWS: dict[str, Row] = {
     "hardshrink_backward": _shrunk_backward,
     "sigmoid_backward": _sigmoid_backward,
     "tanh_backward": _tanh_backward,
+}
+
+ROWS: dict[str, Row] = {
+    "_softmax": _softmax("softmax"),
+    "_log_softmax": _softmax("log_softmax"),
+    "_softmax_backward_data": _softmax_backward("softmax_backward"),
+    "_log_softmax_backward_data": _softmax_backward("log_softmax_backward"),
     "native_layer_norm": _layer_norm,
     "native_layer_norm_backward": _layer_norm_backward,
     "native_dropout": _dropout,
@@ -259,3 +262,4 @@ ROWS: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     rows(ROWS)
+    rows(ACTIVATIONS, keeps=True)

@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.kernels import Row, functional, register, variants, write
+from lazytensor.frontends.torch.kernels import Row, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand
 
 Three = tuple[Node, Node, Node]
@@ -120,6 +120,4 @@ KERNELS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the kernels."""
-    for name, row in KERNELS.items():
-        register(name, functional(row))
-        variants(name, row)
+    rows(KERNELS, images=True)
