@@ -192,6 +192,25 @@ def test_saving_copying_and_the_module() -> None:
     assert torch.lazytensor.device_count() == 1
 
 
+def test_the_module_answers_as_other_devices_modules_do() -> None:
+    device = torch.lazytensor
+    x = torch.ones(1 << 16, device="lazytensor") + 1
+    torch.lazytensor.synchronize()
+    before = device.memory_allocated()
+    y = x * 2
+    assert device.memory_allocated() <= before
+    device.synchronize()
+    assert y[0].item() == 4
+    assert device.get_device_properties().total_memory > 0
+    assert device.current_device() == 0
+    with device.device(0), device.device_of(x):
+        device.empty_cache()
+    with pytest.raises(RuntimeError, match="there is one device lazytensor"):
+        device.set_device(3)
+    assert torch.accelerator.current_accelerator().type == "lazytensor"
+    assert device.get_rng_state_all()[0].dtype == torch.uint8
+
+
 def test_importing_it_imports_neither_jax_nor_another_frontend() -> None:
     program = """
         import sys

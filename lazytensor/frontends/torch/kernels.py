@@ -34,10 +34,9 @@ _thread: Final = _Ready()
 
 
 def prepare_thread() -> None:
-    """Tell torch's autograd, once a thread, to leave strides and threads alone.
+    """Tell torch's autograd, once a thread, to run backward on the calling thread.
 
-    It would write gradients of views by strides, which our tensors have not; and its own thread
-    for a device meets a finalised interpreter at exit, and aborts.
+    Its own thread for a device meets a finalised interpreter at exit, and aborts.
     """
     if not _thread.ready:
         _thread.ready = True
