@@ -12,6 +12,7 @@ from lazytensor.core import runtime
 from lazytensor.core.cache import cache
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
+from lazytensor.core.settings import settings
 
 ARRAYS: Final = "lazytensor.numpy"
 """What makes a NumPy array lazy; a frontend, and so named by a string."""
@@ -26,12 +27,17 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """The Program of `function`'s result: printable, comparable, with `.stablehlo()`.
 
     args: lazy arrays (NumPy arrays become lazy ones) and anything else. The function is called
-    once; its results are not computed. Raises: TypeError if the result holds no lazy array.
+    once, small arrays being lazy for that time; its results are not computed. Raises: TypeError if
+    the result holds no lazy array.
     """
-    args = tuple(map(_lazy, args))
-    kwargs = {name: _lazy(value) for name, value in kwargs.items()}
-    runtime.sync(*_nodes([args, kwargs]))
-    result = function(*args, **kwargs)
+    before, settings.small = settings.small, 0
+    try:
+        args = tuple(map(_lazy, args))
+        kwargs = {name: _lazy(value) for name, value in kwargs.items()}
+        runtime.sync(*_nodes([args, kwargs]))
+        result = function(*args, **kwargs)
+    finally:
+        settings.small = before
     outputs = list(_nodes([result]))
     if not outputs:
         raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")

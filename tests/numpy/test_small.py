@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
+import lazytensor
 import lazytensor.numpy as np
 from lazytensor.core import metrics
 from lazytensor.core.settings import settings
@@ -67,6 +68,12 @@ def test_real_and_lazy_go_together():
 
 def test_results_of_lazy_operations_are_lazy_whatever_their_size():
     assert issubclass(type(np.ones((20, 20)).sum(axis=0)), Lazy)
+
+
+def test_what_is_traced_is_lazy_however_small():
+    program = lazytensor.trace(lambda x: np.exp(x) * np.arange(3), np.arange(3.0))
+    assert "exp" in str(program)
+    assert settings.small == BOUND
 
 
 def filled(np: Any, *shape: int) -> Any:
