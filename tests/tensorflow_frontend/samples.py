@@ -99,6 +99,10 @@ def elementwise() -> Iterator[Sample]:
     for op in ("LogicalAnd", "LogicalOr", "NotEqual", "Equal"):
         yield Sample(op, (flags(9, 9), flags(9, 9)))
     yield Sample("LogicalNot", (flags(9, 9),))
+
+
+def rarer() -> Iterator[Sample]:
+    """Functions of other domains, complex numbers."""
     yield Sample("Acosh", (x(3, low=1.2, high=3),))
     yield Sample("Zeta", (x(3, low=1.5, high=3), x(3)), near=1e-4, gradient=False)
     yield Sample("Polygamma", (np.ones(3, np.float32), x(3)), near=1e-4, gradient=False)
@@ -174,6 +178,11 @@ def movement() -> Iterator[Sample]:
     yield Sample("Roll", (x(3, 4), i(1, -2), i(0, 1)))
     yield Sample("Fill", (i(3, 4), np.float32(2)))
     yield Sample("OneHot", (ints(3, 4), np.int32(5), np.float32(2), np.float32(-1)), {"axis": 1})
+
+
+def diagonals() -> Iterator[Sample]:
+    """Bands and diagonals, blocks of space and depth, strided slices."""
+    i = lambda *values: np.array(values, np.int32)  # noqa: E731 -- as short as a literal
     yield Sample("MatrixBandPart", (x(2, 4, 4), np.int64(1), np.int64(-1)))
     yield Sample("Diag", (x(3, 2),))
     yield Sample("DiagPart", (x(3, 2, 3, 2),))
@@ -246,6 +255,10 @@ def products() -> Iterator[Sample]:
         ("abc->ca", (2, 3, 4)),
     ):
         yield Sample("Einsum", ([x(*s) for s in shapes],), {"equation": equation})
+
+
+def convolutions() -> Iterator[Sample]:
+    """Plain and depthwise ones, of images."""
     image, kernel = (2, 7, 6, 4), (3, 2, 4, 6)
     for padding in ("SAME", "VALID", "EXPLICIT"):
         for stride, gap in ((1, 1), (2, 1), (1, 2)):
@@ -272,8 +285,12 @@ def products() -> Iterator[Sample]:
     given = (whole, x(3, 3, 4, 2), x(*out))
     yield Sample("DepthwiseConv2dNativeBackpropInput", given, attrs)
     yield Sample("DepthwiseConv2dNativeBackpropFilter", (x(*image), sizes, x(*out)), attrs)
+
+
+def volumes() -> Iterator[Sample]:
+    """Convolutions of volumes; pools."""
+    image, volume = (2, 7, 6, 4), (1, 3, 4, 3, 2)
     attrs = {"strides": [1, 1, 2, 1, 1], "padding": "SAME"}
-    volume = (1, 3, 4, 3, 2)
     yield Sample("Conv3D", (x(*volume), x(2, 2, 2, 2, 3)), attrs)
     size, made = np.array(volume, np.int32), (1, 3, 2, 3, 3)
     yield Sample("Conv3DBackpropInputV2", (size, x(2, 2, 2, 2, 3), x(*made)), attrs)
@@ -361,7 +378,8 @@ def draws() -> Iterator[Sample]:
 SAMPLES = [
     sample
     for table in (
-        elementwise, others, movement, indexing, products, neural, algebra, draws,
+        elementwise, rarer, others, movement, diagonals, indexing, products, convolutions, volumes,
+        neural, algebra, draws,
     )
     for sample in table()
 ]  # fmt: skip

@@ -10,7 +10,8 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
-from lazytensor.frontends.tf.recording import Function, NotLazy
+from lazytensor.frontends.tf.host import NotLazy
+from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 
 
@@ -84,10 +85,6 @@ def _floor_div(x: Node, y: Node, **_: Any) -> Node:
 def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
     made: Node = ops.divide(x, y)
     return ops.trunc(made) if x.type.dtype in FLOATS else made
-
-
-def _equal(op: Any) -> Function:
-    return lambda x, y, **_: op(x, y)
 
 
 def _approximate_equal(x: Node, y: Node, *, tolerance: float = 1e-5, **_: Any) -> Node:
@@ -269,7 +266,7 @@ ROWS: dict[str, Function] = {
     "Polygamma": _plain(ops.polygamma), "Complex": _complex, "Angle": _angle,
     "Less": _plain(ops.less), "LessEqual": _plain(ops.less_equal),
     "Greater": _plain(ops.greater), "GreaterEqual": _plain(ops.greater_equal),
-    "Equal": _equal(ops.equal), "NotEqual": _equal(ops.not_equal),
+    "Equal": _plain(ops.equal), "NotEqual": _plain(ops.not_equal),
     "ApproximateEqual": _approximate_equal,
     "LogicalAnd": _plain(ops.and_), "LogicalOr": _plain(ops.or_), "LogicalNot": _plain(ops.not_),
     "BitwiseAnd": _plain(ops.and_), "BitwiseOr": _plain(ops.or_), "BitwiseXor": _plain(ops.xor),

@@ -14,7 +14,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import constant_op, dtypes
 
 from lazytensor.core.node import Node
-from lazytensor.frontends.tf import fallback, functions, opdef, table
+from lazytensor.frontends.tf import fallback, functions, graphs, opdef, table
 from lazytensor.frontends.tf.shapes import host_shape
 from lazytensor.frontends.tf.tensor import TF, EagerTensor, LazyTensor, eager, shape_of, state
 from lazytensor.frontends.tf.variables import cell_of
@@ -60,7 +60,7 @@ def _slow(handle: Any, device: Any, op: Any, inputs: Any, attrs: Any, outputs: i
     text = op.decode() if isinstance(op, bytes) else op
     plain = not any(type(x) is LazyTensor or _has_cell(x) for x in inputs)
     definition = opdef.find(text)
-    if definition is None or text in functions.CALLS:
+    if definition is None or text in graphs.CALLS:
         if state.on and (found := functions.called(text, inputs, attrs)) is not None:
             return found
         for x in inputs:
@@ -82,7 +82,7 @@ def _slow(handle: Any, device: Any, op: Any, inputs: Any, attrs: Any, outputs: i
         made = handler(context.context(), None, args)
     finally:
         _restart()
-    return flat(made)
+    return functions.flat(made)
 
 
 def _has_cell(x: Any) -> bool:
@@ -107,15 +107,6 @@ def regrouped(
         part for name, v in named.items() if name not in definition.inferred for part in (name, v)
     ]
     return (*grouped, *kept)
-
-
-def flat(made: Any) -> list[Any]:
-    """The results of a raw op in one list."""
-    if made is None:
-        return []
-    if isinstance(made, list | tuple):
-        return [tensor for item in made for tensor in flat(item)]
-    return [made]
 
 
 def _cancelable(

@@ -32,8 +32,8 @@ from lazytensor.frontends.tf.graphs import (
     graph_of,
     stripped,
 )
+from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.lists import LazyVariant
-from lazytensor.frontends.tf.recording import host_value
 from lazytensor.frontends.tf.tensor import (
     NUMPY,
     EagerTensor,
@@ -43,8 +43,6 @@ from lazytensor.frontends.tf.tensor import (
     state,
 )
 from lazytensor.frontends.tf.variables import adopt, cell_of, is_handle
-
-__all__ = ["CALLS", "called"]
 
 _stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
 _restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread

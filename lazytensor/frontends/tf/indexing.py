@@ -13,7 +13,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.core.ops.reduction import identity
 from lazytensor.frontends.tf.elementwise import number
-from lazytensor.frontends.tf.recording import Function
+from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 
 

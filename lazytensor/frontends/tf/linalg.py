@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import C64, C128, COMPLEX, F32, complex_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
-from lazytensor.frontends.tf.recording import Function
+from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 from lazytensor.frontends.tf.tensor import state
 

@@ -9,29 +9,28 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.op import scalar
 from lazytensor.frontends.tf import fallback, opdef
-from lazytensor.frontends.tf.recording import host_value
+from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.shapes import attr, host_number, host_shape
 from lazytensor.frontends.tf.table import HANDLERS, handles
 from lazytensor.frontends.tf.tensor import (
     DEVICE,
+    Base,
     EagerTensor,
     LazyTensor,
-    _Base,
-    _uid,
-    node_of,
     shape_of,
+    uid,
 )
 
 Args = tuple[Any, ...]
 
 
-class LazyVariant(_Base):
+class LazyVariant(Base):
     """A tensor list or an optional: `items` are tensors, None where a list has none yet."""
 
     __slots__ = ("_id", "dtype_", "items", "shape_")
 
     def __init__(self, items: list[Any], dtype: Any = None, shape: Any = None) -> None:
-        self._id = _uid()
+        self._id = uid()
         self.items = items
         self.dtype_ = dtype
         self.shape_ = shape
@@ -241,6 +240,3 @@ def _with_lists() -> None:
 def attach() -> None:
     """Let the rows that meet lists take them."""
     _with_lists()
-
-
-__all__ = ["LazyVariant", "attach", "node_of"]

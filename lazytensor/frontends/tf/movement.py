@@ -12,7 +12,7 @@ from lazytensor.core.dtypes import BOOL, COMPLEX, S32, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.tf.elementwise import number
-from lazytensor.frontends.tf.recording import Function
+from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.reductions import axes_of
 from lazytensor.frontends.tf.table import rows
 

@@ -12,7 +12,7 @@ from lazytensor.core.dtypes import BF16, COMPLEX, F16, F32, FLOATS
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.tf.elementwise import number
-from lazytensor.frontends.tf.recording import Function
+from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.frontends.tf import fallback, opdef
-from lazytensor.frontends.tf.recording import host_value
+from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.table import handles
 from lazytensor.frontends.tf.tensor import LazyTensor, of_array, shape_of
 from lazytensor.frontends.tf.variables import cell_of, handle_of

@@ -13,13 +13,12 @@ from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
 from lazytensor.frontends.tf import fallback, opdef, slices
+from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.indexing import gathered, scattered_rows
-from lazytensor.frontends.tf.recording import host_value
 from lazytensor.frontends.tf.shapes import attr
 from lazytensor.frontends.tf.steps import hold_cuts, settle_variables, step, watch_optimizers
 from lazytensor.frontends.tf.table import handle, handles
 from lazytensor.frontends.tf.tensor import (
-    NUMPY,
     TF,
     EagerTensor,
     LazyTensor,
@@ -30,7 +29,6 @@ from lazytensor.frontends.tf.variables import (
     VariableCell,
     adopt,
     cell_of,
-    give_back,
     handle_of,
     hold,
     is_variable,
@@ -209,6 +207,3 @@ def _assign_slice(ctx: Any, name: Any, args: Args) -> Any:
 @handles("VarHandleOp")
 def _handle(ctx: Any, name: Any, args: Args) -> Any:
     return fallback.execute(ctx, "VarHandleOp", name, *args)
-
-
-__all__ = ["NUMPY", "give_back"]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from lazytensor.frontends.tf import fallback, opdef
-from lazytensor.frontends.tf.recording import Function, Row
+from lazytensor.frontends.tf.plans import Function
+from lazytensor.frontends.tf.recording import Row
 
 Handler = Callable[[Any, Any, tuple[Any, ...]], Any]
 """Called with TF's context, the operation's name and what follows in the call."""

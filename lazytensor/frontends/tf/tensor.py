@@ -24,8 +24,8 @@ from lazytensor.core.op import SLOT, leaf, scalar
 from lazytensor.core.recorder import thread
 
 EagerTensor: Final[Any] = ops.EagerTensor
-_Base: Any = ops._EagerTensorBase
-_uid: Final = pywrap_tfe.TFE_Py_UID
+Base: Any = ops._EagerTensorBase
+uid: Final = pywrap_tfe.TFE_Py_UID
 _no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
 _forget: Final = pywrap_tfe.TFE_Py_TapeSetDeleteTrace
 DEVICE: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -54,7 +54,7 @@ class _State(threading.local):
 state: Final = _State()
 
 
-class LazyTensor(_Base):
+class LazyTensor(Base):
     """A tensor whose value is a node: recorded, and computed when it is asked for."""
 
     __slots__ = ("_id", "_tensor_shape", "node")
@@ -65,7 +65,7 @@ class LazyTensor(_Base):
             if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's, as in a Cell
                 overflow()
             recorder.cells.append(ref(self))  # it has a node, as a cell has
-        self._id = _uid()
+        self._id = uid()
         self._tensor_shape = None
         self.node = node
 

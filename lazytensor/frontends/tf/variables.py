@@ -17,7 +17,7 @@ from tensorflow.python.ops import resource_variable_ops
 
 from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
-from lazytensor.core.types import TensorType
+from lazytensor.core.op import scalar
 from lazytensor.frontends.tf.tensor import (
     NUMPY,
     EagerTensor,
@@ -94,27 +94,9 @@ def adopt(ctx: Any, handle: Any, dtype: Any) -> VariableCell | None:
     read = _execute(ctx, "ReadVariableOp", None, handle, "dtype", dtype)
     data = read._numpy()
     # A copy: what TF's memory is, TF may write to in place.
-    node = own_leaf(data) if getattr(data, "ndim", 0) else as_leaf(_slot(read))
+    node = own_leaf(data) if getattr(data, "ndim", 0) else as_leaf(scalar(data.item(), data.dtype))
     hold(handle, node, native=node)
     return cell_of(handle)
-
-
-def _slot(read: Any) -> Node:
-    from lazytensor.frontends.tf.tensor import node_of
-
-    node = node_of(read)
-    assert node is not None
-    return node
-
-
-def value_of(ctx: Any, handle: Any, type: TensorType | None = None) -> VariableCell | None:
-    """The cell of a handle, made if the variable's dtype allows it."""
-    found = cell_of(handle)
-    if found is not None or type is None:
-        return found
-    from lazytensor.frontends.tf.tensor import TF
-
-    return adopt(ctx, handle, TF[type.dtype])
 
 
 def give_back(handle: Any) -> None:

@@ -1,0 +1,138 @@
+"""Plans: what a row records for operands of certain types, found once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lazytensor.core.node import Node, Signature
+from lazytensor.core.op import Composite
+from lazytensor.frontends.tf import opdef
+from lazytensor.frontends.tf.host import HostValue
+from lazytensor.frontends.tf.tensor import TF
+
+if TYPE_CHECKING:
+    from lazytensor.frontends.tf.recording import Row
+
+Function = Callable[..., Any]
+
+
+class Plan:
+    """What a row records for operands of certain types."""
+
+    __slots__ = ("call", "form", "inferred", "lengths", "picks", "signature")
+
+    def __init__(
+        self,
+        row: Row,
+        operands: list[Node],
+        attrs: tuple[Any, ...],
+        shape: tuple[Any, ...],
+        inputs: list[Any],
+    ) -> None:
+        self.form = row.definition.outputs
+        self.inferred = _inferred(row.definition, inputs)
+        named = row.definition.attributes(attrs)
+        self.signature: Signature | None = None
+        self.picks: tuple[int, ...] | None = None
+        self.call: Callable[[list[Node]], list[Node]] | None = None
+        self.lengths: tuple[int, ...] = ()
+
+        def call(nodes: list[Node] | tuple[Node, ...]) -> list[Node]:
+            rest = iter(nodes)
+            arguments = [_argument(form, rest) for form in shape]
+            made = row.function(*arguments, **named)
+            return _flat(made)
+
+        if row.moving:
+            self.call = call
+            return
+        tried = call(operands)
+        self.lengths = _lengths(row.definition, tried)
+        if all(any(node is given for given in operands) for node in tried):
+            self.picks = tuple(
+                next(i for i, given in enumerate(operands) if given is node) for node in tried
+            )
+        elif len(tried) == 1 and tried[0].operands == tuple(operands) and tried[0].op.operands:
+            self.signature = _signature_of(tried[0])
+        else:
+            op = Composite(f"tf.{row.name}", _body(row, shape, named, len(tried) > 1))
+            statics = (*(form for form in shape if isinstance(form, tuple)), *named.items())
+            types = tuple(node.type for node in operands)
+            self.signature = op.signature(types, {"statics": statics})
+
+    def run(self, operands: list[Node]) -> list[Node]:
+        """The results."""
+        if self.call is not None:
+            return self.call(operands)
+        if self.picks is not None:
+            return [operands[i] for i in self.picks]
+        assert self.signature is not None
+        if isinstance(self.signature.type, tuple):
+            return list(self.signature.op(*operands, **_named(self.signature)))
+        return [Node(self.signature, tuple(operands))]
+
+
+def _named(signature: Signature) -> dict[str, Any]:
+    return signature.op.attrs_of(signature.attrs)
+
+
+def _signature_of(node: Node) -> Signature:
+    types = tuple(given.type for given in node.operands)
+    return node.op.signature(types, node.op.attrs_of(node.attrs))
+
+
+def _body(row: Row, shape: tuple[Any, ...], named: dict[str, Any], multiple: bool) -> Function:
+    def body(*operands: Node, statics: tuple[Any, ...]) -> Any:
+        rest = iter(operands)
+        made = _flat(row.function(*[_argument(form, rest) for form in shape], **named))
+        return tuple(made) if multiple else made[0]
+
+    return body
+
+
+def _argument(form: Any, rest: Any) -> Any:
+    if isinstance(form, tuple):
+        shape, elements_, dtype = form
+        return np.array(elements_, dtype=_dtype(dtype)).reshape(shape)
+    return next(rest) if form < 0 else [next(rest) for _ in range(form)]
+
+
+def _dtype(text: str) -> np.dtype:
+    return np.dtype(text)
+
+
+def _flat(made: Any) -> list[Node]:
+    if isinstance(made, Node):
+        return [made]
+    return [node for item in made for node in _flat(item)]
+
+
+def _lengths(definition: opdef.OpDef, tried: list[Node]) -> tuple[int, ...]:
+    if not any(definition.outputs) or len(definition.outputs) == 1:
+        return ()
+    lists = sum(definition.outputs)
+    each = (len(tried) - len(definition.outputs) + lists) // lists
+    return tuple(each if is_list else -1 for is_list in definition.outputs)
+
+
+def _inferred(definition: opdef.OpDef, inputs: list[Any]) -> tuple[Any, ...]:
+    """Names and values of the attributes that follow from the inputs."""
+    found: dict[str, Any] = {}
+    for given, x in zip(definition.inputs, inputs, strict=True):
+        items = x if isinstance(x, list) else [x]
+        if given.number_attr:
+            found.setdefault(given.number_attr, len(items))
+        if given.type_attr and items:
+            found.setdefault(given.type_attr, _enum(items[0]))
+        if given.type_list_attr:
+            found.setdefault(given.type_list_attr, [_enum(item) for item in items])
+    return tuple(part for pair in found.items() for part in pair)
+
+
+def _enum(x: Any) -> int:
+    if isinstance(x, HostValue):
+        return int(TF[x.array.dtype].as_datatype_enum)
+    return int(x._datatype_enum())
