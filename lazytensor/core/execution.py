@@ -47,12 +47,7 @@ def run(run: Run) -> list[Node] | None:
     """
     entry, found = run.entry, run.found
     how, new, before = "cached", None, run.entry.runs
-    auto = settings.tier == "auto"
-    if settings.tier == "interpret":
-        _interpret(run)
-        return None
-    if auto and entry.trial.interprets():
-        _remember_alone(run)
+    if _is_interpreted(run):
         _interpret(run)
         return None
     if entry.executable is None:
@@ -74,13 +69,21 @@ def run(run: Run) -> list[Node] | None:
     if how == "cached":
         metrics.count("cache_hits")
     try:
-        if auto and entry.trial.is_open():
+        if settings.tier == "auto" and entry.trial.is_open():
             _try(run, entry)
         else:
             _execute(run, entry)
     finally:
         _log(run, how, new, before)
     return None
+
+
+def _is_interpreted(run: Run) -> bool:
+    """Whether the interpreter has this run, compiled or not."""
+    if settings.tier == "auto" and run.entry.trial.interprets():
+        _remember_alone(run)
+        return True
+    return settings.tier == "interpret"
 
 
 def run_alone(node: Node, cause: str) -> bool:
