@@ -100,6 +100,15 @@ def test_the_input_pipeline_stays_tensorflows(recording: None) -> None:
     assert next(iter(data)).numpy().tolist() == [[3.0], [6.0]]
 
 
+def test_generators_may_hand_lazy_tensors_to_it(recording: None) -> None:
+    def batches() -> Any:
+        yield tf.constant([1.0, 2.0]) * 2.0
+
+    signature = tf.TensorSpec((2,), tf.float32)
+    data = tf.data.Dataset.from_generator(batches, output_signature=signature)
+    assert next(iter(data)).numpy().tolist() == [2.0, 4.0]
+
+
 def test_another_tensorflow_is_refused_at_enable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(entry._DOORS, "TFE_Py_Elsewhere", (pywrap_tfe, lambda: None))
     with pytest.raises(lazytensor.tf.UnsupportedTensorFlow, match=r"TensorFlow 2\.19 to 2\.21"):

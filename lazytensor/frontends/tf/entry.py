@@ -12,6 +12,7 @@ from typing import Any, Final
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 from tensorflow.python.framework import constant_op, dtypes
+from tensorflow.python.ops import script_ops
 
 from lazytensor.core.node import Node
 from lazytensor.frontends.tf import fallback, functions, graphs, opdef, table
@@ -137,6 +138,11 @@ def _pack(tensors: Any) -> Any:
     return _ORIGINAL["TFE_Py_PackEagerTensors"](tensors)
 
 
+def _returned(self: Any, value: Any, dtype: Any = None) -> Any:
+    """What a Python function hands to the kernel that called it, maybe in another thread."""
+    return eager(_ORIGINAL["_convert"](self, eager(value), dtype))
+
+
 def _constant(value: Any, ctx: Any, dtype: Any = None) -> Any:
     """`tf.constant` of nested lists with lazy tensors in them."""
     if isinstance(value, list | tuple) and _nested_lazy(value):
@@ -174,6 +180,7 @@ _DOORS: Final[dict[str, tuple[Any, Callable[..., Any]]]] = {
     "TFE_ToDlpackCapsule": (pywrap_tfe, _dlpack),
     "TFE_Py_PackEagerTensors": (pywrap_tfe, _pack),
     "convert_to_eager_tensor": (constant_op, _constant),
+    "_convert": (script_ops.EagerFunc, _returned),
 }
 _ORIGINAL: Final[dict[str, Any]] = {}
 _lock: Final = threading.Lock()
