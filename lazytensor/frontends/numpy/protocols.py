@@ -54,7 +54,8 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: An
     function = lazy_ufunc(real) or special.counterpart(real)
     if function is None:
         called = real if method == "__call__" else getattr(real, method)
-        return fallback("at" if method == "at" else real.__name__, called, inputs, kwargs)
+        writes = method == "at" or not real.nout  # one without results writes to its operand
+        return fallback("at" if writes else real.__name__, called, inputs, kwargs)
     out = kwargs.get("out")
     outs = out if isinstance(out, tuple) else (out,)
     if any(_takes_over(item) for item in (*inputs, *outs)):

@@ -9,6 +9,8 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.cell import view_step
+from lazytensor.frontends.numpy.array import ndarray
+from lazytensor.frontends.numpy.flags import set_flags
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
 from lazytensor.frontends.numpy.shadow import shadow
@@ -27,6 +29,10 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     """See numpy.broadcast_arrays."""
     arrays = [array_of(x) for x in args]
     shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    for x in arrays:
+        told = type(x) is ndarray and x._shadow is not None and x._shadow.flags.writeable
+        if told and x.shape != shape:
+            set_flags(x, write=True)  # as NumPy does: refused if what it is a view of is read-only
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
 
 
