@@ -132,6 +132,7 @@ def dispatch(effort: Effort) -> Figures:
         float(kept[0].sum())
         return seconds
 
+    lazytensor.settings.small = 0
     lazytensor.settings.tier = "compile"  # arrays as small as these would be interpreted
     cell.ELEMENTS_BOUND = 2**40  # the question is one large program, not where a loop is cut
     for _ in range(4):
