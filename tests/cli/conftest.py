@@ -28,6 +28,20 @@ def project(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+ENDINGS = {
+    "an error": ("1 / 0", 1),
+    "an exit": ("raise SystemExit(3)", 3),
+    "an interrupt": ("raise KeyboardInterrupt", -2),
+}
+
+
+@pytest.fixture(params=ENDINGS.values(), ids=ENDINGS)
+def ending(request: pytest.FixtureRequest) -> tuple[str, int]:
+    """How a script may end: its last line, and the status of its process."""
+    found: tuple[str, int] = request.param
+    return found
+
+
 def call(*command: str, cwd: Path, **variables: str) -> Done:
     """Run a command with the package importable and with a cache of its own."""
     paths = [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -140,18 +140,10 @@ def test_the_report_names_lines_and_reasons(project: Write, lazytensor: Run) -> 
     assert re.search(r"Compiles, and why\n  2 × s\.py:4: the first program of its kind", report)
 
 
-ENDINGS = {
-    "an error": ("1 / 0", 1),
-    "an exit": ("raise SystemExit(3)", 3),
-    "an interrupt": ("raise KeyboardInterrupt", -2),
-}
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_script_ends_as_it_would_and_the_report_follows(
-    ending: str, project: Write, lazytensor: Run
+    ending: tuple[str, int], project: Write, lazytensor: Run
 ) -> None:
-    last, status = ENDINGS[ending]
+    last, status = ending
     text = f"import numpy as np\nprint(np.ones(3).sum() + 1)\ndef f():\n    {last}\nf()\n"
     folder = project({"s.py": text})
     run, done = (lazytensor(word, "s.py", cwd=folder) for word in ("run", "doctor"))

@@ -220,18 +220,10 @@ def test_what_is_interpreted_is_explained_as_well(project: Write, lazytensor: Ru
     assert NEW - {"scalar", "layer"} <= {kind for kind, _ in named}  # numbers make no program new
 
 
-ENDINGS = {
-    "an error": ("1 / 0", 1),
-    "an exit": ("raise SystemExit(3)", 3),
-    "an interrupt": ("raise KeyboardInterrupt", -2),
-}
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_script_ends_as_it_would_and_the_explanation_follows(
-    ending: str, project: Write, lazytensor: Run
+    ending: tuple[str, int], project: Write, lazytensor: Run
 ) -> None:
-    last, status = ENDINGS[ending]
+    last, status = ending
     text = f"import numpy as np\nprint(np.ones(3).sum() + 1)\n{last}\n"
     folder = project({"s.py": text})
     run, done = (lazytensor(word, "s.py", cwd=folder) for word in ("run", "explain"))

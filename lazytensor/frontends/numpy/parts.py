@@ -62,9 +62,9 @@ def read(cell: Cell, key: Any, count: int) -> Any:
 def write(x: ndarray, key: Any, value: Any) -> bool:
     """Do `x[key] = value` if that is small, basic, and the host has both; say whether it did."""
     cell = x.ref
+    if cell.__class__ is not Lent and (cell.__class__ is not Cell or x._shadow is not None):
+        return False
     if issubclass(type(value), Lazy):
-        if cell.__class__ is not Lent and (cell.__class__ is not Cell or x._shadow is not None):
-            return False
         if type(value) is Masked and value.made is None:
             return False  # to ask how large it is would be a cut
         value = _known(value, cell)
@@ -75,8 +75,6 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
             return False
         cell.known()[key] = value
         return True
-    if cell.__class__ is not Cell or x._shadow is not None:
-        return False
     count = _count(cell, key)
     if count >= settings.small:
         return False

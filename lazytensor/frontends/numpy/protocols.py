@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, special
+from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.indexing import getitem
@@ -47,10 +46,6 @@ def to_buffer(x: Lazy, flags: int, /) -> memoryview:
 
 def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
-    if real is np.matmul and settings.small and not kwargs and method == "__call__":
-        made = parts.product(real, *inputs)
-        if made is not None:
-            return made
     function = lazy_ufunc(real) or special.counterpart(real)
     if function is None:
         called = real if method == "__call__" else getattr(real, method)

@@ -14,9 +14,8 @@ from lazytensor.frontends.tf.shapes import attr, host_number, host_shape
 from lazytensor.frontends.tf.table import HANDLERS, handles
 from lazytensor.frontends.tf.tensor import (
     DEVICE,
-    Base,
-    EagerTensor,
     LazyTensor,
+    Posing,
     shape_of,
     uid,
 )
@@ -24,7 +23,7 @@ from lazytensor.frontends.tf.tensor import (
 Args = tuple[Any, ...]
 
 
-class LazyVariant(Base):
+class LazyVariant(Posing):
     """A tensor list or an optional: `items` are tensors, None where a list has none yet."""
 
     __slots__ = ("_id", "dtype_", "items", "shape_")
@@ -34,14 +33,6 @@ class LazyVariant(Base):
         self.items = items
         self.dtype_ = dtype
         self.shape_ = shape
-
-    @property
-    def __class__(self) -> Any:
-        return EagerTensor
-
-    @__class__.setter
-    def __class__(self, value: Any) -> None:  # pragma: no cover
-        raise TypeError("the class of a tensor cannot be changed")
 
     def _datatype_enum(self) -> int:
         return int(opdef.VARIANT)

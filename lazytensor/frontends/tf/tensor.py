@@ -54,7 +54,21 @@ class _State(threading.local):
 state: Final = _State()
 
 
-class LazyTensor(Base):
+class Posing(Base):
+    """What TensorFlow's Python takes for an eager tensor of its own."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self) -> Any:
+        return EagerTensor
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:  # pragma: no cover
+        raise TypeError("the class of a tensor cannot be changed")
+
+
+class LazyTensor(Posing):
     """A tensor whose value is a node: recorded, and computed when it is asked for."""
 
     __slots__ = ("_id", "_tensor_shape", "node")
@@ -72,14 +86,6 @@ class LazyTensor(Base):
     def __del__(self) -> None:
         if not _no_tape():
             _forget(self._id)
-
-    @property
-    def __class__(self) -> Any:
-        return EagerTensor
-
-    @__class__.setter
-    def __class__(self, value: Any) -> None:  # pragma: no cover
-        raise TypeError("the class of a tensor cannot be changed")
 
     @property
     def dtype(self) -> Any:
