@@ -1,4 +1,4 @@
-"""The command line: `lazytensor run · explain · doctor · demo · cache`."""
+"""The command line: `lazytensor run · explain · doctor · demo · cache · reuse`."""
 
 from lazytensor.cli.entry import main
 

@@ -9,7 +9,7 @@ import click
 import lazytensor
 from lazytensor.cli.launch import Launch
 
-COMMANDS = ("run", "explain", "doctor", "demo", "cache")
+COMMANDS = ("run", "explain", "doctor", "demo", "cache", "reuse")
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 
 

@@ -1,0 +1,52 @@
+"""The parts of the package that code is counted by."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import lazytensor
+from lazytensor.reuse.source import python_files
+
+PACKAGE: Final = Path(lazytensor.__file__).parent
+CORE: Final = "core"
+BACKEND: Final = "backend"
+SHARED: Final = {CORE: ("core",), BACKEND: ("backends",)}
+"""What every frontend uses, whoever wrote it: folders of the package."""
+FRONTENDS: Final = {
+    "numpy": ("frontends/numpy", "numpy"),
+    "torch": ("frontends/torch", "frontends/autoload.py", "torch.py"),
+    "tf": ("frontends/tf", "tf.py"),
+}
+"""Per frontend: its folder, and what else is there for it alone."""
+TOOLS: Final = ("cli", "inspection", "reuse", "swap")
+"""Commands, pages and reports: neither shared nor a frontend's."""
+INSTALLED: Final = {"numpy": "numpy", "torch": "torch", "tf": "tensorflow"}
+"""Per frontend: the framework that must be there."""
+
+
+def paths(*folders: str) -> list[Path]:
+    """Python files in folders of the package."""
+    return python_files(PACKAGE / folder for folder in folders)
+
+
+def is_installed(frontend: str) -> bool:
+    """Whether the framework of a frontend can be imported."""
+    try:
+        import_module(INSTALLED[frontend])
+    except ImportError:
+        return False
+    return True
+
+
+def component(filename: str) -> str | None:
+    """The part of the package that a file belongs to; None for a file of anybody else's."""
+    path = Path(filename)
+    if PACKAGE not in path.parents:
+        return None
+    inside = path.relative_to(PACKAGE).as_posix()
+    for name, folders in {**SHARED, **FRONTENDS}.items():
+        if any(inside == folder or inside.startswith(f"{folder}/") for folder in folders):
+            return name
+    return "tools"

@@ -1,0 +1,105 @@
+"""Reuse by methods, as PyTorch counted it for its Lazy Tensor Core.
+
+There, a backend subclasses the tensor and the executor, and each method of these is reused as it is
+or overridden. Here a frontend holds the core's types and calls them, so that little is there to be
+overridden; what a frontend writes of a tensor's and an executor's work for itself is counted with
+it, as its own, and so are the functions of those modules.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from lazytensor.reuse.components import FRONTENDS, PACKAGE, paths
+from lazytensor.reuse.source import parsed
+
+TENSOR: Final = "tensor"
+EXECUTOR: Final = "executor"
+CORE: Final = {
+    TENSOR: ("node", "cell", "lending", "scope"),
+    EXECUTOR: (
+        *("recorder", "alignment", "runtime", "program", "execution", "cache", "slots"),
+        *("donation", "hosting", "interpret", "failures"),
+    ),
+}
+"""Per kind of type: the core's modules of them."""
+OWN: Final = {
+    "numpy": {
+        TENSOR: ("array", "scalar", "methods", "operators", "parts", "conversion", "protocols"),
+        EXECUTOR: ("delivery", "checks"),
+    },
+    "torch": {TENSOR: ("tensor", "storages", "strides", "views"), EXECUTOR: ("steps",)},
+    "tf": {TENSOR: ("tensor", "variables"), EXECUTOR: ("steps",)},
+}
+"""Per frontend and kind: its modules that do such work for it alone."""
+PUBLISHED: Final = (0.56, 0.61)
+"""What PyTorch published of its Lazy Tensor Core: methods reused as they are, of all."""
+BY_LINES: Final = (0.66, 0.73)
+"""The lines shared between the two code bases of the paper (arXiv 2102.13267), as measured."""
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The methods of one kind of type that a frontend works with.
+
+    `reused`: of the core's, as they are; `overridden`: those that a subclass of the frontend's
+    replaces; `own`: what the frontend has beside them.
+    """
+
+    frontend: str
+    kind: str
+    reused: int
+    overridden: int
+    own: int
+
+    @property
+    def share(self) -> float:
+        """Reused ones, of those and the overridden: as PyTorch counted."""
+        return self.reused / (self.reused + self.overridden)
+
+    @property
+    def share_of_all(self) -> float:
+        """Reused ones, of all."""
+        return self.reused / (self.reused + self.overridden + self.own)
+
+
+def measure() -> tuple[Methods, ...]:
+    """Count the methods of each frontend, by kind."""
+    return tuple(_methods(name, kind) for name in FRONTENDS for kind in (TENSOR, EXECUTOR))
+
+
+def _methods(frontend: str, kind: str) -> Methods:
+    core = [PACKAGE / "core" / f"{module}.py" for module in CORE[kind]]
+    declared = {name for path in core for name in functions(path)}
+    folder = PACKAGE / FRONTENDS[frontend][0]
+    mine = {n for module in OWN[frontend][kind] for n in functions(folder / f"{module}.py")}
+    replaced = {name for path in paths(FRONTENDS[frontend][0]) for name in _redefined(path)}
+    overridden = declared & replaced
+    return Methods(frontend, kind, len(declared - overridden), len(overridden), len(mine))
+
+
+def functions(path: Path) -> set[str]:
+    """The functions and methods of a module: `name`, or `Class.name`."""
+    return set(_functions(parsed(path), ""))
+
+
+def _functions(node: ast.Module | ast.ClassDef, inside: str) -> Iterator[str]:
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            yield inside + item.name
+        elif isinstance(item, ast.ClassDef):
+            yield from _functions(item, f"{item.name}.")
+
+
+def _redefined(path: Path) -> Iterator[str]:
+    """`Base.name` of each method that a class of this file defines, for each of its bases."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ClassDef):
+            for base in node.bases:
+                for item in node.body:
+                    if isinstance(item, ast.FunctionDef):
+                        yield f"{ast.unparse(base).split('.')[-1]}.{item.name}"

@@ -1,0 +1,59 @@
+"""The whole report: as plain data, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import lazytensor
+from lazytensor.reuse import methods, static
+from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
+from lazytensor.reuse.static import Frontend, Static
+
+SCHEMA: Final = 1
+"""Raised when a name in the record is taken away or means something else."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `lazytensor reuse` has found."""
+
+    static: Static
+    methods: tuple[Methods, ...]
+
+    def record(self) -> dict[str, Any]:
+        """All of it as plain data; docs/reuse.md says what the names mean."""
+        found = self.static
+        return {
+            "schema": SCHEMA,
+            "version": lazytensor.__version__,
+            "static": {
+                "shared_lines": found.shared,
+                "tool_lines": found.tools,
+                "ops_declared": found.declared,
+                "ops_in_all": list(found.in_all()),
+                "composites_in_all": list(found.composites_in_all()),
+                "composites_shared": list(found.composites_shared()),
+                "frontends": {f.name: _frontend(f) for f in found.frontends},
+            },
+            "methods": {
+                "published": list(PUBLISHED),
+                "published_by_lines": list(BY_LINES),
+                "counts": [
+                    asdict(m) | {"share": m.share, "share_of_all": m.share_of_all}
+                    for m in self.methods
+                ],
+            },
+        }
+
+
+def _frontend(found: Frontend) -> dict[str, Any]:
+    record = {name: value for name, value in asdict(found).items() if name != "name"}
+    return record | {"ops": list(found.ops), "composites": list(found.composites)}
+
+
+def make(others: Iterable[Path] = ()) -> Report:
+    """Measure everything; `others` are folders of other frontends."""
+    return Report(static.measure(others), methods.measure())

@@ -1,0 +1,113 @@
+"""What is read off source files: their lines of code, the core's ops that they use, their rows."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+OPS: Final = "lazytensor.core.ops"
+_BARE: Final = frozenset(
+    [
+        *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+        *(tokenize.ENCODING, tokenize.ENDMARKER),
+    ]
+)
+"""Tokens that make no line one of code."""
+
+
+def python_files(paths: Iterable[Path]) -> list[Path]:
+    """The Python files that the paths are, or that are anywhere in them."""
+    found: list[Path] = []
+    for path in paths:
+        found += sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.exists() else []
+    return found
+
+
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file. Raises: SyntaxError, which names the file."""
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def code_lines(text: str, filename: str = "<text>") -> set[int]:
+    """The numbers of the lines with code: no blank ones, no comments, no docstrings.
+
+    A docstring is any statement that is nothing but a string. Raises: SyntaxError.
+    """
+    strings = [
+        ((node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0))
+        for node in ast.walk(ast.parse(text, filename))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    spans = iter(sorted(strings))
+    span = next(spans, None)
+    found: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        while span is not None and token.start >= span[1]:
+            span = next(spans, None)
+        documents = token.type == tokenize.STRING and span is not None and token.start >= span[0]
+        if token.type not in _BARE and not documents:
+            found.update(range(token.start[0], token.end[0] + 1))
+    return found
+
+
+def count_lines(paths: Iterable[Path]) -> int:
+    """The lines of code in the files."""
+    return sum(len(code_lines(path.read_text(encoding="utf-8"), str(path))) for path in paths)
+
+
+def texts(paths: Iterable[Path]) -> set[str]:
+    """Every string that the files write out: the keys of their tables are among them."""
+    return {
+        node.value
+        for path in paths
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def ops_used(paths: Iterable[Path], known: Iterable[str]) -> set[str]:
+    """Of the ops `known`, by their public names, those that the files name.
+
+    An op is named as `ops.exp`, by an import from the module of ops or one in it, or as a string
+    in a file that looks ops up by name.
+    """
+    names = set(known)
+    return {name for path in paths for name in _named(parsed(path)) if name in names}
+
+
+def _named(tree: ast.Module) -> Iterator[str]:
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OPS):
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            modules.update(_modules(node))
+    looked_up = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in modules:
+            yield node.attr
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            arguments = [ast.unparse(argument) for argument in node.args[:1]]
+            looked_up |= node.func.id == "getattr" and arguments[0] in modules
+    if looked_up:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def _modules(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
+    """What the module of ops is called after an import."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            whole = alias.name
+        else:
+            whole = f"{node.module}.{alias.name}"
+        if whole == OPS or whole.startswith(f"{OPS}."):
+            plain = whole if isinstance(node, ast.Import) else alias.name
+            yield alias.asname or plain

@@ -1,0 +1,40 @@
+"""How many operations of its framework a frontend supports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+
+def _numpy() -> set[str]:
+    coverage: Any = import_module("lazytensor.frontends.numpy.coverage")
+    return {
+        name
+        for home in coverage.HOMES
+        for name in coverage.callables(home)
+        if coverage.kind(home, name) == coverage.RECORDED
+    }
+
+
+def _torch() -> set[str]:
+    import_module("lazytensor.torch")
+    return set(import_module("lazytensor.frontends.torch.kernels").KERNELS)
+
+
+def _tf() -> set[str]:
+    import_module("lazytensor.tf")
+    table: Any = import_module("lazytensor.frontends.tf.table")
+    return set(table.HANDLERS) - set(table.NATIVE)
+
+
+SUPPORTED: Final[dict[str, Callable[[], set[str]]]] = {
+    "numpy": _numpy,
+    "torch": _torch,
+    "tf": _tf,
+}
+"""Per frontend: the names of the framework's operations that it records.
+
+NumPy's are functions and ufuncs, those of one name in two modules being counted once; torch's are
+overloads of ATen's operators; TensorFlow's are raw ops.
+"""
