@@ -29,16 +29,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="kernels (default: all)")
     parser.add_argument("--seconds", type=float, default=4.0, help="per kernel, when warm")
     parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds per kernel")
+    parser.add_argument("--peers", action="store_true", help="also their JAX versions")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to save all figures")
     parser.add_argument("--inside", metavar="NAME", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def measure_here(kernel: Kernel, preset: str, seconds: float) -> None:
+def measure_here(kernel: Kernel, chosen: argparse.Namespace) -> None:
     """Be the kernel's own process: print its figures as JSON."""
     from benchmarks.npbench.contest import measure
 
-    figures = measure(kernel, preset, seconds)
+    figures = measure(kernel, chosen.preset, chosen.seconds, peers=chosen.peers)
     print(json.dumps({name: asdict(figure) for name, figure in figures.items()}))
 
 
@@ -46,6 +47,7 @@ def measured(kernel: Kernel, chosen: argparse.Namespace) -> Outcome:
     """Measure a kernel in a process of its own, with an empty disk cache."""
     command = ["-m", "benchmarks.npbench", "--source", str(chosen.source.resolve())]
     command += ["--preset", chosen.preset, "--seconds", str(chosen.seconds)]
+    command += ["--peers"] if chosen.peers else []
     with TemporaryDirectory(prefix="lazytensor-npbench-") as cache:
         try:
             ended = python(*command, "--inside", kernel.name, cache=cache, timeout=chosen.timeout)
@@ -61,7 +63,7 @@ def main() -> int:
     chosen = arguments()
     found = kernels(chosen.source)
     if chosen.inside:
-        measure_here(found[chosen.inside], chosen.preset, chosen.seconds)
+        measure_here(found[chosen.inside], chosen)
         return 0
     unknown = sorted(set(chosen.only or []) - set(found))
     if unknown or not found:

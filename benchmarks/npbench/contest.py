@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -52,7 +53,29 @@ def wait(results: list[Any]) -> None:
             runtime.observe(result.node)
 
 
-def measure(kernel: Kernel, preset: str, seconds: float) -> Figures:
+def peer(kernel: Kernel, data: Mapping[str, Any]) -> Contestant | None:
+    """What was written for JAX by hand, compiled; None if there is no such thing, or it fails."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    function = kernel.by_hand()
+    if function is None:
+        return None
+    # Keyword arguments would not do: what is static is told by its position.
+    made = Contestant(
+        Call(kernel, lambda **given: function(*given.values()), jax.numpy.array),
+        data,
+        lambda results: jax.block_until_ready(results),
+    )
+    try:
+        made()
+    except (TypeError, ValueError, RuntimeError, NameError) as error:  # written for another JAX
+        print(f"{kernel.name}: its JAX version fails: {error!r:.200}", file=sys.stderr)
+        return None
+    return made
+
+
+def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False) -> Figures:
     """A kernel's figures, spending about so many seconds on the steady state."""
     data = kernel.data(preset)
     theirs = Contestant(Call(kernel, kernel.function(), numpy.copy), data, lambda _: None)
@@ -66,9 +89,10 @@ def measure(kernel: Kernel, preset: str, seconds: float) -> Figures:
     _check(kernel, theirs, ours)
     rounds = max(1, min(MOST_ROUNDS, int(seconds / pair)))
     lazytensor.metrics.reset()
-    samples = interleaved({"ours": ours, "numpy": theirs}, rounds, warmup=0)
+    contestants = {"ours": ours, "numpy": theirs}
+    samples = interleaved(contestants, rounds, warmup=0)
     counts = lazytensor.metrics.snapshot()
-    return {
+    figures = {
         "NumPy": figure(samples["numpy"]),
         "ours": figure(samples["ours"]),
         "speed": ratio(samples["numpy"], samples["ours"]),
@@ -77,6 +101,11 @@ def measure(kernel: Kernel, preset: str, seconds: float) -> Figures:
         "compiles before": count(compiles),
         **{name: count(round(counts[name] / rounds, 2)) for name in COUNTED},
     }
+    by_hand = peer(kernel, data) if peers else None
+    if by_hand is not None:
+        samples = interleaved({"jax": by_hand, "numpy": theirs}, rounds, warmup=1)
+        figures["jax speed"] = ratio(samples["numpy"], samples["jax"])
+    return figures
 
 
 def _warm_up(ours: Contestant) -> None:

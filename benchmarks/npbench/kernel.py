@@ -47,6 +47,14 @@ class Kernel:
         found: Callable[..., Any] = getattr(module, self.info["func_name"])
         return found
 
+    def by_hand(self) -> Callable[..., Any] | None:
+        """The version written for JAX by hand, if there is one; wants double precision."""
+        name = f"{self.info['module_name']}_jax"
+        if not (self.folder / f"{name}.py").exists():
+            return None
+        found: Callable[..., Any] = getattr(self._module(name), self.info["func_name"])
+        return found
+
     def data(self, preset: str) -> dict[str, Any]:
         """Every argument by name, arrays made by the kernel's own initialisation."""
         values: dict[str, Any] = dict(self.info["parameters"][preset])

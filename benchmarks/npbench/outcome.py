@@ -36,9 +36,9 @@ class Outcome:
         return ours <= max(FIRST_FACTOR * theirs, theirs + FIRST_SECONDS)
 
 
-def geometric_mean(outcomes: Sequence[Outcome]) -> float:
+def geometric_mean(outcomes: Sequence[Outcome], of: str = "speed") -> float:
     """Of the speeds of the kernels that were measured."""
-    speeds = [outcome.speed for outcome in outcomes if outcome.figures]
+    speeds = [outcome.figures[of].median for outcome in outcomes if of in outcome.figures]
     return math.exp(sum(map(math.log, speeds)) / len(speeds)) if speeds else 0.0
 
 
@@ -56,17 +56,21 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     failed = sum(not outcome.figures for outcome in outcomes)
     slow = sum(0 < outcome.speed < SLOWEST for outcome in outcomes)
     late = sum(bool(outcome.figures) and not outcome.starts_well for outcome in outcomes)
+    peers = [outcome for outcome in outcomes if "jax speed" in outcome.figures]
+    by_hand = f"; by hand with JAX {geometric_mean(peers, 'jax speed'):.2f}×" if peers else ""
     return (
         f"{len(outcomes)} kernels, {failed} failed; geometric mean "
-        f"{geometric_mean(outcomes):.2f}× NumPy (target {MEAN}×); {slow} below {SLOWEST}×; "
-        f"{late} with too slow a first call"
+        f"{geometric_mean(outcomes):.2f}× NumPy (target {MEAN}×){by_hand}; "
+        f"{slow} below {SLOWEST}×; {late} with too slow a first call"
     )
 
 
 def table(outcomes: Sequence[Outcome], title: str) -> Table:
     """One line a kernel, the slowest first; counts are of one call."""
     drawn = Table(title=title, caption="counts are of one call when warm; ! marks a miss")
-    headings = "kernel speed NumPy ours first compiled compiles cuts interpreted nodes fallbacks"
+    headings = (
+        "kernel speed by-hand NumPy ours first compiled compiles cuts interpreted nodes fallbacks"
+    )
     for heading in headings.split():
         drawn.add_column(heading, justify="left" if heading == "kernel" else "right")
     for outcome in sorted(outcomes, key=lambda o: o.speed):
@@ -80,6 +84,7 @@ def _cells(outcome: Outcome) -> list[str]:
     counts = ("compiles before", "compiles", "cuts", "interpreted", "nodes", "fallbacks")
     return [
         f"{of['speed']:.2f}{'' if outcome.speed >= SLOWEST else '!'}",
+        f"{of['jax speed']:.2f}" if "jax speed" in of else "",
         f"{of['NumPy'] * 1e3:.2f} ms",
         f"{of['ours'] * 1e3:.2f} ms",
         first if outcome.starts_well else f"{first}!",

@@ -33,7 +33,7 @@ PATIENCE: Final = 3
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
 TRIALS: Final = 5
-"""Runs of each tier that are compared, by their medians."""
+"""Runs of each tier that are compared, by the quickest: what disturbs a run only adds to it."""
 WARMING: Final = 3
 """Runs before those, which do not count: memory, caches and threads are still cold."""
 NEAR: Final = 4.0
@@ -75,7 +75,7 @@ class Trial:
         if self._theirs:
             self._theirs -= 1
             if not self._theirs:
-                found = _median(self._interpreted) < MARGIN * _median(self._compiled)
+                found = min(self._interpreted) < MARGIN * min(self._compiled)
                 self._interprets, self._runs = found, 0
         elif self.interprets():
             self._runs += 1
@@ -89,13 +89,9 @@ class Trial:
             self._compiled.append(seconds)
         self._xlas -= 1
         if not self._xlas:
-            near = min(self._interpreted) < NEAR * _median(self._compiled)
+            near = min(self._interpreted) < NEAR * min(self._compiled)
             self._theirs = WARMING + TRIALS if near else 0
             self._interprets = False
-
-
-def _median(seconds: deque[float]) -> float:
-    return sorted(seconds)[len(seconds) // 2]
 
 
 @dataclass(slots=True)

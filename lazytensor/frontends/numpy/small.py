@@ -17,7 +17,7 @@ from lazytensor.core.settings import settings
 
 _PLAIN: Final[set[type]] = set()
 """Classes of what is neither lazy nor an array, as far as they were met."""
-_NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
+NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
 _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
 
 
@@ -50,7 +50,7 @@ def is_small(x: Any) -> bool:
     if kind is np.ndarray:
         small: bool = x.size < settings.small
         return small
-    return kind in _NUMBERS and settings.small > 0
+    return kind in NUMBERS and settings.small > 0
 
 
 def is_plain(kind: type) -> bool:

@@ -40,7 +40,7 @@ from lazytensor.frontends.numpy.plans import (
     written,
 )
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
-from lazytensor.frontends.numpy.small import all_stay, is_small, lazy_if_large
+from lazytensor.frontends.numpy.small import NUMBERS, all_stay, is_small, lazy_if_large
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -80,22 +80,13 @@ class ufunc(metaclass=UfuncType):
         self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            if len(args) == 2 and self.nin == 2:
-                x, other = args
-                if type(x) is ndarray or type(x) is Scalar:
-                    return self._forward(x, other)
-                if type(other) is ndarray or type(other) is Scalar:
-                    return self._backward(other, x)
-                if is_small(x) and is_small(other):
-                    made = self.real(x, other)
-                    return made if made.__class__ is not np.ndarray else lazy_if_large(made)
-            elif len(args) == 1 and (type(args[0]) is ndarray or type(args[0]) is Scalar):
-                return self._alone(*args)
-        elif len(kwargs) == 1 and type(kwargs.get("out")) is ndarray:
-            out = kwargs["out"]
-            if written(self.plans, args, out):
-                return out
+        return self.general(args, kwargs)
+
+    def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Any call."""
+        out = kwargs.get("out")
+        if type(out) is ndarray and len(kwargs) == 1 and written(self.plans, args, out):
+            return out
         if settings.small and all_stay(args) and all_stay(kwargs.values()):
             return lazy_if_large(self.real(*args, **kwargs))
         return call(self, args, kwargs)
@@ -153,9 +144,12 @@ class unary(ufunc):
 
     def __call__(self, x: Any = _NOTHING, /, *args: Any, **kwargs: Any) -> Any:
         if type(x) is not ndarray or args or kwargs or x._shadow is not None:
-            if not args and not kwargs and is_small(x):
-                return self.real(x)
-            return super().__call__(*(() if x is _NOTHING else (x,)), *args, **kwargs)
+            if not args and not kwargs:
+                if is_small(x):
+                    return self.real(x)
+                if type(x) is ndarray or type(x) is Scalar:
+                    return self._alone(x)
+            return self.general(args if x is _NOTHING else (x, *args), kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
         node = x.ref.node
         plan = self.plans.get(node.type)
@@ -168,7 +162,32 @@ class unary(ufunc):
         return result
 
 
-class product(ufunc):
+class binary(ufunc):
+    """A ufunc of two operands."""
+
+    def __call__(self, x: Any = _NOTHING, other: Any = _NOTHING, /, *args: Any, **kw: Any) -> Any:
+        if args or kw or other is _NOTHING:
+            given = () if x is _NOTHING else (x,) if other is _NOTHING else (x, other, *args)
+            return self.general(given, kw)
+        kind = type(x)
+        if kind is ndarray or kind is Scalar:
+            return self._forward(x, other)
+        second = type(other)
+        if second is ndarray or second is Scalar:
+            return self._backward(other, x)
+        bound = settings.small
+        # `is_small`, written out twice: loops over small arrays.
+        if (x.size < bound if kind is np.ndarray else bound and kind in NUMBERS) and (
+            other.size < bound if second is np.ndarray else second in NUMBERS
+        ):
+            made = self.real(x, other)
+            if made.__class__ is np.ndarray and made.size >= bound:
+                return lazy_if_large(made)
+            return made
+        return self.general((x, other), {})
+
+
+class product(binary):
     """`matmul`: what NumPy can do at once with the host's data it does."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -183,7 +202,8 @@ def declared(real: np.ufunc, row: loops.Row) -> ufunc:
     """The lazy ufunc in the place of a real one."""
     if real is np.matmul:
         return product(real, row)
-    return (unary if real.nin == real.nout == 1 else ufunc)(real, row)
+    made = {(1, 1): unary, (2, 1): binary}.get((real.nin, real.nout), ufunc)
+    return made(real, row)
 
 
 def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
@@ -17,9 +17,10 @@ def of_shape(function: Function, real: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = settings.small
-        small = bound and args and _size(args[0]) < bound
-        if small and all_stay(args[1:]) and all_stay(kwargs.values()):
-            return real(*args, **kwargs)
+        if bound and args and _size(args[0]) < bound:
+            plain = len(args) == 1 and not kwargs
+            if plain or (all_stay(args[1:]) and all_stay(kwargs.values())):
+                return real(*args, **kwargs)
         return function(*args, **kwargs)
 
     return call
@@ -54,7 +55,12 @@ def of_numbers(function: Function, real: Function) -> Function:
 
 def _size(shape: Any) -> float:
     """Elements of an array of this shape, if that is plain to see."""
-    if type(shape) is int:
-        return shape
-    known = type(shape) in (tuple, list) and all(type(n) is int for n in shape)
-    return math.prod(shape) if known else math.inf
+    kind = type(shape)
+    if kind is int:
+        return cast(float, shape)
+    size = 1
+    for n in shape if kind is tuple or kind is list else (None,):
+        if type(n) is not int:
+            return math.inf
+        size *= n
+    return size
