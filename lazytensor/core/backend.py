@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -36,6 +36,14 @@ class Executable(Protocol):
         """Bytes that `Backend.load` takes."""
 
 
+class Imported(NamedTuple):
+    """A module from elsewhere: its text without what depends on where it was made, its types."""
+
+    text: str
+    operands: tuple[TensorType, ...]
+    results: tuple[TensorType, ...]
+
+
 class Backend(Protocol):
     """A compiler and the devices it compiles for."""
 
@@ -57,6 +65,9 @@ class Backend(Protocol):
 
     def stablehlo(self, program: Program) -> str:
         """The module that `compile` would emit, every slot as data."""
+
+    def imported(self, text: str) -> Imported:
+        """A StableHLO module from elsewhere, read. Raises: Unsupported if it cannot be inlined."""
 
     def fingerprint(self) -> bytes:
         """What a serialised executable is only good for: versions, options, machine features."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lazytensor.core.definition import Definition
 from lazytensor.core.dtypes import short_name
 from lazytensor.core.node import Input, Node
 from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op
@@ -187,12 +188,18 @@ def size_of(type: Any) -> int:
 
 
 def composites(program: Program) -> dict[str, str]:
-    """The bodies of the composites in `program`, and in those bodies, by name and signature."""
+    """The bodies of the composites in `program`, and in those bodies, by name and signature; and
+    what its attributes define, by name.
+    """
     found: dict[str, str] = {}
     todo = [program]
     while todo:
         lines = todo.pop().instructions
         for op, operands, attrs, _ in lines:
+            for value in attrs:
+                if isinstance(value, Definition) and str(value) not in found:
+                    found[str(value)] = value.text
+                    todo += value.programs
             if isinstance(op, Composite):
                 types = tuple(lines[j][3] for j in operands)
                 name = f"{op.name}{types}{attrs}"

@@ -11,6 +11,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.client import allocated, copy, host_view, to_device, to_host
 from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.emit import module_of
+from lazytensor.backends.xla.foreign import imported
 from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.core import metrics
 from lazytensor.core.place import Place
@@ -23,6 +24,7 @@ __all__ = [
     "copy",
     "fingerprint",
     "host_view",
+    "imported",
     "load",
     "runs_on_host",
     "stablehlo",

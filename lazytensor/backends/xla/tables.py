@@ -28,6 +28,7 @@ MODULES = (
     "linalg",
     "random",
     "spectral",
+    "foreign",
 )
 
 

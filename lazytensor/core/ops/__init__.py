@@ -66,6 +66,7 @@ from lazytensor.core.ops.elementwise import (
     trunc,
 )
 from lazytensor.core.ops.folding import reduce_gcd
+from lazytensor.core.ops.foreign import foreign
 from lazytensor.core.ops.indexing import (
     gather,
     reduce_segments,

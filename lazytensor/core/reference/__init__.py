@@ -16,6 +16,7 @@ MODULES = (
     "linalg",
     "random",
     "spectral",
+    "foreign",
 )
 
 

@@ -8,6 +8,7 @@ import tensorflow
 
 from lazytensor.core import place
 from lazytensor.frontends.tf import (
+    bridge,
     contraction,
     convolution,
     elementwise,
@@ -39,6 +40,7 @@ TABLES = (
     random,
     linalg,
     lists,
+    bridge,
 )
 for table in TABLES:
     table.attach()

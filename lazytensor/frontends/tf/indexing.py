@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -130,6 +130,12 @@ def _segments(mode: str, kind: str) -> Function:
     return row
 
 
+SEGMENTS: Final = {
+    "Sum": _segments("add", "sum"), "Prod": _segments("mul", "prod"),
+    "Max": _segments("max", "max"), "Min": _segments("min", "min"),
+}  # fmt: skip
+
+
 def _max(x: Node) -> float:
     import ml_dtypes
 
@@ -179,8 +185,7 @@ def attach() -> None:
           "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max"),
           "LowerBound": _searched("left"), "UpperBound": _searched("right")})  # fmt: skip
     rows({"GatherV2": _gather_v2, "ScatterNd": _scatter_nd, "InTopKV2": _in_top_k}, host=(2,))
-    rows({"UnsortedSegmentSum": _segments("add", "sum"),
-          "UnsortedSegmentProd": _segments("mul", "prod"),
-          "UnsortedSegmentMax": _segments("max", "max"),
-          "UnsortedSegmentMin": _segments("min", "min")}, host=(2,))  # fmt: skip
+    for prefix, suffix in (("Unsorted", ""), ("", "V2")):
+        table = {f"{prefix}Segment{name}{suffix}": row for name, row in SEGMENTS.items()}
+        rows(table, host=(2,))
     rows({"TopKV2": _top_k}, host=(1,))

@@ -1,0 +1,135 @@
+"""Rows without functions of ours: what TensorFlow's own bridge to XLA makes of a raw op.
+
+For a signature (types, values of the host's, attributes) the bridge writes StableHLO, in some
+20 ms. It becomes an op of the core's, and TensorFlow's kernel is what the interpreter runs. What
+the bridge cannot write, or our XLA not read, TensorFlow's kernel computes as if there were no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import tensorflow as tf
+
+from lazytensor.core import ops
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.node import Node
+from lazytensor.core.ops.foreign import Foreign
+from lazytensor.core.types import TensorType
+from lazytensor.frontends.tf import opdef
+from lazytensor.frontends.tf.plans import Function
+from lazytensor.frontends.tf.table import rows
+from lazytensor.frontends.tf.tensor import TF, of_array, state
+
+MODULES_KEPT: Final = 4096
+_modules: Final[dict[Any, Foreign]] = {}
+
+ROWS: Final[dict[tuple[int, ...], str]] = {
+    (): """
+        AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV ExtractImagePatches
+        ResizeBilinearGrad LRN LRNGrad MaxPoolGradGrad MaxPool3DGradGrad
+        BesselI0e Betainc Igamma Igammac IgammaGradA Ndtri RandomGammaGrad PopulationCount
+        Bucketize Cross DataFormatDimMap DataFormatVecPermute Conv ApproxTopK
+        FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars
+        FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
+        FakeQuantWithMinMaxVarsPerChannelGradient
+        QuantizeAndDequantizeV2 QuantizeAndDequantizeV4
+        ReverseSequence SparseMatMul TridiagonalMatMul TridiagonalSolve ToBool
+        XlaConcatND XlaSplitND
+    """,
+    (1,): """
+        ResizeBilinear ResizeNearestNeighbor BatchToSpace SpaceToBatch CumulativeLogsumexp
+        MirrorPadGrad Bincount DenseBincount
+    """,
+    (2,): "LinSpace",
+    (3,): "QuantizeAndDequantizeV3",
+    (1, 2): "MaxPoolV2",
+    (3, 4): "MaxPoolGradV2 MaxPoolGradGradV2",
+    (2, 3, 4): "NonMaxSuppressionV4",
+}
+"""Names of raw ops by their inputs whose values a program needs to be made."""
+
+
+def bridged(name: str) -> Function:
+    """The row of a raw op that the bridge knows."""
+
+    def row(*inputs: Any, **attrs: Any) -> Any:
+        nodes = [x for given in inputs for x in (given if isinstance(given, list) else [given])]
+        operands = [x for x in nodes if isinstance(x, Node)]
+        types = tuple(x.type for x in operands)
+        forms = tuple(map(_form, inputs))
+        key = (name, types, forms, *attrs.items())
+        module = _modules.get(key)
+        if module is None:
+            if len(_modules) > MODULES_KEPT:
+                _modules.clear()
+            module = _modules[key] = _made(name, types, inputs, attrs)
+        return ops.foreign(*operands, module=module)
+
+    return row
+
+
+def _form(given: Any) -> Any:
+    """What a module depends on of an input besides its type."""
+    if isinstance(given, list):
+        return len(given)
+    if isinstance(given, np.ndarray):
+        return given.dtype, given.shape, given.tobytes()
+    return None
+
+
+def _made(
+    name: str, types: Sequence[TensorType], inputs: Sequence[Any], attrs: dict[str, Any]
+) -> Foreign:
+    definition = opdef.find(name)
+    assert definition is not None
+    raw = getattr(tf.raw_ops, name)
+    names = [given.name for given in definition.inputs]
+
+    def call(*tensors: Any) -> Any:
+        rest = iter(tensors)
+        given = {n: _given(form, rest) for n, form in zip(names, inputs, strict=True)}
+        return raw(**given, **attrs)
+
+    def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        tensors = [of_array(array) for array in arrays]
+        try:
+            made = _natively(lambda: call(*tensors))
+        except tf.errors.NotFoundError:  # it has no kernel, the bridge only
+            made = _natively(lambda: compiled(*tensors))
+        return [np.asarray(y._numpy()) for y in tf.nest.flatten(made)]
+
+    compiled = tf.function(call, jit_compile=True, autograph=False)
+    specs = [tf.TensorSpec(t.shape, TF[t.dtype]) for t in types]
+    try:
+        text = _natively(
+            lambda: compiled.experimental_get_compiler_ir(*specs)(
+                stage="stablehlo", platform_name="CPU"
+            )
+        )
+    except Exception as error:  # noqa: BLE001 -- whatever the bridge refuses an op for
+        raise Unsupported(f"{name}: TensorFlow's bridge refuses it: {error}") from None
+    return Foreign(f"tf.{name}", text, run)
+
+
+def _given(form: Any, rest: Any) -> Any:
+    if isinstance(form, list):
+        return [next(rest) for _ in form]
+    return next(rest) if isinstance(form, Node) else form
+
+
+def _natively(function: Callable[[], Any]) -> Any:
+    """What TensorFlow gives while nothing is recorded."""
+    before, state.on = state.on, False
+    try:
+        return function()
+    finally:
+        state.on = before
+
+
+def attach() -> None:
+    """Register the rows."""
+    for host, text in ROWS.items():
+        rows({name: bridged(name) for name in text.split()}, host=host)
