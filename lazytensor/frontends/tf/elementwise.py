@@ -10,6 +10,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
+from lazytensor.frontends.tf import checks
 from lazytensor.frontends.tf.host import NotLazy
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
@@ -300,7 +301,11 @@ ROWS: dict[str, Function] = {
 }  # fmt: skip
 
 
+DIVISIONS: Final = ("FloorDiv", "FloorMod", "Mod", "TruncateMod", "TruncateDiv", "Div")
+
+
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows({name: row for name, row in ROWS.items() if name not in DIVISIONS})
+    rows({name: ROWS[name] for name in DIVISIONS}, demands=checks.divides)
     rows({"IdentityN": lambda xs, **_: tuple(xs)})

@@ -21,7 +21,7 @@ from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, SLOT, Composite
 from lazytensor.core.program import Program, cut, reachable
 from lazytensor.core.types import TensorType
-from lazytensor.frontends.tf import fallback, steps, table
+from lazytensor.frontends.tf import checks, fallback, steps, table
 from lazytensor.frontends.tf.graphs import (
     CALLS,
     IGNORED,
@@ -162,17 +162,32 @@ def _truth(x: Any) -> bool:
 def _branch(step: Step, inputs: list[Any]) -> list[Any]:
     names = step.named["then_branch"], step.named["else_branch"]
     condition, rest = inputs[0], inputs[1:]
-    if type(condition) is LazyTensor and step.op == "StatelessIf" and state.tracing:
-        chosen = _both(condition, *(walk(graph_of(name), rest) for name in names))
+    if type(condition) is LazyTensor and step.op == "StatelessIf" and _is_choice(condition):
+        chosen = _both(condition, *_branches(condition, names, rest))
         if chosen is not None:
             return chosen
     return invoke(graph_of(names[0] if _truth(condition) else names[1]), rest)
 
 
+def _is_choice(condition: LazyTensor) -> bool:
+    """Whether both branches may be computed, and one chosen."""
+    type = condition.node.type
+    return bool(state.tracing) and not type.ndim and type.dtype.kind == "b"
+
+
+def _branches(condition: LazyTensor, names: Any, given: list[Any]) -> list[list[Any]]:
+    """The results of both branches; what a branch demands counts only where it is taken."""
+    found = []
+    for name, taken in zip(names, (True, False), strict=True):
+        before = len(state.flags)
+        found.append(walk(graph_of(name), given))
+        other = ops.not_(condition.node) if taken else condition.node
+        state.flags[before:] = [(ops.or_(flag, other), t) for flag, t in state.flags[before:]]
+    return found
+
+
 def _both(condition: LazyTensor, first: list[Any], second: list[Any]) -> list[Any] | None:
     """What a condition chooses of the results of both branches, if these are alike."""
-    if condition.node.type.ndim or condition.node.type.dtype.kind != "b":
-        return None
     found: list[Any] = []
     for x, y in zip(first, second, strict=True):
         if any(type(t) not in (LazyTensor, EagerTensor) for t in (x, y)):
@@ -241,21 +256,25 @@ class Plan:
     """What a call at one signature records.
 
     `constants`: operands after the given ones. `results`: how each result is made of the node's;
-    `written`: positions among the handles, in the order of the new values.
+    `written`: positions among the handles, in the order of the new values. `demand`: what the last
+    of the node's results is the flag of, if anything.
     """
 
-    __slots__ = ("constants", "op", "results", "written")
+    __slots__ = ("constants", "demand", "op", "results", "written")
 
     def __init__(self, graph: Graph, inputs: list[Any], given: Given) -> None:
         parameters = [Input(PARAMETER, node.type) for node in given.nodes]
         rest = iter(parameters)
         arguments = [_rebuilt(form, rest) for form in given.forms]
         cells = [TracedCell(next(rest)) for _ in given.handles]
-        made = _traced(graph, arguments, given.handles, cells)
+        made, flags = _traced(graph, arguments, given.handles, cells)
         nodes: list[Node] = []
         self.results = [_form(x, nodes, arguments) for x in made]
         self.written = tuple(i for i, cell in enumerate(cells) if cell.node is not cell.first)
-        nodes += [cells[i].node for i in self.written]
+        ok = checks.every([flag for flag, _ in flags]) if flags else None
+        nodes += [_kept(cells[i], ok) for i in self.written]
+        nodes += [] if ok is None else [ok]
+        self.demand = "; ".join(dict.fromkeys(text for _, text in flags))
         nodes = [ops.broadcast(n, shape=()) if n.op is SLOT else n for n in nodes]
         self.op: FunctionOp | None = None
         self.constants: tuple[Node, ...] = ()
@@ -277,17 +296,32 @@ class Plan:
         self.op = FunctionOp(f"tf.function.{name}.{_names[name]}", body)
 
 
+def _kept(cell: TracedCell, ok: Node | None) -> Node:
+    """A variable's new value; its old one if the values are not what the body demands.
+
+    What only scattered is in place, with nothing where a position is out of range: it has no copy.
+    """
+    if ok is None or cell.node.op is ops.scatter:
+        return cell.node
+    made: Node = ops.select(ok, cell.node, cell.first)
+    return made
+
+
 def _traced(
     graph: Graph, arguments: list[Any], handles: list[Any], cells: list[TracedCell]
-) -> list[Any]:
+) -> tuple[list[Any], list[tuple[Node, str]]]:
+    """The results of a body, and its flags."""
     before = [handle._lazy_cell for handle in handles]
     for handle, cell in zip(handles, cells, strict=True):
         handle._lazy_cell = cell
     state.tracing += 1
+    flags, state.flags = state.flags, []
     try:
-        return walk(graph, arguments)
+        made = walk(graph, arguments)
+        return made, state.flags
     finally:
         state.tracing -= 1
+        state.flags = flags
         for handle, cell in zip(handles, before, strict=True):
             handle._lazy_cell = cell
 
@@ -382,6 +416,8 @@ def _as_node(graph: Graph, inputs: list[Any]) -> list[Any]:
     made: Any = ()
     if plan.op is not None:
         made = plan.op(*given.nodes, *plan.constants)
+        if plan.demand:
+            made = _demanded(plan, made)
     results = [_result(form, made, inputs) for form in plan.results]
     new = made[len(made) - len(plan.written) :]
     for i, node in zip(plan.written, new, strict=True):
@@ -390,6 +426,18 @@ def _as_node(graph: Graph, inputs: list[Any]) -> list[Any]:
         cell.write(node)
         _calls.written = True
     return results
+
+
+def _demanded(plan: Plan, made: tuple[Node, ...]) -> tuple[Node, ...]:
+    """A call's results and new values, which mean something only if its last result is true."""
+    *nodes, flag = made
+    ok = ops.guard(flag, error=checks.InvalidArgument, text=plan.demand)
+    results = len(nodes) - len(plan.written)
+    found = [ops.guarded(node, ok) for node in nodes[:results]]
+    new = nodes[results:]
+    if not found and new:  # somebody has to need the guard
+        new[0] = ops.select(ok, new[0], new[0])
+    return *found, *new
 
 
 def _result(form: tuple[Any, ...], made: Any, inputs: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from lazytensor.core.dtypes import S32, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.core.ops.reduction import identity
+from lazytensor.frontends.tf.checks import Demand, inside
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
@@ -176,16 +178,36 @@ def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node
     return made
 
 
+def _along(x: Node, indices: Node, given: np.ndarray, **_: Any) -> list[Demand]:
+    return [inside(indices, x.type.shape[int(given) % max(x.type.ndim, 1)])]
+
+
+def _elements(indices: Node, shape: Sequence[int]) -> list[Demand]:
+    """Indices whose columns are positions in the first axes of this shape."""
+    sizes = tuple(shape[: indices.type.shape[-1]])
+    return [inside(indices, *sizes)] if sizes else []
+
+
+def _of_segments(_: Node, ids: Node, count: np.ndarray, **__: Any) -> list[Demand]:
+    return [inside(ids, int(count), name="segment_ids", lowest=None)]
+
+
 def attach() -> None:
     """Register the rows."""
-    rows({"Gather": _gather, "GatherNd": _gather_nd, "InvertPermutation": _invert_permutation,
-          "TensorScatterUpdate": _tensor_scatter("set"),
+    rows({"LowerBound": _searched("left"), "UpperBound": _searched("right")})
+    rows({"InTopKV2": _in_top_k}, host=(2,))
+    rows({"Gather": _gather}, demands=lambda x, i, **_: [inside(i, x.type.shape[0])])
+    rows({"GatherV2": _gather_v2}, host=(2,), demands=_along)
+    rows({"GatherNd": _gather_nd, "TensorScatterUpdate": _tensor_scatter("set"),
           "TensorScatterAdd": _tensor_scatter("add"),
           "TensorScatterSub": _tensor_scatter("add", True),
-          "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max"),
-          "LowerBound": _searched("left"), "UpperBound": _searched("right")})  # fmt: skip
-    rows({"GatherV2": _gather_v2, "ScatterNd": _scatter_nd, "InTopKV2": _in_top_k}, host=(2,))
-    for prefix, suffix in (("Unsorted", ""), ("", "V2")):
-        table = {f"{prefix}Segment{name}{suffix}": row for name, row in SEGMENTS.items()}
-        rows(table, host=(2,))
+          "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max")},
+         demands=lambda x, i, *_, **__: _elements(i, x.type.shape))  # fmt: skip
+    rows({"ScatterNd": _scatter_nd}, host=(2,),
+         demands=lambda i, _, shape, **__: _elements(i, shape.tolist()))  # fmt: skip
+    rows({"InvertPermutation": _invert_permutation},
+         demands=lambda x, **_: [inside(x, x.type.size, name="input")])  # fmt: skip
+    rows({f"UnsortedSegment{name}": row for name, row in SEGMENTS.items()}, host=(2,),
+         demands=_of_segments)  # fmt: skip
+    rows({f"Segment{name}V2": row for name, row in SEGMENTS.items()}, host=(2,))
     rows({"TopKV2": _top_k}, host=(1,))

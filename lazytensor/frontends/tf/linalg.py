@@ -5,33 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tensorflow.python.framework import errors
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import C64, C128, COMPLEX, F32, complex_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
+from lazytensor.frontends.tf import checks
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
-from lazytensor.frontends.tf.tensor import state
-
-
-class MatrixError(errors.InvalidArgumentError):
-    """TF's error for a matrix that cannot be factored or inverted."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(None, None, text)
 
 
 def _checked(op: Op, text: str, *operands: Node, **attrs: Any) -> Node:
     """The result of an op that gives a flag per matrix as its last result."""
     made, ok = op(*operands, **attrs)
-    if state.tracing:  # a composite has no guards
-        found: Node = made
-        return found
-    flag = ops.reduce_and(ok, axes=tuple(range(ok.type.ndim)))
-    guarded: Node = ops.guarded(made, ops.guard(flag, error=MatrixError, text=text))
-    return guarded
+    sure = checks.guard(ops.reduce_and(ok, axes=tuple(range(ok.type.ndim))), text)
+    found: Node = made if sure is None else ops.guarded(made, sure)
+    return found
 
 
 def _adjoint(x: Node) -> Node:

@@ -9,6 +9,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
+from lazytensor.frontends.tf.checks import inside
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.indexing import wide
 from lazytensor.frontends.tf.movement import one_hot
@@ -144,5 +145,6 @@ def attach() -> None:
     rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,
           "BiasAddV1": _bias_add, "BiasAddGrad": _bias_add_grad,
           "SoftmaxCrossEntropyWithLogits": _cross_entropy,
-          "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
           "FusedBatchNormV3": _batch_norm, "FusedBatchNormGradV3": _batch_norm_grad})  # fmt: skip
+    rows({"SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy},
+         demands=lambda x, y, **_: [inside(y, x.type.shape[1], name="labels")])  # fmt: skip

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import Composite
-from lazytensor.frontends.tf import opdef
+from lazytensor.frontends.tf import checks, opdef
 from lazytensor.frontends.tf.host import HostValue
 from lazytensor.frontends.tf.tensor import TF
 
@@ -41,10 +42,7 @@ class Plan:
         self.lengths: tuple[int, ...] = ()
 
         def call(nodes: list[Node] | tuple[Node, ...]) -> list[Node]:
-            rest = iter(nodes)
-            arguments = [_argument(form, rest) for form in shape]
-            made = row.function(*arguments, **named)
-            return _flat(made)
+            return _flat(row.function(*_arguments(shape, nodes), **named))
 
         if row.moving:
             self.call = call
@@ -62,6 +60,11 @@ class Plan:
             statics = (*(form for form in shape if isinstance(form, tuple)), *named.items())
             types = tuple(node.type for node in operands)
             self.signature = op.signature(types, {"statics": statics})
+        demands = row.demands(*_arguments(shape, operands), **named) if row.demands else ()
+        if demands:
+            assert self.signature is not None
+            run = partial(_recorded, self.signature)
+            self.call, self.signature = checks.demanding(run, demands, operands), None
 
     def run(self, operands: list[Node]) -> list[Node]:
         """The results."""
@@ -70,13 +73,13 @@ class Plan:
         if self.picks is not None:
             return [operands[i] for i in self.picks]
         assert self.signature is not None
-        if isinstance(self.signature.type, tuple):
-            return list(self.signature.op(*operands, **_named(self.signature)))
-        return [Node(self.signature, tuple(operands))]
+        return _recorded(self.signature, operands)
 
 
-def _named(signature: Signature) -> dict[str, Any]:
-    return signature.op.attrs_of(signature.attrs)
+def _recorded(signature: Signature, operands: Sequence[Node]) -> list[Node]:
+    if isinstance(signature.type, tuple):
+        return list(signature.op(*operands, **signature.op.attrs_of(signature.attrs)))
+    return [Node(signature, tuple(operands))]
 
 
 def _signature_of(node: Node) -> Signature:
@@ -86,11 +89,15 @@ def _signature_of(node: Node) -> Signature:
 
 def _body(row: Row, shape: tuple[Any, ...], named: dict[str, Any], multiple: bool) -> Function:
     def body(*operands: Node, statics: tuple[Any, ...]) -> Any:
-        rest = iter(operands)
-        made = _flat(row.function(*[_argument(form, rest) for form in shape], **named))
+        made = _flat(row.function(*_arguments(shape, operands), **named))
         return tuple(made) if multiple else made[0]
 
     return body
+
+
+def _arguments(shape: tuple[Any, ...], operands: Sequence[Node]) -> list[Any]:
+    rest = iter(operands)
+    return [_argument(form, rest) for form in shape]
 
 
 def _argument(form: Any, rest: Any) -> Any:

@@ -38,7 +38,8 @@ class Row:
 
     `host` are the inputs whose values a program needs to be made (axes, shapes): arrays to
     `function`. `always`: also when all inputs are small integers of the host's. `moving`: called
-    every time, for its positions are slots.
+    every time, for its positions are slots. `demands`: of the same arguments, what their values
+    have to be (see `checks.py`).
     """
 
     def __init__(
@@ -49,11 +50,13 @@ class Row:
         *,
         always: bool = False,
         moving: bool = False,
+        demands: Function | None = None,
     ) -> None:
         self.name = name
         self.function = function
         self.always = always
         self.moving = moving
+        self.demands = demands
         self.host = host
         self.plans: dict[Any, Plan] = {}
         found = opdef.find(name)

@@ -12,7 +12,7 @@ from tensorflow.python.framework import ops as tf_ops
 from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
-from lazytensor.frontends.tf import fallback, opdef, slices
+from lazytensor.frontends.tf import checks, fallback, opdef, slices
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.indexing import gathered, scattered_rows
 from lazytensor.frontends.tf.shapes import attr
@@ -148,7 +148,9 @@ def _gather(ctx: Any, name: Any, args: Args) -> Any:
     indices = _given(args[1])
     if cell is None or indices is None or attr(args, 2, "batch_dims", 0):
         return fallback.native(_definition("ResourceGather"), ctx, name, args)
-    made = LazyTensor(gathered(cell.node, indices, 0))
+    demands = [checks.inside(indices, cell.node.type.shape[0])]
+    take = checks.demanding(lambda x: [gathered(x[0], x[1], 0)], demands, (cell.node, indices))
+    made = LazyTensor(take((cell.node, indices))[0])
     if not _no_tape():
         given = args[1]
         if type(given) not in (LazyTensor, EagerTensor):
@@ -172,7 +174,9 @@ def _scattering(op_name: str, mode: str, sign: bool = False) -> Any:
             return fallback.native(definition, ctx, name, args)
         if sign:
             updates = ops.negate(updates)
-        cell.write(scattered_rows(cell.node, indices, updates, mode))
+        ok = checks.required(checks.inside(indices, cell.node.type.shape[0]))
+        made = scattered_rows(cell.node, indices, updates, mode)
+        cell.write(made if ok is None else ops.select(ok, made, cell.node))
         return None
 
     return handler

@@ -45,10 +45,15 @@ class ValueNeeded(Exception):
 
 
 class _State(threading.local):
-    """`on`: whether this thread records. `tracing`: how many functions are being traced."""
+    """`on`: whether this thread records. `tracing`: how many functions are being traced.
 
-    on = False
-    tracing = 0
+    `flags`: what must be true of the values in the function being traced, with what is said if not.
+    """
+
+    def __init__(self) -> None:
+        self.on = False
+        self.tracing = 0
+        self.flags: list[tuple[Node, str]] = []
 
 
 state: Final = _State()

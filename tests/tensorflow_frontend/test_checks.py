@@ -1,0 +1,87 @@
+"""What TensorFlow's kernels refuse for its values is refused, at the user's line or at the cut."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from lazytensor import metrics
+
+X = np.arange(10.0, dtype=np.float32).reshape(5, 2)
+REFUSED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
+    "gather": (lambda i: tf.gather(X, i), [0, 4], [0, 5]),
+    "a negative index": (lambda i: tf.gather(X, i), [0, 4], [-1, 0]),
+    "gather along an axis": (lambda i: tf.gather(X, i, axis=1), [1], [2]),
+    "gather_nd": (lambda i: tf.gather_nd(X, i), [[4, 1]], [[1, 2]]),
+    "scatter_nd": (lambda i: tf.scatter_nd(i, X[:1], [5, 2]), [[4]], [[5]]),
+    "scatter into": (lambda i: tf.tensor_scatter_nd_add(X, i, X[:1]), [[4]], [[5]]),
+    "segments": (lambda i: tf.math.unsorted_segment_sum(X[:2], i, 3), [2, -1], [3, 0]),
+    "a class": (
+        lambda i: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=i, logits=X),
+        [1] * 5,
+        [2] * 5,
+    ),
+    "floor division": (lambda i: tf.range(40, 80) // i, 3, 0),
+    "remainders": (lambda i: tf.range(40, 80) % i, 3, 0),
+    "a division by zeros": (lambda i: tf.ones([40], tf.int32) // i, [1] * 40, [1] * 39 + [0]),
+}  # fmt: skip
+
+
+def outcome(function: Callable[[Any], Any], given: Any) -> Any:
+    try:
+        return function(given).numpy()
+    except tf.errors.InvalidArgumentError:
+        return "refused"
+
+
+@pytest.mark.parametrize("way", ["known", "computed", "in a function"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_kernels_refuse_is_refused(name: str, way: str, no_fallbacks: None) -> None:
+    function, fine, bad = REFUSED[name]
+    inside = tf.function(function)
+    for given, refused in ((fine, False), (bad, True)):
+        array = np.array(given, np.int32)
+        if way == "known":
+            found = outcome(function, tf.constant(array))
+        else:
+            # One that no host has looked at yet.
+            position = tf.cast(tf.constant(array, tf.float32) + 0.0, tf.int32)
+            found = outcome(function if way == "computed" else inside, position)
+        assert (type(found) is str) == refused, found
+
+
+def test_a_variable_is_as_before_when_a_function_was_refused(recording: None) -> None:
+    weights = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def step(i: Any) -> Any:
+        chosen = tf.gather(weights, tf.cast(i, tf.int32))
+        weights.assign_sub(0.5 * weights)
+        return chosen
+
+    step(tf.constant(1.0) + 1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"test_checks\.py"):
+        step(tf.constant(1.0) + 6.0).numpy()
+    np.testing.assert_array_equal(weights.numpy(), [0.5, 1.0, 1.5])
+
+
+def test_a_branch_that_is_not_taken_demands_nothing(no_fallbacks: None) -> None:
+    row = tf.constant([1.0, 2.0, 3.0])
+
+    @tf.function
+    def at(i: Any) -> Any:
+        return tf.cond(i < 3, lambda: tf.gather(row, i), lambda: tf.constant(-1.0))
+
+    for i, expected in ((2.0, 3.0), (7.0, -1.0)):
+        assert float(at(tf.cast(tf.constant(i) + 0.0, tf.int32))) == expected
+
+
+def test_known_positions_add_nothing_to_a_program(no_fallbacks: None) -> None:
+    metrics.reset()
+    made = tf.gather(tf.constant(X) * 2.0, tf.constant([1, 3, 4]))
+    np.testing.assert_array_equal(made.numpy(), 2 * X[[1, 3, 4]])
+    from lazytensor.core.tracing import programs
+
+    assert not programs()[0].guards
