@@ -107,6 +107,24 @@ def functions() -> Iterator[Sample]:
     yield Sample("ApproxTopK", (x(3, 8),), {"k": 3}, gradient=False)
 
 
+def older() -> Iterator[Sample]:
+    """Names that newer ones have taken the place of."""
+    yield Sample("Reverse", (x(3, 4), np.array([True, False])), gradient=False)
+    yield Sample("EnsureShape", (x(3, 4),), {"shape": [3, None]})
+    yield Sample("CheckNumerics", (x(3, 4),), {"message": "here"})
+    line = [x(4) for _ in range(4)]
+    for op in ("FusedBatchNorm", "FusedBatchNormV2"):
+        attrs = {"epsilon": 1e-3, "is_training": False}
+        yield Sample(op, (x(3, 4, 4, 4), *line), attrs, near=1e-4, gradient=False)
+    for op in ("FusedBatchNormGrad", "FusedBatchNormGradV2"):
+        given = (x(3, 4, 4, 4), x(3, 4, 4, 4), *line[:3])
+        attrs = {"epsilon": 1e-3, "is_training": False}
+        yield Sample(op, given, attrs, near=1e-4, gradient=False)
+    shape, seed = np.array([3, 5], np.int32), np.array([1, 2], np.int32)
+    attrs = {"dtype": np.uint64}
+    yield Sample("StatelessRandomUniformFullInt", (shape, seed), attrs, 0, False)
+
+
 def movement() -> Iterator[Sample]:
     """Lines reversed, tiles, banded matrices."""
     for dtype in (np.float32, np.float64, np.int32):
@@ -121,4 +139,4 @@ def movement() -> Iterator[Sample]:
     yield Sample("XlaConcatND", (parts,), {"num_concats": [2, 2]}, gradient=False)
 
 
-SAMPLES = [sample for table in (images, neural, functions, movement) for sample in table()]
+SAMPLES = [sample for table in (images, neural, functions, older, movement) for sample in table()]

@@ -29,6 +29,7 @@ MODULES = (
     "random",
     "spectral",
     "foreign",
+    "control",
 )
 
 

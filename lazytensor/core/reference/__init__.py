@@ -17,6 +17,7 @@ MODULES = (
     "random",
     "spectral",
     "foreign",
+    "control",
 )
 
 

@@ -17,6 +17,7 @@ from lazytensor.frontends.tf import (
     lists,
     movement,
     neural,
+    optimizers,
     pooling,
     random,
     reductions,
@@ -48,4 +49,4 @@ steps.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
     place.hide_folder(folder)
 
-__all__ = ["disable", "enable", "enabled", "shapes", "state_ops"]
+__all__ = ["disable", "enable", "enabled", "optimizers", "shapes", "state_ops"]

@@ -301,6 +301,13 @@ ROWS: dict[str, Function] = {
 }  # fmt: skip
 
 
+def _check_numerics(x: Node, *, message: str = "", **_: Any) -> Node:
+    finite = ops.reduce_and(ops.is_finite(x), axes=tuple(range(x.type.ndim)))
+    ok = checks.guard(finite, f"{message} : Tensor had Inf or NaN values")
+    made: Node = x if ok is None else ops.guarded(x, ok)
+    return made
+
+
 DIVISIONS: Final = ("FloorDiv", "FloorMod", "Mod", "TruncateMod", "TruncateDiv", "Div")
 
 
@@ -308,4 +315,5 @@ def attach() -> None:
     """Register the rows."""
     rows({name: row for name, row in ROWS.items() if name not in DIVISIONS})
     rows({name: ROWS[name] for name in DIVISIONS}, demands=checks.divides)
+    rows({"CheckNumerics": _check_numerics}, moving=True)
     rows({"IdentityN": lambda xs, **_: tuple(xs)})

@@ -29,8 +29,9 @@ ASKING: Final = frozenset(
         "OptionalFromValue", "SerializeTensor", "EncodePng", "EncodeJpeg", "WriteScalarSummary",
         "WriteHistogramSummary", "WriteSummary", "SaveV2", "TensorSliceDataset", "TensorDataset",
         "EagerPyFunc", "PyFunc", "PyFuncStateless", "Unique", "UniqueV2", "UniqueWithCounts",
-        "UniqueWithCountsV2",
-        "CheckNumerics", "CheckNumericsV2",
+        "UniqueWithCountsV2", "CheckNumericsV2", "ListDiff", "DynamicPartition", "DynamicStitch",
+        "ParallelDynamicStitch", "NonMaxSuppressionV3", "Range", "Empty", "ConcatOffset",
+        "BroadcastArgs", "RngReadAndSkip", "RngSkip",
     ]
 )  # fmt: skip
 """Raw ops that ask for values by their nature: they are no fallbacks."""

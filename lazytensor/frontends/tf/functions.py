@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from contextlib import suppress
+from itertools import count
 from typing import Any, Final
 
 from tensorflow.python import pywrap_tfe
@@ -21,7 +23,7 @@ from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, SLOT, Composite
 from lazytensor.core.program import Program, cut, reachable
 from lazytensor.core.types import TensorType
-from lazytensor.frontends.tf import checks, fallback, steps, table
+from lazytensor.frontends.tf import checks, fallback, regions, steps, table
 from lazytensor.frontends.tf.graphs import (
     CALLS,
     IGNORED,
@@ -48,6 +50,10 @@ _stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
 _restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
 SIGNATURES: Final = 64
 """Signatures of one function that are kept; with more it is walked at each call."""
+SHORT: Final = 16
+"""Steps of two branches that are both computed, as to choose between their results fuses."""
+UNROLLED: Final = 64
+"""Rounds of a loop that are part of the program one by one: what they share fuses."""
 SMALL: Final = 16
 """Elements of an integer argument whose value may be part of a signature."""
 
@@ -162,10 +168,15 @@ def _truth(x: Any) -> bool:
 def _branch(step: Step, inputs: list[Any]) -> list[Any]:
     names = step.named["then_branch"], step.named["else_branch"]
     condition, rest = inputs[0], inputs[1:]
-    if type(condition) is LazyTensor and step.op == "StatelessIf" and _is_choice(condition):
-        chosen = _both(condition, *_branches(condition, names, rest))
-        if chosen is not None:
-            return chosen
+    if regions.is_pending(condition):
+        graphs = [graph_of(name) for name in names]
+        small = sum(len(graph.steps) for graph in graphs) <= SHORT
+        if small and step.op == "StatelessIf" and _is_choice(condition):
+            chosen = _both(condition, *_branches(condition, names, rest))
+            if chosen is not None:
+                return chosen
+        with suppress(regions.NoRegion):
+            return regions.branch(walk, regions.number_of(condition), graphs, rest)
     return invoke(graph_of(names[0] if _truth(condition) else names[1]), rest)
 
 
@@ -201,16 +212,29 @@ def _both(condition: LazyTensor, first: list[Any], second: list[Any]) -> list[An
 
 def _case(step: Step, inputs: list[Any]) -> list[Any]:
     names = step.named["branches"]
+    if regions.is_pending(inputs[0]):
+        graphs = [graph_of(name) for name in names]
+        with suppress(regions.NoRegion):
+            return regions.branch(walk, inputs[0].node, graphs, inputs[1:])
     i = int(host_value(inputs[0]).array)
     return invoke(graph_of(names[i if 0 <= i < len(names) else -1]), inputs[1:])
 
 
 def _loop(step: Step, inputs: list[Any]) -> list[Any]:
+    """Rounds are walked while the condition is known, the first `UNROLLED` of them."""
     condition, body = (graph_of(step.named[name]) for name in ("cond", "body"))
     values = list(inputs)
-    while _truth(walk(condition, values)[0]):
+    tried = False
+    for rounds in count():
+        test = walk(condition, values)[0]
+        if not tried and (rounds == UNROLLED or regions.is_pending(test)):
+            tried = True
+            with suppress(regions.NoRegion):
+                return regions.loop(walk, condition, body, values)
+        if not _truth(test):
+            return values
         values = walk(body, values)
-    return values
+    raise AssertionError("the loop above has no end")
 
 
 _CONTROL: Final[dict[str, Any]] = {

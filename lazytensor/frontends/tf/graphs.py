@@ -17,7 +17,13 @@ VARIABLES: Final = frozenset(
         "ReadVariableOp", "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp",
         "ResourceGather", "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterUpdate",
         "ResourceScatterMul", "ResourceScatterMin", "ResourceScatterMax", "VariableShape",
-        "ResourceStridedSliceAssign", "VarIsInitializedOp",
+        "ResourceStridedSliceAssign", "VarIsInitializedOp", "ResourceScatterNdAdd",
+        "ResourceScatterNdSub", "ResourceScatterNdUpdate", "ResourceApplyGradientDescent",
+        "ResourceApplyMomentum", "ResourceApplyKerasMomentum", "ResourceApplyAdam",
+        "ResourceApplyAdaMax", "ResourceApplyAdagrad", "ResourceApplyAdagradV2",
+        "ResourceApplyAdadelta", "ResourceApplyRMSProp", "ResourceApplyCenteredRMSProp",
+        "ResourceApplyAddSign", "ResourceApplyPowerSign", "ResourceApplyProximalGradientDescent",
+        "ResourceApplyProximalAdagrad",
     ]
 )  # fmt: skip
 """Raw ops with a state that is only that of variables."""

@@ -92,7 +92,8 @@ def _gather_nd(x: Node, indices: Node, **_: Any) -> Node:
     return found
 
 
-def _scattered(x: Node, indices: Node, updates: Node, mode: str) -> Node:
+def scattered(x: Node, indices: Node, updates: Node, mode: str) -> Node:
+    """`x` with `updates` brought in at indices whose columns are positions in its first axes."""
     columns = _columns(indices)
     if not columns:
         raise ValueError("indices of no axis")
@@ -103,12 +104,12 @@ def _scattered(x: Node, indices: Node, updates: Node, mode: str) -> Node:
 def _scatter_nd(indices: Node, updates: Node, shape: np.ndarray, **_: Any) -> Node:
     zero = scalar(False if updates.type.dtype.kind == "b" else 0, updates.type.dtype)
     zeros = ops.broadcast(zero, shape=tuple(int(n) for n in shape))
-    return _scattered(zeros, indices, updates, "add")
+    return scattered(zeros, indices, updates, "add")
 
 
 def _tensor_scatter(mode: str, sign: bool = False) -> Function:
     def row(x: Node, indices: Node, updates: Node, **_: Any) -> Node:
-        return _scattered(x, indices, ops.negate(updates) if sign else updates, mode)
+        return scattered(x, indices, ops.negate(updates) if sign else updates, mode)
 
     return row
 
@@ -182,7 +183,7 @@ def _along(x: Node, indices: Node, given: np.ndarray, **_: Any) -> list[Demand]:
     return [inside(indices, x.type.shape[int(given) % max(x.type.ndim, 1)])]
 
 
-def _elements(indices: Node, shape: Sequence[int]) -> list[Demand]:
+def elements(indices: Node, shape: Sequence[int]) -> list[Demand]:
     """Indices whose columns are positions in the first axes of this shape."""
     sizes = tuple(shape[: indices.type.shape[-1]])
     return [inside(indices, *sizes)] if sizes else []
@@ -202,9 +203,9 @@ def attach() -> None:
           "TensorScatterAdd": _tensor_scatter("add"),
           "TensorScatterSub": _tensor_scatter("add", True),
           "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max")},
-         demands=lambda x, i, *_, **__: _elements(i, x.type.shape))  # fmt: skip
+         demands=lambda x, i, *_, **__: elements(i, x.type.shape))  # fmt: skip
     rows({"ScatterNd": _scatter_nd}, host=(2,),
-         demands=lambda i, _, shape, **__: _elements(i, shape.tolist()))  # fmt: skip
+         demands=lambda i, _, shape, **__: elements(i, shape.tolist()))  # fmt: skip
     rows({"InvertPermutation": _invert_permutation},
          demands=lambda x, **_: [inside(x, x.type.size, name="input")])  # fmt: skip
     rows({f"UnsortedSegment{name}": row for name, row in SEGMENTS.items()}, host=(2,),

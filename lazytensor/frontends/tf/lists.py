@@ -153,6 +153,25 @@ def _scatter(ctx: Any, name: Any, args: Args) -> Any:
     return LazyVariant(given, args[0].dtype_, args[0].shape_)
 
 
+@handles("TensorListConcatV2")
+def _concat(ctx: Any, name: Any, args: Args) -> Any:
+    given = args[0]
+    if type(given) is not LazyVariant:
+        return fallback.untouched(ctx, "TensorListConcatV2", name, args)
+    items = [item for item in given.items if item is not None]
+    lengths = tuple(shape_of(item)[0] for item in items)
+    joined = HANDLERS["ConcatV2"](ctx, None, (items, host_number(0, "int32")))
+    return [joined, host_shape(lengths, "int64")]
+
+
+@handles("TensorListSplit")
+def _split(ctx: Any, name: Any, args: Args) -> Any:
+    lengths = host_value(args[2]).array.astype(np.int32)
+    given = args[0], host_shape(tuple(lengths.tolist()), "int32"), host_number(0, "int32")
+    items = HANDLERS["SplitV"](ctx, None, (*given, "num_split", len(lengths)))
+    return LazyVariant(list(items), attr(args, 3, "element_dtype"), _shape(args[1]))
+
+
 @handles("TensorListLength")
 def _length(ctx: Any, name: Any, args: Args) -> Any:
     return host_number(len(args[0].items), "int32")

@@ -208,6 +208,20 @@ def _reverse(x: Node, given: np.ndarray, **_: Any) -> Node:
     return made
 
 
+def _reverse_flagged(x: Node, given: np.ndarray, **_: Any) -> Node:
+    made: Node = ops.reverse(x, axes=tuple(int(i) for i in np.flatnonzero(given)))
+    return made
+
+
+def _ensure_shape(x: Node, *, shape: Any, **_: Any) -> Node:
+    sizes = x.type.shape if shape is None else shape
+    if len(sizes) != x.type.ndim or any(
+        n not in (None, -1, size) for n, size in zip(sizes, x.type.shape, strict=True)
+    ):
+        raise ValueError(f"{x.type} is not of shape {shape}")
+    return x
+
+
 def _roll(x: Node, shifts: np.ndarray, given: np.ndarray, **_: Any) -> Node:
     for shift, at in zip(_ints(shifts), _ints(given), strict=True):
         axis = _axis(at, x.type.ndim)
@@ -395,9 +409,10 @@ def attach() -> None:
         "Reshape": _reshape, "Transpose": _transpose, "ConjugateTranspose": _conjugate_transpose,
         "ExpandDims": _expand_dims, "Tile": _tile, "BroadcastTo": _broadcast_to,
         "ConcatV2": _concat, "Pad": _pad, "PadV2": _pad_v2, "MirrorPad": _mirror_pad,
-        "ReverseV2": _reverse, "OneHot": _one_hot,
+        "ReverseV2": _reverse, "Reverse": _reverse_flagged, "OneHot": _one_hot,
     }  # fmt: skip
     rows(one, host=(1,))
+    rows({"EnsureShape": _ensure_shape})
     rows({"Squeeze": _squeeze, "Pack": _pack, "Unpack": _unpack, "Diag": _diag,
           "DiagPart": _diag_part, "MatrixDiag": _matrix_diag, "MatrixDiagPart": _matrix_diag_part,
           "MatrixSetDiag": _matrix_set_diag, "DepthToSpace": _depth_to_space,

@@ -111,6 +111,17 @@ def _batch_norm(
     return made, *running, middle, spread, middle
 
 
+def _older(*given: Node, **attrs: Any) -> tuple[Node, ...]:
+    """Without what newer kernels keep for the backward."""
+    return _batch_norm(*given, **attrs)[:5]
+
+
+def _older_grad(*given: Node, **attrs: Any) -> tuple[Node, ...]:
+    made = _batch_norm_grad(*given, **attrs)[:3]
+    nothing = ops.broadcast(number(0.0, made[1]), shape=())
+    return *made, nothing, nothing
+
+
 def _batch_norm_grad(
     grad: Node, x: Node, scale: Node, middle: Node, spread: Node, *_rest: Node,
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True, **_: Any,
@@ -145,6 +156,8 @@ def attach() -> None:
     rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,
           "BiasAddV1": _bias_add, "BiasAddGrad": _bias_add_grad,
           "SoftmaxCrossEntropyWithLogits": _cross_entropy,
-          "FusedBatchNormV3": _batch_norm, "FusedBatchNormGradV3": _batch_norm_grad})  # fmt: skip
+          "FusedBatchNormV3": _batch_norm, "FusedBatchNormV2": _older, "FusedBatchNorm": _older,
+          "FusedBatchNormGradV3": _batch_norm_grad, "FusedBatchNormGradV2": _older_grad,
+          "FusedBatchNormGrad": _older_grad})  # fmt: skip
     rows({"SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy},
          demands=lambda x, y, **_: [inside(y, x.type.shape[1], name="labels")])  # fmt: skip

@@ -68,6 +68,9 @@ class OpDef:
 
 def normal(value: Any, kind: str) -> Any:
     """An attribute's value: hashable, dtypes as NumPy's where NumPy has them."""
+    if kind == "shape" and value is not None:
+        shape = tensor_shape.as_shape(value)
+        return None if shape.rank is None else tuple(shape.as_list())
     if isinstance(value, list | tuple):
         inner = kind.removeprefix("list(").removesuffix(")")
         return tuple(normal(item, inner) for item in value)
@@ -76,9 +79,6 @@ def normal(value: Any, kind: str) -> Any:
     if kind == "type" and value is not None:
         dtype = dtypes.as_dtype(value)
         return np.dtype(dtype.as_numpy_dtype) if dtype.is_numpy_compatible else dtype
-    if kind == "shape" and value is not None:
-        shape = tensor_shape.as_shape(value)
-        return None if shape.rank is None else tuple(shape.as_list())
     return value
 
 

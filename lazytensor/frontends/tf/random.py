@@ -142,4 +142,5 @@ def attach() -> None:
           "StatelessRandomUniformFullIntV2": _full_integers}, host=(0, 3))  # fmt: skip
     rows({"StatelessRandomUniform": _stateless(_uniform),
           "StatelessRandomNormal": _stateless(_normal),
+          "StatelessRandomUniformFullInt": _stateless(_full_integers),
           "StatelessRandomUniformInt": _stateless(_integers)}, host=(0,))  # fmt: skip

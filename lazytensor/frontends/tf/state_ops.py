@@ -14,7 +14,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
 from lazytensor.frontends.tf import checks, fallback, opdef, slices
 from lazytensor.frontends.tf.host import host_value
-from lazytensor.frontends.tf.indexing import gathered, scattered_rows
+from lazytensor.frontends.tf.indexing import elements, gathered, scattered, scattered_rows
 from lazytensor.frontends.tf.shapes import attr
 from lazytensor.frontends.tf.steps import hold_cuts, settle_variables, step, watch_optimizers
 from lazytensor.frontends.tf.table import handle, handles
@@ -191,6 +191,36 @@ for _name, _mode, _sign in (
     ("ResourceScatterMax", "max", False),
 ):
     handle(_name, _scattering(_name, _mode, _sign))
+
+
+def _scattering_elements(op_name: str, mode: str, sign: bool = False) -> Any:
+    definition = _definition(op_name)
+
+    def handler(ctx: Any, name: Any, args: Args) -> Any:
+        handle = handle_of(args[0])
+        cell = cell_of(handle)
+        updates = _given(args[2], None if cell is None else TF[cell.node.type.dtype])
+        indices = _given(args[1])
+        if cell is None and updates is not None:
+            cell = adopt(ctx, handle, TF[updates.type.dtype])
+        if cell is None or indices is None or updates is None or not indices.type.shape[-1]:
+            return fallback.native(definition, ctx, name, args)
+        if sign:
+            updates = ops.negate(updates)
+        oks = [checks.required(d) for d in elements(indices, cell.node.type.shape)]
+        made = scattered(cell.node, indices, updates, mode)
+        for ok in oks:
+            made = made if ok is None else ops.select(ok, made, cell.node)
+        cell.write(made)
+        return None
+
+    return handler
+
+
+for _name, _mode, _sign in (("Add", "add", False), ("Sub", "add", True), ("Update", "set", False)):
+    handle(
+        f"ResourceScatterNd{_name}", _scattering_elements(f"ResourceScatterNd{_name}", _mode, _sign)
+    )
 
 
 @handles("ResourceStridedSliceAssign")

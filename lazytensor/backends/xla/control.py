@@ -1,0 +1,47 @@
+"""Lowerings of control flow: instructions with regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit
+from lazytensor.core import ops
+from lazytensor.core.ops.control import Region
+
+
+def _body(e: Emitter, region: Region) -> Callable[..., Sequence[Value]]:
+    program = region.program
+
+    def body(*operands: Value) -> list[Value]:
+        slots = [
+            e.scalar(value, program.instructions[i][3].dtype)
+            for i, value in zip(program.slots, program.constants, strict=True)
+        ]
+        return emit(e, program, operands, slots)[: len(program.outputs)]
+
+    return body
+
+
+def _while(e: Emitter, type: Any, *state: Value, condition: Region, body: Region) -> Any:
+    types = [x.type for x in state]
+    made = e.region_op(
+        "while", types, state, [(types, _body(e, condition)), (types, _body(e, body))]
+    )
+    return made if isinstance(type, tuple) else made[0]
+
+
+def _case(
+    e: Emitter, type: Any, index: Value, *operands: Value, branches: tuple[Region, ...]
+) -> Any:
+    types = type if isinstance(type, tuple) else (type,)
+    for x in operands:
+        _ = x.ir  # a constant that is made in one branch is not there for another
+    bodies = [((), partial(_body(e, branch), *operands)) for branch in branches]
+    made = e.region_op("case", types, [index], bodies)
+    return made if isinstance(type, tuple) else made[0]
+
+
+LOWERINGS[ops.while_] = _while
+LOWERINGS[ops.case] = _case

@@ -1,0 +1,76 @@
+"""Control flow inside a program: loops and choices whose bodies are programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lazytensor.core.definition import Definition
+from lazytensor.core.dtypes import BOOL, S32
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.op import primitive
+from lazytensor.core.program import Program
+from lazytensor.core.types import ResultType, TensorType, tensor_type
+
+
+class Region(Definition):
+    """A body of control flow: a program, with the values of its scalars as its constants.
+
+    It takes the operands in order, and gives its outputs.
+    """
+
+    def __init__(self, name: str, program: Program) -> None:
+        super().__init__(name, f"{program} constants {program.constants!r}")
+        self.program = program
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The one."""
+        return (self.program,)
+
+    @property
+    def operands(self) -> tuple[TensorType, ...]:
+        """The types it takes."""
+        return tuple(self.program.instructions[i][3] for i in self.program.parameters)
+
+    @property
+    def results(self) -> tuple[TensorType, ...]:
+        """The types it gives."""
+        return tuple(self.program.instructions[i][3] for i in self.program.outputs)
+
+
+def _check(op: str, what: str, found: Sequence[TensorType], wanted: Sequence[TensorType]) -> None:
+    if tuple(found) == tuple(wanted):
+        return
+    given, needed = (", ".join(map(str, types)) for types in (found, wanted))
+    same = [t.shape for t in found] == [t.shape for t in wanted]
+    raise (DTypeError if same else ShapeError)(f"{op}: {what} must be ({needed}), got ({given})")
+
+
+@primitive
+def while_(*state: TensorType, condition: Region, body: Region) -> ResultType:
+    """`state` after `state = body(*state)` for as long as `condition(*state)`.
+
+    state: tensors of any types, at least one. condition: gives a pred[]. body: gives tensors of the
+    types of `state`. Result: of the types of `state`, a tuple if there are several. Raises:
+    ShapeError, DTypeError if a body takes or gives others.
+    """
+    _check("while", "what the condition takes", condition.operands, state)
+    _check("while", "what the condition gives", condition.results, [tensor_type(BOOL)])
+    _check("while", "what the body takes", body.operands, state)
+    _check("while", "what the body gives", body.results, state)
+    return state if len(state) > 1 else state[0]
+
+
+@primitive
+def case(index: TensorType, *operands: TensorType, branches: tuple[Region, ...]) -> ResultType:
+    """What branch number `index` gives of `operands`; the last one's for an index out of range.
+
+    index: s32[]. branches: they take the types of `operands`, and give the same types. Result: of
+    those types, a tuple if there are several. Raises: ShapeError, DTypeError if they do not.
+    """
+    _check("case", "the index", [index], [tensor_type(S32)])
+    for branch in branches:
+        _check("case", "what a branch takes", branch.operands, operands)
+        _check("case", "what a branch gives", branch.results, branches[0].results)
+    found = branches[0].results
+    return found if len(found) > 1 else found[0]
