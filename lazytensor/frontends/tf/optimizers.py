@@ -185,8 +185,9 @@ def _handler(name: str, update: Update) -> Any:
         handles = [handle_of(x) for x in args[:count]]
         given = args[count:arity]
         dtype = next((x.dtype for x in given if type(x) is LazyTensor), None)
-        cells = [cell_of(h) or (dtype and adopt(ctx, h, dtype)) for h in handles]
-        nodes = None if None in cells else _nodes(given, cells[0].node)
+        known = [cell_of(h) or (dtype and adopt(ctx, h, dtype)) for h in handles]
+        cells = [cell for cell in known if cell is not None]
+        nodes = _nodes(given, cells[0].node) if len(cells) == count else None
         if nodes is None:
             return fallback.native(definition, ctx, label, args)
         flag = bool(attr(args, arity, update.flag, update.default))
