@@ -78,6 +78,17 @@ def test_a_branch_that_is_not_taken_demands_nothing(no_fallbacks: None) -> None:
         assert float(at(tf.cast(tf.constant(i) + 0.0, tf.int32))) == expected
 
 
+def test_what_a_function_asserts_is_checked(recording: None) -> None:
+    @tf.function
+    def root(x: Any) -> Any:
+        tf.debugging.assert_non_negative(x, "no root")
+        return tf.sqrt(x)
+
+    np.testing.assert_array_equal(root(tf.constant([4.0, 1.0]) * 1.0), [2.0, 1.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no root"):
+        root(tf.constant([4.0, -1.0]) * 1.0).numpy()
+
+
 def test_known_positions_add_nothing_to_a_program(no_fallbacks: None) -> None:
     metrics.reset()
     made = tf.gather(tf.constant(X) * 2.0, tf.constant([1, 3, 4]))
