@@ -11,6 +11,7 @@ from torch.nn import functional
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
+from lazytensor.core import runtime
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +71,35 @@ def test_accumulation_in_a_small_model_is_one_program() -> None:
     counts = metrics.snapshot()
     assert (counts["cuts"], counts["automatic_cuts"]) == (5, 0)
     assert counts["compiles"] <= 2
+
+
+def test_a_step_of_a_large_model_is_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "interpret")
+    net = deep(130).to("lazytensor")
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    accumulate(net, "lazytensor", 1, 1)
+    counts = metrics.snapshot()
+    assert counts["nodes"] > runtime.LARGEST
+    assert counts["cuts"] == 1
+
+
+def test_a_step_that_raises_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "interpret")
+    net = deep(1).to("lazytensor")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def closure() -> float:
+        raise ValueError("no data")
+
+    with pytest.raises(ValueError, match="no data"):
+        optimizer.step(closure)
+    x = torch.ones(128, 128, device="lazytensor")
+    metrics.reset()
+    with torch.no_grad():
+        for _ in range(400):
+            x = torch.sin(x)
+    assert metrics.snapshot()["automatic_cuts"] >= 1
 
 
 def test_inference_without_gradients_is_cut_at_the_loops_head() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+from sys import _getframe
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
@@ -75,12 +77,26 @@ def _full(size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
 
 
 class _Stepping(threading.local):
-    optimizer = False
+    call: FrameType | None = None
+    """The running call of an optimizer's `step`, if any."""
+
+    @property
+    def optimizer(self) -> bool:
+        """Whether the thread is in an optimizer's step. One that has raised is not running."""
+        if self.call is None:
+            return False
+        frame: FrameType | None = _getframe(1)
+        while frame is not None:
+            if frame is self.call:
+                return True
+            frame = frame.f_back
+        self.call = None
+        return False
 
 
 stepping: Final = _Stepping()
-"""Whether the thread is in an optimizer's step: the state that the first one makes is data then,
-as it is in every later step, and the first step is the program of all."""
+"""In an optimizer's step, the state that the first one makes is data, as it is in every later
+step, and so the first step is the program of all."""
 
 
 def _like(value: Any) -> Row:

@@ -29,6 +29,8 @@ from lazytensor.frontends.torch.tensor import is_lazy
 
 NEVER: Final = -(2**62)
 """A recorder's work with which it does not ask for an automatic cut."""
+LONGEST: Final = 60_000
+"""Nodes of a step that are one program: in pieces, all that its backward needs would be outputs."""
 
 
 class _Backward(threading.local):
@@ -89,14 +91,14 @@ def _is_ours(optimizer: Any) -> bool:
 
 
 def _begin_step(optimizer: Any, args: Any, kwargs: Any) -> None:
-    stepping.optimizer = _is_ours(optimizer)
+    stepping.call = _getframe(1) if _is_ours(optimizer) else None
 
 
 def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     """The graph is cut, so that the next step repeats it."""
-    if stepping.optimizer:
-        stepping.optimizer = False
-        runtime.sync(cause="optimizer.step()")
+    if stepping.call is not None:
+        stepping.call = None
+        runtime.sync(cause="optimizer.step()", largest=LONGEST)
 
 
 def attach() -> None:
