@@ -29,11 +29,12 @@ class Signature:
     """An op at operands of certain types: what is the same in every record of it.
 
     `attrs` are the attributes' values in the op's order. `type` is a tuple for an op with several
-    results. `work` is what one record counts for, in elements (see `types.NODE_WORK`); `fuses`
-    says whether the op is elementwise.
+    results; `parts` are then the signatures that pick them, once there was a record. `work` is
+    what one record counts for, in elements (see `types.NODE_WORK`); `fuses` says whether the op is
+    elementwise.
     """
 
-    __slots__ = ("attrs", "fuses", "op", "type", "work")
+    __slots__ = ("attrs", "fuses", "op", "parts", "type", "work")
 
     def __init__(self, op: Op, attrs: tuple[Any, ...], type: Any, work: int = 0) -> None:
         self.op = op
@@ -41,6 +42,7 @@ class Signature:
         self.type = type
         self.work = work
         self.fuses = op.elementwise
+        self.parts: tuple[Signature, ...] = ()
 
 
 class Node:

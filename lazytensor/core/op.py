@@ -61,7 +61,8 @@ class Op:
             signature = self._infer(key, types, attrs)
         node = Node(signature, operands)
         if signature.type.__class__ is tuple:
-            parts = tuple(element(node, index=i) for i in range(len(signature.type)))
+            picks = signature.parts or _parts(signature)
+            parts = tuple([Node(pick, (node,)) for pick in picks])
             _elements[node] = tuple(map(ref, parts))
             return parts
         return node
@@ -189,6 +190,14 @@ def check_dtype(op: str, allowed: DTypes, *types: TensorType) -> np.dtype:
 def element(x: Any, *, index: int) -> TensorType:
     """Result number `index` of an op with several results. x: such a node. Result: its type."""
     return cast(TensorType, x[index])
+
+
+def _parts(signature: Signature) -> tuple[Signature, ...]:
+    """What picks each of several results: hashing their types each time would be quadratic."""
+    types = (signature.type,)
+    picks = (element.signature(types, {"index": i}) for i in range(len(signature.type)))
+    signature.parts = tuple(picks)
+    return signature.parts
 
 
 _elements: WeakKeyDictionary[Node, tuple[ref[Node], ...]] = WeakKeyDictionary()

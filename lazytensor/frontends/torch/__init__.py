@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lazytensor.frontends.torch import (
+    adam,
     autocast,
     bessel,
     compilation,
@@ -76,6 +77,7 @@ autocast.attach()
 modules.attach()
 scopes.attach()
 steps.attach()
+adam.attach()
 compilation.attach()
 for table in TABLES:
     table.attach()
