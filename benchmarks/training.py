@@ -109,11 +109,11 @@ def resnet() -> Task:
     )
 
 
-def _trainer(task: Task, device: str, compiled: str = "") -> Trainer:
+def _trainer(task: Task, device: str, compiled: Any = None) -> Trainer:
     import torch
 
     net = copy.deepcopy(task.model).to(device)
-    if compiled:
+    if compiled is not None:
         net = torch.compile(net, backend=compiled)
     optimizer = task.optimizer(net.parameters())
     data = {name: x.to(device) for name, x in task.data.items()}
@@ -133,7 +133,7 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
     """A whole training step, from the batch to the updated parameters; all from one start."""
     import torch
 
-    import lazytensor.torch  # noqa: F401 -- registers the device
+    import lazytensor.torch
 
     torch.manual_seed(0)
     task = make()
@@ -149,7 +149,7 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
     trainers = {"ours": _trainer(task, "lazytensor"), "torch": _trainer(task, "cpu")}
     if effort.peers:
         trainers["torch.compile"] = _trainer(task, "cpu", "inductor")
-        trainers["torch.compile, ours"] = _trainer(task, "lazytensor", "lazytensor")
+        trainers["torch.compile, ours"] = _trainer(task, "lazytensor", lazytensor.torch.backend)
     contestants = {name: contestant(name, train) for name, train in trainers.items()}
     interleaved(contestants, rounds)  # the first are interpreted, until compiling pays
     metrics.reset()

@@ -75,19 +75,22 @@ def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
     return groups
 
 
-def _numbers(
-    done: float, beta1: float, beta2: float, lr: float, eps: float, weight_decay: float, own: bool
-) -> list[float]:
+def _numbers(done: float, options: dict[str, Any]) -> list[float]:
     """What torch works out on the host after `done` steps, in the order that `_adam_steps` has."""
+    beta1, beta2, lr = options["beta1"], options["beta2"], options["lr"]
     root = (1 - beta2**done) ** 0.5
     pace = lr / (1 - beta1**done) * -1
-    decayed = 1 - lr * weight_decay if own else weight_decay
-    return [1 - beta1, beta2, 1 - beta2, root, eps, pace, decayed]
+    decay = options["weight_decay"]
+    decayed = 1 - lr * decay if options["decoupled_weight_decay"] else decay
+    return [1 - beta1, beta2, 1 - beta2, root, options["eps"], pace, decayed]
 
 
-def _is_plain(options: dict[str, Any], *numbers: Any) -> bool:
+def _is_plain(options: dict[str, Any]) -> bool:
+    """Whether all that is asked for is Adam of Python numbers."""
+    numbers = [options.get(name) for name in ("beta1", "beta2", "lr", "eps", "weight_decay")]
     return not (
         torch.compiler.is_compiling()
+        or None in numbers
         or any(options.get(name) for name in ("has_complex", "capturable", "differentiable"))
         or any(options.get(name) is not None for name in ("grad_scale", "found_inf"))
         or any(isinstance(x, torch.Tensor) for x in numbers)
@@ -103,20 +106,19 @@ def listed(original: Step) -> Step:
         **options: Any,
     ) -> None:  # fmt: skip
         given = params, grads, means, squares, most
-        numbers = [options.get(name) for name in ("beta1", "beta2", "lr", "eps", "weight_decay")]
         groups = None
-        if params and not args and None not in numbers and _is_plain(options, *numbers):
+        if params and not args and _is_plain(options):
             groups = _groups(given, steps)
         if groups is None:
             original(*given, steps, *args, **options)
             return
         torch._foreach_add_(steps, torch.tensor(1.0), alpha=1.0)
-        own, decay = bool(options["decoupled_weight_decay"]), ""
+        decay = ""
         if options["weight_decay"]:
-            decay = "own" if own else "gradient"
+            decay = "own" if options["decoupled_weight_decay"] else "gradient"
         flags = {"amsgrad": bool(most), "decay": decay, "maximize": bool(options["maximize"])}
         for (dtype, before), rows in groups.items():
-            values = _numbers(before + 1, *numbers, own)
+            values = _numbers(before + 1, options)
             _record(rows, [varying(float(x), dtype) for x in values], flags)
 
     return step
