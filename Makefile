@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 EXTRAS := dev,bench,torch,tf
+# As many processes as processors, each test file in one: files share what they have compiled.
+SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
 .PHONY: demo test test-all fuzz array-api bench docs lint clean
 
@@ -18,7 +20,7 @@ lint: $(STAMP)
 
 # Ends after 17 minutes whatever happens; one test has as long as `timeout` in pyproject.toml says.
 test: lint
-	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=1020
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=1020 $(SPREAD)
 
 # Thirty times as many random programs.
 test-all: lint

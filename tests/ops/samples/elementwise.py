@@ -326,7 +326,11 @@ def _refusals() -> list[Refusal]:
     one, two, three = np.float32(1), np.ones(2, np.float32), np.ones(3, np.float32)
     sampled = {sample.op for sample in SAMPLES if len(sample.op.operands) == 2}
     mixed = sampled - {ops.ldexp}  # whose operands differ
-    made = [Refusal(op, (one, np.int8(1)), DTypeError) for op in mixed if op.elementwise]
+    made = [
+        Refusal(op, (one, np.int8(1)), DTypeError)
+        for op in sorted(mixed, key=lambda op: op.name)
+        if op.elementwise
+    ]
     for op, dtypes in EXACT:
         if len(op.operands) == 1:
             made += [Refusal(op, (np.zeros(1, ml_dtypes.int4),), DTypeError)]
