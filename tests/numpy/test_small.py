@@ -53,6 +53,32 @@ def test_small_is_real_and_large_is_lazy(make):
     assert large.dtype == small.dtype
 
 
+GROWING = {
+    "outer": lambda np, x, y: np.outer(x, y),
+    "kron": lambda np, x, y: np.kron(x, y),
+    "a ufunc's outer": lambda np, x, y: np.subtract.outer(x, y),
+    "broadcasting": lambda np, x, y: np.multiply(x[:, None], y),
+}
+
+
+@pytest.mark.parametrize("function", GROWING.values(), ids=GROWING)
+@pytest.mark.parametrize("n", [9, 11])
+def test_what_grows_large_is_recorded(function, n):
+    x, y = np.arange(float(n)), np.arange(10) - 3
+    metrics.reset()
+    made = function(np, x, y)
+    recorded = metrics.snapshot()["nodes"] > 0
+    assert (type(made) is numpy.ndarray, recorded) == ((True, False) if n == 9 else (False, True))
+    x[0] = 100.0  # what was recorded has taken the values of before
+    numpy.testing.assert_array_equal(made, function(numpy, numpy.arange(float(n)), y))
+
+
+def test_small_arrays_that_do_not_fit_are_refused_as_numpy_does():
+    x, y = np.arange(60.0), np.arange(50.0)
+    with pytest.raises(ValueError, match="could not be broadcast together"):
+        np.add(x, y)
+
+
 def test_real_and_lazy_go_together():
     lazy, real = np.ones((20, 20)), np.arange(20.0)
     for mixed in (lazy + real, real + lazy, np.add(real, lazy), lazy @ real, np.dot(lazy, real)):

@@ -26,7 +26,7 @@ from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.shadow import Turned
-from lazytensor.frontends.numpy.small import all_stay, lazy_if_large
+from lazytensor.frontends.numpy.small import GROWING, all_stay, grows, lazy_if_large
 
 Function = Callable[..., Any]
 Key = Any
@@ -69,7 +69,7 @@ VIEWED: Final = frozenset(
 def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
     """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
     if name in RECORDED:
-        return recorded(slow, real or slow)
+        return recorded(slow, real or slow, name in GROWING)
     return viewed(slow, real or slow) if name in VIEWED else slow
 
 
@@ -116,8 +116,11 @@ class Sight:
         self.shadow = shadow
 
 
-def recorded(slow: Function, real: Function) -> Function:
-    """`slow`, a function that records what types and plain arguments say."""
+def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
+    """`slow`, a function that records what types and plain arguments say.
+
+    `growing`: two small arrays may make a large one.
+    """
     recipes: dict[Key, Recipe] = plans.memo()
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -129,12 +132,13 @@ def recorded(slow: Function, real: Function) -> Function:
                 and first.size < bound
                 and (last is first or (last.__class__ is np.ndarray and last.size < bound))
                 and len(args) <= 2
+                and not (growing and grows(first, last))
             ):
                 made = real(*args)
                 if made.__class__ is not np.ndarray or made.size < bound:
                     return made
                 return lazy_if_large(made)
-            if all_stay(args) and all_stay(kwargs.values()):
+            if all_stay(args) and all_stay(kwargs.values()) and not (growing and grows(*args[:2])):
                 return lazy_if_large(real(*args, **kwargs))
         nodes: list[Node] = []
         parts: list[Any] = []

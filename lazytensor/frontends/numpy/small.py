@@ -63,6 +63,26 @@ def is_plain(kind: type) -> bool:
     return True
 
 
+GROWING: Final = frozenset(["kron", "outer"])
+"""Functions of two arrays whose result has as many elements as their sizes multiplied."""
+
+
+def grows(x: Any, other: Any) -> bool:
+    """Whether two small arrays make a large one, with an element for each pair: that is lazy."""
+    bound = settings.small
+    return bound > 0 and getattr(x, "size", 1) * getattr(other, "size", 1) >= bound
+
+
+def spreads(x: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two small arrays are broadcast to a large one: that is lazy."""
+    if x.shape == other.shape or not grows(x, other):
+        return False
+    try:
+        return np.broadcast(x, other).size >= settings.small
+    except ValueError:
+        return False
+
+
 def lazy_if_large(made: Any) -> Any:
     """What NumPy gave, an array of it lazy if it is large."""
     if made.__class__ is not np.ndarray or made.size < settings.small:

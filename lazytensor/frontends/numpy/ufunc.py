@@ -40,7 +40,7 @@ from lazytensor.frontends.numpy.plans import (
     written,
 )
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
-from lazytensor.frontends.numpy.small import NUMBERS, all_stay, is_small, lazy_if_large
+from lazytensor.frontends.numpy.small import NUMBERS, all_stay, is_small, lazy_if_large, spreads
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -180,10 +180,9 @@ class binary(ufunc):
         if (x.size < bound if kind is np.ndarray else bound and kind in NUMBERS) and (
             other.size < bound if second is np.ndarray else second in NUMBERS
         ):
-            made = self.real(x, other)
-            if made.__class__ is np.ndarray and made.size >= bound:
-                return lazy_if_large(made)
-            return made
+            if kind is second is np.ndarray and x.size * other.size >= bound and spreads(x, other):
+                return call(self, (x, other), {})
+            return self.real(x, other)
         return self.general((x, other), {})
 
 

@@ -28,6 +28,7 @@ from lazytensor.frontends.numpy.promotion import (
     convert,
     operand,
 )
+from lazytensor.frontends.numpy.small import grows
 
 if TYPE_CHECKING:
     from lazytensor.frontends.numpy.ufunc import ufunc
@@ -230,7 +231,8 @@ def _segments(
 
 def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
     """`ufunc.outer`."""
-    if self.nin != 2 or self.real.signature is not None or not lazies((A, B, kwargs)):
+    pairs = self.nin == 2 and self.real.signature is None
+    if not pairs or not (lazies((A, B, kwargs)) or (not kwargs and grows(A, B))):
         return _entered(self.real.outer(A, B, **kwargs))
     try:
         left, right = operand(A), operand(B)

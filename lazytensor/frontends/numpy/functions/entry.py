@@ -24,7 +24,14 @@ from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import all_stay, is_small, lazy_if_large, stays
+from lazytensor.frontends.numpy.small import (
+    GROWING,
+    all_stay,
+    grows,
+    is_small,
+    lazy_if_large,
+    stays,
+)
 
 Function = Callable[..., Any]
 
@@ -44,18 +51,20 @@ def has_lazy(*values: Any) -> bool:
 
 def lazily(name: str, function: Function, real: Function) -> Function:
     """`function`, which records, under the name and with the text of NumPy's `real`."""
+    growing = name in GROWING
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not (args and type(args[0]) is ndarray):
             if len(args) == 1 and not kwargs and is_small(args[0]):
                 return lazy_if_large(real(*args))
-            if settings.small and all_stay(args) and all_stay(kwargs.values()):
+            large = growing and len(args) == 2 and not kwargs and grows(*args)
+            if settings.small and not large and all_stay(args) and all_stay(kwargs.values()):
                 return entered(real(*args, **kwargs), args, kwargs)
             if name in REDUCTIONS and len(args) == 1 and not kwargs and type(args[0]) is Masked:
                 made = reduced(name, args[0])
                 if made is not None:
                     return made
-            if not has_lazy(*args, *kwargs.values()):
+            if not large and not has_lazy(*args, *kwargs.values()):
                 return entered(real(*args, **kwargs), args, kwargs)
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
