@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from tests.wheel.runner import Outcomes, run
+from tests.wheel.outcomes import Outcomes
+from tests.wheel.runner import run
 from tests.wheel.selection import MODULES
 
 

@@ -6,7 +6,6 @@ It is loaded by `runner.py` in a process of its own: NumPy's tests keep their ow
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import warnings
 from collections.abc import Mapping
@@ -20,7 +19,9 @@ import pytest
 import lazytensor.numpy
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.swap import swap
-from tests.wheel.selection import SITE, table
+from tests.wheel.selection import HERE, SITE
+from tests.wheel.suite import Suite
+from tests.wheel.table import read
 
 
 def is_numpys_test(namespace: Mapping[str, Any], frame: FrameType) -> bool:
@@ -33,41 +34,22 @@ def is_numpys_test(namespace: Mapping[str, Any], frame: FrameType) -> bool:
     )
 
 
-class Suite:
-    """Swaps NumPy for the modules of NumPy's tests, and keeps what became of each test."""
+class NumPys(Suite):
+    """Swaps NumPy for the modules of NumPy's tests."""
 
     def __init__(self, replacement: str, report: Path) -> None:
+        tables = (read(HERE / f"{name}.toml", "numpy") for name in ("left_out", "exceptions"))
+        super().__init__(report, *tables, lazily=replacement != "numpy")
         self.replacement = replacement
-        self.report = report
-        self.outcomes: dict[str, str] = {}
-        self.reasons: dict[str, str] = {}
-        self.exceptions: set[str] = set()
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        if self.replacement == "numpy":
+        if not self.lazily:
             return
         warnings.simplefilter("ignore", LazyTensorWarning)
         config.addinivalue_line(
             "filterwarnings", "ignore::lazytensor.core.errors.LazyTensorWarning"
         )
         config.add_cleanup(swap(replacement=self.replacement, owned=is_numpys_test))
-
-    @pytest.hookimpl(tryfirst=True)  # before those that `-m` leaves out are gone
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        left_out, exceptions = table("left_out"), table("exceptions")
-        tests = [item.nodeid for item in items]
-        for stale in [*left_out.unused(tests), *exceptions.unused(tests)]:
-            self.outcomes[stale] = "failed"
-            self.reasons[stale] = "NumPy has no such test: delete the line"
-        items[:] = [item for item in items if left_out.find(item.nodeid) is None]
-        if self.replacement == "numpy":
-            return
-        for item in items:
-            name = exceptions.find(item.nodeid)
-            if name is not None:
-                self.exceptions.add(item.nodeid)
-                reason = exceptions.groups[name].reason
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
     def pytest_runtest_setup(self) -> None:
         """Draw the same random numbers in every run: an exception is strict, so it always fails."""
@@ -76,25 +58,9 @@ class Suite:
 
     def pytest_runtest_teardown(self) -> None:
         """Compute what a test has left over, as no other test is to hear of its errors."""
-        if self.replacement != "numpy":
+        if self.lazily:
             with contextlib.suppress(Exception):
                 lazytensor.sync()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.outcome == "passed" and report.when != "call":
-            return
-        outcome = report.outcome
-        if report.nodeid in self.exceptions and outcome == "skipped":
-            outcome = "expected"
-        if self.outcomes.get(report.nodeid) != "failed":
-            self.outcomes[report.nodeid] = outcome
-        if report.outcome == "failed":
-            crash = getattr(report.longrepr, "reprcrash", None)
-            self.reasons[report.nodeid] = crash.message if crash else str(report.longrepr)
-
-    def pytest_sessionfinish(self) -> None:
-        told = {"outcomes": self.outcomes, "reasons": self.reasons}
-        self.report.write_text(json.dumps(told, indent=0))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -103,5 +69,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    suite = Suite(config.getoption("--in-place-of-numpy"), Path(config.getoption("--outcomes")))
+    suite = NumPys(config.getoption("--in-place-of-numpy"), Path(config.getoption("--outcomes")))
     config.pluginmanager.register(suite, "wheel")

@@ -13,7 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tests.wheel.runner import Outcomes, run
+from tests.wheel.outcomes import Outcomes
+from tests.wheel.runner import run
 from tests.wheel.selection import MODULES, SITE
 
 KNOWN = ("2.4", (3, 11))

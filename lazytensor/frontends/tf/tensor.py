@@ -28,6 +28,9 @@ Base: Any = ops._EagerTensorBase
 uid: Final = pywrap_tfe.TFE_Py_UID
 _no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
 _forget: Final = pywrap_tfe.TFE_Py_TapeSetDeleteTrace
+_EXPORTS: Final = hasattr(EagerTensor, "__dlpack__")
+"""TensorFlow's tensors have the methods of DLPack since 2.20."""
+_DLPACK_CPU: Final = 1
 DEVICE: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 _HELD: Final = (
@@ -143,10 +146,12 @@ class LazyTensor(Posing):
         return False
 
     def __dlpack__(self, **options: Any) -> Any:
-        return eager(self).__dlpack__(**options)
+        if _EXPORTS:
+            return eager(self).__dlpack__(**options)
+        return pywrap_tfe.TFE_ToDlpackCapsule(self)
 
-    def __dlpack_device__(self) -> Any:
-        return eager(self).__dlpack_device__()
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _DLPACK_CPU, 0
 
     def __reduce__(self) -> Any:
         return ops.convert_to_tensor, (np.asarray(self._numpy()),)
