@@ -28,7 +28,10 @@ ON_HOST: Final = "run by NumPy"
 
 
 class Run(NamedTuple):
-    """One cut to be run. `outputs` are the nodes of the program's outputs, in order."""
+    """One cut to be run. `outputs` are the nodes of the program's outputs, in order.
+
+    `once`: compiling it would not pay, whatever it costs to interpret.
+    """
 
     entry: Entry
     found: Cut
@@ -37,6 +40,7 @@ class Run(NamedTuple):
     owned: list[bool]
     cause: str
     started: float
+    once: bool = False
 
 
 def run(run: Run) -> list[Node] | None:
@@ -83,7 +87,7 @@ def _is_interpreted(run: Run) -> bool:
     if settings.tier == "auto" and run.entry.trial.interprets():
         _remember_alone(run)
         return True
-    return settings.tier == "interpret"
+    return run.once or settings.tier == "interpret"
 
 
 def run_alone(node: Node, cause: str) -> bool:

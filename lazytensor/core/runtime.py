@@ -43,11 +43,14 @@ LARGEST: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
 
 
-def sync(*nodes: Node, cause: str = "sync()", largest: int = 0, alone: bool = False) -> None:
+def sync(
+    *nodes: Node, cause: str = "sync()", largest: int = 0, alone: bool = False, once: bool = False
+) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
     `largest`: nodes of one program, if more than `LARGEST`: for graphs that come again and again.
-    `alone`: `nodes` and what they need only.
+    `alone`: `nodes` and what they need only. `once`: the graph will not come again, so that it is
+    interpreted.
     """
     recorder = thread.recorder
     if recorder.tracing:
@@ -57,7 +60,7 @@ def sync(*nodes: Node, cause: str = "sync()", largest: int = 0, alone: bool = Fa
         live = wanted if alone else _live(wanted)
         recorder.busy = True
         try:
-            _compute(live, cause, largest)
+            _compute(live, cause, largest, once)
         except Exception:
             # One failing graph must not make every later cut fail: what is not computed now is
             # computed when somebody asks for it.
@@ -65,7 +68,7 @@ def sync(*nodes: Node, cause: str = "sync()", largest: int = 0, alone: bool = Fa
             # A guard that failed has settled everything: nobody would hear of it later.
             if len(wanted) == len(live) or not _pending(wanted):
                 raise
-            _compute(_pending(wanted), cause)
+            _compute(_pending(wanted), cause, once=once)
         finally:
             recorder.busy = False
             recorder.work = 0
@@ -115,7 +118,7 @@ def _is_pending(cell: Any) -> bool:
     return cell is not None and cell.node.value is None
 
 
-def _compute(outputs: list[Node], cause: str, largest: int = 0) -> None:
+def _compute(outputs: list[Node], cause: str, largest: int = 0, once: bool = False) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     if len(outputs) == 1 and execution.run_alone(outputs[0], cause):
         return
@@ -137,7 +140,7 @@ def _compute(outputs: list[Node], cause: str, largest: int = 0) -> None:
             found = found._replace(program=entry.program)  # it knows its layout already
             packed = pack(entry.program, found.slots)
             entry.observe(packed, owned)
-        run = execution.Run(entry, found, wanted, packed, owned, cause, started)
+        run = execution.Run(entry, found, wanted, packed, owned, cause, started, once)
         needed = execution.run(run)
         if needed is not None:
             paused = perf_counter()

@@ -16,7 +16,13 @@ from lazytensor.frontends.tf import checks, fallback, opdef, slices
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.indexing import elements, gathered, scattered, scattered_rows
 from lazytensor.frontends.tf.shapes import attr
-from lazytensor.frontends.tf.steps import hold_cuts, settle_variables, step, watch_optimizers
+from lazytensor.frontends.tf.steps import (
+    hold_cuts,
+    initialise,
+    settle_variables,
+    step,
+    watch_optimizers,
+)
 from lazytensor.frontends.tf.table import handle, handles
 from lazytensor.frontends.tf.tensor import (
     TF,
@@ -86,7 +92,7 @@ def _first(node: Node) -> Node:
     if node.op is ops.broadcast and node.operands[0].op is SLOT:
         value = np.full(node.type.shape, node.operands[0].value, node.type.dtype)
         return leaf(value)
-    step.fresh.append(node)
+    initialise(node)
     return node
 
 
