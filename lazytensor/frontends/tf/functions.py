@@ -369,11 +369,12 @@ class Given:
     `key` is what a body depends on.
     """
 
-    __slots__ = ("forms", "handles", "key", "nodes")
+    __slots__ = ("forms", "handles", "key", "nodes", "places")
 
     def __init__(self, inputs: list[Any], static: bool) -> None:
         self.nodes: list[Node] = []
         self.handles: list[Any] = []
+        self.places: dict[int, int] = {}
         self.forms = [self._form(x, static) for x in inputs]
         values = [cell_of(handle).node for handle in self.handles]  # type: ignore[union-attr]
         shape = tuple(form[:2] for form in self.forms)
@@ -401,9 +402,9 @@ class Given:
         return "data", None
 
     def _handle(self, x: Any) -> tuple[Any, ...]:
-        for i, handle in enumerate(self.handles):
-            if handle is x:
-                return "handle", i, x
+        place = self.places.get(id(x))
+        if place is not None:
+            return "handle", place, x
         if cell_of(x) is None:
             data = getattr(x, "_handle_data", None)
             if data is None or not data.is_set:
@@ -411,8 +412,9 @@ class Given:
             adopt(fallback.current(), x, data.shape_and_type[0].dtype)
         if cell_of(x) is None:
             raise Uninitialized
+        place = self.places[id(x)] = len(self.handles)
         self.handles.append(x)
-        return "handle", len(self.handles) - 1, x
+        return "handle", place, x
 
 
 def _rebuilt(form: tuple[Any, ...], rest: Any) -> Any:
