@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmarks import loops, operations, raw_ops, recording, solvers, starting, training
+from benchmarks import loops, operations, pipeline, raw_ops, recording, solvers, starting, training
 from benchmarks.row import Row
 
 
@@ -91,4 +91,5 @@ TABLES = {
     "ops": operations.rows(),
     "torch": training.rows(),
     "tf": raw_ops.rows(),
+    "pipeline": pipeline.rows(),
 }

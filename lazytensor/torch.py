@@ -3,13 +3,30 @@
 `torch.lazytensor` is the device's module (`synchronize`, `manual_seed`, …). Nothing has to be
 called: an optimizer's `step()` computes what it recorded, and so does looking at a value.
 `wrap` makes a module that takes and gives CPU tensors; `torch.compile(f, backend="lazytensor")`
-lets torch's guards take the place of recording. `from_lazy` and `as_lazy_numpy` pass arrays between
-torch and the other frontends, without computing them.
+lets torch's guards take the place of recording. `torch.from_dlpack`, `from_numpy`, `as_tensor` and
+`asarray` share lazy arrays of the other frontends without computing them, as `from_lazy` does.
 """
+
+from typing import Any
 
 from lazytensor.frontends.torch import device
 from lazytensor.frontends.torch.compilation import backend
-from lazytensor.frontends.torch.sharing import as_lazy_numpy, from_lazy
+from lazytensor.frontends.torch.sharing import from_lazy
 from lazytensor.frontends.torch.wrapping import wrap
+
+
+def as_lazy_numpy(tensor: Any) -> Any:
+    """A lazy NumPy array that shares what `tensor` holds, as `Tensor.numpy()` shares memory.
+
+    Nothing is computed. Raises: TypeError if the tensor is not on the device; RuntimeError if it
+    requires a gradient. `lazytensor.numpy.asarray(tensor)` does the same, and takes any array.
+    """
+    from lazytensor.frontends.numpy.interchange import shared
+
+    made = shared(tensor)
+    if made is None:
+        raise TypeError(f"as_lazy_numpy: a tensor on the device is needed, got {tensor!r:.80}")
+    return made
+
 
 __all__ = ["as_lazy_numpy", "backend", "device", "from_lazy", "wrap"]

@@ -6,20 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from lazytensor.core.exchange import offered
 from lazytensor.core.memory import copied
-from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
 from lazytensor.frontends.numpy.fallback import lazies
+from lazytensor.frontends.numpy.interchange import shared
 from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
 
 
 def asarray(x: Any, dtype: Any = None) -> Any:
-    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype."""
+    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype.
+
+    What another frontend's array shows is shared.
+    """
     kind = type(x)
-    lazy = issubclass(kind, Lazy) and kind is not Scalar
-    if lazy and (dtype is None or np.dtype(dtype) == x.dtype):
-        return x
-    return array(x, dtype)
+    found = x if issubclass(kind, Lazy) else shared(x)
+    if found is None or kind is Scalar or (dtype is not None and np.dtype(dtype) != found.dtype):
+        return array(x, dtype)
+    return found
 
 
 def array(x: Any, dtype: Any = None) -> Any:
@@ -42,11 +46,11 @@ def array(x: Any, dtype: Any = None) -> Any:
 def _foreign(x: Any, dtype: Any) -> Any:
     """What NumPy makes of `x`, or the lazy array that its `__array__` gives.
 
-    An immutable lazy tensor of another frontend gives its node: nothing is computed.
+    A lazy tensor of another frontend gives its node: nothing is computed.
     """
-    node = getattr(x, "node", None)
-    if isinstance(node, Node):
-        return wrap(node)
+    offer = offered(x)
+    if offer is not None:
+        return wrap(offer.copy.node)
     try:
         return np.array(x, dtype, order="C")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Arrays to and from other libraries by DLPack.
+"""Arrays to and from other libraries by DLPack, and between frontends (`core/exchange.py`).
 
 A lazy array has no memory of its own that others could share: it may be overwritten or moved by the
 program that uses it last. So everything crosses by copy, also where `copy=False` is asked for;
@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import runtime
-from lazytensor.core.cell import Cell, View
-from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap_view
+from lazytensor.core.exchange import METHOD, Offer, offered
+from lazytensor.frontends.numpy.array import Lazy, Scalar, lazy, ndarray, new, wrap_view
 from lazytensor.frontends.numpy.shadow import ADDRESS, c_strides, make
 
 _CPU: Final = (1, 0)
@@ -41,14 +41,44 @@ def dlpack_device(x: Lazy) -> tuple[int, int]:
     return _CPU
 
 
-def sharing(ref: Cell | View, strides: tuple[int, ...]) -> ndarray:
-    """An array that shows what `ref` shows: what is written to one is seen in the other.
+def offer(x: Lazy) -> Offer:
+    """`__lazytensor__`: what may be written to, or what an array that may not holds now."""
+    layout = x._shadow
+    if type(x) is Scalar or (layout is not None and not layout.flags.writeable):
+        return Offer(x.ref.node)
+    return Offer(x.ref, None if layout is None else layout.strides)
 
-    For another frontend's array; `strides` are its, in bytes.
+
+def shared(x: Any) -> ndarray | None:
+    """An array that shows what an array of another frontend shows; None if there is nothing lazy.
+
+    What is written to one is seen in the other, unless `x` cannot be written to.
+    Raises: what the other framework raises for a tensor that may not leave it.
     """
+    offer = offered(x)
+    if offer is None:
+        return None
+    ref = offer.ref
     owner: ndarray = new(ndarray)
     owner.ref, owner._shadow, owner._base = ref.cell, None, None
     type = ref.type
+    strides = c_strides(type) if offer.strides is None else offer.strides
     if ref is ref.cell and strides == c_strides(type):
         return owner
     return wrap_view(ref, make(ADDRESS, type.dtype, type.shape, strides, True), owner)
+
+
+def adopted(x: Any) -> Any:
+    """`x` with lazy arrays in place of other frontends' arrays, in lists and tuples too."""
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(map(adopted, x))
+    return x if (made := shared(x)) is None else made
+
+
+def has_foreign(*values: Any) -> bool:
+    """Whether there is another frontend's array in `values`, nested lists and tuples included."""
+    return any(
+        has_foreign(*x) if type(x) in (list, tuple) else hasattr(type(x), METHOD) and not lazy(x)
+        for x in values
+    )

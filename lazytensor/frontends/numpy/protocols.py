@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
+from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
@@ -174,6 +175,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "__format__": formatted,
     "__dlpack__": interchange.to_dlpack,
     "__dlpack_device__": interchange.dlpack_device,
+    METHOD: interchange.offer,
     "__buffer__": to_buffer,
     "tobytes": host_method("tobytes"),
     "tofile": host_method("tofile"),

@@ -22,6 +22,7 @@ from lazytensor.frontends.tf import (
     random,
     reductions,
     shapes,
+    sharing,
     slices,
     state_ops,
     steps,
@@ -45,6 +46,7 @@ TABLES = (
 )
 for table in TABLES:
     table.attach()
+sharing.attach()
 steps.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
     place.hide_folder(folder)

@@ -14,10 +14,11 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import constant_op, dtypes
 from tensorflow.python.ops import script_ops
 
-from lazytensor.core.node import Node
+from lazytensor.core.exchange import offered
 from lazytensor.frontends.tf import fallback, functions, graphs, opdef, table
 from lazytensor.frontends.tf.shapes import host_shape
-from lazytensor.frontends.tf.tensor import TF, EagerTensor, LazyTensor, eager, shape_of, state
+from lazytensor.frontends.tf.sharing import taken
+from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, eager, shape_of, state
 from lazytensor.frontends.tf.variables import cell_of
 
 _HANDLERS: Final = table.HANDLERS
@@ -152,9 +153,9 @@ def _constant(value: Any, ctx: Any, dtype: Any = None) -> Any:
         return made if dtype is None else _as(made, dtype)
     if type(value) is LazyTensor:
         return value
-    node = getattr(value, "node", None)
-    if state.on and isinstance(node, Node) and node.type.dtype in TF:
-        made = LazyTensor(node)  # another frontend's: nothing is computed
+    offer = offered(value) if state.on else None
+    made = None if offer is None else taken(offer)  # nothing is computed
+    if made is not None:
         return made if dtype is None else _as(made, dtype)
     return _ORIGINAL["convert_to_eager_tensor"](value, ctx, dtype)
 

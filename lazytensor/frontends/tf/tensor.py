@@ -18,6 +18,7 @@ from tensorflow.python.framework import dtypes, ops, tensor_shape
 
 from lazytensor.core import runtime
 from lazytensor.core.cell import ELEMENTS_BOUND, overflow
+from lazytensor.core.exchange import Offer
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf, scalar
@@ -152,6 +153,9 @@ class LazyTensor(Posing):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _DLPACK_CPU, 0
+
+    def __lazytensor__(self) -> Offer:
+        return Offer(self.node)
 
     def __reduce__(self) -> Any:
         return ops.convert_to_tensor, (np.asarray(self._numpy()),)

@@ -1,71 +1,73 @@
 """Tensors and other libraries' arrays: lazy ones share their data, others cross by DLPack.
 
-Lazy arrays of every frontend hold the core's cells, so that passing one on computes nothing, and
-what is written to one is seen in the other. A cell has no owner: it lives as long as somebody
-shows it. Growing a tensor (`resize_`) gives its storage a new cell, and ends the sharing.
+What is shared is the core's (`core/exchange.py`), so that passing an array on computes nothing.
+Growing a tensor (`resize_`) gives its storage a new cell, and ends the sharing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Final
+from functools import wraps
+from typing import Any
 
 import numpy as np
 import torch
 
-from lazytensor.core.cell import WRITES, Cell, View
+from lazytensor.core.cell import WRITES
+from lazytensor.core.exchange import METHOD, Offer, offered
 from lazytensor.core.memory import copied
 from lazytensor.core.op import leaf
+from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.strides import in_rows
-from lazytensor.frontends.torch.tensor import TORCH, Storage, create, is_lazy, ref, wrap
-
-_NUMPY: Final = "lazytensor.frontends.numpy.interchange"
-"""By its name, as frontends know nothing of each other; it is there when it is asked for."""
+from lazytensor.frontends.torch.tensor import TORCH, Storage, create, is_lazy, ref, share, wrap
 
 
 def from_lazy(array: Any) -> Any:
     """A tensor of the device that shares what `array` holds; nothing is computed.
 
-    array: a lazy array of another frontend, written to in both directions; or a jax, NumPy or
-    other array that has `__array__`: what nobody can write to, as jax's on a CPU, is used where it
-    is, all else is copied. Read-only lazy arrays are as they are now.
+    array: a lazy array of any frontend; or a jax, NumPy or other array that has `__array__`: what
+    nobody can write to, as jax's on a CPU, is used where it is, all else is copied. Of a lazy NumPy
+    array, what is written on one side is seen on the other; what cannot be written to (tensors of
+    TensorFlow, read-only arrays) is as it is now, and stays so.
     Raises: TypeError for anything else, or a dtype that torch has not.
     """
-    held = getattr(array, "ref", None)
-    if not isinstance(held, Cell | View):
+    offer = offered(array)
+    if offer is None:
         if not hasattr(array, "__array__"):
             raise TypeError(f"from_lazy: an array is needed, got {type(array).__name__}")
         data = np.asarray(array)
-        held = Cell(leaf(copied(data) if data.flags.writeable else data))
-    if held.type.dtype not in TORCH:
+        offer = Offer(leaf(copied(data) if data.flags.writeable else data))
+    return taken(offer)
+
+
+def taken(offer: Offer) -> Any:
+    """A tensor of what a frontend offers. Raises: TypeError for a dtype that torch has not."""
+    held = offer.ref
+    shape, dtype = held.type.shape, held.type.dtype
+    if dtype not in TORCH:
         raise TypeError(f"from_lazy: torch has no dtype for {held.type}")
     if any(step.op not in WRITES for step in held.chain):
         return wrap(held.node)
-    shape = held.type.shape
-    tensor = create(shape, TORCH[held.type.dtype])
-    tensor.untyped_storage().handle = (
-        held if isinstance(held, Cell) else Storage(held, in_rows(shape))
-    )
+    tensor = create(shape, TORCH[dtype])
+    # Not the cell alone, though it be one: its memory may be lent by whom it is shared with.
+    tensor.untyped_storage().handle = Storage(held, in_rows(shape))
     return tensor
 
 
-def as_lazy_numpy(tensor: Any) -> Any:
-    """A lazy NumPy array that shares what `tensor` holds, as `Tensor.numpy()` shares memory.
+def offer(x: Any) -> Offer | None:
+    """What a tensor shows to other frontends; None for one that is not on the device.
 
-    Nothing is computed. Raises: TypeError if the tensor is not on the device; RuntimeError if it
-    requires a gradient.
+    Raises: RuntimeError if it requires a gradient, as `Tensor.numpy()` does.
     """
-    if not is_lazy(tensor):
-        raise TypeError(f"as_lazy_numpy: a tensor on the device is needed, got {tensor!r:.80}")
-    if tensor.requires_grad:
+    if not is_lazy(x):
+        return None
+    if x.requires_grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
-    plain = tensor.resolve_conj().resolve_neg()
-    strides = tuple(step * plain.itemsize for step in plain.stride())
-    made: Any = import_module(_NUMPY).sharing(ref(plain), strides)
-    return made
+    plain = x.resolve_conj().resolve_neg()
+    share(plain.untyped_storage())
+    return Offer(ref(plain), tuple(step * plain.itemsize for step in plain.stride()))
 
 
 def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,7 +79,24 @@ def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+def _sharing(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.from_dlpack` or `torch.from_numpy`, which shares what is lazy."""
+
+    @wraps(theirs)
+    def function(array: Any, *, device: Any = None, copy: bool | None = None, **more: Any) -> Any:
+        offer = offered(array)
+        if offer is not None and (device is None or torch.device(device).type == DEVICE):
+            return taken(Offer(offer.copy) if copy else offer)
+        given = {"device": device, "copy": copy, **more}
+        return theirs(array, **{name: x for name, x in given.items() if x is not None})
+
+    return function
+
+
 def attach() -> None:
-    """Let DLPack take tensors of the device."""
+    """Let DLPack take tensors of the device, and other frontends what they show."""
     for name in ("__dlpack__", "__dlpack_device__"):
         setattr(torch.Tensor, name, _on_host(getattr(torch.Tensor, name)))
+    setattr(torch.Tensor, METHOD, offer)
+    torch.from_dlpack = torch.utils.dlpack.from_dlpack = _sharing(torch.from_dlpack)
+    torch.from_numpy = _sharing(torch.from_numpy)

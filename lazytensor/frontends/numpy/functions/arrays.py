@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import real
@@ -85,7 +86,7 @@ def _in_order(made: Any, source: Any, order: Any) -> Any:
 def _converted(x: Any, dtype: Any, copy: bool) -> Any:
     """`x` as a lazy array; itself if it is one of that dtype and no copy is asked for."""
     kind = type(x)
-    if issubclass(kind, Lazy) and kind is not Scalar and not copy:
+    if not copy and kind is not Scalar and (issubclass(kind, Lazy) or hasattr(kind, METHOD)):
         return conversion.asarray(x, dtype)
     return conversion.array(x, dtype)
 
@@ -154,6 +155,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """See numpy.from_dlpack: what is not lazy is copied whatever `copy` says."""
     check_device(device)
+    x = conversion.asarray(x) if hasattr(type(x), METHOD) else x
     if has_lazy(x):
         return x.copy() if copy else x.view()
     return entered(np.from_dlpack(x), (x,))

@@ -19,6 +19,7 @@ from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
+from lazytensor.frontends.numpy.interchange import adopted, has_foreign
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
@@ -65,7 +66,9 @@ def lazily(name: str, function: Function, real: Function) -> Function:
                 if made is not None:
                     return made
             if not large and not has_lazy(*args, *kwargs.values()):
-                return entered(real(*args, **kwargs), args, kwargs)
+                if not has_foreign(*args):
+                    return entered(real(*args, **kwargs), args, kwargs)
+                args = adopted(args)
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
         try:

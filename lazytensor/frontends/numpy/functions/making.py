@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
+from lazytensor.core.exchange import METHOD
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.fallback import lazies
@@ -30,8 +31,8 @@ def of_data(function: Function, real: Function) -> Function:
     """`function`, which makes an array of its first argument; NumPy's where that is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound = settings.small
-        if bound and args and not lazies(args[0]) and getattr(args[0], "size", 0) < bound:
+        bound = settings.small if args and not hasattr(type(args[0]), METHOD) else 0
+        if bound and not lazies(args[0]) and getattr(args[0], "size", 0) < bound:
             made = real(*args, **kwargs)
             if made.size < bound:
                 return made

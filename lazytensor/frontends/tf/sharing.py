@@ -1,0 +1,50 @@
+"""Arrays of other frontends as tensors, and what tensors and variables show to other frontends.
+
+A tensor never changes, so that it is a copy of what an array holds now, and arrays made of it are
+copies of it. Neither costs anything before one is written to (`core/exchange.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tensorflow.python.framework import constant_op
+from tensorflow.python.ops import resource_variable_ops
+
+from lazytensor.core import runtime
+from lazytensor.core.exchange import METHOD, Offer, offered
+from lazytensor.frontends.tf.tensor import TF, LazyTensor, state
+
+
+def from_lazy(array: Any) -> Any:
+    """A tensor with what a lazy array of any frontend holds now; nothing is computed.
+
+    In a thread that does not record, TensorFlow's own tensor, of values that are computed now.
+    array: also whatever else `tf.convert_to_tensor` takes.
+    Raises: TypeError for a dtype that TensorFlow has not; what torch raises for a tensor that
+    requires a gradient.
+    """
+    offer = offered(array)
+    if offer is None:
+        return constant_op.constant(array)
+    made = taken(offer)
+    if made is None:
+        raise TypeError(f"from_lazy: TensorFlow has no dtype for {offer.node.type}")
+    return made if state.on else constant_op.constant(np.array(runtime.observe(offer.node)))
+
+
+def taken(offer: Offer) -> LazyTensor | None:
+    """A tensor with what is offered; None for a dtype that TensorFlow has not."""
+    return LazyTensor(offer.node) if offer.node.type.dtype in TF else None
+
+
+def _offer(variable: Any) -> Offer | None:
+    """What a variable holds now; None in a thread that does not record."""
+    held = variable.value() if state.on else None
+    return Offer(held.node) if type(held) is LazyTensor else None
+
+
+def attach() -> None:
+    """Let other frontends take the values of variables."""
+    setattr(resource_variable_ops.BaseResourceVariable, METHOD, _offer)
