@@ -27,10 +27,12 @@ class Offer(NamedTuple):
     """What an array shows: a cell or view, if it may be written to, else a node.
 
     `strides`, in bytes, is how the elements lie in the eyes of its framework, where not in rows.
+    `refusal` says why it may be looked at, and not taken by another framework.
     """
 
     held: Cell | View | Node
     strides: tuple[int, ...] | None = None
+    refusal: str = ""
 
     @property
     def node(self) -> Node:
@@ -51,11 +53,19 @@ class Offer(NamedTuple):
         return Cell(node)
 
 
-def offered(x: object) -> Offer | None:
-    """What `x` shows to other frontends; None if it is nothing lazy.
-
-    Raises: what its framework raises for a tensor that may not leave it.
-    """
+def shown(x: object) -> Offer | None:
+    """What `x` shows, for a look; None if it is nothing lazy."""
     method = getattr(type(x), METHOD, None)
     found: Offer | None = None if method is None else method(x)
+    return found
+
+
+def offered(x: object) -> Offer | None:
+    """What `x` shows, to be taken by another frontend; None if it is nothing lazy.
+
+    Raises: RuntimeError if its framework refuses that.
+    """
+    found = shown(x)
+    if found is not None and found.refusal:
+        raise RuntimeError(found.refusal)
     return found

@@ -10,6 +10,7 @@ import numpy as np
 
 from lazytensor.core import runtime
 from lazytensor.core.cache import cache
+from lazytensor.core.exchange import shown
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
 from lazytensor.core.settings import settings
@@ -65,3 +66,5 @@ def _nodes(value: Any) -> Iterator[Node]:
         yield from _nodes(list(value.values()))
     elif isinstance(node := getattr(value, "node", None), Node):
         yield node
+    elif (offer := shown(value)) is not None:
+        yield offer.node

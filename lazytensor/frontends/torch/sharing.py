@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -20,6 +20,11 @@ from lazytensor.core.op import leaf
 from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.strides import in_rows
 from lazytensor.frontends.torch.tensor import TORCH, Storage, create, is_lazy, ref, share, wrap
+
+_GRADIENT: Final = (
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+)
+"""Torch's own words for it."""
 
 
 def from_lazy(array: Any) -> Any:
@@ -55,19 +60,14 @@ def taken(offer: Offer) -> Any:
 
 
 def offer(x: Any) -> Offer | None:
-    """What a tensor shows to other frontends; None for one that is not on the device.
-
-    Raises: RuntimeError if it requires a gradient, as `Tensor.numpy()` does.
-    """
+    """What a tensor shows to other frontends; None for one that is not on the device."""
     if not is_lazy(x):
         return None
-    if x.requires_grad:
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
-    plain = x.resolve_conj().resolve_neg()
+    refusal = _GRADIENT if x.requires_grad else ""
+    plain = x.detach().resolve_conj().resolve_neg()
     share(plain.untyped_storage())
-    return Offer(ref(plain), tuple(step * plain.itemsize for step in plain.stride()))
+    strides = tuple(step * plain.itemsize for step in plain.stride())
+    return Offer(ref(plain), strides, refusal)
 
 
 def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,105 @@
+"""The array: a cell or a view of the core's, and the operators of the standard."""
+
+import numpy as np
+
+from lazytensor.core import ops, runtime
+from lazytensor.core.cell import Cell
+from lazytensor.core.errors import DTypeError
+from lazytensor.core.exchange import Offer
+from lazytensor.core.op import scalar
+
+KINDS = {bool: "b", int: "iuf", float: "f"}
+"""Per Python number: the kinds of dtype that it may stand next to."""
+
+
+class Array:
+    """An array whose operations are recorded, and computed when a value is asked for."""
+
+    __slots__ = ("__weakref__", "ref")
+
+    def __init__(self, ref):
+        self.ref = ref
+
+    dtype = property(lambda self: self.ref.type.dtype)
+    shape = property(lambda self: self.ref.type.shape)
+    ndim = property(lambda self: self.ref.type.ndim)
+    size = property(lambda self: self.ref.type.size)
+    mT = property(lambda self: self.view(ops.transpose_step(_swapped(self.ndim))))
+
+    def view(self, *steps):
+        """An array that shows a part of this one: what is written to it is written here."""
+        return Array(self.ref.view(*steps))
+
+    def __getitem__(self, key):
+        return self.view(*_steps(key, self.shape))
+
+    def __setitem__(self, key, value):
+        part = self[key].ref
+        (made,) = together(self, value)[1:]
+        part.write(ops.broadcast(made, shape=part.type.shape))
+
+    def __lazytensor__(self):
+        return Offer(self.ref)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(runtime.observe(self.ref.node), dtype)
+
+    def __bool__(self):
+        return bool(runtime.observe(self.ref.node))
+
+    def __float__(self):
+        return float(runtime.observe(self.ref.node))
+
+    def __repr__(self):
+        return f"Array({runtime.observe(self.ref.node)})"
+
+
+def wrap(node):
+    """A new array that holds `node`."""
+    return Array(Cell(node))
+
+
+def together(*values):
+    """Arrays and Python numbers as nodes of one dtype, by the standard's rules.
+
+    Raises: DTypeError for two kinds of dtypes, and for a number that does not fit.
+    """
+    dtypes = [x.dtype for x in values if isinstance(x, Array)]
+    kinds = {dtype.kind.replace("u", "i") for dtype in dtypes}
+    if len(kinds) != 1:
+        raise DTypeError(f"no promotion is defined between {', '.join(map(str, dtypes))}")
+    dtype = np.result_type(*dtypes)
+    return [_node(x, dtype) for x in values]
+
+
+def _node(x, dtype):
+    if isinstance(x, Array):
+        return x.ref.node if x.dtype == dtype else ops.convert(x.ref.node, dtype=dtype)
+    if dtype.kind not in KINDS.get(type(x), ""):
+        raise DTypeError(f"{x!r} cannot stand next to an array of {dtype}")
+    return scalar(dtype.type(x).item(), dtype)
+
+
+def _swapped(ndim):
+    return (*range(ndim - 2), ndim - 1, ndim - 2)
+
+
+def _steps(key, shape):
+    """The view steps of a key of integers, slices with a positive step, and an ellipsis."""
+    key = key if isinstance(key, tuple) else (key,)
+    if Ellipsis in key:
+        i = key.index(Ellipsis)
+        key = (*key[:i], *[slice(None)] * (len(shape) - len(key) + 1), *key[i + 1 :])
+    key = (*key, *[slice(None)] * (len(shape) - len(key)))
+    begin, sizes, strides, kept = [], [], [], []
+    for k, n in zip(key, shape, strict=True):
+        if isinstance(k, int) and not -n <= k < n:
+            raise IndexError(f"index {k} is out of bounds for an axis of {n} elements")
+        place = k % n if isinstance(k, int) else 0
+        part = range(place, place + 1) if isinstance(k, int) else range(*k.indices(n))
+        begin.append(part.start)
+        sizes.append(len(part))
+        strides.append(part.step)
+        kept += [] if isinstance(k, int) else [len(part)]
+    cut = ops.slice_step(tuple(begin), tuple(sizes), tuple(strides))
+    return (cut,) if len(kept) == len(shape) else (cut, ops.reshape_step(tuple(kept)))
