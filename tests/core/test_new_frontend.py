@@ -15,6 +15,7 @@ import pytest
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor import DTypeError, ShapeError, metrics, settings
+from lazytensor.reuse.source import count_lines
 
 FOLDER = Path(__file__).parents[2] / "examples" / "new_frontend"
 
@@ -116,3 +117,7 @@ def test_the_standards_rules_are_kept() -> None:
     with pytest.raises(IndexError, match="out of bounds"):
         xp.asarray(X)[3]
     assert (xp.arange(3, dtype="int32") + xp.arange(3)).dtype == numpy.int64
+
+
+def test_it_is_small() -> None:
+    assert count_lines(FOLDER.glob("*.py")) <= 200

@@ -195,3 +195,10 @@ def test_crossing_leaves_no_trace_in_the_program() -> None:
         return lnp.asarray(tf.sqrt(tf.convert_to_tensor(inner))) * 2.0
 
     assert lazytensor.trace(together) == lazytensor.trace(alone)
+
+
+def test_torch_tensors_are_traced_as_arrays_are() -> None:
+    x, y = lnp.array(DATA), torch.tensor(DATA, device="lazytensor", requires_grad=True)
+    lazytensor.sync(x, y)
+    traced = lazytensor.trace(lambda y: torch.exp(y) * y, y)
+    assert traced == lazytensor.trace(lambda x: lnp.exp(x) * x, x)
