@@ -1,6 +1,7 @@
 """Every raw op of the table against TensorFlow's kernel: values, dtypes, shapes, gradients."""
 
 import inspect
+import os
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +11,8 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics
+from lazytensor.core.settings import settings
+from lazytensor.frontends.tf import bridge
 from lazytensor.frontends.tf.recording import Row
 from lazytensor.frontends.tf.table import HANDLERS
 from lazytensor.frontends.tf.tensor import LazyTensor, state
@@ -20,6 +23,10 @@ SAMPLES = samples.SAMPLES + bridge_samples.SAMPLES
 BY_OP = {
     op: list(group) for op, group in groupby(sorted(SAMPLES, key=lambda s: s.op), lambda s: s.op)
 }
+WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+BRIDGED = [op for text in bridge.ROWS.values() for op in text.split()]
+QUICK = ("PopulationCount", "RGBToHSV", "Cross", "ReverseSequence")
+"""XLA compiles these in no time; the others in seconds each, in the nightly run."""
 UNIQUE = {"Qr", "Svd", "SelfAdjointEigV2"}
 """Results are unique up to signs: tested by what they multiply to."""
 COMPILED = {
@@ -111,6 +118,14 @@ def test_a_raw_op_is_tensorflows(op: str) -> None:
             few = slice(None, 3 if op == "FusedBatchNormV3" else None)
             _compare(sample, found[few], expected[few])
             _compare(sample, mine, slopes)
+
+
+@pytest.mark.parametrize("op", [op for op in BRIDGED if WHOLE or op in QUICK])
+def test_what_the_bridge_writes_is_tensorflows(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the interpreter has TensorFlow's kernel compute it."""
+    monkeypatch.setattr(settings, "tier", "compile")
+    monkeypatch.setattr(settings, "disk", False)
+    test_a_raw_op_is_tensorflows(op)
 
 
 def test_decompositions_multiply_to_what_they_are_of() -> None:

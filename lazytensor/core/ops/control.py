@@ -22,6 +22,14 @@ class Region(Definition):
         super().__init__(name, f"{program} constants {program.constants!r}")
         self.program = program
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Region):
+            return NotImplemented
+        # The text has only the names of what is in bodies within bodies.
+        return self.text == other.text and self.program == other.program
+
+    __hash__ = Definition.__hash__
+
     @property
     def programs(self) -> tuple[Program, ...]:
         """The one."""

@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, Final
 
+import numpy as np
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework import dtypes
 
@@ -132,7 +133,8 @@ def _assert(inputs: list[Any]) -> None:
     condition = node_of(inputs[0])
     if condition is None:
         return
-    words = [x.numpy().decode(errors="replace") for x in inputs[1:] if x.dtype == dtypes.string]
+    texts = [np.ravel(x.numpy()) for x in inputs[1:] if x.dtype == dtypes.string]
+    words = [text.decode(errors="replace") for each in texts for text in each]
     flag = ops.reduce_and(condition, axes=tuple(range(condition.type.ndim)))
     checks.guard(flag, " ".join(["assertion failed:", *words]))
 

@@ -8,6 +8,7 @@ or that the other branches give. Otherwise it is walked, round by round.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from lazytensor.core import ops
@@ -85,6 +86,7 @@ class Body:
         return Region(self.name, program)
 
 
+@cache
 def computes_only(graph: Graph) -> bool:
     """Whether a body does nothing but give results."""
     return graph.pure and all(
