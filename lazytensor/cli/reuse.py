@@ -1,13 +1,17 @@
-"""`lazytensor reuse`: how much of the code the frontends share."""
+"""`lazytensor reuse`: how much of the code the frontends share, and of what they run."""
 
 import json
 from pathlib import Path
 
 import click
 
+FILE = click.Path(path_type=Path)
+
 
 @click.command()
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it to a file.")
+@click.option("--json", "json_file", type=FILE, help="Write it to a file.")
+@click.option("--html", "html_file", type=FILE, help="Write it as a page with charts.")
+@click.option("--static", is_flag=True, help="Count code only: run no workloads.")
 @click.option(
     "--frontend",
     "others",
@@ -15,15 +19,22 @@ import click
     type=click.Path(path_type=Path, exists=True),
     help="The file or package of another frontend, to be counted too.",
 )
-def reuse(json_file: Path | None, others: tuple[Path, ...]) -> int:
-    """Count what the frontends share: lines of code, and the core's ops."""
-    from lazytensor.reuse import report, tables
+def reuse(
+    json_file: Path | None, html_file: Path | None, static: bool, others: tuple[Path, ...]
+) -> int:
+    """Count what the frontends share: lines of code, methods, the core's ops.
+
+    Then run the same workloads in each: lines run, and whether the programs are one.
+    """
+    from lazytensor.reuse import page, report, tables
 
     try:
-        found = report.make(others)
+        found = report.make(others, runs=not static)
     except SyntaxError as error:
         raise click.ClickException(f"{error.filename or 'a file'} is no Python: {error}") from None
     if json_file is not None:
         json_file.write_text(json.dumps(found.record(), indent=1), encoding="utf-8")
+    if html_file is not None:
+        html_file.write_text(page.page(found.record()), encoding="utf-8")
     tables.show(found)
     return 0

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
@@ -20,6 +20,9 @@ from lazytensor.core.donation import donations
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
+
+if TYPE_CHECKING:
+    from lazytensor.core.twins import Twin
 
 SECONDS_PER_ELEMENT: Final = 2e-9
 SECONDS_PER_NODE: Final = 3e-6
@@ -94,7 +97,7 @@ class Trial:
             self._interprets = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Entry:
     """What is known of one program.
 
@@ -103,6 +106,7 @@ class Entry:
     when it was others. `sought`: the donations of the executable that was not found on
     disk. `host`: indices of instructions that the host runs, once known; `hosted`: whether all
     else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
+    `twin`: what is run in its place (see `twins.py`).
     """
 
     program: Program
@@ -117,6 +121,7 @@ class Entry:
     host: tuple[int, ...] | None = None
     hosted: bool = False
     trial: Trial = field(default_factory=Trial)
+    twin: Twin | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import events, failures, metrics
+from lazytensor.core import events, failures, metrics, twins
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.change import DONATION, Change, change, scalar_change
@@ -19,7 +19,7 @@ from lazytensor.core.interpret import apply, interpret, references
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
 from lazytensor.core.place import user_place
-from lazytensor.core.program import SLOTS, Cut
+from lazytensor.core.program import SLOTS, Cut, Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed
 
@@ -30,7 +30,8 @@ ON_HOST: Final = "run by NumPy"
 class Run(NamedTuple):
     """One cut to be run. `outputs` are the nodes of the program's outputs, in order.
 
-    `once`: compiling it would not pay, whatever it costs to interpret.
+    `once`: compiling it would not pay, whatever it costs to interpret. `recorded`: the program that
+    was recorded, if a twin of it is run.
     """
 
     entry: Entry
@@ -41,6 +42,7 @@ class Run(NamedTuple):
     cause: str
     started: float
     once: bool = False
+    recorded: Program | None = None
 
 
 def run(run: Run) -> list[Node] | None:
@@ -49,6 +51,16 @@ def run(run: Run) -> list[Node] | None:
     If some of its instructions are better run by the host, nothing is run, and the result is what
     has to be computed before `run_on_host`, maybe nothing; else it is None.
     """
+    return _run(_as_twin(run) or run)
+
+
+def _as_twin(run: Run) -> Run | None:
+    """The run as one of the program that has taken this one's place, if one has."""
+    twin = run.entry.twin
+    return None if twin is None else twin.translated(run)
+
+
+def _run(run: Run) -> list[Node] | None:
     entry, found = run.entry, run.found
     how, new, before = "cached", None, run.entry.runs
     if _is_interpreted(run):
@@ -69,6 +81,10 @@ def run(run: Run) -> list[Node] | None:
                 return None
             if needed is not None:
                 return needed
+            if entry.twin is None:
+                entry.twin = twins.find(entry)
+                if (other := _as_twin(run)) is not None:
+                    return _run(other)
             how, new = _obtain(run)
     if how == "cached":
         metrics.count("cache_hits")
@@ -145,7 +161,7 @@ def _try(run: Run, entry: Entry) -> None:
 
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     seconds = time.perf_counter() - run.started
-    program = run.found.program
+    program = run.recorded or run.found.program
     events.record(Event(user_place(), run.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
@@ -160,13 +176,17 @@ def _obtain(run: Run) -> tuple[str, Change | None]:
     from lazytensor.core import disk
 
     disk.compile_and_store(entry, run.owned, entry.program.places)
+    twins.remember(entry)
     return "compiled", new
 
 
 def _load(run: Run) -> bool:
     from lazytensor.core import disk  # programs that compile nothing need not wait for its imports
 
-    return disk.load(run.entry, run.owned)
+    loaded = disk.load(run.entry, run.owned)
+    if loaded:
+        twins.remember(run.entry)
+    return loaded
 
 
 def _change(run: Run) -> Change:

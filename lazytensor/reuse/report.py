@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import lazytensor
 from lazytensor.reuse import methods, static
+from lazytensor.reuse.components import FRONTENDS, is_installed
+from lazytensor.reuse.dynamic import Comparison, Run, measure
 from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.static import Frontend, Static
 
@@ -18,10 +20,11 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True)
 class Report:
-    """What `lazytensor reuse` has found."""
+    """What `lazytensor reuse` has found; `dynamic` is empty if no workloads were run."""
 
     static: Static
     methods: tuple[Methods, ...]
+    dynamic: tuple[Comparison, ...]
 
     def record(self) -> dict[str, Any]:
         """All of it as plain data; docs/reuse.md says what the names mean."""
@@ -46,7 +49,29 @@ class Report:
                     for m in self.methods
                 ],
             },
+            "dynamic": {
+                "installed": {name: is_installed(name) for name in FRONTENDS},
+                "workloads": [_comparison(found) for found in self.dynamic],
+            },
         }
+
+
+def _comparison(found: Comparison) -> dict[str, Any]:
+    return {
+        "name": found.workload.name,
+        "says": found.workload.says,
+        "equal": found.equal,
+        "equal_as_recorded": found.alike,
+        "runs": {run.frontend: _run(run) for run in found.runs},
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    record = {name: getattr(run, name) for name in RECORDED}
+    return record | {"share": run.share, "programs": len(run.programs)}
+
+
+RECORDED: Final = ("lines", "ops", "cuts", "compiles", "hits", "fallbacks", "apart")
 
 
 def _frontend(found: Frontend) -> dict[str, Any]:
@@ -54,6 +79,9 @@ def _frontend(found: Frontend) -> dict[str, Any]:
     return record | {"ops": list(found.ops), "composites": list(found.composites)}
 
 
-def make(others: Iterable[Path] = ()) -> Report:
-    """Measure everything; `others` are folders of other frontends."""
-    return Report(static.measure(others), methods.measure())
+def make(others: Iterable[Path] = (), *, runs: bool = True) -> Report:
+    """Measure everything; `others` are folders of other frontends.
+
+    `runs`: run the workloads too. Raises: SyntaxError for a file of those that is no Python.
+    """
+    return Report(static.measure(others), methods.measure(), measure() if runs else ())

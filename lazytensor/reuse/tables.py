@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lazytensor.cli.table import ABSENT, table
+from lazytensor.reuse.dynamic import Comparison
 from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.report import Report
 from lazytensor.reuse.static import Static
@@ -17,6 +18,9 @@ def show(found: Report) -> None:
     console.print(_lines(found.static))
     console.print(_ops(found.static))
     console.print(_methods(found.methods))
+    if found.dynamic:
+        console.print(_runs(found.dynamic))
+        console.print(_programs(found.dynamic))
 
 
 def percent(share: float) -> str:
@@ -63,6 +67,29 @@ def _methods(found: tuple[Methods, ...]) -> Table:
         f"PyTorch's Lazy Tensor Core: {first} and {second} reused; "
         f"by lines, the paper's two code bases: {low} to {high}"
     )
+    shown.caption_justify = "left"
+    return shown
+
+
+def _runs(found: tuple[Comparison, ...]) -> Table:
+    shown = table("Lines run", "core", "backend", "own", "own share", "ops")
+    for comparison in found:
+        for run in comparison.runs:
+            lines = (str(run.lines.get(name, 0)) for name in ("core", "backend", run.frontend))
+            name = f"{comparison.workload.name}, {NAMES[run.frontend]}"
+            shown.add_row(name, *lines, percent(run.share), str(sum(run.ops.values())))
+        shown.add_section()
+    return shown
+
+
+def _programs(found: tuple[Comparison, ...]) -> Table:
+    names = [NAMES[run.frontend] for run in found[0].runs]
+    shown = table("Programs and compiles", "equal", *names)
+    for comparison in found:
+        compiles = (str(run.compiles) for run in comparison.runs)
+        said = "yes" if comparison.equal else "no"
+        shown.add_row(comparison.workload.name, said, *compiles)
+    shown.caption = "equal: in the normal form. Compiles: of each frontend, run one after another"
     shown.caption_justify = "left"
     return shown
 

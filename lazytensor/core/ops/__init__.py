@@ -181,6 +181,7 @@ from lazytensor.core.ops.special import (
     exp,
     exp2,
     expm1,
+    few_factors,
     hypot,
     lgamma,
     log,
@@ -212,3 +213,4 @@ from lazytensor.core.ops.statistics import (
     softmax,
     variance,
 )
+from lazytensor.core.ops.windows import convolved

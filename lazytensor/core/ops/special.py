@@ -6,8 +6,12 @@ f32 and rounded once.
 
 from __future__ import annotations
 
+from typing import cast
+
 from lazytensor.core.dtypes import COMPLEX, FLOATS, NUMBERS
-from lazytensor.core.ops.elementwise import binary, unary
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.core.ops.elementwise import binary, divide, multiply, square, unary
 
 _INEXACT = FLOATS | COMPLEX
 
@@ -55,3 +59,18 @@ logaddexp = binary("logaddexp", FLOATS, "log(exp(x) + exp(y)).")
 logaddexp2 = binary("logaddexp2", FLOATS, "log2(2**x + 2**y).")
 zeta = binary("zeta", FLOATS, "Hurwitz zeta: the sum of (y + k)**-x over k = 0, 1, …")
 polygamma = binary("polygamma", FLOATS, "Derivative number x of digamma, at y.")
+
+
+def few_factors(x: Node, exponent: float | complex) -> Node | None:
+    """`x ** exponent` multiplied out; None if that takes more than a few factors."""
+    if exponent == 1:
+        return x
+    if exponent == 2:
+        return cast(Node, square(x))
+    if exponent == 3:
+        return cast(Node, multiply(square(x), x))
+    if exponent == 4:
+        return cast(Node, square(square(x)))
+    if exponent == -1 and x.type.dtype in FLOATS:
+        return cast(Node, divide(scalar(1, x.type.dtype), x))
+    return None

@@ -105,11 +105,10 @@ def deviation(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> 
     return _narrow(sqrt(total), x)
 
 
-def _shifted(x: Node, axes: Axes) -> tuple[Node, Node]:
-    """`x` less its greatest element over `axes`, and that element, kept; 0 for an infinite one."""
-    top = reshape(reduce_max(x, axes=axes), shape=_kept(x.type.shape, axes))
-    top = select(is_finite(top), top, scalar(0, top.type.dtype))
-    return subtract(x, top), top
+def _top(x: Node, axes: Axes) -> Node:
+    """The greatest element over `axes`, kept."""
+    found: Node = reshape(reduce_max(x, axes=axes), shape=_kept(x.type.shape, axes))
+    return found
 
 
 @composite
@@ -119,18 +118,20 @@ def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     Result: dtype of x. Raises: DTypeError, ShapeError. Source: scipy.special.logsumexp.
     """
     wide = _wide("logsumexp", x)
-    shifted, top = _shifted(wide, axes)
-    total = log(_sum(exp(shifted), axes, keepdims))
+    top = _top(wide, axes)
+    top = select(is_finite(top), top, scalar(0, top.type.dtype))
+    total = log(_sum(exp(subtract(wide, top)), axes, keepdims))
     return _narrow(add(total, top if keepdims else reshape(top, shape=total.type.shape)), x)
 
 
 @composite
 def softmax(x: Node, *, axis: int) -> Node:
-    """exp(x) by its sum along `axis`. x: floats. Result: type of x. Raises: DTypeError, ShapeError.
+    """exp(x) by its sum along `axis`; NaN along a line with infinity, or with nothing above -inf.
 
-    Source: scipy.special.softmax.
+    x: floats. Result: type of x. Raises: DTypeError, ShapeError. Source: scipy.special.softmax.
     """
-    shifted = exp(_shifted(_wide("softmax", x), (axis,))[0])
+    wide = _wide("softmax", x)
+    shifted = exp(subtract(wide, _top(wide, (axis,))))
     return _narrow(divide(shifted, _sum(shifted, (axis,), True)), x)
 
 
@@ -140,7 +141,8 @@ def log_softmax(x: Node, *, axis: int) -> Node:
 
     Raises: DTypeError, ShapeError. Source: scipy.special.log_softmax.
     """
-    shifted = _shifted(_wide("log_softmax", x), (axis,))[0]
+    wide = _wide("log_softmax", x)
+    shifted = subtract(wide, _top(wide, (axis,)))
     return _narrow(subtract(shifted, log(_sum(exp(shifted), (axis,), True))), x)
 
 

@@ -61,20 +61,7 @@ def operator_power(x: Node, y: Node) -> Node:
 
 
 def _few_factors(x: Node, y: Node) -> Node | None:
-    if y.op is not SLOT:
-        return None
-    exponent = y.value
-    if exponent == 1:
-        return x
-    if exponent == 2:
-        return cast(Node, ops.square(x))
-    if exponent == 3:
-        return cast(Node, ops.multiply(ops.square(x), x))
-    if exponent == 4:
-        return cast(Node, ops.square(ops.square(x)))
-    if exponent == -1 and x.type.dtype.kind != "c":
-        return cast(Node, ops.divide(scalar(1, x.type.dtype), x))
-    return None
+    return ops.few_factors(x, y.value) if y.op is SLOT else None
 
 
 def integer_power(x: Node, y: Node) -> Node:

@@ -238,21 +238,24 @@ def _fill(given: np.ndarray, value: Node, **_: Any) -> Node:
     return made
 
 
-def one_hot(indices: Node, depth: int, on: Node, off: Node, axis: int = -1) -> Node:
-    """`on` where the index along `axis` is that of `indices`, `off` elsewhere."""
+def one_hot(
+    indices: Node, depth: int, dtype: np.dtype, on: Any = 1, off: Any = 0, axis: int = -1
+) -> Node:
+    """`on` where the index along `axis` is that of `indices`, `off` elsewhere; both numbers."""
     shape = indices.type.shape
     at = _axis(axis, len(shape) + 1)
     whole = (*shape[:at], depth, *shape[at:])
     line = ops.iota(dtype=indices.type.dtype, shape=whole, axis=at)
-    given = ops.reshape(indices, shape=(*shape[:at], 1, *shape[at:]))
-    made: Node = ops.select(ops.equal(line, given), on, off)
-    return made
+    made: Node = ops.equal(line, ops.reshape(indices, shape=(*shape[:at], 1, *shape[at:])))
+    if (on, off) != (1, 0):
+        made = ops.select(made, scalar(on, dtype), scalar(off, dtype))
+    return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)
 
 
 def _one_hot(
-    indices: Node, depth: np.ndarray, on: Node, off: Node, *, axis: int = -1, **_: Any
+    indices: Node, depth: np.ndarray, on: np.ndarray, off: np.ndarray, *, axis: int = -1, **_: Any
 ) -> Node:
-    return one_hot(indices, int(depth), on, off, axis)
+    return one_hot(indices, int(depth), on.dtype, on.item(), off.item(), axis)
 
 
 def _band_part(x: Node, low: np.ndarray, high: np.ndarray, **_: Any) -> Node:
@@ -409,9 +412,10 @@ def attach() -> None:
         "Reshape": _reshape, "Transpose": _transpose, "ConjugateTranspose": _conjugate_transpose,
         "ExpandDims": _expand_dims, "Tile": _tile, "BroadcastTo": _broadcast_to,
         "ConcatV2": _concat, "Pad": _pad, "PadV2": _pad_v2, "MirrorPad": _mirror_pad,
-        "ReverseV2": _reverse, "Reverse": _reverse_flagged, "OneHot": _one_hot,
+        "ReverseV2": _reverse, "Reverse": _reverse_flagged,
     }  # fmt: skip
     rows(one, host=(1,))
+    rows({"OneHot": _one_hot}, host=(1, 2, 3), always=True)
     rows({"EnsureShape": _ensure_shape})
     rows({"Squeeze": _squeeze, "Pack": _pack, "Unpack": _unpack, "Diag": _diag,
           "DiagPart": _diag_part, "MatrixDiag": _matrix_diag, "MatrixDiagPart": _matrix_diag_part,

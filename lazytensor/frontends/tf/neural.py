@@ -43,7 +43,7 @@ def _sparse_cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node,
     count, classes = features.type.shape
     logs = ops.log_softmax(features, axis=1)
     targets = wide(labels)
-    hot = one_hot(targets, classes, number(1, features), number(0, features))
+    hot = one_hot(targets, classes, features.type.dtype)
     places = ops.reshape(targets, shape=(count, 1))
     loss = ops.negate(ops.reshape(ops.take_along(logs, places, axis=1), shape=(count,)))
     grad = ops.subtract(ops.exp(logs), hot)

@@ -131,8 +131,11 @@ def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) ->
     count = math.ceil((end - start) / step)
     inner = S64 if whole else np.dtype(np.float64)
     places = ops.iota(dtype=inner, shape=(count,), axis=0)
-    scaled = ops.multiply(places, cast_to(step, inner))
-    return cast_to(ops.add(cast_to(start, inner), scaled), wanted)
+    if step != 1:
+        places = ops.multiply(places, cast_to(step, inner))
+    if start != 0:
+        places = ops.add(cast_to(start, inner), places)
+    return cast_to(places, wanted)
 
 
 def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> Node:

@@ -128,8 +128,8 @@ def _logical(op: Op) -> Row:
 def power(x: Any, y: Any) -> Node:
     first, second = promoted(x, y)
     if y.__class__ in (int, float):
-        if y == 2:
-            return ops.square(first)
+        if first.type.dtype is not BOOL and (few := ops.few_factors(first, y)) is not None:
+            return few
         if y == 0.5 and is_inexact(first.type.dtype):
             return ops.sqrt(first)
     if first.type.dtype is BOOL:

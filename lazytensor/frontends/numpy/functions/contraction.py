@@ -54,12 +54,9 @@ def contract(x: Node, y: Node, left: Labels, right: Labels, result: Labels) -> N
     if not plan.left.contract:
         product: Node = ops.multiply(_spread(x, plan.left), _spread(y, plan.right))
         return product
-    total = ops.dot_general(
-        x,
-        y,
-        batch=(plan.left.batch, plan.right.batch),
-        contract=(plan.left.contract, plan.right.contract),
-    )
+    batch, axes = (plan.left.batch, plan.right.batch), (plan.left.contract, plan.right.contract)
+    seen = None if batch[0] else ops.convolved(x, y, axes)
+    total = ops.dot_general(x, y, batch=batch, contract=axes) if seen is None else seen
     return moved(total, plan.order)
 
 

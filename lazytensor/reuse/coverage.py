@@ -1,0 +1,84 @@
+"""Which lines of the package a block runs, by component."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from lazytensor.reuse.components import component
+from lazytensor.reuse.source import code_lines
+
+Lines = dict[str, set[tuple[str, int]]]
+"""Per component: the lines of code that were run, as file and number."""
+TOOL: Final = 4
+"""The number under which `sys.monitoring` knows us: none of those it has names for."""
+
+_component = cache(component)
+
+
+@contextmanager
+def executed() -> Iterator[Lines]:
+    """Note the lines that this thread runs in the block; each is told of once, where that can be.
+
+    Lines of functions only, once they are called: not those that importing a module runs.
+    """
+    seen: set[tuple[CodeType, int]] = set()
+    found: Lines = defaultdict(set)
+    watch = _monitored if sys.version_info >= (3, 12) else _traced
+    with watch(seen):
+        yield found
+    for code, line in seen:
+        name = _component(code.co_filename)
+        if name is not None and line in _code(code.co_filename):
+            found[name].add((code.co_filename, line))
+
+
+@cache
+def _code(filename: str) -> set[int]:
+    return code_lines(Path(filename).read_text(encoding="utf-8"), filename)
+
+
+@contextmanager
+def _traced(seen: set[tuple[CodeType, int]]) -> Iterator[None]:
+    """By `sys.settrace`, for Python 3.11."""
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        seen.add((frame.f_code, frame.f_lineno))
+        return line
+
+    def call(frame: FrameType, event: str, _: Any) -> Any:
+        return line if _component(frame.f_code.co_filename) is not None else None
+
+    before = sys.gettrace()
+    sys.settrace(call)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@contextmanager
+def _monitored(seen: set[tuple[CodeType, int]]) -> Iterator[None]:
+    """By `sys.monitoring`, which forgets a line that it has told of."""
+    monitoring: Any = vars(sys)["monitoring"]
+
+    def line(code: CodeType, number: int) -> Any:
+        if _component(code.co_filename) is not None:
+            seen.add((code, number))
+        return monitoring.DISABLE
+
+    monitoring.use_tool_id(TOOL, "lazytensor reuse")
+    try:
+        monitoring.register_callback(TOOL, monitoring.events.LINE, line)
+        monitoring.restart_events()
+        monitoring.set_events(TOOL, monitoring.events.LINE)
+        yield
+    finally:
+        monitoring.set_events(TOOL, 0)
+        monitoring.free_tool_id(TOOL)

@@ -1,0 +1,163 @@
+"""The dynamic part: the same workloads in each frontend, what they run and what they record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import metrics
+from lazytensor.core.cache import cache
+from lazytensor.core.events import Event, Fallback, listeners
+from lazytensor.core.normal import normal
+from lazytensor.core.program import INPUTS, Program
+from lazytensor.core.settings import settings
+from lazytensor.reuse.components import BACKEND, CORE, FRONTENDS, is_installed
+from lazytensor.reuse.coverage import executed
+from lazytensor.reuse.workloads import WORKLOADS, Workload
+
+
+@dataclass(frozen=True)
+class Run:
+    """One workload in one frontend.
+
+    `lines`: lines of code run, by component. `ops`: how often each op of the core was recorded.
+    `cuts`, `compiles`, `hits`: programs run, compiled, found compiled. `fallbacks`: calls that the
+    framework itself answered. `programs`: those run, each once; `apart`: the largest difference of
+    its results from the first frontend's, of the largest number there.
+    """
+
+    workload: str
+    frontend: str
+    lines: dict[str, int]
+    ops: dict[str, int]
+    cuts: int
+    compiles: int
+    hits: int
+    fallbacks: int
+    programs: tuple[Program, ...]
+    apart: float
+
+    @property
+    def share(self) -> float:
+        """The frontend's own of all lines run in it, the core and the backend."""
+        own = self.lines.get(self.frontend, 0)
+        return own / max(1, own + self.lines.get(CORE, 0) + self.lines.get(BACKEND, 0))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One workload in all frontends that are installed, in their order.
+
+    `equal`: whether the programs are one, in their normal form; `alike`: also as recorded.
+    """
+
+    workload: Workload
+    runs: tuple[Run, ...]
+    equal: bool
+    alike: bool
+
+
+def _enabled() -> AbstractContextManager[object]:
+    found: AbstractContextManager[object] = import_module("lazytensor.tf").enabled()
+    return found
+
+
+AROUND: Final[dict[str, Callable[[], AbstractContextManager[object]]]] = {"tf": _enabled}
+"""Per frontend that is switched on: what does so."""
+
+
+COUNTED: Final = ("cuts", "compiles", "cache_hits")
+
+
+def measure() -> tuple[Comparison, ...]:
+    """Run every workload in every frontend, the first time for what importing would run."""
+    installed = [name for name in FRONTENDS if is_installed(name)]
+    modules = {name: import_module(f"lazytensor.reuse.workloads.in_{name}") for name in installed}
+    with _everything_recorded():
+        for name in installed:
+            with AROUND.get(name, nullcontext)():
+                pass  # TensorFlow's frontend tests itself once
+        return tuple(_compared(workload, modules) for workload in WORKLOADS)
+
+
+@contextmanager
+def _everything_recorded() -> Iterator[None]:
+    """Small arrays are lazy, programs are compiled at once, and nothing is found on disk."""
+    before = {name: getattr(settings, name) for name in ("small", "tier", "disk")}
+    settings.small, settings.tier, settings.disk = 0, "compile", False
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+
+
+def _compared(workload: Workload, modules: dict[str, Any]) -> Comparison:
+    cache.clear()
+    data = workload.data(np.random.default_rng(0))
+    runs: list[Run] = []
+    first: list[np.ndarray] = []
+    for name, module in modules.items():
+        function = getattr(module, workload.name.replace("-", ""))
+        run, results = _run(workload.name, name, partial(function, data))
+        first = first or results
+        runs.append(replace(run, apart=_apart(results, first)))
+    recorded = [run.programs for run in runs]
+    forms = [tuple(normal(program).program for program in programs) for programs in recorded]
+    return Comparison(
+        workload,
+        tuple(runs),
+        all(form == forms[0] for form in forms),
+        all(programs == recorded[0] for programs in recorded),
+    )
+
+
+def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run, list[np.ndarray]]:
+    happened: list[Event | Fallback] = []
+    before = metrics.snapshot()
+    listeners.append(happened.append)
+    try:
+        with AROUND.get(frontend, nullcontext)(), executed() as lines:
+            results = [np.asarray(_on_host(x)) for x in _flat(function())]
+    finally:
+        listeners.remove(happened.append)
+    after = metrics.snapshot()
+    cuts, compiles, hits = (int(after[name] - before[name]) for name in COUNTED)
+    programs = tuple(dict.fromkeys(e.program for e in happened if isinstance(e, Event)))
+    recorded = (line[0] for program in programs for line in program.instructions)
+    ops = Counter(op.name for op in recorded if op not in INPUTS)
+    fallbacks = sum(isinstance(event, Fallback) for event in happened)
+    sizes = {name: len(found) for name, found in sorted(lines.items())}
+    made = Run(
+        workload, frontend, sizes, dict(sorted(ops.items())),
+        cuts, compiles, hits, fallbacks, programs, 0.0,
+    )  # fmt: skip
+    return made, results
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _flat(item)
+    else:
+        yield value
+
+
+def _on_host(x: Any) -> Any:
+    """The values of what any frontend gives."""
+    for name in ("detach", "cpu", "numpy"):
+        x = getattr(x, name)() if hasattr(x, name) and not isinstance(x, np.ndarray) else x
+    return x
+
+
+def _apart(results: list[np.ndarray], expected: list[np.ndarray]) -> float:
+    """The largest difference, of the largest number."""
+    pairs = zip(results, expected, strict=True)
+    return max(float(np.abs(x - y).max() / max(1e-30, np.abs(y).max())) for x, y in pairs)

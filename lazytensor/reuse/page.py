@@ -1,0 +1,110 @@
+"""The report as one page of HTML that needs nothing else: bars and tables, without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+NAMES = {"numpy": "NumPy", "torch": "PyTorch", "tf": "TensorFlow"}
+
+
+def page(record: Mapping[str, Any]) -> str:
+    """The page of a report's record."""
+    template = (files("lazytensor.reuse") / "report.html").read_text(encoding="utf-8")
+    body = "\n".join(
+        [
+            *_lines(record["static"]),
+            *_methods(record["methods"]),
+            *_dynamic(record["dynamic"]),
+        ]
+    )
+    return template.replace("{version}", escape(record["version"])).replace("{body}", body)
+
+
+def _lines(found: Mapping[str, Any]) -> list[str]:
+    shared = found["shared_lines"]
+    rows = [
+        (NAMES.get(name, name), {**shared, "own": f["lines"]}, _percent(f["share"]) + " shared")
+        for name, f in found["frontends"].items()
+    ]
+    heads = ("", "ops supported", "rows", "lines an op", "core ops used", "composites used")
+    figures = [
+        (
+            NAMES.get(name, name),
+            *(("not installed" if name in NAMES else "–", "–", "–")
+            if f["supported"] is None
+            else (f["supported"], f["rows"], f"{f['lines'] / f['supported']:.1f}")),
+            len(f["ops"]),
+            len(f["composites"]),
+        )
+        for name, f in found["frontends"].items()
+    ]  # fmt: skip
+    alike = len(found["ops_in_all"]), len(found["composites_in_all"])
+    figures.append(("by all", "", "", "", *alike))
+    return ["<h2>Lines of code</h2>", _bars(rows), _table(heads, figures)]
+
+
+def _methods(found: Mapping[str, Any]) -> list[str]:
+    rows = [
+        (f"{NAMES[m['frontend']]}, {m['kind']}",
+         {"core": m["reused"], "overridden": m["overridden"], "own": m["own"]},
+         _percent(m["share_of_all"]) + " reused")
+        for m in found["counts"]
+    ]  # fmt: skip
+    published = " and ".join(map(_percent, found["published"]))
+    low, high = map(_percent, found["published_by_lines"])
+    note = (
+        f"PyTorch's Lazy Tensor Core: {published} of the methods reused; by lines, "
+        f"the paper's two code bases: {low} to {high}."
+    )
+    return ["<h2>Methods of tensors and executors</h2>", _bars(rows), f"<p>{note}</p>"]
+
+
+def _dynamic(found: Mapping[str, Any]) -> list[str]:
+    if not found["workloads"]:
+        return []
+    rows = [
+        (f"{w['name']}, {NAMES[name]}",
+         {"core": run["lines"].get("core", 0), "backend": run["lines"].get("backend", 0),
+          "own": run["lines"].get(name, 0)},
+         _percent(run["share"]) + " own")
+        for w in found["workloads"] for name, run in w["runs"].items()
+    ]  # fmt: skip
+    installed = [name for name, there in found["installed"].items() if there]
+    missing = [NAMES[name] for name in found["installed"] if name not in installed]
+    heads = ("", "programs equal", *(f"compiles, {NAMES[name]}" for name in installed))
+    figures = [
+        (w["name"], "yes" if w["equal"] else "no", *(w["runs"][n]["compiles"] for n in installed))
+        for w in found["workloads"]
+    ]
+    made = ["<h2>Lines run by the same workloads</h2>", _bars(rows)]
+    made += ["<h2>Programs and compiles</h2>", _table(heads, figures)]
+    return [*made, *(f"<p>{name}: not installed.</p>" for name in missing)]
+
+
+def _bars(rows: Iterable[tuple[str, Mapping[str, int], str]]) -> str:
+    """A bar of parts for each row, to one scale; what each part is says its class, and a title."""
+    rows = list(rows)
+    longest = max((sum(parts.values()) for _, parts, _ in rows), default=0) or 1
+    lines = []
+    for name, parts, said in rows:
+        bar = "".join(
+            f'<i class="{kind}" style="width:{100 * n / longest:.2f}%" title="{kind}: {n:,}"></i>'
+            for kind, n in parts.items()
+        )
+        lines.append(f"<tr><th>{escape(name)}</th><td class=bar>{bar}</td><td>{said}</td></tr>")
+    kinds = dict.fromkeys(kind for _, parts, _ in rows for kind in parts)
+    legend = "".join(f'<span><i class="{kind}"></i>{kind}</span>' for kind in kinds)
+    return f"<div class=legend>{legend}</div><table class=chart>{''.join(lines)}</table>"
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    lines = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,99 @@
+"""The workloads give one program in every frontend; the report's record and its page."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lazytensor.reuse import dynamic, page, report
+from lazytensor.reuse.components import FRONTENDS, is_installed
+from lazytensor.reuse.workloads import WORKLOADS
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+THINNEST = 0.25
+"""Of the lines run in a frontend's workloads, its own at the most."""
+
+
+@pytest.fixture(scope="module")
+def found() -> report.Report:
+    return report.make()
+
+
+@pytest.fixture(scope="module")
+def record(found: report.Report) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(json.dumps(found.record()))
+    return made
+
+
+def test_the_programs_are_equal_and_compiled_once(found: report.Report) -> None:
+    installed = [name for name in FRONTENDS if is_installed(name)]
+    assert [comparison.workload for comparison in found.dynamic] == list(WORKLOADS)
+    for comparison in found.dynamic:
+        assert comparison.equal, comparison.workload.name
+        first, *others = comparison.runs
+        assert [run.frontend for run in comparison.runs] == installed
+        assert first.compiles == 1, comparison.workload.name
+        for run in others:
+            assert (run.compiles, run.hits) == (0, run.cuts), (run.workload, run.frontend)
+
+
+def test_results_agree_and_nothing_falls_back(found: report.Report) -> None:
+    for comparison in found.dynamic:
+        for run in comparison.runs:
+            assert run.fallbacks == 0
+            assert run.apart < 1e-5, (run.workload, run.frontend)  # sums of f32 in any order
+
+
+def test_frontends_run_little_code_of_their_own(found: report.Report) -> None:
+    """In all workloads of a frontend together, and twice the share in none of them."""
+    for name in (run.frontend for run in found.dynamic[0].runs):
+        runs = [run for c in found.dynamic for run in c.runs if run.frontend == name]
+        own = sum(run.lines.get(name, 0) for run in runs)
+        shared = sum(run.lines.get(part, 0) for run in runs for part in ("core", "backend"))
+        assert own / (own + shared) <= 2 * THINNEST, name
+
+
+def test_the_record(found: report.Report, record: dict[str, Any]) -> None:
+    assert list(record) == ["schema", "version", "static", "methods", "dynamic"]
+    assert record["schema"] == report.SCHEMA == 1
+    for name, frontend in record["static"]["frontends"].items():
+        assert set(frontend["composites"]) <= set(frontend["ops"])
+        assert (frontend["supported"] is not None) is is_installed(name)
+        assert set(record["static"]["ops_in_all"]) <= set(frontend["ops"])
+    for methods in record["methods"]["counts"]:
+        assert 0 <= methods["share_of_all"] <= methods["share"] <= 1
+    for workload in record["dynamic"]["workloads"]:
+        for name, run in workload["runs"].items():
+            assert run["lines"].keys() <= {"core", "backend", "tools", *FRONTENDS}, name
+            assert run["lines"]["core"] > 100
+            assert run["lines"][name] > 0
+
+
+def test_only_lines_of_code_that_ran_are_counted() -> None:
+    with dynamic.executed() as lines:
+        report.methods.functions(Path(__file__))
+    (files,) = ({file for file, _ in lines["tools"]},)
+    assert {Path(file).name for file in files} == {"methods.py", "source.py"}
+    assert not lines["core"]
+
+
+def test_the_page_needs_nothing_else(record: dict[str, Any], tmp_path: Path) -> None:
+    text = page.page(record)
+    assert not re.search(r'(?:src|href)="|https?://|@import|<script', text)
+    bars = len(record["static"]["frontends"]) + len(record["methods"]["counts"])
+    bars += sum(len(workload["runs"]) for workload in record["dynamic"]["workloads"])
+    assert text.count("class=bar") == bars
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here")
+    path = tmp_path / "reuse.html"
+    path.write_text(text)
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    done = subprocess.run(
+        [*command, path.as_uri()], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.count('class="bar"') == bars
+    assert "{body}" not in done.stdout
