@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -14,8 +14,9 @@ from typing import Any, Final
 from lazytensor.reuse.components import component
 from lazytensor.reuse.source import code_lines
 
-Lines = dict[str, set[tuple[str, int]]]
-"""Per component: the lines of code that were run, as file and number."""
+Lines = dict[str, Counter[tuple[str, int]]]
+"""Per component: how often each line of code was run, as file and number."""
+Seen = Counter[tuple[CodeType, int]]
 TOOL: Final = 4
 """The number under which `sys.monitoring` knows us: none of those it has names for."""
 
@@ -24,19 +25,16 @@ _component = cache(component)
 
 @contextmanager
 def executed() -> Iterator[Lines]:
-    """Note the lines that this thread runs in the block; each is told of once, where that can be.
-
-    Lines of functions only, once they are called: not those that importing a module runs.
-    """
-    seen: set[tuple[CodeType, int]] = set()
-    found: Lines = defaultdict(set)
+    """Note the lines that this thread runs in the block."""
+    seen: Seen = Counter()
+    found: Lines = defaultdict(Counter)
     watch = _monitored if sys.version_info >= (3, 12) else _traced
     with watch(seen):
         yield found
-    for code, line in seen:
+    for (code, line), times in seen.items():
         name = _component(code.co_filename)
         if name is not None and line in _code(code.co_filename):
-            found[name].add((code.co_filename, line))
+            found[name][code.co_filename, line] += times
 
 
 @cache
@@ -45,11 +43,11 @@ def _code(filename: str) -> set[int]:
 
 
 @contextmanager
-def _traced(seen: set[tuple[CodeType, int]]) -> Iterator[None]:
+def _traced(seen: Seen) -> Iterator[None]:
     """By `sys.settrace`, for Python 3.11."""
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
-        seen.add((frame.f_code, frame.f_lineno))
+        seen[frame.f_code, frame.f_lineno] += 1
         return line
 
     def call(frame: FrameType, event: str, _: Any) -> Any:
@@ -64,14 +62,15 @@ def _traced(seen: set[tuple[CodeType, int]]) -> Iterator[None]:
 
 
 @contextmanager
-def _monitored(seen: set[tuple[CodeType, int]]) -> Iterator[None]:
-    """By `sys.monitoring`, which forgets a line that it has told of."""
+def _monitored(seen: Seen) -> Iterator[None]:
+    """By `sys.monitoring`, which can be told to forget the lines of others."""
     monitoring: Any = vars(sys)["monitoring"]
 
     def line(code: CodeType, number: int) -> Any:
-        if _component(code.co_filename) is not None:
-            seen.add((code, number))
-        return monitoring.DISABLE
+        if _component(code.co_filename) is None:
+            return monitoring.DISABLE
+        seen[code, number] += 1
+        return None
 
     monitoring.use_tool_id(TOOL, "lazytensor reuse")
     try:

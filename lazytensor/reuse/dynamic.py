@@ -16,10 +16,11 @@ from lazytensor.core import metrics
 from lazytensor.core.cache import cache
 from lazytensor.core.events import Event, Fallback, listeners
 from lazytensor.core.normal import normal
+from lazytensor.core.op import all_ops
 from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.settings import settings
 from lazytensor.reuse.components import BACKEND, CORE, FRONTENDS, is_installed
-from lazytensor.reuse.coverage import executed
+from lazytensor.reuse.coverage import Lines, executed
 from lazytensor.reuse.workloads import WORKLOADS, Workload
 
 
@@ -27,7 +28,8 @@ from lazytensor.reuse.workloads import WORKLOADS, Workload
 class Run:
     """One workload in one frontend.
 
-    `lines`: lines of code run, by component. `ops`: how often each op of the core was recorded.
+    `lines`: lines of code run, by component; `steps`: how often lines were, all told; both with
+    nothing known of the workload before. `ops`: how often each op of the core was recorded.
     `cuts`, `compiles`, `hits`: programs run, compiled, found compiled. `fallbacks`: calls that the
     framework itself answered. `programs`: those run, each once; `apart`: the largest difference of
     its results from the first frontend's, of the largest number there.
@@ -36,6 +38,7 @@ class Run:
     workload: str
     frontend: str
     lines: dict[str, int]
+    steps: dict[str, int]
     ops: dict[str, int]
     cuts: int
     compiles: int
@@ -47,8 +50,17 @@ class Run:
     @property
     def share(self) -> float:
         """The frontend's own of all lines run in it, the core and the backend."""
-        own = self.lines.get(self.frontend, 0)
-        return own / max(1, own + self.lines.get(CORE, 0) + self.lines.get(BACKEND, 0))
+        return _share(self.frontend, self.lines)
+
+    @property
+    def share_of_steps(self) -> float:
+        """The same of all steps."""
+        return _share(self.frontend, self.steps)
+
+
+def _share(frontend: str, counts: dict[str, int]) -> float:
+    own = counts.get(frontend, 0)
+    return own / max(1, own + counts.get(CORE, 0) + counts.get(BACKEND, 0))
 
 
 @dataclass(frozen=True)
@@ -99,14 +111,22 @@ def _everything_recorded() -> Iterator[None]:
             setattr(settings, name, value)
 
 
-def _compared(workload: Workload, modules: dict[str, Any]) -> Comparison:
+def _forget() -> None:
+    """What a process knows that has not run a program yet."""
     cache.clear()
+    for op in all_ops():
+        op.signatures.clear()
+
+
+def _compared(workload: Workload, modules: dict[str, Any]) -> Comparison:
     data = workload.data(np.random.default_rng(0))
     runs: list[Run] = []
     first: list[np.ndarray] = []
-    for name, module in modules.items():
-        function = getattr(module, workload.name.replace("-", ""))
-        run, results = _run(workload.name, name, partial(function, data))
+    functions = {n: getattr(m, workload.name.replace("-", "")) for n, m in modules.items()}
+    lines = {name: _traced(name, partial(f, data)) for name, f in functions.items()}
+    _forget()
+    for name, function in functions.items():
+        run, results = _run(workload.name, name, partial(function, data), lines[name])
         first = first or results
         runs.append(replace(run, apart=_apart(results, first)))
     recorded = [run.programs for run in runs]
@@ -119,12 +139,23 @@ def _compared(workload: Workload, modules: dict[str, Any]) -> Comparison:
     )
 
 
-def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run, list[np.ndarray]]:
+def _traced(frontend: str, function: Callable[[], Any]) -> Lines:
+    """The lines that a workload runs, as the first one of a process."""
+    _forget()
+    with AROUND.get(frontend, nullcontext)(), executed() as lines:
+        for x in _flat(function()):
+            _on_host(x)
+    return lines
+
+
+def _run(
+    workload: str, frontend: str, function: Callable[[], Any], lines: Lines
+) -> tuple[Run, list[np.ndarray]]:
     happened: list[Event | Fallback] = []
     before = metrics.snapshot()
     listeners.append(happened.append)
     try:
-        with AROUND.get(frontend, nullcontext)(), executed() as lines:
+        with AROUND.get(frontend, nullcontext)():
             results = [np.asarray(_on_host(x)) for x in _flat(function())]
     finally:
         listeners.remove(happened.append)
@@ -135,8 +166,9 @@ def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run
     ops = Counter(op.name for op in recorded if op not in INPUTS)
     fallbacks = sum(isinstance(event, Fallback) for event in happened)
     sizes = {name: len(found) for name, found in sorted(lines.items())}
+    steps = {name: found.total() for name, found in sorted(lines.items())}
     made = Run(
-        workload, frontend, sizes, dict(sorted(ops.items())),
+        workload, frontend, sizes, steps, dict(sorted(ops.items())),
         cuts, compiles, hits, fallbacks, programs, 0.0,
     )  # fmt: skip
     return made, results

@@ -68,10 +68,11 @@ def _comparison(found: Comparison) -> dict[str, Any]:
 
 def _run(run: Run) -> dict[str, Any]:
     record = {name: getattr(run, name) for name in RECORDED}
-    return record | {"share": run.share, "programs": len(run.programs)}
+    shares = {"share": run.share, "share_of_steps": run.share_of_steps}
+    return record | shares | {"programs": len(run.programs)}
 
 
-RECORDED: Final = ("lines", "ops", "cuts", "compiles", "hits", "fallbacks", "apart")
+RECORDED: Final = ("lines", "steps", "ops", "cuts", "compiles", "hits", "fallbacks", "apart")
 
 
 def _frontend(found: Frontend) -> dict[str, Any]:

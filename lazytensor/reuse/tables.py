@@ -72,12 +72,13 @@ def _methods(found: tuple[Methods, ...]) -> Table:
 
 
 def _runs(found: tuple[Comparison, ...]) -> Table:
-    shown = table("Lines run", "core", "backend", "own", "own share", "ops")
+    shown = table("Lines run", "core", "backend", "own", "share", "of steps", "ops")
     for comparison in found:
         for run in comparison.runs:
             lines = (str(run.lines.get(name, 0)) for name in ("core", "backend", run.frontend))
             name = f"{comparison.workload.name}, {NAMES[run.frontend]}"
-            shown.add_row(name, *lines, percent(run.share), str(sum(run.ops.values())))
+            shares = percent(run.share), percent(run.share_of_steps)
+            shown.add_row(name, *lines, *shares, str(sum(run.ops.values())))
         shown.add_section()
     return shown
 
