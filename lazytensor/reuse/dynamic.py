@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -61,6 +61,14 @@ class Run:
 def _share(frontend: str, counts: dict[str, int]) -> float:
     own = counts.get(frontend, 0)
     return own / max(1, own + counts.get(CORE, 0) + counts.get(BACKEND, 0))
+
+
+def shares_of_steps(found: Iterable[Comparison]) -> dict[str, float]:
+    """Per frontend: its own of all steps of its workloads, the core's and the backend's."""
+    totals: dict[str, Counter[str]] = {}
+    for run in (run for comparison in found for run in comparison.runs):
+        totals.setdefault(run.frontend, Counter()).update(run.steps)
+    return {name: _share(name, total) for name, total in totals.items()}
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,7 @@ def _traced(frontend: str, function: Callable[[], Any]) -> Lines:
     _forget()
     with AROUND.get(frontend, nullcontext)(), executed() as lines:
         for x in _flat(function()):
-            _on_host(x)
+            np.asarray(_on_host(x))  # a lazy NumPy array is computed here only
     return lines
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import lazytensor
 from lazytensor.reuse import methods, static
 from lazytensor.reuse.components import FRONTENDS, is_installed
-from lazytensor.reuse.dynamic import Comparison, Run, measure
+from lazytensor.reuse.dynamic import Comparison, Run, measure, shares_of_steps
 from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.static import Frontend, Static
 
@@ -51,6 +51,7 @@ class Report:
             },
             "dynamic": {
                 "installed": {name: is_installed(name) for name in FRONTENDS},
+                "share_of_steps": shares_of_steps(self.dynamic),
                 "workloads": [_comparison(found) for found in self.dynamic],
             },
         }

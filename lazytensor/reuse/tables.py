@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lazytensor.cli.table import ABSENT, table
-from lazytensor.reuse.dynamic import Comparison
+from lazytensor.reuse.dynamic import Comparison, shares_of_steps
 from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.report import Report
 from lazytensor.reuse.static import Static
@@ -80,6 +80,8 @@ def _runs(found: tuple[Comparison, ...]) -> Table:
             shares = percent(run.share), percent(run.share_of_steps)
             shown.add_row(name, *lines, *shares, str(sum(run.ops.values())))
         shown.add_section()
+    for name, share in shares_of_steps(found).items():
+        shown.add_row(f"all, {NAMES[name]}", "", "", "", "", percent(share), "")
     return shown
 
 

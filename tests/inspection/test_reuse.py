@@ -49,11 +49,9 @@ def test_results_agree_and_nothing_falls_back(found: report.Report) -> None:
 
 
 def test_frontends_run_little_code_of_their_own(found: report.Report) -> None:
-    for name in (run.frontend for run in found.dynamic[0].runs):
-        runs = [run for c in found.dynamic for run in c.runs if run.frontend == name]
-        own = sum(run.steps[name] for run in runs)
-        shared = sum(run.steps[part] for run in runs for part in ("core", "backend"))
-        assert own / (own + shared) <= THINNEST, name
+    shares = dynamic.shares_of_steps(found.dynamic)
+    assert list(shares) == [run.frontend for run in found.dynamic[0].runs]
+    assert max(shares.values()) <= THINNEST, shares
 
 
 def test_the_record(found: report.Report, record: dict[str, Any]) -> None:
