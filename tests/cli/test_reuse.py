@@ -73,7 +73,7 @@ def test_the_report_counts_a_frontend_by_somebody_else(project: Write, lazytenso
             return ops.softmax(ops.add(x, x), axis=0)  # along the first
     '''
     folder = project({"mine/__init__.py": "", "mine/table.py": dedent(text)})
-    done = lazytensor("reuse", "--frontend", "mine", "--json", "said.json", cwd=folder)
+    done = lazytensor("reuse", "--static", "--frontend", "mine", "--json", "said.json", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     said = json.loads((folder / "said.json").read_text())
     mine = said["static"]["frontends"]["mine"]
@@ -82,6 +82,6 @@ def test_the_report_counts_a_frontend_by_somebody_else(project: Write, lazytenso
     assert mine["share"] == shared / (shared + 3)
     assert "mine" in done.stdout
     (folder / "mine" / "broken.py").write_text("def")
-    done = lazytensor("reuse", "--frontend", "mine", cwd=folder)
+    done = lazytensor("reuse", "--static", "--frontend", "mine", cwd=folder)
     assert done.returncode == 1
     assert "broken.py" in done.stderr
