@@ -33,7 +33,9 @@ def executed() -> Iterator[Lines]:
         yield found
     for (code, line), times in seen.items():
         name = _component(code.co_filename)
-        if name is not None and line in _code(code.co_filename):
+        if name is None or code.co_filename == __file__:
+            continue
+        if line in _code(code.co_filename):
             found[name][code.co_filename, line] += times
 
 
