@@ -3,8 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 EXTRAS := dev,bench,torch,tf
-# As many processes as processors, each test file in one: files share what they have compiled.
-SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile
+# As many processes as processors, each test file in one, the longest (tests/conftest.py) first.
+SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-all fuzz array-api bench docs lint clean
 

@@ -1,6 +1,8 @@
-"""Settings for the whole suite: how many random programs Hypothesis writes."""
+"""Settings for the whole suite: how many random programs Hypothesis writes, what goes first."""
 
 import os
+
+import pytest
 
 os.environ.setdefault("LAZYTENSOR_SMALL", "0")  # test data is small, and is to be lazy
 
@@ -13,3 +15,11 @@ SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", max_examples=300, derandomize=True, **SHARED)
 settings.register_profile("nightly", max_examples=10_000, print_blob=True, **SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+LONGEST = ("tests/wheel/", "tests/ops/test_laws.py", "tests/tensorflow_frontend/test_sweep.py")
+"""Files that take minutes: they begin first, or the other processes wait for them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
