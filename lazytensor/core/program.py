@@ -319,14 +319,22 @@ def trace_types(
     body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
 ) -> Program:
     """The program of `body` over operands of these types, parameters first and in order."""
+    program, leaves = trace_body(body, types, attrs)
+    if leaves:
+        raise ValueError("a composite's body may use its operands and scalars only, not arrays")
+    return program
+
+
+def trace_body(
+    body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
+) -> tuple[Program, list[Node]]:
+    """The program of `body`, and the leaves that it uses: parameters after those of `types`."""
     parameters: list[Node] = [Input(PARAMETER, type) for type in types]
     result = body(*parameters, **attrs)
     multiple = isinstance(result, tuple | list)
     outputs = list(result) if multiple else [result]
     pending = reachable([*parameters, *outputs])
     inside = [*parameters, *(node for node in pending if node.op is not PARAMETER)]
-    body_cut = cut(inside, outputs)
-    traced = body_cut.program
-    if body_cut.leaves:
-        raise ValueError("a composite's body may use its operands and scalars only, not arrays")
-    return Program(traced.instructions, traced.outputs, multiple, tuple(body_cut.slots))
+    found = cut(inside, outputs)
+    lines, results = found.program.instructions, found.program.outputs
+    return Program(lines, results, multiple, tuple(found.slots)), found.leaves

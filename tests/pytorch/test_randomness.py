@@ -28,6 +28,7 @@ DRAWS: dict[str, Callable[[Any], torch.Tensor]] = {
     "multinomial": lambda g: torch.multinomial(torch.ones(50, device="lazytensor"), 9, generator=g),
     "normal": lambda g: torch.normal(torch.zeros(50, device="lazytensor"), 1.0, generator=g),
     "exponential_": lambda g: torch.empty(50, device="lazytensor").exponential_(generator=g),
+    "poisson": lambda g: torch.poisson(torch.full((50,), 20.0, device="lazytensor"), generator=g),
     "complex": lambda g: torch.randn(9, device="lazytensor", dtype=torch.complex64, generator=g),
 }  # fmt: skip
 
@@ -90,6 +91,47 @@ def test_draws_have_the_distribution_they_are_named_after() -> None:
     waits = torch.empty(n, device="lazytensor").exponential_(2.0).cpu()
     assert abs(waits.mean() - 0.5) < 0.02
     assert waits.min() > 0
+
+
+N = 3000
+
+
+def many(*values: float) -> torch.Tensor:
+    return torch.tensor(values, device="lazytensor").repeat_interleave(N)
+
+
+DISTRIBUTIONS: dict[str, tuple[Callable[..., torch.Tensor], tuple[tuple[float, ...], ...]]] = {
+    "poisson": (torch.poisson, ((0.0,), (0.7,), (11.0,), (13.0,), (400.0,))),
+    "binomial": (torch.binomial, ((5.0, 0.2), (30.0, 0.9), (100.0, 0.4), (9.0, 1.0))),
+    "gamma": (torch._standard_gamma, ((0.5,), (0.9,), (1.0,), (7.5,), (900.0,))),
+}  # fmt: skip
+MOMENTS: dict[str, Callable[..., tuple[float, float]]] = {
+    "poisson": lambda mean: (mean, mean),
+    "binomial": lambda n, p: (n * p, n * p * (1 - p)),
+    "gamma": lambda shape: (shape, shape),
+}
+"""Mean and variance."""
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_draws_have_the_mean_and_variance_of_their_distribution(name: str) -> None:
+    torch.manual_seed(0)
+    draw, cases = DISTRIBUTIONS[name]
+    columns = [many(*column) for column in zip(*cases, strict=True)]
+    drawn = draw(*columns).cpu().double().view(len(cases), N)
+    for row, case in zip(drawn, cases, strict=True):
+        mean, variance = MOMENTS[name](*case)
+        assert abs(row.mean() - mean) <= 5 * (variance / N) ** 0.5
+        assert abs(row.var() - variance) <= 0.25 * variance
+        assert name == "gamma" or torch.equal(row, row.round())
+
+
+def test_draws_from_a_dirichlet_distribution_add_up_to_1() -> None:
+    torch.manual_seed(0)
+    weights = torch.tensor([0.5, 1.0, 2.5], device="lazytensor")
+    drawn = torch._sample_dirichlet(weights.expand(N, 3)).cpu()
+    torch.testing.assert_close(drawn.sum(1), torch.ones(N))
+    torch.testing.assert_close(drawn.mean(0), weights.cpu() / 4, atol=0.02, rtol=0)
 
 
 @pytest.mark.parametrize(

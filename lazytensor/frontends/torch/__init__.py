@@ -13,6 +13,7 @@ from lazytensor.frontends.torch import (
     creation,
     device,
     distances,
+    distributions,
     drawing,
     elementwise,
     embeddings,
@@ -44,6 +45,7 @@ from lazytensor.frontends.torch import (
 TABLES = (
     creation,
     drawing,
+    distributions,
     views,
     elementwise,
     special,

@@ -324,4 +324,4 @@ ROWS: dict[str, Row] = {name: in_double(function) for name, function in FUNCTION
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, keeps=True)
+    rows(ROWS, keeps=True, composed=True)

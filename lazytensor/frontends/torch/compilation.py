@@ -9,19 +9,16 @@ one program, and a graph that torch breaks in two costs nothing more.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
 from typing import Any, Final
 
 import torch
 
-from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Composite
-from lazytensor.core.program import Program, trace_types
-from lazytensor.core.recorder import thread
-from lazytensor.core.types import TensorType
+from lazytensor.frontends.torch.composition import traced
 from lazytensor.frontends.torch.strides import order_of
 from lazytensor.frontends.torch.tensor import is_lazy, laid, node, wrap
 
@@ -89,9 +86,10 @@ class Graph:
             made = _Run(self, tensors).run(*tensors[: len(tensors) - len(self.constants)])
             return [node(x) for x in made if isinstance(x, torch.Tensor)]
 
-        program = _traced(body, types)
-        if program is None:
+        found = traced(body, types)
+        if found is None or found[1]:
             return None
+        program, _ = found
         text = f"{program} {program.constants}"
         name = f"graph_{blake2b(text.encode(), digest_size=8).hexdigest()}"
         op = _ops.setdefault(name, Composite(name, body))
@@ -109,21 +107,6 @@ class _Run(torch.fx.Interpreter):
 
     def fetch_attr(self, target: str) -> Any:
         return self.known[target]
-
-
-def _traced(body: Callable[..., Any], types: Sequence[TensorType]) -> Program | None:
-    """The program of the body; None if it needs more than its operands."""
-    recorder = thread.recorder
-    before = recorder.work, recorder.busy
-    recorder.busy = recorder.tracing = True  # nothing is cut meanwhile
-    try:
-        with torch.no_grad():
-            return trace_types(body, types, {})
-    except (LazyTensorError, ValueError):
-        return None
-    finally:
-        recorder.work, recorder.busy = before
-        recorder.tracing = False
 
 
 def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:

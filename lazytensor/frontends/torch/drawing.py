@@ -185,8 +185,27 @@ ROWS: Final[dict[str, Row]] = {
 }
 
 
+def _rrelu(
+    x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False,
+    generator: Any = None,
+) -> Node:  # fmt: skip
+    """`x`, by a slope where it is not positive; `noise` gets the slopes that were drawn."""
+    given = operand(x)
+    dtype = given.type.dtype
+    one, flat = cast_to(1.0, dtype), ops.less_equal(given, cast_to(0.0, dtype))
+    if not training:
+        slope = cast_to((lower + upper) / 2, dtype)
+        return ops.select(flat, ops.multiply(given, slope), given)
+    drawn = cast_to(_uniform(given.type.shape, dtype, generator, lower, upper), dtype)
+    slopes = ops.select(flat, drawn, one)
+    write(noise, slopes)
+    made: Node = ops.multiply(given, slopes)
+    return made
+
+
 def attach() -> None:
     """Register the rows."""
+    rows({"rrelu_with_noise": _rrelu})
     for name, draw in IN_PLACE.items():
         register(name, _in_place(draw))
     rows(ROWS)

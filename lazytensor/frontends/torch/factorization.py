@@ -253,7 +253,30 @@ def _householder_product(x: Any, tau: Any) -> Node:
     return made
 
 
+def _times_reflections(
+    x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False
+) -> Node:
+    """`other` by the whole product of the reflections, which is square."""
+    given, factors, right = operand(x), operand(tau), operand(other)
+    m = right.type.shape[-2 if left else -1]
+    n = given.type.shape[-1]
+    if given.type.shape[-2] != m or n > m:
+        side = "-2" if left else "-1"
+        raise RuntimeError(
+            f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2], and no less than "
+            "input.shape[-1]"
+        )
+    ndim = given.type.ndim
+    none, more = (0,) * ndim, (*[0] * (ndim - 1), m - n)
+    square = ops.pad(given, cast_to(0, given.type.dtype), low=none, high=more, interior=none)
+    whole = ops.householder_product(square, factors)
+    if transpose:
+        whole = _adjoint(whole)
+    return product(whole, right) if left else product(right, whole)
+
+
 ROWS: dict[str, Row] = {
+    "ormqr": _times_reflections,
     "linalg_lu_factor_ex": _lu_factor,
     "linalg_lu": _plu,
     "lu_unpack": _unpack,

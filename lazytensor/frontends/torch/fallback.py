@@ -15,10 +15,14 @@ import torch
 from torch.utils._pytree import tree_map
 
 from lazytensor.core import metrics, runtime
+from lazytensor.core.errors import Unsupported
 from lazytensor.core.events import Fallback, record
 from lazytensor.core.notices import warn_of_fallback
 from lazytensor.core.place import user_place
+from lazytensor.core.recorder import thread
+from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread
+from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
 
 library: Final = torch.library.Library("_", "IMPL")
@@ -84,8 +88,12 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     if outs and any(a.name == "device" for a in plain._schema.arguments):
         kwargs.update(device=targets[0].device, dtype=targets[0].dtype)
     try:
-        made = table[plain](*args, **kwargs)
+        made = _composed(plain)(args, kwargs)
+        if made is NotImplemented:
+            made = table[plain](*args, **kwargs)
     except (NotImplementedError, AssertionError, AttributeError):
+        if thread.recorder.tracing:
+            raise
         _refused.add(op)
         return NotImplemented  # it asks for what our tensors have not
     if plain is op or made is NotImplemented:
@@ -94,6 +102,26 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     for target, result in zip(targets, results, strict=True):
         give(target, value(result))
     return targets[0] if len(targets) == 1 else tuple(targets)
+
+
+@cache
+def _composed(op: Any) -> Composition:
+    """Torch's decomposition of `op`, whose calls are one node each.
+
+    From the first call on torch finds it at once, and not by way of the fallback.
+    """
+    made = Composition(op.name().replace("::", "."), _decompositions()[op])
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        found = made(args, kwargs, known=True)
+        return _kernel(op, *args, **kwargs) if found is NotImplemented else found
+
+    name = op.name()
+    known = torch._C._dispatch_has_kernel_for_dispatch_key
+    taken = any(known(name, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
+    if op.namespace == "aten" and not taken:
+        own.impl(name.removeprefix("aten::"), kernel, "PrivateUse1")
+    return made
 
 
 @cache
@@ -118,6 +146,8 @@ def _operands(op: Any) -> list[str]:
 def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
     """Computed by torch's CPU kernel; what it writes to is written back."""
     name = op._schema.name
+    if thread.recorder.tracing:
+        raise Unsupported(f"{name}: the CPU has no values of a composite's body")
     start = perf_counter()
     if name not in SILENT:
         warn_of_fallback(str(op), "torch", "torch computes it on the CPU")

@@ -15,6 +15,7 @@ import torch
 
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
+from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.errors import raise_as_torch
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.strides import kept_strides, strides_for
@@ -57,15 +58,30 @@ def register(name: str, kernel: Row) -> None:
     library.impl(name, kernel, "PrivateUse1")
 
 
-def rows(table: dict[str, Row], keeps: bool = False, images: bool = False) -> None:
+def rows(
+    table: dict[str, Row], keeps: bool = False, images: bool = False, composed: bool = False
+) -> None:
     """Register the functional overload of each row, and its variants.
 
     `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
-    that they have the operands' memory format.
+    that they have the operands' memory format; `composed` that a call is recorded as one node.
     """
     for name, row in table.items():
+        if composed:
+            row = composition(name, row)
         register(name, keeping(row) if keeps else functional(formatted(row) if images else row))
         variants(name, row)
+
+
+def composition(name: str, row: Row) -> Row:
+    """The row, recorded as one node for each call wherever that can be."""
+    composed = Composition(f"aten.{name}", row)
+
+    def one(*args: Any, **kwargs: Any) -> Any:
+        found = composed(args, kwargs)
+        return row(*args, **kwargs) if found is NotImplemented else found
+
+    return one
 
 
 def functional(row: Row) -> Row:

@@ -162,7 +162,6 @@ def _matrix_exp(x: Any) -> Node:
 
 ROWS: dict[str, Row] = {
     "linalg_lstsq": _lstsq,
-    "linalg_matrix_exp": _matrix_exp,
     "linalg_cholesky_ex": _cholesky,
     "cholesky": lambda x, upper=False: ops.cholesky(operand(x), lower=not upper),
     "linalg_inv_ex": _with_info(ops.inv_checked),
@@ -178,3 +177,4 @@ ROWS: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     rows(ROWS)
+    rows({"linalg_matrix_exp": _matrix_exp}, composed=True)

@@ -76,7 +76,20 @@ def _sgd_step(
     return ops.subtract(x, ops.multiply(lr, grad)), *kept
 
 
+def _adagrad_step(
+    x: Node, grad: Node, total: Node, step: Node, lr: Node, fade: Node, decay: Node, eps: Node
+) -> tuple[Node, ...]:
+    """The parameter, and the sum of the gradients' squares, after a step of Adagrad."""
+    grad = ops.add(grad, ops.multiply(decay, x))
+    before = ops.subtract(step, _one(x))
+    pace = ops.divide(lr, ops.add(_one(x), ops.multiply(before, fade)))
+    total = ops.add(total, ops.square(grad))
+    moved = ops.divide(grad, ops.add(ops.sqrt(total), eps))
+    return ops.subtract(x, ops.multiply(pace, moved)), total
+
+
 ADAM = Composite("adam_step", _adam_step)
+ADAGRAD = Composite("adagrad_step", _adagrad_step)
 SGD = Composite("sgd_step", _sgd_step)
 
 
@@ -159,9 +172,23 @@ def _sgd(
         _update(state, made, grad, grad_scale, found_inf)
 
 
+def _adagrad(
+    parameters: Any, grads: Any, totals: Any, steps: Any, *, lr: Any, lr_decay: float,
+    weight_decay: float, eps: float, maximize: bool, grad_scale: Any = None, found_inf: Any = None,
+) -> None:  # fmt: skip
+    numbers = _Numbers(lr, lr_decay, weight_decay, eps)
+    for x, grad, total, steps_ in zip(parameters, grads, totals, steps, strict=True):
+        own, sum_ = node(x), node(total)
+        step = cast_to(operand(steps_), own.type.dtype)
+        given = _gradient(grad, grad_scale, maximize)
+        made = ADAGRAD(own, given, sum_, step, *numbers.like(own))
+        _update([x, total], made, grad, grad_scale, found_inf)
+
+
 def attach() -> None:
     """Register the kernels."""
     for overload in ("", ".tensor_lr"):
+        register(f"_fused_adagrad_{overload}", _adagrad)
         register(f"_fused_adam_{overload}", _adam(decoupled=False))
         register(f"_fused_adamw_{overload}", _adam(decoupled=True))
         register(f"_fused_sgd_{overload}", _sgd)

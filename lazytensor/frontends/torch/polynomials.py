@@ -1,17 +1,26 @@
-"""Chebyshev's polynomials of any degree, from their closed forms, in f64."""
+"""Orthogonal polynomials of any degree, in f64: Chebyshev's from their closed forms, Hermite's,
+Laguerre's and Legendre's by recurrence, which is as long as the highest degree asked for.
+"""
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from typing import Any
+
+import torch
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, floating
+from lazytensor.frontends.torch.tensor import is_lazy, node, to_cpu
 
 Closed = Callable[[Node, Node, Node, Node], Node]
+Next = Callable[[Node, Node, Node, int], Node]
+"""From the argument, the polynomials of degree k and k - 1, and k: that of degree k + 1."""
 
 
 def _number(value: float) -> Node:
@@ -80,20 +89,85 @@ def _row(function: Callable[[Node, Node], Node], shifted: bool) -> Row:
     return row
 
 
+def _highest(n: Any) -> int:
+    """The highest degree. Where degrees are data, the graph is cut to know it."""
+    if not isinstance(n, torch.Tensor):
+        return int(n)
+    degrees = to_cpu(node(n)) if is_lazy(n) else n
+    return int(degrees.max()) if degrees.numel() else 0
+
+
+def _by_recurrence(first: Callable[[Node], Node], following: Next, most: bool = False) -> Row:
+    """A row for polynomials that begin with 1 and `first`.
+
+    `most`: there are none of a high degree, as torch has it.
+    """
+
+    def row(x: Any, n: Any) -> Node:
+        given, degrees = floating(x, n)
+        wide, degree = cast_to(given, F64), ops.trunc(cast_to(degrees, F64))
+        bound = (512 if given.type.dtype == F64 else 128) if most else None
+        below, last = _number(1.0), first(wide)
+        made = ops.select(ops.less_equal(degree, _number(0.0)), below, last)
+        for k in range(1, min(_highest(n), bound or sys.maxsize)):
+            below, last = last, following(wide, last, below, k)
+            made = ops.select(ops.greater(degree, _number(float(k))), last, made)
+        made = ops.select(ops.less(degree, _number(0.0)), _number(0.0), made)
+        if bound is not None:
+            beyond = ops.greater(degree, _number(float(bound)))
+            made = ops.select(beyond, _number(math.nan), made)
+        return cast_to(made, given.type.dtype)
+
+    return row
+
+
+def _weighed(a: Node, last: Node, b: float, below: Node, by: float) -> Node:
+    """`(a * last - b * below) / by`."""
+    above = ops.subtract(ops.multiply(a, last), ops.multiply(_number(b), below))
+    made: Node = ops.divide(above, _number(by)) if by != 1 else above
+    return made
+
+
+def _times(factor: float, x: Node, shift: float = 0.0) -> Node:
+    made: Node = ops.multiply(_number(factor), x)
+    return ops.add(made, _number(shift)) if shift else made
+
+
+RECURRENCES: dict[str, Row] = {
+    "hermite_polynomial_h": _by_recurrence(
+        lambda x: _times(2.0, x),
+        lambda x, last, below, k: _weighed(_times(2.0, x), last, 2.0 * k, below, 1.0),
+        most=True,
+    ),
+    "hermite_polynomial_he": _by_recurrence(
+        lambda x: x, lambda x, last, below, k: _weighed(x, last, float(k), below, 1.0), most=True
+    ),
+    "laguerre_polynomial_l": _by_recurrence(
+        lambda x: _times(-1.0, x, 1.0),
+        lambda x, last, below, k: _weighed(
+            _times(-1.0, x, 2.0 * k + 1), last, float(k), below, k + 1.0
+        ),
+    ),
+    "legendre_polynomial_p": _by_recurrence(
+        lambda x: x,
+        lambda x, last, below, k: _weighed(_times(2.0 * k + 1, x), last, float(k), below, k + 1.0),
+    ),
+}
 KINDS = {
     "t": _mirrored(_first, _first),
     "u": _mirrored(_second, _second),
     "v": _mirrored(_half(False), _half(True)),
     "w": _mirrored(_half(True), _half(False)),
 }
+OVERLOADS = ("", ".x_scalar", ".n_scalar")
 ROWS: dict[str, Row] = {
     f"special_{prefix}chebyshev_polynomial_{kind}{overload}": _row(function, bool(prefix))
     for kind, function in KINDS.items()
     for prefix in ("", "shifted_")
-    for overload in ("", ".x_scalar", ".n_scalar")
-}
+    for overload in OVERLOADS
+} | {f"special_{name}{tail}": row for name, row in RECURRENCES.items() for tail in OVERLOADS}
 
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, keeps=True)
+    rows(ROWS, keeps=True, composed=True)

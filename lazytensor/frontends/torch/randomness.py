@@ -12,8 +12,10 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F32, F64, U32, U64
+from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, scalar
+from lazytensor.core.recorder import thread
 from lazytensor.core.types import Shape
 
 
@@ -29,6 +31,8 @@ class Stream:
 
     def take(self, blocks: int) -> np.ndarray:
         """Seed and counter of so many blocks, which nobody else gets."""
+        if thread.recorder.tracing:
+            raise Unsupported("random numbers differ from call to call: no body of a composite")
         with self.lock:
             words = np.array([self.seed, self.counter], np.uint64)
             self.counter = (self.counter + blocks) % 2**64

@@ -213,4 +213,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, images=True)
+    rows(ROWS, images=True, composed=True)

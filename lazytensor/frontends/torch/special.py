@@ -105,5 +105,5 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, keeps=True)
+    rows(ROWS, keeps=True, composed=True)
     rows({"frexp.Tensor": _frexp})

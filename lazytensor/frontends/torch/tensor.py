@@ -125,6 +125,8 @@ def wrap(made: Node) -> Any:
     type = made.type
     layout = _layouts.get(type)
     if layout is None:
+        if not type.size:  # torch's way of making tensors gives these strides of 0
+            return laid(made, in_rows(type.shape))
         layout = _layouts[type] = (type.shape, TORCH[type.dtype])
     tensor = create(*layout)
     tensor.untyped_storage().handle = Cell(made)
@@ -134,7 +136,7 @@ def wrap(made: Node) -> Any:
 def laid(made: Node, stride: Ints) -> Any:
     """A tensor of its own that holds `made`, its elements without gaps at strides `stride`."""
     shape = made.type.shape
-    if stride == in_rows(shape):
+    if made.type.size and stride == in_rows(shape):
         return wrap(made)
     tensor = create(shape, TORCH[made.type.dtype])
     tensor.untyped_storage().handle = Storage(Cell(made), stride)
