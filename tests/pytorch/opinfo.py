@@ -243,15 +243,19 @@ def limited(seconds: int) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def main() -> None:
-    """Print the outcome of each entry and the counts."""
+def _given() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.pytorch.opinfo")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--dtype", choices=DTYPES, default="float32")
     parser.add_argument("--check")
     parser.add_argument("--table", type=Path)
     parser.add_argument("--samples", type=int, default=SAMPLES)
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print the outcome of each entry and the counts."""
+    given = _given()
     compare = None
     if given.check not in (None, "values"):
         from tests.pytorch.variants import CHECKS  # which imports this module

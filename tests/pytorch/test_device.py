@@ -211,6 +211,27 @@ def test_the_module_answers_as_other_devices_modules_do() -> None:
     assert device.get_rng_state_all()[0].dtype == torch.uint8
 
 
+def test_torchs_accelerator_counts_the_devices_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazytensor.settings, "tier", "compile")
+    accelerator = torch.accelerator
+    torch.lazytensor.synchronize()
+    accelerator.reset_peak_memory_stats()
+    before = accelerator.memory_allocated()
+    x = torch.ones(1 << 16, device="lazytensor") + 1
+    torch.lazytensor.synchronize()
+    held = accelerator.memory_allocated()
+    assert held - before >= x.nbytes
+    del x
+    assert accelerator.memory_allocated() <= held - (1 << 18)
+    assert accelerator.max_memory_allocated() >= held
+    assert accelerator.memory_stats()["allocated_bytes.all.peak"] >= held
+    free, total = accelerator.get_memory_info()
+    assert 0 < free <= total
+    accelerator.reset_peak_memory_stats()
+    assert accelerator.max_memory_allocated() < held
+    accelerator.empty_cache()
+
+
 def test_importing_it_imports_neither_jax_nor_another_frontend() -> None:
     program = """
         import sys

@@ -8,6 +8,7 @@ import torch
 
 from lazytensor.core.settings import settings
 from tests.pytorch import gaps, opinfo
+from tests.pytorch.derivatives import DERIVATIVES
 from tests.pytorch.variants import CHECKS
 
 WHOLE = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
@@ -57,6 +58,22 @@ def test_quick_variants(op: Any, check: str) -> None:
     assert opinfo.outcome(op, 2, torch.float32, CHECKS[check])[1:3] == ("pass", "")
 
 
+@pytest.mark.parametrize("check", DERIVATIVES)
+@pytest.mark.parametrize(
+    "op", named(["mul", "sigmoid", "cumsum"], torch.float64), ids=opinfo.name_of
+)
+def test_quick_derivatives(op: Any, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "interpret")
+    assert opinfo.outcome(op, 1, torch.float64, CHECKS[check])[1:3] == ("pass", "")
+
+
+@pytest.mark.parametrize(
+    "op", named(["transpose", "narrow", "add"], torch.float32), ids=opinfo.name_of
+)
+def test_quick_views(op: Any) -> None:
+    assert opinfo.outcome(op, 2, torch.float32, CHECKS["views"])[1:3] == ("pass", "")
+
+
 @pytest.mark.parametrize("run", gaps.RUNS, ids="-".join)
 def test_gaps_are_of_entries(run: tuple[str, str]) -> None:
     names = {opinfo.name_of(op) for dtype in opinfo.DTYPES.values() for op in opinfo.entries(dtype)}
@@ -71,7 +88,8 @@ def test_whole(run: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     takes hours, and the lowerings have tests of their own."""
     monkeypatch.setattr(settings, "tier", "interpret")
     dtype, check = opinfo.DTYPES[run[0]], CHECKS.get(run[1])
-    found = [opinfo.outcome(op, dtype=dtype, compare=check) for op in opinfo.entries(dtype)]
+    samples = gaps.FEWER.get(run[1], opinfo.SAMPLES)
+    found = [opinfo.outcome(op, samples, dtype, check) for op in opinfo.entries(dtype)]
     names = {outcome.name for outcome in found}
     wanted = {name: how for name, how in gaps.expected("-".join(run)).items() if name in names}
     assert {outcome.name: outcome.how for outcome in found if outcome.how != "pass"} == wanted

@@ -22,6 +22,7 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "Adam fused": lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=1e-2, fused=True),
     "Adam fused amsgrad": lambda p: torch.optim.Adam(p, lr=1e-3, amsgrad=True, fused=True),
     "SGD fused": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, fused=True),
+    "Adagrad fused": lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=1e-2, fused=True),
     "Adam amsgrad": lambda p: torch.optim.Adam(p, lr=1e-3, amsgrad=True),
     "RMSprop": lambda p: torch.optim.RMSprop(p, lr=1e-3),
 }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
+from jax import lax
 
 from lazytensor.backends.xla.elementwise import direct
 from lazytensor.backends.xla.emit import LOWERINGS
 from lazytensor.backends.xla.expansion import costly, expansion, number, polynomial, widened
+from lazytensor.backends.xla.library import inlined
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
@@ -86,6 +89,29 @@ def _library(name: str) -> Op:
 _library_digamma, _library_erf, _library_erf_inv = map(_library, ("digamma", "erf", "erf_inv"))
 
 
+def _incomplete_gamma(function: Callable[..., Any], upper: bool) -> Callable[..., Any]:
+    """jax's, with the limits that it leaves out."""
+    inner = Op(f"library_{function.__name__}", lambda x, y: x)
+    LOWERINGS[inner] = inlined(function)
+
+    def body(x: Node, y: Node) -> Node:
+        shape = np.broadcast_shapes(x.type.shape, y.type.shape)
+        x, y = (ops.broadcast(t, shape=shape) for t in (x, y))
+        zero, ends = number(0, x), (number(upper, x), number(not upper, x))
+        found = ops.select(ops.is_inf(x), ends[0], inner(x, y))
+        found = ops.select(ops.is_inf(y), ends[1], found)
+        found = ops.select(ops.equal(x, zero), ends[1], found)
+        wrong = ops.and_(ops.equal(x, zero), ops.equal(y, zero))
+        for flag in (
+            ops.and_(ops.is_inf(x), ops.is_inf(y)), ops.less(x, zero), ops.less(y, zero),
+            ops.is_nan(x), ops.is_nan(y),
+        ):  # fmt: skip
+            wrong = ops.or_(wrong, flag)
+        return ops.select(wrong, number(np.nan, x), found)
+
+    return body
+
+
 LOWERINGS.update(
     {
         ops.exp: direct("exponential"),
@@ -98,6 +124,8 @@ LOWERINGS.update(
         ops.bessel_i1e: direct("chlo.bessel_i1e"),
         ops.logaddexp: widened(_logaddexp),
         ops.logaddexp2: widened(_logaddexp2),
+        ops.igamma: widened(_incomplete_gamma(lax.igamma, upper=False)),
+        ops.igammac: widened(_incomplete_gamma(lax.igammac, upper=True)),
         ops.zeta: direct("chlo.zeta"),
         ops.polygamma: direct("chlo.polygamma"),
     }

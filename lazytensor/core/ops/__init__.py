@@ -183,6 +183,8 @@ from lazytensor.core.ops.special import (
     expm1,
     few_factors,
     hypot,
+    igamma,
+    igammac,
     lgamma,
     log,
     log1p,

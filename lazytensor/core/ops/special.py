@@ -58,6 +58,12 @@ hypot = binary("hypot", FLOATS, "sqrt(x * x + y * y) without overflow.")
 logaddexp = binary("logaddexp", FLOATS, "log(exp(x) + exp(y)).")
 logaddexp2 = binary("logaddexp2", FLOATS, "log2(2**x + 2**y).")
 zeta = binary("zeta", FLOATS, "Hurwitz zeta: the sum of (y + k)**-x over k = 0, 1, …")
+igamma = binary(
+    "igamma",
+    FLOATS,
+    "The share of a gamma distribution of shape x below y; NaN where x or y is negative.",
+)
+igammac = binary("igammac", FLOATS, "1 - igamma(x, y), exact where that is small.")
 polygamma = binary("polygamma", FLOATS, "Derivative number x of digamma, at y.")
 
 

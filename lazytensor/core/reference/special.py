@@ -98,6 +98,53 @@ def _polygamma(n: Array, x: Array) -> Any:
     return np.where((n < 0) | (n != np.floor(n)), np.nan, value)
 
 
+def _incomplete_gamma(upper: bool) -> Callable[[Array, Array], Any]:
+    """By the power series up to the mean, by the continued fraction beyond."""
+
+    def function(shape: Array, x: Array) -> Any:
+        shape, x = np.broadcast_arrays(shape, x)
+        inside = (shape > 0) & (x > 0) & np.isfinite(shape) & np.isfinite(x)
+        a, at = np.where(inside, shape, 1.0), np.where(inside, x, 1.0)
+        scale = np.exp(a * np.log(at) - at - by_element(_lgamma)(a))
+        near = at < a + 1
+        lower = scale * _series(a, np.where(near, at, 0.0))
+        beyond = scale * _fraction(a, np.where(near, a + 1, at))
+        found = np.where(near, 1 - lower, beyond) if upper else np.where(near, lower, 1 - beyond)
+        least = np.where((shape == 0) | np.isinf(x), 1.0, 0.0)
+        limit = 1 - least if upper else least
+        wrong = (shape < 0) | (x < 0) | np.isnan(shape) | np.isnan(x)
+        wrong |= ((shape == 0) & (x == 0)) | (np.isinf(shape) & np.isinf(x))
+        return np.where(wrong, np.nan, np.where(inside, found, limit))
+
+    return function
+
+
+def _series(a: Array, x: Array) -> Any:
+    term = total = 1 / a
+    k = 0
+    while np.any(term > total * 1e-17):
+        k += 1
+        term = term * x / (a + k)
+        total = total + term
+    return total
+
+
+def _fraction(a: Array, x: Array) -> Any:
+    """Lentz's algorithm; Numerical Recipes, 6.2."""
+    b = x + 1 - a
+    c, d = np.full(a.shape, 1e300), 1 / b
+    total = d
+    for k in range(1, 10_000):
+        factor = k * (a - k)
+        b = b + 2
+        d, c = factor * d + b, b + factor / c
+        d = 1 / np.where(d == 0, 1e-300, d)
+        total = total * c * d
+        if np.all(np.abs(c * d - 1) < 1e-16):
+            break
+    return total
+
+
 def _bessel_i1e(x: Array) -> Any:
     """|x| times the mean of exp(|x| (cos t - 1)) sin² t; an asymptotic series far out."""
     size = np.abs(x)
@@ -184,6 +231,8 @@ REFERENCES.update(
         ops.logaddexp: rounded(np.logaddexp),
         ops.logaddexp2: rounded(np.logaddexp2),
         ops.zeta: in_double(_zeta),
+        ops.igamma: in_double(_incomplete_gamma(upper=False)),
+        ops.igammac: in_double(_incomplete_gamma(upper=True)),
         ops.polygamma: in_double(_polygamma),
     }
 )

@@ -71,6 +71,8 @@ ROWS: Final[dict[str, loops.Row]] = {
     "erfc": {"f": ops.erfc},
     "erfinv": {"f": ops.erf_inv},
     "gammaln": {"f": _gammaln},
+    "gammainc": {"f": ops.igamma},
+    "gammaincc": {"f": ops.igammac},
     "psi": {"f": ops.digamma},
     "expit": {"f": ops.logistic},
     "logit": {"f": _logit},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lazytensor.frontends.torch import (
+    accelerator,
     adam,
     autocast,
     bessel,
@@ -78,6 +79,7 @@ fallback.attach()
 autocast.attach()
 modules.attach()
 scopes.attach()
+accelerator.attach()
 steps.attach()
 adam.attach()
 compilation.attach()

@@ -216,16 +216,31 @@ def _y_series(order: int) -> list[float]:
     return found
 
 
+def _y_near(order: int) -> Function:
+    """The function of the second kind by its power series."""
+    first, series = j(order), _y_series(order)
+
+    def near(x: Node) -> Node:
+        half = ops.multiply(x, number(0.5))
+        rest = _polynomial(ops.square(half), series)
+        made = ops.multiply(ops.multiply(first(x), ops.log(half)), number(2 / math.pi))
+        if order:
+            rest = ops.subtract(ops.multiply(half, rest), ops.reciprocal(half))
+        found: Node = ops.add(made, ops.multiply(rest, number(1 / math.pi)))
+        return found
+
+    return near
+
+
 def y(order: int) -> Function:
     """The function of the second kind; -inf at 0, NaN below."""
-    first = j(order)
+    close = _y_near(order)
     bound = 4.0
     turns, shares = np.polynomial.legendre.leggauss(64)
     angles, angle_shares = (turns + 1) * np.pi / 2, shares / 2
     reach = math.asinh(45 / bound)
     times, time_shares = (turns + 1) * reach / 2, shares * reach / 2 / math.pi
     growth = np.exp(order * times) + (-1) ** order * np.exp(-order * times)
-    series = _y_series(order)
 
     def swing(x: Node, sine: Node) -> Node:
         made: Node = ops.sin(ops.subtract(ops.multiply(x, sine), ops.leaf(order * angles)))
@@ -234,15 +249,6 @@ def y(order: int) -> Function:
     def decay(x: Node, rise: Node) -> Node:
         made: Node = ops.exp(ops.negate(ops.multiply(x, rise)))
         return made
-
-    def close(x: Node) -> Node:
-        half = ops.multiply(x, number(0.5))
-        rest = _polynomial(ops.square(half), series)
-        made = ops.multiply(ops.multiply(first(x), ops.log(half)), number(2 / math.pi))
-        if order:
-            rest = ops.subtract(ops.multiply(half, rest), ops.reciprocal(half))
-        found: Node = ops.add(made, ops.multiply(rest, number(1 / math.pi)))
-        return found
 
     def function(x: Node) -> Node:
         near = ops.minimum(ops.maximum(x, number(bound)), number(FAR))

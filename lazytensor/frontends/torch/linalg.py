@@ -77,11 +77,7 @@ def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str 
     return made
 
 
-def _lstsq(
-    a: Any, b: Any, rcond: float | None = None, *, driver: str | None = None
-) -> tuple[Node, Node, Node, Node]:
-    """By singular values, whatever driver of LAPACK's is asked for."""
-    matrix, right = operand(a), operand(b)
+def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
     if matrix.type.ndim < 2 or not right.type.ndim:
         raise RuntimeError(
             "torch.linalg.lstsq: input must have at least 2 dimensions, and other at least 1"
@@ -90,6 +86,14 @@ def _lstsq(
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
+
+
+def _lstsq(
+    a: Any, b: Any, rcond: float | None = None, *, driver: str | None = None
+) -> tuple[Node, Node, Node, Node]:
+    """By singular values, whatever driver of LAPACK's is asked for."""
+    matrix, right = operand(a), operand(b)
+    _check_lstsq(matrix, right, driver)
     vector = right.type.ndim == matrix.type.ndim - 1
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from lazytensor.core import backend, runtime
+from lazytensor.core import backend, events, runtime
 from lazytensor.frontends.torch.randomness import DEVICE, Generator, default
 
 _initialized: Final = True
@@ -114,9 +114,62 @@ def memory_allocated(device: Any = None) -> int:
 memory_reserved: Final = memory_allocated
 
 
+class _Peak:
+    """The most that was allocated at the end of a program, since somebody first asked.
+
+    To count what is alive takes longer than many programs run: nobody pays who does not ask.
+    """
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.listens = False
+
+    def listen(self) -> None:
+        """Count from now on."""
+        if not self.listens:
+            self.listens = True
+            events.listeners.append(self)
+            self.most = memory_allocated()
+
+    def __call__(self, event: Any) -> None:
+        self.most = max(self.most, memory_allocated())
+
+    def value(self) -> int:
+        """In bytes."""
+        self.listen()
+        self.most = max(self.most, memory_allocated())
+        return self.most
+
+
+_peak: Final = _Peak()
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most that was alive at the end of a program, since this was first asked or reset."""
+    return _peak.value()
+
+
+max_memory_reserved: Final = max_memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Begin to look for the peak anew."""
+    _peak.listen()
+    _peak.most = memory_allocated()
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Bytes that are free, and that there are: the host's where the device is its processor."""
+    total = get_device_properties(device).total_memory
+    return max(total - memory_allocated(), 0), total
+
+
 def memory_stats(device: Any = None) -> dict[str, int]:
     """The same under the names that `torch.cuda.memory_stats` has for it."""
-    return {"allocated_bytes.all.current": memory_allocated(), "reserved_bytes.all.current": 0}
+    held, most = memory_allocated(), max_memory_allocated()
+    names = ("allocated_bytes.all", "reserved_bytes.all")
+    shown = {f"{name}.current": held for name in names}
+    return shown | {f"{name}.peak": most for name in names}
 
 
 def empty_cache() -> None:

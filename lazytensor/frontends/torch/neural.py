@@ -12,7 +12,7 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.drawing import bernoulli
 from lazytensor.frontends.torch.elementwise import multiply
-from lazytensor.frontends.torch.joining import checked
+from lazytensor.frontends.torch.joining import checked, part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.strides import axis_of
@@ -231,6 +231,18 @@ def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
     return made
 
 
+def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
+    """How half of `x` by the logistic function of the other, which is `glu`, moves with `x`."""
+    found, given, moved = map(operand, (glu, x, tangent))
+    axis = axis_of(dim, given.type.ndim)
+    count = given.type.shape[axis] // 2
+    share = ops.logistic(part(given, axis, count, count))
+    first, second = (part(moved, axis, start, count) for start in (0, count))
+    rest = ops.multiply(ops.subtract(_number(1, share), share), found)
+    made: Node = ops.add(ops.multiply(first, share), ops.multiply(rest, second))
+    return made
+
+
 ACTIVATIONS: dict[str, Row] = {
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
@@ -250,6 +262,7 @@ ROWS: dict[str, Row] = {
     "_log_softmax_backward_data": _softmax_backward("log_softmax_backward"),
     "native_layer_norm": _layer_norm,
     "native_layer_norm_backward": _layer_norm_backward,
+    "glu_jvp": _glu_jvp,
     "native_dropout": _dropout,
     "native_dropout_backward": _dropout_backward,
     "nll_loss_forward": _nll,

@@ -96,6 +96,8 @@ ROWS: dict[str, Row] = {
     "xlogy.Tensor": _xlogy,
     "heaviside": _heaviside,
     "logaddexp": _logaddexp,
+    "igamma": lambda x, y: ops.igamma(*floating(x, y)),
+    "igammac": lambda x, y: ops.igammac(*floating(x, y)),
     "special_zeta": lambda x, y: ops.zeta(*floating(x, y)),
     "polygamma": _polygamma,
     "round.decimals": _round,

@@ -194,7 +194,23 @@ def _is_set_to(self: Any, other: Any) -> bool:
     return same and geometries[0] == geometries[1]
 
 
+def _count(x: Any) -> int:
+    """Elements that the storage of `x` has room for; torch does not know it."""
+    return int(share(x.untyped_storage()).cell.type.nbytes) // int(x.itemsize)
+
+
+def _zeros_laid_as(self: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
+    """What torch keeps a tangent in: zeros of the batch of `self` in the geometry of `other`."""
+    batch, room = self.shape[:self_num_batch_dims], _count(other)
+    outer = [step * room for step in in_rows(tuple(batch))]
+    line = torch.zeros(room * prod(batch), dtype=self.dtype, device=self.device)
+    size, stride = (*batch, *other.shape), (*outer, *other.stride())
+    return line.as_strided(size, stride, other.storage_offset())
+
+
 KERNELS: Final[dict[str, Callable[..., Any]]] = {
+    "_new_zeros_with_same_feature_meta": _zeros_laid_as,
+    "_has_same_storage_numel": lambda x, y: _count(x) == _count(y),
     "is_set_to": _is_set_to,
     "as_strided": _as_strided,
     "as_strided_": _as_strided_in_place,

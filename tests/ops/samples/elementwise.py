@@ -305,6 +305,14 @@ SAMPLES += [
     for t in in_order(FLOATS)
 ]
 
+SHAPES = np.array([0.0, 0.5, 1.0, 7.5, 40.0, -1.0, np.inf])[:, None]
+SHARES = np.array([0.0, 0.25, 2.5, 8.0, 50.0, -1.0, np.inf, np.nan])
+SAMPLES += [
+    Sample(op, (SHAPES.astype(t), SHARES.astype(t)), {}, 256 * EPSILON[t], POLYNOMIAL)
+    for op in (ops.igamma, ops.igammac)
+    for t in in_order(FLOATS)
+]
+
 LINE = np.linspace(0.5, 4.0, 8)
 SHAPED = [
     (np.float64(2.0), np.float64(0.5)),  # no axes
