@@ -85,6 +85,24 @@ def per_sample_gradients(device: str) -> Any:
     return gradients(dict(model.named_parameters()), numbers(device, 3, 4))
 
 
+def ensemble(device: str) -> Any:
+    models = [net(device), net(device)]
+    parameters, buffers = torch.func.stack_module_state(models)
+    x = numbers(device, 2, 4)
+
+    def call(p: Any, b: Any) -> Any:
+        return torch.func.functional_call(models[0], (p, b), (x,))
+
+    return torch.func.vmap(call)(parameters, buffers)
+
+
+def gradient_penalty(device: str) -> Any:
+    model, x = net(device), numbers(device, 2, 4, grad=True)
+    (grad,) = torch.autograd.grad(model(x).square().sum(), x, create_graph=True)
+    grad.square().sum().backward()
+    return x.grad, [p.grad for p in model.parameters()]
+
+
 def forward_mode(device: str) -> Any:
     with torch.autograd.forward_ad.dual_level():
         x = torch.autograd.forward_ad.make_dual(numbers(device, 3), numbers(device, 3))
@@ -179,6 +197,20 @@ PROGRAMS: dict[str, agreement.Program] = {
     "func.hessian": lambda d: torch.func.hessian(lambda x: (x.cos() * x.sum()).sum())(
         numbers(d, 3)
     ),
+    "func.vjp": lambda d: torch.func.vjp(lambda x: x.exp() * x.sum(), numbers(d, 3))[1](
+        numbers(d, 3)
+    ),
+    "func.jacrev": lambda d: torch.func.jacrev(lambda x: x.exp() * x.sum())(numbers(d, 3)),
+    "func.jacfwd": lambda d: torch.func.jacfwd(lambda x: x.exp() * x.sum())(numbers(d, 3)),
+    "func.linearize": lambda d: torch.func.linearize(torch.sin, numbers(d, 3))[1](numbers(d, 3)),
+    "vmap of axes": lambda d: torch.func.vmap(torch.dot, in_dims=(1, 0))(
+        numbers(d, 3, 4), numbers(d, 4, 3)
+    ),
+    "vmap in vmap": lambda d: torch.func.vmap(torch.func.vmap(torch.mul, (None, 0)), (0, None))(
+        numbers(d, 3), numbers(d, 4)
+    ),
+    "ensemble": ensemble,
+    "penalty": gradient_penalty,
     "per sample": per_sample_gradients,
     "forward mode": forward_mode,
     "save_on_cpu": saved_on_the_cpu,

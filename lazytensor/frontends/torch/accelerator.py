@@ -1,4 +1,4 @@
-"""`torch.accelerator.memory_…` for the device: torch asks an allocator in C++, and there is none."""
+"""`torch.accelerator.memory_…` for the device: torch asks an allocator in C++; there is none."""
 
 from __future__ import annotations
 

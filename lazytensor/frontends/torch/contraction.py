@@ -52,6 +52,12 @@ def _bmm(x: Any, y: Any) -> Node:
     first, second = _pair(x, y)
     if first.type.ndim != 3 or second.type.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor")
+    wanted, given = (first.type.shape[0], first.type.shape[2]), second.type.shape[:2]
+    if wanted != given:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {list(wanted)} but "
+            f"got: {list(given)}."
+        )
     made: Node = ops.dot_general(first, second, batch=((0,), (0,)), contract=((2,), (1,)))
     return made
 

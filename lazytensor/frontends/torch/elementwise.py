@@ -230,6 +230,10 @@ def _signbit(x: Any) -> Node:
     return ops.less(made, cast_to(0, made.type.dtype))
 
 
+_WORDS = {torch.float32: "float", torch.float64: "double", torch.int64: "long int"}
+"""What C++ calls a dtype."""
+
+
 def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
     made = operand(x)
     if isinstance(value, torch.Tensor) and value.ndim:
@@ -237,12 +241,18 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    flags = operand(mask)
+    if flags.type.dtype is not BOOL:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{_WORDS.get(mask.dtype, str(mask.dtype).removeprefix('torch.'))}"
+        )
     if isinstance(value, complex) and made.type.dtype.kind != "c":
         raise RuntimeError(
             f"value cannot be converted to type {TORCH[made.type.dtype]} without overflow"
         )
     filling = cast_to(operand(value), made.type.dtype)
-    return ops.select(operand(mask), filling, made)
+    return ops.select(flags, filling, made)
 
 
 ROWS: dict[str, Row] = {

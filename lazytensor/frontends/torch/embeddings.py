@@ -9,6 +9,7 @@ from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.distances import p_norm
+from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.joining import checked
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand
@@ -198,5 +199,5 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows(checking(ROWS))
     register("embedding_renorm_", _renorm)

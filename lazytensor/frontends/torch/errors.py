@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-from lazytensor.core.errors import DataError
+from lazytensor.core.errors import DataError, DTypeError
 from lazytensor.frontends.torch.tensor import is_lazy
 
 
@@ -12,10 +12,30 @@ class OutOfRangeError(DataError, RuntimeError):
     """An index that is data is out of range: torch raises the one or the other, by the kernel."""
 
 
+_NAMES: Final = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def dtype_name(dtype: Any) -> str:
+    """What torch calls a dtype in its errors."""
+    name = str(dtype).removeprefix("torch.")
+    return _NAMES.get(name, name.capitalize())
+
+
 def raise_as_torch(error: Exception, *operands: Any) -> NoReturn:
-    """Raise torch's error for operands that do not broadcast; the core's text for any other."""
+    """Raise torch's error for operands that do not broadcast, or of dtypes that do not go together;
+    the core's text for any other."""
     shapes = [tuple(x.shape) for x in operands if is_lazy(x)]
-    if len(shapes) == 2:
+    if isinstance(error, DTypeError):
+        first, *others = dict.fromkeys(x.dtype for x in operands if is_lazy(x))
+        if len(others) == 1:
+            raise RuntimeError(
+                f"expected scalar type {dtype_name(first)} but found {dtype_name(others[0])}"
+            ) from None
+    elif len(shapes) == 2:
         ndim = max(map(len, shapes))
         first, second = ((1,) * (ndim - len(s)) + s for s in shapes)
         for axis in reversed(range(ndim)):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.dtypes import BOOL, S32, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
 from lazytensor.frontends.torch.errors import OutOfRangeError
+from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand, promoted, result_dtype
 from lazytensor.frontends.torch.strides import axis_of
@@ -139,6 +140,8 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
                 axes.append(axis)
                 found.append(ops.leaf(line.numpy()))
                 axis += 1
+        elif place.type.dtype not in (S32, S64):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         else:
             axes.append(axis)
             found.append(checked(place, given.type.shape[axis]))
@@ -305,5 +308,5 @@ def _index_put_impl(
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows(checking(ROWS))
     register("_index_put_impl_", _index_put_impl)

@@ -16,7 +16,7 @@ import torch
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.composition import Composition
-from lazytensor.frontends.torch.errors import raise_as_torch
+from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.strides import kept_strides, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
@@ -221,18 +221,10 @@ def check_cast(value: Node, wanted: torch.dtype) -> None:
     """Raise torch's error where `value` is of a higher kind than what it is written into."""
     given = TORCH[value.type.dtype]
     if not torch.can_cast(given, wanted):
-        names = [str(dtype).removeprefix("torch.") for dtype in (given, wanted)]
-        names = [_NAMES.get(name, name.capitalize()) for name in names]
+        names = dtype_name(given), dtype_name(wanted)
         raise RuntimeError(
             f"result type {names[0]} can't be cast to the desired output type {names[1]}"
         )
-
-
-_NAMES: Final = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}  # fmt: skip
 
 
 def give(out: Any, value: Node) -> None:

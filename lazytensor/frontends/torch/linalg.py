@@ -28,6 +28,12 @@ def _with_info(op: Op, **attrs: Any) -> Row:
 
 
 def _cholesky(x: Any, *, upper: bool = False, check_errors: bool = False) -> tuple[Node, Node]:
+    m, n = x.shape[-2:]
+    if m != n:
+        raise RuntimeError(
+            "linalg.cholesky: A must be batches of square matrices, but they are "
+            f"{m} by {n} matrices"
+        )
     return _with_info(ops.cholesky_checked, lower=not upper)(x)
 
 

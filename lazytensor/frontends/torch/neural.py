@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.node import Node
@@ -12,6 +14,7 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.drawing import bernoulli
 from lazytensor.frontends.torch.elementwise import multiply
+from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import checked, part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
@@ -165,7 +168,10 @@ def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
 
 
 def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
-    given, wanted = operand(x), operand(target)
+    given, wanted = operand(x), cast_to(operand(target), S64)
+    if target.dtype not in (torch.int64, torch.uint8):
+        name = dtype_name(target.dtype)
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
     single = given.type.ndim == 1
     if single:
         given = ops.reshape(given, shape=(1, *given.type.shape))

@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
+from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
 from lazytensor.frontends.torch.strides import axis_of
@@ -48,10 +49,9 @@ def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) 
     if dtype is not None:
         given = cast_to(given, numpy_dtype(dtype))
     if not is_inexact(given.type.dtype):
-        name = str(x.dtype).removeprefix("torch.")
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or "
-            f"complex dtype. Got: {name.capitalize()}"
+            f"complex dtype. Got: {dtype_name(x.dtype)}"
         )
     made: Node = ops.mean(given, axes=axes_of(dim, given.type.ndim), keepdims=bool(keepdim))
     return made

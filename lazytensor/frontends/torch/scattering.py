@@ -11,6 +11,7 @@ from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.errors import DataError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.joining import check_sizes, checked, coordinates, part, scattered
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
@@ -261,4 +262,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows(checking(ROWS))
