@@ -114,12 +114,6 @@ GAPS = (
         "nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d",
         "float32-values bfloat16-values " + DERIVATIVES,
     ),
-    Gap(
-        "no row for the gradient yet: frontends/torch/neural.py",
-        "fallback",
-        "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
-        "float64-gradient float64-gradcheck",
-    ),
 )
 
 

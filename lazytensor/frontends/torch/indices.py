@@ -65,7 +65,8 @@ def _checking(name: str, row: Row) -> Row:
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         index = args[place] if len(args) > place else kwargs.get("index")
-        if isinstance(index, torch.Tensor) and index.dtype not in dtypes:
+        wrong = isinstance(index, torch.Tensor) and index.dtype not in dtypes
+        if wrong and index.numel():  # torch does not look at one without elements
             raise error(text.format(dtype_name(index.dtype), name))
         return row(*args, **kwargs)
 
