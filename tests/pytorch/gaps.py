@@ -23,15 +23,16 @@ RUNS = (
     ("float64", "gradient"),
     ("float32", "in-place"),
     ("float32", "out"),
+    ("float32", "views"),
     ("float64", "gradcheck"),
     ("float64", "gradgradcheck"),
     ("float64", "forward-mode"),
 )
 """What the whole table is run over: a dtype and a check each."""
-FEWER = {"gradcheck": 4, "gradgradcheck": 4, "forward-mode": 4}
+FEWER = {"views": 2, "gradcheck": 4, "gradgradcheck": 4, "forward-mode": 4}
 """Samples of checks that take long."""
 
-VALUES = "float32-values int64-values bool-values bfloat16-values complex64-values "
+VALUES = "float32-views float32-values int64-values bool-values bfloat16-values complex64-values "
 GRADIENTS = VALUES + "float64-gradient "
 OUT = GRADIENTS + "float32-out "
 
@@ -100,7 +101,7 @@ GAPS = (
         "no row yet: frontends/torch/counting.py",
         "fallback",
         "histogramdd",
-        "float32-values float64-gradient",
+        "float32-views float32-values float64-gradient",
     ),
     Gap(
         "no row yet: frontends/torch/scattering.py",

@@ -64,9 +64,9 @@ def _checking(name: str, row: Row) -> Row:
     place, dtypes, error, text = rule
 
     def checked(*args: Any, **kwargs: Any) -> Any:
-        index = args[place] if len(args) > place else kwargs.get("index")
-        wrong = isinstance(index, torch.Tensor) and index.dtype not in dtypes
-        if wrong and index.numel():  # torch does not look at one without elements
+        index: Any = args[place] if len(args) > place else kwargs.get("index")
+        given = isinstance(index, torch.Tensor) and index.numel()  # torch looks at no empty one
+        if given and index.dtype not in dtypes:
             raise error(text.format(dtype_name(index.dtype), name))
         return row(*args, **kwargs)
 
