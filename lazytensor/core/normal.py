@@ -4,8 +4,9 @@ Frontends say the same in different ways: a softmax is one composite in torch an
 NumPy, an operand comes transposed or the product is told which axes to sum over, a backward pass is
 recorded in another order. In the normal form composites are opened, what only moves elements is
 taken into the op that uses it, commutative operands and outputs are in a fixed order, and so are
-the instructions. Every step keeps the results to the bit, sums of products aside, whose order
-nobody promises. Programs with equal normal forms compute the same.
+the instructions. Every step keeps the results to the bit, but for sums of products, whose order
+nobody promises, and the sign of a zero that is a sum of one element.
+Programs with equal normal forms compute the same.
 
 Two steps: a program becomes terms, each made by the rules of its op (`terms.py`); the terms that
 its outputs are become a program again, numbered from these backwards.
