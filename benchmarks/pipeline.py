@@ -21,7 +21,7 @@ Once = Callable[[], numpy.ndarray]
 def scorer(module: ModuleType, np: Any, device: str) -> Once:
     """Batches of quotes scored by a model."""
     model = module.Surface().to(device)
-    batches = [module.quotes(ROWS, seed) for seed in range(2)]
+    batches = [np.asarray(module.quotes(ROWS, seed)) for seed in range(2)]
 
     def once() -> numpy.ndarray:
         batches.reverse()
@@ -37,7 +37,7 @@ def trainer(module: ModuleType, np: Any, device: str) -> Once:
 
     model = module.Surface().to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    batches = [module.quotes(ROWS, seed) for seed in range(2)]
+    batches = [np.asarray(module.quotes(ROWS, seed)) for seed in range(2)]
 
     def once() -> numpy.ndarray:
         batches.reverse()
@@ -47,7 +47,7 @@ def trainer(module: ModuleType, np: Any, device: str) -> Once:
 
 
 def contest(make: Callable[[ModuleType, Any, str], Once], effort: Effort) -> Figures:
-    """From raw columns on the host to a report on the host."""
+    """From quotes, in the arrays of each side, to a report on the host."""
     module = example("pipeline", numpy)
     reports: dict[str, numpy.ndarray] = {}
 
