@@ -74,7 +74,7 @@ def test_the_report_counts_a_frontend_by_somebody_else(project: Write, lazytenso
     '''
     folder = project({"mine/__init__.py": "", "mine/table.py": dedent(text)})
     done = lazytensor("reuse", "--static", "--frontend", "mine", "--json", "said.json", cwd=folder)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr  # TensorFlow says things there
     said = json.loads((folder / "said.json").read_text())
     mine = said["static"]["frontends"]["mine"]
     shared = sum(said["static"]["shared_lines"].values())

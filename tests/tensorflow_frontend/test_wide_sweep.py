@@ -114,6 +114,6 @@ def cases() -> Iterator[Any]:
 
 
 @pytest.mark.filterwarnings("ignore:.*is not lazy yet")
-@pytest.mark.parametrize(("op", "dtype"), cases())
+@pytest.mark.parametrize(("op", "dtype"), list(cases()))
 def test_an_op_is_tensorflows_at_a_dtype(op: str, dtype: Any) -> None:
     assert not differs(op, dtype)
