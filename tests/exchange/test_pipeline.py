@@ -8,6 +8,7 @@ import torch
 
 from benchmarks.program import example
 from lazytensor import metrics, settings
+from lazytensor.core.cache import cache
 
 ROWS = 2_000
 
@@ -15,6 +16,8 @@ ROWS = 2_000
 @pytest.mark.parametrize("what", ["score", "train"])
 def test_one_program_compiled_once(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "compile")
+    monkeypatch.setattr(settings, "disk", False)  # an earlier run may have left it there
+    cache.clear()
     module = example("pipeline", numpy)
     reports, counts = {}, []
     for eager in (True, False):
