@@ -61,12 +61,7 @@ def peer(kernel: Kernel, data: Mapping[str, Any]) -> Contestant | None:
     function = kernel.by_hand()
     if function is None:
         return None
-    # Keyword arguments would not do: what is static is told by its position.
-    made = Contestant(
-        Call(kernel, lambda **given: function(*given.values()), jax.numpy.array),
-        data,
-        lambda results: jax.block_until_ready(results),
-    )
+    made = Contestant(Call(kernel, function, jax.numpy.array), data, jax.block_until_ready)
     try:
         made()
     except (TypeError, ValueError, RuntimeError, NameError) as error:  # written for another JAX
