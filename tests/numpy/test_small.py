@@ -73,6 +73,14 @@ def test_what_grows_large_is_recorded(function, n):
     numpy.testing.assert_array_equal(made, function(numpy, numpy.arange(float(n)), y))
 
 
+def test_a_large_product_of_small_arrays_is_lazy():
+    x = np.ones((20, 4))
+    made = np.matmul(x, x.T)
+    assert type(x) is numpy.ndarray
+    assert issubclass(type(made), Lazy)
+    numpy.testing.assert_array_equal(made, numpy.full((20, 20), 4.0))
+
+
 def test_small_arrays_that_do_not_fit_are_refused_as_numpy_does():
     x, y = np.arange(60.0), np.arange(50.0)
     with pytest.raises(ValueError, match="could not be broadcast together"):

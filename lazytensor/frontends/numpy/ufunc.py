@@ -182,7 +182,10 @@ class binary(ufunc):
         ):
             if kind is second is np.ndarray and x.size * other.size >= bound and spreads(x, other):
                 return call(self, (x, other), {})
-            return self.real(x, other)
+            made = self.real(x, other)
+            if made.__class__ is np.ndarray and made.size >= bound:  # a product
+                return lazy_if_large(made)
+            return made
         return self.general((x, other), {})
 
 
