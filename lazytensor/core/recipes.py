@@ -40,9 +40,9 @@ EXACT: Final[dict[Op, Callable[..., Any]]] = {
     multiply: np.multiply,
     negate: np.negative,
     convert: lambda x: x,
+    divide: np.divide,
 }
-"""Ops that give one result, whoever computes them. (XLA's division flushes what is subnormal.)"""
-EXACT[divide] = np.divide
+"""Ops that give one result, whoever computes them; XLA flushes quotients that are subnormal."""
 
 
 def follow(recipe: Recipe, slots: Sequence[Any]) -> Any:

@@ -6,22 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit_body
 from lazytensor.core import ops
 from lazytensor.core.ops.control import Region
 
 
 def _body(e: Emitter, region: Region) -> Callable[..., Sequence[Value]]:
-    program = region.program
-
-    def body(*operands: Value) -> list[Value]:
-        slots = [
-            e.scalar(value, program.instructions[i][3].dtype)
-            for i, value in zip(program.slots, program.constants, strict=True)
-        ]
-        return emit(e, program, operands, slots)[: len(program.outputs)]
-
-    return body
+    return lambda *operands: emit_body(e, region.program, operands)
 
 
 def _while(e: Emitter, type: Any, *state: Value, condition: Region, body: Region) -> Any:

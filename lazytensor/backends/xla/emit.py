@@ -251,6 +251,15 @@ def emit(
     return [values[i] for i in program.results]
 
 
+def emit_body(emitter: Emitter, body: Program, operands: Sequence[Value]) -> list[Value]:
+    """Emit a program whose scalars are its constants: what a composite or a region is made of."""
+    constants = [
+        emitter.scalar(value, body.instructions[i][3].dtype)
+        for i, value in zip(body.slots, body.constants, strict=True)
+    ]
+    return emit(emitter, body, operands, constants)[: len(body.outputs)]
+
+
 def _lower(
     emitter: Emitter, op: Op, type: Any, operands: Sequence[Value], attrs: tuple[Any, ...]
 ) -> Any:
@@ -267,11 +276,7 @@ def _lower(
         return transpose(emitter, type, made, axes=axes)
     if isinstance(op, Composite):
         body = op.program(tuple(x.type for x in operands), op.attrs_of(attrs))
-        constants = [
-            emitter.scalar(value, body.instructions[i][3].dtype)
-            for i, value in zip(body.slots, body.constants, strict=True)
-        ]
-        results = emit(emitter, body, operands, constants)[: len(body.outputs)]
+        results = emit_body(emitter, body, operands)
         return tuple(results) if body.multiple else results[0]
     raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-import jax.interpreters.mlir as jax_mlir
 import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.attributes import element_type, ir_type
+from lazytensor.backends.xla.attributes import element_type
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.library import merged
 from lazytensor.core import ops
 from lazytensor.core.backend import Imported
 from lazytensor.core.dtypes import STORED
@@ -69,18 +68,7 @@ def _type(given: Any) -> TensorType:
 
 def _lower(e: Emitter, type: Any, *operands: Value, module: Foreign) -> Any:
     types = type if isinstance(type, tuple) else (type,)
-    name = e.library.get(module)
-    if name is None:
-        parsed = ir.Module.parse(module.text)
-        name = jax_mlir.merge_mlir_modules(e.module, f"foreign_{len(e.library)}", parsed)
-        e.library[module] = name
-    made = func.CallOp(
-        [ir_type(t) for t in types],
-        ir.FlatSymbolRefAttr.get(name),
-        [x.ir for x in operands],
-        loc=e.location,
-    )
-    results = tuple(Value(e, t, r) for t, r in zip(types, made.results, strict=True))
+    results = merged(e, module, lambda: module.text, types, operands)
     return results if isinstance(type, tuple) else results[0]
 
 

@@ -40,10 +40,21 @@ def call(
     `function` takes and gives jax arrays and lives as long as the process; `attrs` are hashable.
     """
     key = (function, tuple(x.type for x in operands), tuple(sorted(attrs.items())))
+    return merged(e, key, lambda: bytecode(*key), types, operands)
+
+
+def merged(
+    e: Emitter,
+    key: Any,
+    module: Callable[[], str | bytes],
+    types: Sequence[TensorType],
+    operands: Sequence[Value],
+) -> tuple[Value, ...]:
+    """A call of another module's `main`, which is merged into this one once for each `key`."""
     name = e.library.get(key)
     if name is None:
-        module = ir.Module.parse(bytecode(*key), client.context())
-        name = jax_mlir.merge_mlir_modules(e.module, f"library_{len(e.library)}", module)
+        parsed = ir.Module.parse(module(), client.context())
+        name = jax_mlir.merge_mlir_modules(e.module, f"library_{len(e.library)}", parsed)
         e.library[key] = name
     made = func.CallOp(
         [ir_type(t) for t in types],

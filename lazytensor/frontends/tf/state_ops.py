@@ -166,20 +166,26 @@ def _gather(ctx: Any, name: Any, args: Args) -> Any:
     return made
 
 
+def _scattered_into(ctx: Any, args: Args, negative: bool) -> tuple[Any, Any, Any]:
+    """The cell, the indices and the updates of a scatter into a variable; None what is not ours."""
+    handle = handle_of(args[0])
+    cell = cell_of(handle)
+    updates = _given(args[2], None if cell is None else TF[cell.node.type.dtype])
+    indices = _given(args[1])
+    if cell is None and updates is not None:
+        cell = adopt(ctx, handle, TF[updates.type.dtype])
+    if negative and cell is not None and indices is not None and updates is not None:
+        updates = ops.negate(updates)
+    return cell, indices, updates
+
+
 def _scattering(op_name: str, mode: str, sign: bool = False) -> Any:
     definition = _definition(op_name)
 
     def handler(ctx: Any, name: Any, args: Args) -> Any:
-        handle = handle_of(args[0])
-        cell = cell_of(handle)
-        updates = _given(args[2], None if cell is None else TF[cell.node.type.dtype])
-        indices = _given(args[1])
-        if cell is None and updates is not None:
-            cell = adopt(ctx, handle, TF[updates.type.dtype])
+        cell, indices, updates = _scattered_into(ctx, args, sign)
         if cell is None or indices is None or updates is None:
             return fallback.native(definition, ctx, name, args)
-        if sign:
-            updates = ops.negate(updates)
         ok = checks.required(checks.inside(indices, cell.node.type.shape[0]))
         made = scattered_rows(cell.node, indices, updates, mode)
         cell.write(made if ok is None else ops.select(ok, made, cell.node))
@@ -203,16 +209,9 @@ def _scattering_elements(op_name: str, mode: str, sign: bool = False) -> Any:
     definition = _definition(op_name)
 
     def handler(ctx: Any, name: Any, args: Args) -> Any:
-        handle = handle_of(args[0])
-        cell = cell_of(handle)
-        updates = _given(args[2], None if cell is None else TF[cell.node.type.dtype])
-        indices = _given(args[1])
-        if cell is None and updates is not None:
-            cell = adopt(ctx, handle, TF[updates.type.dtype])
+        cell, indices, updates = _scattered_into(ctx, args, sign)
         if cell is None or indices is None or updates is None or not indices.type.shape[-1]:
             return fallback.native(definition, ctx, name, args)
-        if sign:
-            updates = ops.negate(updates)
         oks = [checks.required(d) for d in elements(indices, cell.node.type.shape)]
         made = scattered(cell.node, indices, updates, mode)
         for ok in oks:
