@@ -7,6 +7,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from lazytensor.reuse.tables import percent
+
 NAMES = {"numpy": "NumPy", "torch": "PyTorch", "tf": "TensorFlow"}
 
 
@@ -26,7 +28,7 @@ def page(record: Mapping[str, Any]) -> str:
 def _lines(found: Mapping[str, Any]) -> list[str]:
     shared = found["shared_lines"]
     rows = [
-        (NAMES.get(name, name), {**shared, "own": f["lines"]}, _percent(f["share"]) + " shared")
+        (NAMES.get(name, name), {**shared, "own": f["lines"]}, percent(f["share"]) + " shared")
         for name, f in found["frontends"].items()
     ]
     heads = ("", "ops supported", "rows", "lines an op", "core ops used", "composites used")
@@ -50,11 +52,11 @@ def _methods(found: Mapping[str, Any]) -> list[str]:
     rows = [
         (f"{NAMES[m['frontend']]}, {m['kind']}",
          {"core": m["reused"], "overridden": m["overridden"], "own": m["own"]},
-         _percent(m["share_of_all"]) + " reused")
+         percent(m["share_of_all"]) + " reused")
         for m in found["counts"]
     ]  # fmt: skip
-    published = " and ".join(map(_percent, found["published"]))
-    low, high = map(_percent, found["published_by_lines"])
+    published = " and ".join(map(percent, found["published"]))
+    low, high = map(percent, found["published_by_lines"])
     note = (
         f"PyTorch's Lazy Tensor Core: {published} of the methods reused; by lines, "
         f"the paper's two code bases: {low} to {high}."
@@ -69,7 +71,7 @@ def _dynamic(found: Mapping[str, Any]) -> list[str]:
         (f"{w['name']}, {NAMES[name]}",
          {"core": run["lines"].get("core", 0), "backend": run["lines"].get("backend", 0),
           "own": run["lines"].get(name, 0)},
-         _percent(run["share"]) + " own")
+         percent(run["share"]) + " own")
         for w in found["workloads"] for name, run in w["runs"].items()
     ]  # fmt: skip
     installed = [name for name, there in found["installed"].items() if there]
@@ -104,7 +106,3 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     lines = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
     return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
