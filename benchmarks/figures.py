@@ -10,6 +10,11 @@ from dataclasses import dataclass
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (0.0, "ns"))
 MIN_FOR_QUARTILES = 3
 
+# OpenBLAS's threads wait for more work for 2**26 ticks of the clock, busily: about 30 ms in which
+# whoever comes next has one processor less, and products of matrices take twice their time.
+REST = 0.04  # seconds
+SHORT = 0.02  # seconds; what takes less is called once more, as a rest cools caches too
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -77,7 +82,10 @@ def seconds_of(action: Callable[[], object]) -> float:
 def interleaved(
     contestants: Mapping[str, Callable[[], float]], rounds: int, warmup: int = 1
 ) -> dict[str, list[float]]:
-    """Let contestants, who time themselves, take turns, in reverse order every other round."""
+    """Let contestants, who time themselves, take turns, in reverse order every other round.
+
+    Between two turns is a rest, so that none runs beside the threads of the one before.
+    """
     for contestant in contestants.values():
         for _ in range(warmup):
             contestant()
@@ -85,6 +93,8 @@ def interleaved(
     order = list(contestants)
     for _ in range(rounds):
         for name in order:
-            samples[name].append(contestants[name]())
+            time.sleep(REST)
+            sample = contestants[name]()
+            samples[name].append(sample if sample > SHORT else contestants[name]())
         order.reverse()
     return samples
