@@ -2,22 +2,22 @@
 
 It is the oracle of the tests, the first tier of execution for small new programs, and runs the ops
 that the host does faster. References are pure: they never write to an operand; a result may share
-memory with one (nobody writes to a leaf's array). Where an array that was made here is updated and
-not needed any more, as in a loop that fills one row by row, its own memory is written to instead.
+memory with one (nobody writes to a leaf's array). Where an array that was made here is needed no
+more, as in a loop that fills one row by row, its memory takes what is computed of it.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.op import PARAMETER, Attrs, Composite, Op, element
-from lazytensor.core.program import SLOTS, Program
+from lazytensor.core.op import Attrs, Composite, Op, element
+from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.types import TensorType, tensor_type
 
 Reference = Callable[..., Any]
@@ -31,70 +31,130 @@ VIEWING: set[Op] = set()
 """Ops whose reference copies nothing, those among them."""
 PICKING: set[Op] = set()
 """Ops whose reference reads no more of the first operand than the result has elements."""
+WORTH_REUSE: Final = 2**16
+"""Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
+
+
+class Step(NamedTuple):
+    """An instruction, ready to be run: value `place` is `function(*operands)`.
+
+    `over` is an operand that nothing needs after it, and whose memory the result may take if it was
+    made here: `writing` puts the result there, `function` does with `out=`.
+    """
+
+    place: int
+    function: Reference
+    operands: tuple[int, ...]
+    type: Any
+    last_uses: list[int]
+    over: int | None
+    writing: Reference | None
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
     """The results of `program`, computed by NumPy."""
-    values: list[Any] = []
-    inputs, scalars = iter(leaves), iter(slots)
-    last_uses = program.last_uses
-    ours: set[int] = set()
+    lines = program.instructions
+    values: list[Any] = [None] * len(lines)
+    for i, leaf in zip(program.parameters, leaves, strict=True):
+        values[i] = leaf
+    for i, scalar in zip(program.slots, slots, strict=True):
+        values[i] = np.asarray(scalar, lines[i][3].dtype)
     with np.errstate(all="ignore"):
-        for i, (op, operands, attrs, type) in enumerate(program.instructions):
-            if op is PARAMETER:
-                values.append(next(inputs))
-            elif op in SLOTS:
-                values.append(np.asarray(next(scalars), type.dtype))
-            elif op in OVERWRITING and operands[0] in last_uses[i] and operands[0] in ours:
-                ours.add(i)
-                values.append(_overwritten(op, values, operands, attrs))
+        for i, function, operands, type, last_uses, over, writing in _steps(program):
+            taken = over is not None and _is_unshared(values, over)
+            given = [values[j] for j in operands]
+            if not taken:
+                result = function(*given)
+            elif writing is None:
+                result = function(*given, out=values[over])  # type: ignore[index]
             else:
-                values.append(apply(op, [values[j] for j in operands], attrs, type))
-                if op in OVERWRITING:
-                    ours.add(i)
-            for j in last_uses[i]:
+                result = writing(*given)
+            if (
+                result.__class__ is not np.ndarray
+                or result.dtype is not type.dtype
+                or result.shape != type.shape
+            ):
+                result = _checked(lines[i][0], result, type)
+            values[i] = result
+            for j in last_uses:
                 values[j] = None
+            del given, result  # which would count as references to what may be written to
     return [values[i] for i in program.results]
 
 
-def _overwritten(op: Op, values: list[Any], operands: tuple[int, ...], attrs: Attrs) -> Any:
-    """The result of an op that updates an array which nobody else needs: that array, updated.
+def _steps(program: Program) -> list[Step]:
+    """The instructions that compute; kept with the program, as most are run again."""
+    if program.steps is None:
+        made: set[int] = set()
+        program.steps = [
+            _step(program, i, made)
+            for i, line in enumerate(program.instructions)
+            if line[0] not in INPUTS
+        ]
+    return program.steps
 
-    The array was made here by an update that went before. A view of it that somebody still needs
-    refers to it, and so it is copied after all.
-    """
-    base, *rest = (values[j] for j in operands)
-    shared = sys.getrefcount(base) > _UNSHARED or base.base is not None
-    table = references() if shared else OVERWRITING
-    return table[op](base, *rest, **op.attrs_of(attrs))
+
+def _step(program: Program, index: int, made: set[int]) -> Step:
+    """An instruction as a step. `made` are those before whose results are new arrays."""
+    lines = program.instructions
+    op, operands, attrs, type = lines[index]
+    last = program.last_uses[index]
+    function, writing, over = reference_of(op, attrs), None, None
+    if op in OVERWRITING:
+        writing = _bound(OVERWRITING[op], op, attrs)
+        over = operands[0] if operands[0] in last and operands[0] in made else None
+        made.add(index)
+    elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
+        fitting = (j for j in operands if j in last and j in made and lines[j][3] is type)
+        over = next(fitting, None)
+        made.add(index)
+    return Step(index, function, operands, type, last, over, writing)
+
+
+def _is_unshared(values: list[Any], index: int) -> bool:
+    """Whether nobody else refers to an array that was made here; a view of it would."""
+    value = values[index]
+    return value.base is None and sys.getrefcount(value) <= _UNSHARED
 
 
 def _references_of_an_operand() -> int:
-    """References that `_overwritten` sees to an array that only the list of values holds."""
+    """References that `_is_unshared` sees to an array that only the list of values holds."""
     values = [np.zeros(1)]
-    base, *_ = (values[j] for j in (0,))
-    return sys.getrefcount(base)
+    value = values[0]
+    return sys.getrefcount(value)
 
 
 _UNSHARED: Final = _references_of_an_operand()
 
 
+def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:
+    return partial(reference, **op.attrs_of(attrs)) if attrs else reference
+
+
+def reference_of(op: Op, attrs: Attrs) -> Reference:
+    """What computes an instruction's result of its operands. Raises: Unsupported."""
+    if op is element:
+        return lambda results: results[attrs[0]]
+    reference = references().get(op)
+    if reference is not None:
+        return _bound(reference, op, attrs)
+    if isinstance(op, Composite):
+        return partial(_apply_composite, op, attrs)
+    raise Unsupported(f"{op.name}: no NumPy reference; add a row in lazytensor/core/reference/")
+
+
 def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
     """One op's result, of the type that the core inferred."""
-    if op is element:
-        return operands[0][attrs[0]]
-    reference = references().get(op)
-    if reference is None and isinstance(op, Composite):
-        return _apply_composite(op, operands, attrs)
-    if reference is None:
-        raise Unsupported(f"{op.name}: no NumPy reference; add a row in lazytensor/core/reference/")
-    result = reference(*operands, **op.attrs_of(attrs))
+    return _checked(op, reference_of(op, attrs)(*operands), type)
+
+
+def _checked(op: Op, result: Any, type: Any) -> Any:
     if isinstance(type, tuple):
         return tuple(_typed(op, r, t) for r, t in zip(result, type, strict=True))
     return _typed(op, result, type)
 
 
-def _apply_composite(op: Composite, operands: Sequence[Any], attrs: Attrs) -> Any:
+def _apply_composite(op: Composite, attrs: Attrs, *operands: Any) -> Any:
     types = tuple(tensor_type(x.dtype, x.shape) for x in operands)
     program = op.program(types, op.attrs_of(attrs))
     results = interpret(program, operands, program.constants)[: len(program.outputs)]

@@ -43,12 +43,13 @@ class Program:
     `constants` are the slots' values where the program is a composite's body: there they are fixed.
     `places`, `modules` and `cut_at` are no part of its identity: where each instruction was
     recorded, in which module (see `core/scope.py`), and what line asked for its results, the first
-    time that it was met.
+    time that it was met. Neither are `steps`, which the interpreter makes of it.
     """
 
     places: tuple[Place | None, ...] = ()
     modules: tuple[str, ...] = ()
     cut_at: Place | None = None
+    steps: list[Any] | None = None
 
     def __init__(
         self,

@@ -34,6 +34,26 @@ def test_float32_sums_are_as_accurate_as_pairwise_ones(
     assert np.all(np.abs(found / exact - 1) < 5e-7)  # one after another loses 1e-5 and more
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.float32, np.uint8])
+@pytest.mark.parametrize("shape", [(70_000,), (70_001,), (3, 50, 400), (9, 4999)])
+def test_flags_are_counted_without_overflow_and_choices_added(
+    shape: tuple[int, ...], dtype: type
+) -> None:
+    x = np.random.default_rng(4).uniform(0.0, 1.0, shape)
+    chosen = ops.less(ops.leaf(x), ops.scalar(0.9, np.dtype("f8")))
+    ones = ops.convert(chosen, dtype=np.dtype(dtype))
+    kept = ops.select(chosen, ops.leaf(x), ops.scalar(0.0, np.dtype("f8")))
+    for last in range(1, x.ndim + 1):
+        axes = tuple(range(x.ndim - last, x.ndim))
+        counts = fetch(ops.reduce_sum(ones, axes=axes))
+        np.testing.assert_array_equal(counts, np.sum(x < 0.9, axes, dtype))
+        totals = fetch(ops.reduce_sum(kept, axes=axes))
+        np.testing.assert_allclose(totals, np.sum(x, axes, where=x < 0.9), rtol=1e-12)
+        assert np.array_equal(
+            fetch(ops.reduce_max(kept, axes=axes)), np.max(np.where(x < 0.9, x, 0), axes)
+        )
+
+
 def sorted_between(rows: int, columns: int) -> Node:
     x = np.random.default_rng(5).standard_normal((rows, columns))
     one = ops.scalar(1.0, x.dtype)

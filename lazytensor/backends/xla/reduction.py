@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
+
+from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.attributes import i64, i64s
+from lazytensor.backends.xla.attributes import element_type, i64, i64s
 from lazytensor.backends.xla.elementwise import compare
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.transposition import transpose
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS, S32, S64, U8
+from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, S32, S64, U8
 from lazytensor.core.node import Node
 from lazytensor.core.ops.reduction import identity
 from lazytensor.core.shapes import without
@@ -89,7 +91,7 @@ COMBINE: Final[dict[str, Combine]] = {
     "or": _direct("or"),
     "xor": _direct("xor"),
 }
-_OWN_LOOP: Final[dict[str, Combine]] = {
+OWN_LOOP: Final[dict[str, Combine]] = {
     **COMBINE,
     "sum": _subtract,
     "prod": _multiply,
@@ -98,8 +100,13 @@ _OWN_LOOP: Final[dict[str, Combine]] = {
     "and": _inverted("or"),
     "or": _inverted("and"),
 }
+PIECES: Final = (16, 20, 25, 10, 12, 8)
+"""How many pieces long lines are cut into where what makes them is computed on the way, the best
+first. So 400,000 chosen doubles are added up in 0.32 ms, by lanes in 0.5; flags in 0.15, not 0.41.
+"""
+SHOWING: Final = frozenset(["stablehlo.reshape", "stablehlo.slice"])
 _SHORT: Final[dict[str, Combine]] = {**COMBINE, "max": _chosen("GE"), "min": _chosen("LE")}
-"""What must differ from `_OWN_LOOP`, or XLA joins the two steps of `_along` into one again."""
+"""What must differ from `OWN_LOOP`, or XLA joins the two steps of `_along` into one again."""
 
 _OF_BYTES: Final = {"and": "min", "or": "max", "max": "max", "min": "min"}
 """How predicates are reduced as bytes, of which many fit into a vector."""
@@ -132,7 +139,7 @@ def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     """`x` reduced over `axes` in the way that is fastest for its type."""
     if client.platform() != "cpu" or not x.type.size:
         return _reduce(e, x, axes, kind, COMBINE[kind])
-    if kind == "sum" and not _is_choice(x):
+    if kind == "sum" and not (_is_choice(x) or (_is_count(x) and x.type.ndim - 1 in axes)):
         own = x.type.dtype in FLOATS and _across(x.type, axes)
         return _reduce(e, x, axes, kind, _subtract if own else COMBINE[kind])
     return _by_parts(e, x, axes, kind)
@@ -148,11 +155,25 @@ def _reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Va
 
 
 def _is_choice(x: Value) -> bool:
-    """Whether a `select` makes these numbers, which the library would have stored for it first.
+    """Whether a `select` makes these numbers, which the library would have stored for it first."""
+    return getattr(_maker(x.ir), "name", "") == "stablehlo.select" and x.type.dtype in FLOATS
 
-    The masked sum of 400,000 doubles takes 0.45 ms by the library, 0.25 by own loops.
-    """
-    return getattr(x.ir.owner, "name", "") == "stablehlo.select" and x.type.dtype in FLOATS
+
+def _is_count(x: Value) -> bool:
+    """Whether these are flags, which would be stored as wide numbers to be added up."""
+    maker = _maker(x.ir)
+    if getattr(maker, "name", "") != "stablehlo.convert" or x.type.dtype in COMPLEX:
+        return False
+    flags: bool = maker.operands[0].type.element_type == element_type(BOOL)
+    return flags
+
+
+def _maker(value: ir.Value) -> Any:
+    """The instruction that makes what `value` shows; a block where it is an argument."""
+    maker = value.owner
+    while getattr(maker, "name", "") in SHOWING:
+        maker = maker.operands[0].owner
+    return maker
 
 
 def _across(type: TensorType, axes: Ints) -> bool:
@@ -173,7 +194,7 @@ def _by_parts(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     if others == tuple(range(len(others))) and len(others) > 1:
         count = math.prod(outer[: len(others)])
         x, others = e.reshape(x, (count, *x.type.shape[len(others) :])), (0,)
-    return _reduce(e, x, others, kind, _OWN_LOOP[kind]) if others else x
+    return _reduce(e, x, others, kind, OWN_LOOP[kind]) if others else x
 
 
 def _along(e: Emitter, x: Value, kind: str) -> Value:
@@ -182,6 +203,9 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
     last = len(outer)
     if n <= SHORT_LINE or x.type.size <= FEW:
         return _reduce(e, x, (last,), kind, _SHORT[kind])
+    pieces = pieces_of(n)
+    if pieces and (_is_count(x) or _is_choice(x)):
+        return _folded(e, x, kind, pieces)
     lanes = next((lanes for lanes in LANES if n % lanes == 0), None)
     if lanes is None:
         whole = n - n % LANES[0]
@@ -191,8 +215,25 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
         left, right = _along(e, even, kind), _reduce(e, rest, (last,), kind, _SHORT[kind])
         return COMBINE[kind](e, left.type, left, right)
     parts = e.reshape(x, (*outer, n // lanes, lanes))
-    combined = _reduce(e, parts, (last,), kind, _OWN_LOOP[kind])
+    combined = _reduce(e, parts, (last,), kind, OWN_LOOP[kind])
     return _reduce(e, combined, (last,), kind, _SHORT[kind])
+
+
+def pieces_of(length: int) -> int:
+    """How many pieces a line of that length is cut into; 0 if it is not."""
+    return next((n for n in PIECES if length % n == 0 and length >= SHORT_LINE * n), 0)
+
+
+def _folded(e: Emitter, x: Value, kind: str, pieces: int) -> Value:
+    """Lines along the last axis: cut into a few long pieces, combined element by element.
+
+    That is one loop with whatever makes `x`, which is never stored. Flags are counted in bytes.
+    """
+    *outer, n = x.type.shape
+    narrow = U8 if kind == "sum" and _is_count(x) else x.type.dtype
+    parts = e.convert(e.reshape(x, (*outer, pieces, n // pieces)), narrow)
+    folded = e.convert(_reduce(e, parts, (len(outer),), kind, OWN_LOOP[kind]), x.type.dtype)
+    return reduced(e, folded, (len(outer),), kind)
 
 
 def arg_reduction(kind: str) -> Lowering:

@@ -19,6 +19,7 @@ MODULES = (
     "movement",
     "update",
     "reduction",
+    "chosen",
     "cumulative",
     "window",
     "indexing",

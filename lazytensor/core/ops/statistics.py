@@ -31,7 +31,7 @@ from lazytensor.core.ops.elementwise import (
     subtract,
 )
 from lazytensor.core.ops.indexing import gather
-from lazytensor.core.ops.movement import reshape
+from lazytensor.core.ops.movement import broadcast, reshape
 from lazytensor.core.ops.reduction import reduce_max, reduce_sum
 from lazytensor.core.ops.sorting import searchsorted
 from lazytensor.core.ops.special import exp, log, sqrt
@@ -77,6 +77,19 @@ def mean(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     Raises: DTypeError, ShapeError. Source: numpy.mean.
     """
     return _narrow(_mean(_wide("mean", x), axes, keepdims), x)
+
+
+@composite
+def chosen_mean(x: Node, flags: Node, *, axes: Axes, keepdims: bool = False) -> Node:
+    """The mean over `axes` of those elements of `x` whose flag is true.
+
+    x: floats or complex. flags: pred, broadcast to the shape of x. Result: dtype of x; NaN where
+    no flag is true. Raises: DTypeError, ShapeError. Source: numpy.mean with `where`.
+    """
+    wide = _wide("chosen_mean", x)
+    total = _sum(select(flags, wide, scalar(0, wide.type.dtype)), axes, keepdims)
+    counted = convert(broadcast(flags, shape=x.type.shape), dtype=S64)
+    return _narrow(divide(total, convert(_sum(counted, axes, keepdims), dtype=wide.type.dtype)), x)
 
 
 def _squares(x: Node, axes: Axes) -> Node:

@@ -70,6 +70,26 @@ SAMPLES += [
         (ops.norm2, (), {"axes": (1,)}),
     )
 ]
+FLAGS = np.array([[True, False, True, True], [False, False, True, False], [True] * 4])
+MANY = _x("f8", 3, 40, 250)
+SAMPLES += [
+    Sample(ops.chosen_mean, (_x(dtype, 3, 4), FLAGS), {"axes": (1,)}, EPS[dtype], REASON)
+    for dtype in FLOATS
+]
+SAMPLES += [
+    Sample(ops.chosen_mean, (x, flags), {"axes": axes, **kept}, tolerance, REASON)
+    for kept in ({}, {"keepdims": True})
+    for x, flags, axes, tolerance in (
+        (_c("complex128", 3, 4), FLAGS, (0,), 1e-14),
+        (_x("f8", 3, 4), np.array([[True], [False], [True]]), (0, 1), 1e-14),
+        (SPECIAL, SPECIAL > 0, (1,), 1e-14),
+        (np.zeros((0, 3)), np.ones((0, 3), bool), (0,), 0.0),
+        (np.array(2.5), np.array(True), (), 0.0),
+        *((MANY, MANY > 0.1, axes, 1e-12) for axes in ((0, 1, 2), (1, 2), (2,), (1,))),
+        (MANY.astype("f2"), MANY > 0.1, (1, 2), 1e-3),
+        (_x("f8", 10_007), _x("f8", 10_007) > 0.1, (0,), 1e-12),
+    )
+]
 SAMPLES += [
     Sample(ops.mean, (np.zeros((0, 3)),), {"axes": (0,)}),
     Sample(ops.mean, (np.zeros((0, 3)),), {"axes": (1,)}),
@@ -99,6 +119,8 @@ SAMPLES += [
 REFUSALS = [
     Refusal(ops.mean, (np.arange(3),), DTypeError, {"axes": (0,)}),
     Refusal(ops.mean, (np.zeros(3),), ShapeError, {"axes": (1,)}),
+    Refusal(ops.chosen_mean, (np.arange(3), FLAGS[0, :3]), DTypeError, {"axes": (0,)}),
+    Refusal(ops.chosen_mean, (np.zeros(3), FLAGS), ShapeError, {"axes": (0,)}),
     Refusal(ops.variance, (np.zeros(3), np.array(3)), DTypeError, {"axes": (0,)}),
     Refusal(ops.deviation, (np.zeros(3), np.float32(3)), DTypeError, {"axes": (0,)}),
     Refusal(ops.logsumexp, (np.zeros((0, 2)),), ShapeError, {"axes": (0,)}),

@@ -68,16 +68,24 @@ def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
     check_cast(node.type.dtype, out.dtype)
 
 
-def masked(node: Node, where: Any, otherwise: Any) -> Node:
-    """`node` with `otherwise` where `where` does not hold."""
+def flags_of(where: Any, node: Node) -> Node | None:
+    """Which elements of `node` count; None if all do. Raises: TypeError, ValueError."""
     if where is NO or where is True:
-        return node
+        return None
     mask = operand(where)
     if mask.type.dtype != BOOL:
         np.add.reduce(np.zeros(1), where=np.zeros(1, mask.type.dtype))  # raises
     shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
     if shape != node.type.shape:
         np.add.reduce(np.zeros(node.type.shape), where=np.zeros(mask.type.shape, bool))  # raises
+    return mask
+
+
+def masked(node: Node, where: Any, otherwise: Any) -> Node:
+    """`node` with `otherwise` where `where` does not hold."""
+    mask = flags_of(where, node)
+    if mask is None:
+        return node
     made: Node = ops.select(mask, node, number(otherwise, node.type.dtype))
     return made
 

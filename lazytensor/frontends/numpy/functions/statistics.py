@@ -15,7 +15,14 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept, masked
+from lazytensor.frontends.numpy.functions.reductions import (
+    NO,
+    Axes,
+    axes_within,
+    flags_of,
+    kept,
+    masked,
+)
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
 
@@ -56,13 +63,14 @@ def mean(
     kind = _computed_in(node, dtype)
     if not _count(node, axes):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
-    if (where is NO or where is True) and kind.kind not in "biu":
-        return deliver(ops.mean(convert(node, kind), axes=axes, keepdims=keep), out)
-    wide = F64 if kind.kind in "biu" else kind
-    given = masked(convert(node, wide), where, 0)
-    made = kept(node, ops.reduce_sum(given, axes=axes), axes, keep)
-    made = ops.divide(made, _counted(node, where, axes, wide, keep))
-    return deliver(convert(made, kind), out, "unsafe")
+    given = convert(node, F64 if kind.kind in "biu" else kind)
+    flags = flags_of(where, node)
+    if flags is not None:
+        made = ops.chosen_mean(given, flags, axes=axes, keepdims=keep)
+    else:
+        made = ops.mean(given, axes=axes, keepdims=keep)
+    plain = flags is None and kind.kind not in "biu"
+    return deliver(convert(made, kind), out, "same_kind" if plain else "unsafe")
 
 
 def _spread(root: bool) -> Function:
