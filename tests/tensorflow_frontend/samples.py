@@ -249,6 +249,11 @@ def products() -> Iterator[Sample]:
     yield Sample("BatchMatMulV2", (x(2, 1, 3, 4), x(3, 4, 5)))
     given = (x(2, 3, 4), x(2, 4, 5))
     yield Sample("BatchMatMulV3", given, {"Tout": tf.float32}, gradient=False)
+    given = (
+        ints(3, 40, low=-99, high=99, dtype=np.int8),
+        ints(40, 2, low=90, high=99, dtype=np.int8),
+    )
+    yield Sample("BatchMatMulV3", given, {"Tout": tf.int32})
     for equation, *shapes in (
         ("abc,acd->abd", (2, 3, 4), (2, 4, 5)),
         ("ij,kj->ki", (3, 4), (5, 4)),

@@ -131,3 +131,23 @@ def test_a_loop_that_changes_shapes_is_walked(recording: None) -> None:
         )[0]
 
     assert grown(tf.constant([1.0, 2.0]) * 1.0).shape == (8,)
+
+
+def test_each_round_has_the_next_batch(recording: None) -> None:
+    """An optional is no data: a body that takes one is not remembered by it."""
+    batches = iter(tf.data.Dataset.range(1000, output_type=tf.float32))
+
+    def added(total: Any, batch: Any) -> Any:
+        return tf.cond(batch.has_value(), lambda: total + batch.get_value(), lambda: total)
+
+    @tf.function
+    def summed() -> Any:
+        _, total, _ = tf.while_loop(
+            lambda i, total, batch: i < 20,
+            lambda i, total, batch: (i + 1, added(total, batch), batches.get_next_as_optional()),
+            (0, 0.0, batches.get_next_as_optional()),
+        )
+        return total
+
+    found = [float(summed()) for _ in range(10)]
+    assert found == [sum(range(21 * i, 21 * i + 20)) for i in range(10)]

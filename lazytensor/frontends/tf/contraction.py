@@ -24,7 +24,12 @@ def _matmul(
 def _batch_matmul(
     x: Node, y: Node, *, adj_x: bool = False, adj_y: bool = False, Tout: Any = None, **_: Any
 ) -> Node:
-    """Matrices in the last two axes; the axes before broadcast; an adjoint is conjugated."""
+    """Matrices in the last two axes; the axes before broadcast; an adjoint is conjugated.
+
+    `Tout` is the dtype that is summed in, too: products of bytes do not fit into bytes.
+    """
+    if Tout is not None:
+        x, y = (t if t.type.dtype == Tout else ops.convert(t, dtype=Tout) for t in (x, y))
     if adj_x and x.type.dtype in COMPLEX:
         x = ops.conj(x)
     if adj_y and y.type.dtype in COMPLEX:
