@@ -10,9 +10,9 @@ from dataclasses import dataclass
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (0.0, "ns"))
 MIN_FOR_QUARTILES = 3
 
-# OpenBLAS's threads wait for more work for 2**26 ticks of the clock, busily: about 30 ms in which
-# whoever comes next has one processor less, and products of matrices take twice their time.
-REST = 0.04  # seconds
+LOOK = 0.005  # seconds between two looks whether a library's threads are still busy
+BUSY = 0.1  # processors in use, above which they are
+LONGEST_REST = 0.5  # seconds
 SHORT = 0.02  # seconds; what takes less is called once more, as a rest cools caches too
 
 
@@ -79,6 +79,20 @@ def seconds_of(action: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def rest() -> None:
+    """Wait until no thread of this process is busy any more.
+
+    The threads of OpenBLAS and OpenMP wait for more work by spinning, for 0.1 s and longer: on two
+    processors whoever comes next has but one, and its products of matrices take twice their time.
+    """
+    start = time.perf_counter()
+    while time.perf_counter() - start < LONGEST_REST:
+        used = time.process_time()
+        time.sleep(LOOK)
+        if time.process_time() - used < BUSY * LOOK:
+            return
+
+
 def interleaved(
     contestants: Mapping[str, Callable[[], float]], rounds: int, warmup: int = 1
 ) -> dict[str, list[float]]:
@@ -93,7 +107,7 @@ def interleaved(
     order = list(contestants)
     for _ in range(rounds):
         for name in order:
-            time.sleep(REST)
+            rest()
             sample = contestants[name]()
             samples[name].append(sample if sample > SHORT else contestants[name]())
         order.reverse()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,26 @@ def test_a_matrix_may_be_computed_within_its_product_with_a_vector(dtype: type, 
     product = ops.dot_general(*operands, contract=((1,), (0,)) if side == 0 else ((0,), (1,)))
     bound = 100 * np.finfo(dtype).eps
     np.testing.assert_allclose(fetch(product), (3.0 * x.astype(complex)) @ v, rtol=bound)
+
+
+BY_COLUMNS = [
+    ("kij,kln->ijln", (((0,), (0,)), ((), ()))),
+    ("kmij,kmn->ijn", (((0, 1), (0, 1)), ((), ()))),
+    ("bkij,bkn->bijn", (((1,), (1,)), ((0,), (0,)))),
+    ("kbij,kbn->bijn", (((0,), (0,)), ((1,), (1,)))),
+]
+
+
+@pytest.mark.parametrize(("sums", "axes"), BY_COLUMNS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_products_of_matrices_read_by_columns(sums: str, axes: Any, dtype: type) -> None:
+    sizes = dict(zip("bijklmn", (3, 5, 7, 33, 6, 2, 35), strict=True))
+    rng = np.random.default_rng(4)
+    x, y = (
+        rng.uniform(0.5, 1.5, [sizes[axis] for axis in operand]).astype(dtype)
+        for operand in sums.split("->")[0].split(",")
+    )
+    contract, batch = axes
+    found = fetch(ops.dot_general(ops.leaf(x), ops.leaf(y), batch=batch, contract=contract))
+    bound = 100 * np.finfo(dtype).eps
+    np.testing.assert_allclose(found, np.einsum(sums, x, y), rtol=bound)

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lazytensor.core import memory, ops, runtime
-from lazytensor.core.cell import Cell
+from lazytensor.core.cell import Cell, View
 from lazytensor.core.lending import Lent, is_own, lend
 from lazytensor.core.node import Node, nodes_made
 from lazytensor.core.op import SLOT, leaf
@@ -92,15 +92,20 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
     were fetched: then it is worth a cut, as the next ones will be known."""
     if value.type.size >= settings.small:
         return None
+    is_lent = cell.__class__ is Lent  # as into a small array: the loop is NumPy's
+    heat = None if is_lent else _heat.get(cell)
+    is_wanted = is_lent or (heat is not None and heat.node is None and heat.count < IN_FLIGHT)
+    if not is_wanted and type(value) is ndarray:
+        ref = value.ref
+        if type(ref) is View and ref.cell.node.value.__class__ is not np.ndarray:
+            return None  # without a node, which nobody may need
     node = value.node
     if node.value.__class__ is np.ndarray:
         return cast(np.ndarray, node.value)
-    if cell.__class__ is Lent:  # as into a small array: the loop is NumPy's
-        return runtime.observe(node)
-    heat = _heat.get(cell)
-    if heat is None or heat.node is not None or heat.count >= IN_FLIGHT:
+    if not is_wanted:
         return None
-    heat.count += 1
+    if heat is not None:
+        heat.count += 1
     return runtime.observe(node)
 
 
