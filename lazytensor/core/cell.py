@@ -77,11 +77,14 @@ class Step:
     def show(self, base: np.ndarray) -> np.ndarray:
         """The view of an array of the host's: in its memory, where NumPy has such views."""
         if self._shown is None:
-            from lazytensor.core.interpret import references
+            from lazytensor.core.interpret import SHOWN, references
 
             data = [np.array(node.value, _S64) for node in self.data]
             reference, attrs = references()[self.op], dict(self.attrs)
-            self._shown = lambda x: reference(x, *data, **attrs)
+            if self.op in SHOWN:
+                self._shown = SHOWN[self.op](*data, **attrs)
+            else:
+                self._shown = lambda x: reference(x, *data, **attrs)
         return self._shown(base)
 
     def write(self, base: Node, value: Node) -> Node:

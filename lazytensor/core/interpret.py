@@ -23,6 +23,8 @@ from lazytensor.core.types import TensorType, tensor_type
 Reference = Callable[..., Any]
 REFERENCES: dict[Op, Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
+SHOWN: dict[Op, Callable[..., Reference]] = {}
+"""Per view op where it pays: of its operands but the first, and its attributes, what shows it."""
 OVERWRITING: dict[Op, Reference] = {}
 """Per op whose result is an updated first operand: the same, written into that operand."""
 RESHAPING: set[Op] = set()
@@ -38,8 +40,8 @@ WORTH_REUSE: Final = 2**16
 class Step(NamedTuple):
     """An instruction, ready to be run: value `place` is `function(*operands)`.
 
-    `over` is an operand that nothing needs after it, and whose memory the result may take if it was
-    made here: `writing` puts the result there, `function` does with `out=`.
+    `over` is an operand that nothing needs after it. If its memory is nobody else's, the result
+    may take it: `writing` puts the result there, or if that is None, `function` with `out=`.
     """
 
     place: int
@@ -85,34 +87,27 @@ def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[An
 def _steps(program: Program) -> list[Step]:
     """The instructions that compute; kept with the program, as most are run again."""
     if program.steps is None:
-        made: set[int] = set()
-        program.steps = [
-            _step(program, i, made)
-            for i, line in enumerate(program.instructions)
-            if line[0] not in INPUTS
-        ]
+        lines = enumerate(program.instructions)
+        program.steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
     return program.steps
 
 
-def _step(program: Program, index: int, made: set[int]) -> Step:
-    """An instruction as a step. `made` are those before whose results are new arrays."""
+def _step(program: Program, index: int) -> Step:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
     function, writing, over = reference_of(op, attrs), None, None
     if op in OVERWRITING:
         writing = _bound(OVERWRITING[op], op, attrs)
-        over = operands[0] if operands[0] in last and operands[0] in made else None
-        made.add(index)
+        over = operands[0] if operands[0] in last else None
     elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
-        fitting = (j for j in operands if j in last and j in made and lines[j][3] is type)
+        fitting = (j for j in operands if j in last and lines[j][3] is type)
         over = next(fitting, None)
-        made.add(index)
     return Step(index, function, operands, type, last, over, writing)
 
 
 def _is_unshared(values: list[Any], index: int) -> bool:
-    """Whether nobody else refers to an array that was made here; a view of it would."""
+    """Whether nobody else refers to an array: a leaf's node does, and a view of it would."""
     value = values[index]
     return value.base is None and sys.getrefcount(value) <= _UNSHARED
 

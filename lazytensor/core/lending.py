@@ -26,7 +26,8 @@ from lazytensor.core.op import leaf
 from lazytensor.core.types import TensorType
 
 _slots: Final = vars(Cell)
-_leaf_of: Final = _slots["node"].__get__
+memory_of: Final = _slots["node"].__get__
+"""The leaf of a lent cell, whose value is the memory."""
 _set_leaf: Final = _slots["node"].__set__
 _set_reads: Final = _slots["reads"].__set__
 
@@ -39,7 +40,7 @@ class Lent(Cell):
     @property
     def node(self) -> Node:
         """The leaf, no longer lent; a copy of it while there are views."""
-        own: Node = _leaf_of(self)
+        own: Node = memory_of(self)
         if _is_seen(own):
             return leaf(copied(own.value), own.type)
         self.__class__ = Cell  # type: ignore[assignment]  # of the same layout
@@ -61,14 +62,14 @@ class Lent(Cell):
     @property
     def type(self) -> TensorType:
         """Type of the data."""
-        own: Node = _leaf_of(self)
+        own: Node = memory_of(self)
         return own.type
 
     def write(self, node: Node) -> None:
         """Replace the data; the views show it."""
         from lazytensor.core.runtime import observe
 
-        own = _leaf_of(self)
+        own = memory_of(self)
         if _is_seen(own):
             own.value[...] = observe(node)
         else:
@@ -77,7 +78,7 @@ class Lent(Cell):
 
     def known(self) -> np.ndarray:
         """The data, in the memory that is lent: for a look at once."""
-        found: np.ndarray = _leaf_of(self).value
+        found: np.ndarray = memory_of(self).value
         return found
 
 
@@ -127,7 +128,7 @@ def _references_of_lent(bytes: int) -> tuple[int, int]:
     """What `_is_seen` counts where there are no views."""
     cell = Cell(leaf(allocated((bytes,), np.dtype(np.uint8))))
     lend(cell)
-    return _references(_leaf_of(cell))
+    return _references(memory_of(cell))
 
 
 _OF_NODE, _OF_VALUE, _OF_BASE = _references_of_own()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpret import OVERWRITING, PICKING, REFERENCES, RESHAPING, VIEWING
+from lazytensor.core.interpret import OVERWRITING, PICKING, REFERENCES, RESHAPING, SHOWN, VIEWING
 from lazytensor.core.op import element
 
 Ints = tuple[int, ...]
@@ -26,6 +27,10 @@ def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Ints, strides: Ints) -> 
     if 0 in sizes:
         return np.empty(sizes, x.dtype)
     return x[_index(starts, sizes, strides)]
+
+
+def _shown_slice(starts: np.ndarray, *, sizes: Ints, strides: Ints) -> Any:
+    return itemgetter(_index(starts, sizes, strides))
 
 
 def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
@@ -88,6 +93,7 @@ REFERENCES.update(
         ops.update_diagonal: _update_diagonal,
     }
 )
+SHOWN[ops.slice] = _shown_slice
 OVERWRITING[ops.update_slice] = _write_slice
 RESHAPING.update((ops.reshape, ops.transpose))
 VIEWING.update((*RESHAPING, ops.broadcast, ops.diagonal, ops.reverse, ops.slice))

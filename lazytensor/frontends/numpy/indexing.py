@@ -12,7 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell, Chain, Step, View, extend
-from lazytensor.core.lending import Lent
+from lazytensor.core.lending import Lent, memory_of
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import scalar
 from lazytensor.core.settings import settings
@@ -174,15 +174,16 @@ def _span(item: Any, n: int) -> tuple[int, int, int]:
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
     bound, found = settings.small, None
-    if bound and type(x) is ndarray and x._shadow is None:
+    if type(x) is ndarray and x._shadow is None:
         ref = x.ref
-        if ref.__class__ is Lent and key.__class__ is not ndarray:
+        if ref.__class__ is Lent:
             # `parts.read`, written out: a loop over rows does little else.
-            part = ref.known()[key]
-            if part.__class__ is not np.ndarray or part.size < bound:
-                return part
-            del part  # not a view of the memory that anybody will write to
-        elif ref.__class__ is Cell:
+            if key.__class__ is not ndarray:
+                part = memory_of(ref).value[key]
+                if type(part) is not np.ndarray or part.size < bound:
+                    return part
+                del part  # not a view of the memory that anybody will write to
+        elif ref.__class__ is Cell and bound:
             found = plan(ref.type, key)
             if found is not None and found.type.size < bound:
                 part = parts.read(ref, key, found.type.size)
@@ -241,10 +242,10 @@ def _before(x: View, found: Plan) -> Node | None:
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
-    if settings.small and x._shadow is None and type(value) in _HOSTS:
+    if x._shadow is None and type(value) in _HOSTS:
         ref = x.ref
         if ref.__class__ is Lent and key.__class__ is not ndarray:
-            ref.known()[key] = value
+            memory_of(ref).value[key] = value
             return
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")

@@ -210,27 +210,25 @@ def noted(cell: Cell) -> None:
         heat.node = cell.node
 
 
+def _factor(x: Any, bound: int) -> np.ndarray | None:
+    """What NumPy is to multiply, if it is at hand."""
+    if type(x) is np.ndarray:
+        return x if x.size < bound else None
+    if type(x) is not ndarray or x.ref.type.size > LARGEST_FACTOR:
+        return None
+    found: np.ndarray | None = x.ref.known()
+    return found
+
+
 def product(function: Callable[..., Any], x: Any, other: Any) -> Any:
     """The product of a matrix that the host has and something small, by NumPy; else None.
 
     Nothing fuses with it, and there is nothing in it that XLA does better.
     """
     bound = settings.small
-    factors = []
-    for factor in (x, other):
-        if type(factor) is np.ndarray:
-            if factor.size >= bound:
-                return None
-        elif type(factor) is ndarray:
-            if factor.size > LARGEST_FACTOR:
-                return None
-            factor = factor.ref.known()
-            if factor is None:
-                return None
-        else:
-            return None
-        factors.append(factor)
-    first, second = factors
+    first, second = _factor(x, bound), _factor(other, bound)
+    if first is None or second is None:
+        return None
     rows = first.shape[0] if first.ndim == 2 else 1
     columns = second.shape[1] if second.ndim == 2 else 1
     if first.ndim > 2 or second.ndim > 2 or rows * columns >= bound:

@@ -52,6 +52,8 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: An
         called = real if method == "__call__" else getattr(real, method)
         writes = method == "at" or not real.nout  # one without results writes to its operand
         return fallback("at" if writes else real.__name__, called, inputs, kwargs)
+    if method == "__call__" and not kwargs and _OWN.issuperset(map(type, inputs)):
+        return function(*inputs)
     out = kwargs.get("out")
     outs = out if isinstance(out, tuple) else (out,)
     if any(_takes_over(item) for item in (*inputs, *outs)):
@@ -59,6 +61,10 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: An
     if isinstance(out, tuple) and len(out) == 1 and method != "__call__":
         kwargs["out"] = out[0]
     return getattr(function, method)(*inputs, **kwargs)
+
+
+_OWN: Final = frozenset([ndarray, Scalar, np.ndarray, int, float, complex, np.float64])
+"""Classes that leave the call to us."""
 
 
 def _takes_over(item: Any) -> bool:

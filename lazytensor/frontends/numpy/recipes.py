@@ -26,7 +26,7 @@ from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.shadow import Turned
-from lazytensor.frontends.numpy.small import GROWING, all_stay, grows, lazy_if_large
+from lazytensor.frontends.numpy.small import GROWING, NOTHING, at_once, lazy_if_large
 
 Function = Callable[..., Any]
 Key = Any
@@ -57,6 +57,9 @@ RECORDED: Final = frozenset(
 )  # fmt: skip
 """Functions and methods that may have recipes."""
 
+OF_TWO: Final = frozenset(["dot", "inner", "vdot"])
+"""Products of two arrays, which loops over rows are made of."""
+
 VIEWED: Final = frozenset(
     [
         "diagonal", "expand_dims", "mT", "matrix_transpose", "moveaxis", "permute_dims", "ravel",
@@ -69,7 +72,8 @@ VIEWED: Final = frozenset(
 def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
     """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
     if name in RECORDED:
-        return recorded(slow, real or slow, name in GROWING)
+        made = recorded(slow, real or slow, name in GROWING)
+        return made if real is None or name not in OF_TWO else of_two(made, real)
     return viewed(slow, real or slow) if name in VIEWED else slow
 
 
@@ -123,23 +127,17 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
     """
     recipes: dict[Key, Recipe] = plans.memo()
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if args and args[0].__class__ is np.ndarray:
-            first, last, bound = args[0], args[-1], settings.small
-            # `all_stay`, written out for the most usual calls: loops over small arrays.
-            if (
-                not kwargs
-                and first.size < bound
-                and (last is first or (last.__class__ is np.ndarray and last.size < bound))
-                and len(args) <= 2
-                and not (growing and grows(first, last))
-            ):
-                made = real(*args)
-                if made.__class__ is not np.ndarray or made.size < bound:
-                    return made
-                return lazy_if_large(made)
-            if all_stay(args) and all_stay(kwargs.values()) and not (growing and grows(*args[:2])):
-                return lazy_if_large(real(*args, **kwargs))
+    def call(x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
+        small = type(x) is np.ndarray and x.size < settings.small
+        if small and other is NOTHING and not kwargs:  # `at_once`, written out: loops
+            made = real(x)
+            return lazy_if_large(made) if type(made) is np.ndarray else made
+        if other is not NOTHING:
+            args = (x, other, *args)
+        elif x is not NOTHING:
+            args = (x,)
+        if small and at_once(args, kwargs, growing):
+            return lazy_if_large(real(*args, **kwargs))
         nodes: list[Node] = []
         parts: list[Any] = []
         if not _read(args, parts, nodes):
@@ -164,6 +162,23 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
     return call
 
 
+def of_two(call: Function, real: Function) -> Function:
+    """`call`, a function of two arrays, with a shorter way for small ones.
+
+    The parameters are spelt out, as Python takes twice the time to gather them.
+    """
+
+    def product(a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
+        plain = type(a) is np.ndarray and type(b) is np.ndarray and out is None
+        if plain and a.size < settings.small > b.size:
+            made = real(a, b)
+            return lazy_if_large(made) if type(made) is np.ndarray else made
+        given = [x for x in (a, b) if x is not NOTHING]
+        return call(*given) if out is None else call(*given, out=out)
+
+    return product
+
+
 def viewed(slow: Function, real: Function) -> Function:
     """`slow`, a function that shows an array's data in another shape."""
     sights: dict[Key, Sight] = {}
@@ -171,8 +186,11 @@ def viewed(slow: Function, real: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else None
         if type(x) is not ndarray or x._shadow is not None or type(x.ref) is not Cell:
-            if x.__class__ is np.ndarray and x.size < settings.small and len(args) == 1:
-                return real(*args, **kwargs)
+            if type(x) is np.ndarray:
+                if len(args) == 1 and not kwargs and x.size < settings.small:
+                    return real(x)
+                if at_once(args, kwargs):
+                    return real(*args, **kwargs)
             return slow(*args, **kwargs)
         key: Any = x.ref.node.type
         if kwargs or len(args) > 1:

@@ -15,6 +15,8 @@ import numpy as np
 
 from lazytensor.core.settings import settings
 
+NOTHING: Final = object()
+"""What stands for an argument that is not given."""
 _PLAIN: Final[set[type]] = set()
 """Classes of what is neither lazy nor an array, as far as they were met."""
 NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
@@ -33,15 +35,27 @@ def all_stay(values: Iterable[Any]) -> bool:
         return False
     for value in values:
         kind = type(value)
+        if kind in _PLAIN:
+            continue
         if kind is np.ndarray:
             if value.size >= bound:
                 return False
         elif kind is tuple or kind is list:
             if not all_stay(value):
                 return False
-        elif kind not in _PLAIN and not is_plain(kind):
+        elif not is_plain(kind):
             return False
     return True
+
+
+def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], growing: bool = False) -> bool:
+    """Whether a call is NumPy's, as all its arguments stay what they are, and so will the result.
+
+    `growing`: of two small arrays a large one may come.
+    """
+    if kwargs and not all_stay(kwargs.values()):
+        return False
+    return all_stay(args) and not (growing and len(args) > 1 and grows(args[0], args[1]))
 
 
 def is_small(x: Any) -> bool:
@@ -85,7 +99,7 @@ def spreads(x: np.ndarray, other: np.ndarray) -> bool:
 
 def lazy_if_large(made: Any) -> Any:
     """What NumPy gave, an array of it lazy if it is large."""
-    if made.__class__ is not np.ndarray or made.size < settings.small:
+    if type(made) is not np.ndarray or made.size < settings.small:
         return made
     from lazytensor.frontends.numpy.functions.entry import entered
 

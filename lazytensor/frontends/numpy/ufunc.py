@@ -40,7 +40,14 @@ from lazytensor.frontends.numpy.plans import (
     written,
 )
 from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
-from lazytensor.frontends.numpy.small import NUMBERS, all_stay, is_small, lazy_if_large, spreads
+from lazytensor.frontends.numpy.small import (
+    NOTHING,
+    NUMBERS,
+    at_once,
+    is_small,
+    lazy_if_large,
+    spreads,
+)
 
 COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -67,6 +74,7 @@ class ufunc(metaclass=UfuncType):
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         self.real = real
+        self.host: Any = real
         self.row = row
         self.plans: Plans = memo()
         self.loops: dict[Any, loops.Loop] = {}
@@ -87,7 +95,7 @@ class ufunc(metaclass=UfuncType):
         out = kwargs.get("out")
         if type(out) is ndarray and len(kwargs) == 1 and written(self.plans, args, out):
             return out
-        if settings.small and all_stay(args) and all_stay(kwargs.values()):
+        if at_once(args, kwargs):
             return lazy_if_large(self.real(*args, **kwargs))
         return call(self, args, kwargs)
 
@@ -136,20 +144,19 @@ class ufunc(metaclass=UfuncType):
         return self.__name__
 
 
-_NOTHING: Final = object()
-
-
 class unary(ufunc):
     """A ufunc of one operand."""
 
-    def __call__(self, x: Any = _NOTHING, /, *args: Any, **kwargs: Any) -> Any:
-        if type(x) is not ndarray or args or kwargs or x._shadow is not None:
+    def __call__(self, x: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
+        kind = type(x)
+        if kind is not ndarray or args or kwargs or x._shadow is not None:
             if not args and not kwargs:
-                if is_small(x):
+                # `is_small`, written out: loops over small arrays.
+                if x.size < settings.small if kind is np.ndarray else kind in NUMBERS:
                     return self.real(x)
-                if type(x) is ndarray or type(x) is Scalar:
+                if kind is ndarray or kind is Scalar:
                     return self._alone(x)
-            return self.general(args if x is _NOTHING else (x, *args), kwargs)
+            return self.general(args if x is NOTHING else (x, *args), kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
         node = x.ref.node
         plan = self.plans.get(node.type)
@@ -165,32 +172,36 @@ class unary(ufunc):
 class binary(ufunc):
     """A ufunc of two operands."""
 
-    def __call__(self, x: Any = _NOTHING, other: Any = _NOTHING, /, *args: Any, **kw: Any) -> Any:
-        if args or kw or other is _NOTHING:
-            given = () if x is _NOTHING else (x,) if other is _NOTHING else (x, other, *args)
+    def __call__(self, x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kw: Any) -> Any:
+        if args or kw or other is NOTHING:
+            given = () if x is NOTHING else (x,) if other is NOTHING else (x, other, *args)
             return self.general(given, kw)
-        kind = type(x)
-        if kind is ndarray or kind is Scalar:
+        kind, second = type(x), type(other)
+        if kind is np.ndarray:
+            if second is np.ndarray:
+                size, bound = x.size, settings.small
+                # Written out, as are other small calls: loops over small arrays.
+                if size < bound and other.size < bound:
+                    if size * other.size >= bound and spreads(x, other):
+                        return call(self, (x, other), {})
+                    return self.host(x, other)
+            elif second in NUMBERS and x.size < settings.small:
+                return self.real(x, other)
+        elif kind is ndarray or kind is Scalar:
             return self._forward(x, other)
-        second = type(other)
         if second is ndarray or second is Scalar:
             return self._backward(other, x)
-        bound = settings.small
-        # `is_small`, written out twice: loops over small arrays.
-        if (x.size < bound if kind is np.ndarray else bound and kind in NUMBERS) and (
-            other.size < bound if second is np.ndarray else second in NUMBERS
-        ):
-            if kind is second is np.ndarray and x.size * other.size >= bound and spreads(x, other):
-                return call(self, (x, other), {})
-            made = self.real(x, other)
-            if made.__class__ is np.ndarray and made.size >= bound:  # a product
-                return lazy_if_large(made)
-            return made
+        if is_small(x) and is_small(other):
+            return self.real(x, other)
         return self.general((x, other), {})
 
 
 class product(binary):
     """`matmul`: what NumPy can do at once with the host's data it does."""
+
+    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
+        super().__init__(real, row)
+        self.host = lambda x, other: lazy_if_large(real(x, other))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.small and len(args) == 2 and not kwargs:

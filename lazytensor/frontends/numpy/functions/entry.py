@@ -25,14 +25,7 @@ from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import (
-    GROWING,
-    all_stay,
-    grows,
-    is_small,
-    lazy_if_large,
-    stays,
-)
+from lazytensor.frontends.numpy.small import GROWING, at_once, grows, lazy_if_large, stays
 
 Function = Callable[..., Any]
 
@@ -56,11 +49,17 @@ def lazily(name: str, function: Function, real: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not (args and type(args[0]) is ndarray):
-            if len(args) == 1 and not kwargs and is_small(args[0]):
-                return lazy_if_large(real(*args))
+            if len(args) == 1 and not kwargs:  # `at_once`, written out: loops over small arrays
+                x = args[0]
+                if type(x) is np.ndarray and x.size < settings.small:
+                    made = real(x)
+                    return lazy_if_large(made) if type(made) is np.ndarray else made
+            if at_once(args, kwargs, growing):
+                made = real(*args, **kwargs)
+                if type(made) is np.ndarray and made.size < settings.small:
+                    return made
+                return entered(made, args, kwargs)
             large = growing and len(args) == 2 and not kwargs and grows(*args)
-            if settings.small and not large and all_stay(args) and all_stay(kwargs.values()):
-                return entered(real(*args, **kwargs), args, kwargs)
             if name in REDUCTIONS and len(args) == 1 and not kwargs and type(args[0]) is Masked:
                 made = reduced(name, args[0])
                 if made is not None:
