@@ -120,9 +120,14 @@ Chain = tuple[Step, ...]
 
 
 class Cell:
-    """What a user's array holds: a node that is replaced when the array is written to."""
+    """What a user's array holds: a node that is replaced when the array is written to.
 
-    __slots__ = ("__weakref__", "node", "reads")
+    `memory` is set while it is lent (see `lending.py`): the value of the node.
+    """
+
+    __slots__ = ("__weakref__", "memory", "node", "reads")
+
+    memory: np.ndarray
 
     chain: Chain = ()
 

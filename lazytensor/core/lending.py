@@ -26,8 +26,7 @@ from lazytensor.core.op import leaf
 from lazytensor.core.types import TensorType
 
 _slots: Final = vars(Cell)
-memory_of: Final = _slots["node"].__get__
-"""The leaf of a lent cell, whose value is the memory."""
+_leaf_of: Final = _slots["node"].__get__
 _set_leaf: Final = _slots["node"].__set__
 _set_reads: Final = _slots["reads"].__set__
 
@@ -40,10 +39,10 @@ class Lent(Cell):
     @property
     def node(self) -> Node:
         """The leaf, no longer lent; a copy of it while there are views."""
-        own: Node = memory_of(self)
+        own: Node = _leaf_of(self)
         if _is_seen(own):
             return leaf(copied(own.value), own.type)
-        self.__class__ = Cell  # type: ignore[assignment]  # of the same layout
+        self._end()
         return own
 
     @node.setter
@@ -62,24 +61,28 @@ class Lent(Cell):
     @property
     def type(self) -> TensorType:
         """Type of the data."""
-        own: Node = memory_of(self)
+        own: Node = _leaf_of(self)
         return own.type
 
     def write(self, node: Node) -> None:
         """Replace the data; the views show it."""
         from lazytensor.core.runtime import observe
 
-        own = memory_of(self)
+        own = _leaf_of(self)
         if _is_seen(own):
             own.value[...] = observe(node)
         else:
-            self.__class__ = Cell  # type: ignore[assignment]
+            self._end()
             self.write(node)
 
     def known(self) -> np.ndarray:
         """The data, in the memory that is lent: for a look at once."""
-        found: np.ndarray = memory_of(self).value
-        return found
+        return self.memory
+
+    def _end(self) -> None:
+        """Be an ordinary cell again."""
+        self.__class__ = Cell  # type: ignore[assignment]  # of the same layout
+        del self.memory
 
 
 def is_own(cell: Cell) -> bool:
@@ -99,9 +102,9 @@ def is_own(cell: Cell) -> bool:
 def lend(cell: Cell) -> np.ndarray:
     """Lend the memory of a cell that is its own."""
     cell.reads = None
+    cell.memory = cell.node.value
     cell.__class__ = Lent
-    found: np.ndarray = cell.known()  # type: ignore[assignment]
-    return found
+    return cell.memory
 
 
 def _is_seen(own: Node) -> bool:
@@ -128,7 +131,7 @@ def _references_of_lent(bytes: int) -> tuple[int, int]:
     """What `_is_seen` counts where there are no views."""
     cell = Cell(leaf(allocated((bytes,), np.dtype(np.uint8))))
     lend(cell)
-    return _references(memory_of(cell))
+    return _references(_leaf_of(cell))
 
 
 _OF_NODE, _OF_VALUE, _OF_BASE = _references_of_own()

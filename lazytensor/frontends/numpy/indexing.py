@@ -12,7 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell, Chain, Step, View, extend
-from lazytensor.core.lending import Lent, memory_of
+from lazytensor.core.lending import Lent
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import scalar
 from lazytensor.core.settings import settings
@@ -179,7 +179,7 @@ def getitem(x: Lazy, key: Any) -> Any:
         if ref.__class__ is Lent:
             # `parts.read`, written out: a loop over rows does little else.
             if key.__class__ is not ndarray:
-                part = memory_of(ref).value[key]
+                part = ref.memory[key]
                 if type(part) is not np.ndarray or part.size < bound:
                     return part
                 del part  # not a view of the memory that anybody will write to
@@ -245,7 +245,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if x._shadow is None and type(value) in _HOSTS:
         ref = x.ref
         if ref.__class__ is Lent and key.__class__ is not ndarray:
-            memory_of(ref).value[key] = value
+            ref.memory[key] = value
             return
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
