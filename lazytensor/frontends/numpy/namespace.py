@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import checks, functions, laziness, standard
+from lazytensor.frontends.numpy import checks, functions, laziness, shortcuts, standard
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import fallback, lazies
 from lazytensor.frontends.numpy.flat import flatiter
@@ -65,10 +65,7 @@ def find(name: str) -> Any:
 
 
 class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3.13
-    """A function that is no method where a class has it as an attribute; NumPy's are none either.
-
-    `class Layer: reduce = np.sum` and the fields of dataclasses rely on it.
-    """
+    """A function that is no method where a class has it as an attribute (see `shortcuts.py`)."""
 
     def __init__(self, function: FunctionType) -> None:
         super().__init__(function)
@@ -85,7 +82,17 @@ class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3
 def public(name: str) -> Any:
     """The same as a user is given it."""
     found = find(name)
-    return Function(found) if isinstance(found, FunctionType) else found
+    if not isinstance(found, FunctionType):
+        return found
+    real = getattr(np, name, None)
+    if (
+        name in functions.LAZY
+        and name not in functions.MAKERS
+        and real is not None
+        and found.__name__ == real.__name__
+    ):
+        return shortcuts.public(found, real)
+    return Function(found)
 
 
 def names() -> list[str]:

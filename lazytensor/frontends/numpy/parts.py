@@ -226,8 +226,11 @@ def product(function: Callable[..., Any], x: Any, other: Any) -> Any:
     Nothing fuses with it, and there is nothing in it that XLA does better.
     """
     bound = settings.small
-    first, second = _factor(x, bound), _factor(other, bound)
-    if first is None or second is None:
+    first = _factor(x, bound)
+    if first is None:
+        return None
+    second = _factor(other, bound)
+    if second is None:
         return None
     rows = first.shape[0] if first.ndim == 2 else 1
     columns = second.shape[1] if second.ndim == 2 else 1

@@ -57,9 +57,6 @@ RECORDED: Final = frozenset(
 )  # fmt: skip
 """Functions and methods that may have recipes."""
 
-OF_TWO: Final = frozenset(["dot", "inner", "vdot"])
-"""Products of two arrays, which loops over rows are made of."""
-
 VIEWED: Final = frozenset(
     [
         "diagonal", "expand_dims", "mT", "matrix_transpose", "moveaxis", "permute_dims", "ravel",
@@ -72,8 +69,7 @@ VIEWED: Final = frozenset(
 def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
     """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
     if name in RECORDED:
-        made = recorded(slow, real or slow, name in GROWING)
-        return made if real is None or name not in OF_TWO else of_two(made, real)
+        return recorded(slow, real or slow, name in GROWING)
     return viewed(slow, real or slow) if name in VIEWED else slow
 
 
@@ -160,23 +156,6 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
         return result
 
     return call
-
-
-def of_two(call: Function, real: Function) -> Function:
-    """`call`, a function of two arrays, with a shorter way for small ones.
-
-    The parameters are spelt out, as Python takes twice the time to gather them.
-    """
-
-    def product(a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
-        plain = type(a) is np.ndarray and type(b) is np.ndarray and out is None
-        if plain and a.size < settings.small > b.size:
-            made = real(a, b)
-            return lazy_if_large(made) if type(made) is np.ndarray else made
-        given = [x for x in (a, b) if x is not NOTHING]
-        return call(*given) if out is None else call(*given, out=out)
-
-    return product
 
 
 def viewed(slow: Function, real: Function) -> Function:

@@ -30,15 +30,12 @@ def stays(array: np.ndarray) -> bool:
 
 def all_stay(values: Iterable[Any]) -> bool:
     """Whether nothing among `values` is lazy, or an array large enough to become so."""
-    bound = settings.small
-    if not bound:
-        return False
     for value in values:
         kind = type(value)
         if kind in _PLAIN:
             continue
         if kind is np.ndarray:
-            if value.size >= bound:
+            if value.size >= settings.small:
                 return False
         elif kind is tuple or kind is list:
             if not all_stay(value):
@@ -53,7 +50,7 @@ def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], growing: bool = False
 
     `growing`: of two small arrays a large one may come.
     """
-    if kwargs and not all_stay(kwargs.values()):
+    if not settings.small or (kwargs and not all_stay(kwargs.values())):
         return False
     return all_stay(args) and not (growing and len(args) > 1 and grows(args[0], args[1]))
 

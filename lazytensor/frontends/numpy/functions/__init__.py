@@ -79,6 +79,9 @@ _MAKERS: Final = {
     generators: making.of_data,
 }
 
+MAKERS: Final = frozenset(name for module in _MAKERS for name in module.PLAIN)
+"""What makes arrays of shapes, numbers and other data."""
+
 LAZY: Final[dict[str, Function]] = {
     **{
         name: lazily(name, function, getattr(np, name))

@@ -1,0 +1,102 @@
+"""The public functions, as bound methods: small arrays go straight to NumPy's own functions.
+
+NumPy's functions are no methods of a class that has them as attributes: `class Layer: reduce =
+np.sum`, and the fields of dataclasses, rely on that. A method that is bound already is none either,
+and Python calls it as fast as a function, where a `staticmethod` takes 0.1 µs longer: as long as
+all else here. What it is bound to also says how it is pickled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from inspect import Parameter, signature
+from types import FunctionType, MethodType
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.functions.entry import entered
+from lazytensor.frontends.numpy.small import GROWING, NOTHING, all_stay, lazy_if_large
+
+Function = Callable[..., Any]
+OF_TWO: Final = frozenset(["dot", "inner", "vdot"])
+"""Products of two arrays, which loops over rows are made of."""
+
+
+class Home:
+    """What public functions are bound to: it finds them by name."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        from lazytensor.frontends.numpy import namespace
+
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return namespace.public(name)
+
+    def __reduce__(self) -> str:
+        return "HOME"
+
+    def __repr__(self) -> str:
+        return "lazytensor.numpy"
+
+
+HOME: Final = Home()
+
+
+def public(found: FunctionType, real: Any) -> MethodType:
+    """`found`, with a shorter way to NumPy's `real`, as a user is given it."""
+    name = found.__name__
+    made = _of_two(found, real) if name in OF_TWO else _of_one(found, real, name in GROWING)
+    update_wrapper(made, found)
+    del made.__dict__["__wrapped__"]  # or its parameters would be taken for those of the method
+    try:
+        known = signature(found)
+    except (TypeError, ValueError):
+        known = None
+    if known is not None:
+        given = [*known.parameters.values()]
+        before = Parameter("home", Parameter.POSITIONAL_ONLY)
+        made.__signature__ = known.replace(parameters=[before, *given])  # type: ignore[attr-defined]
+    return MethodType(made, HOME)
+
+
+def _of_one(slow: Function, real: Function, growing: bool) -> FunctionType:
+    """A function whose first argument may be a small array."""
+    array, known = np.ndarray, settings  # looked up faster than what is global
+
+    def call(
+        home: Home, x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        if type(x) is array and x.size < known.small:
+            if other is NOTHING and not kwargs:
+                made = real(x)
+                return lazy_if_large(made) if type(made) is array else made
+            rest = () if other is NOTHING else (other, *args)
+            if not growing and all_stay(rest) and all_stay(kwargs.values()):
+                made = real(x, *rest, **kwargs)
+                if type(made) is not array or made.size < known.small:
+                    return made
+                return entered(made, (x, *rest), kwargs)
+        if other is NOTHING:
+            return slow(**kwargs) if x is NOTHING else slow(x, **kwargs)
+        return slow(x, other, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def _of_two(slow: Function, real: Function) -> FunctionType:
+    """A function of two arrays. Its parameters are spelt out: to gather others takes longer."""
+    array, known = np.ndarray, settings
+
+    def call(home: Home, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
+        if type(a) is array and type(b) is array and out is None and a.size < known.small > b.size:
+            made = real(a, b)
+            return lazy_if_large(made) if type(made) is array else made
+        given = [x for x in (a, b) if x is not NOTHING]
+        return slow(*given) if out is None else slow(*given, out=out)
+
+    return call  # type: ignore[return-value]
