@@ -21,6 +21,7 @@ from lazytensor.frontends.tf import (
     pooling,
     random,
     reductions,
+    segments,
     shapes,
     sharing,
     slices,
@@ -42,6 +43,7 @@ TABLES = (
     random,
     linalg,
     lists,
+    segments,
     bridge,
 )
 for table in TABLES:
