@@ -35,6 +35,16 @@ ASKING: Final = frozenset(
     ]
 )  # fmt: skip
 """Raw ops that ask for values by their nature: they are no fallbacks."""
+SPARSE: Final = frozenset(
+    [
+        "SparseFillEmptyRows", "SparseConcat", "SparseSlice", "SparseAdd", "SparseSplit",
+        "SerializeSparse", "SerializeManySparse", "SparseTensorToCSRSparseMatrix",
+        "DenseToCSRSparseMatrix", "RaggedTensorToVariant", "RaggedTensorToSparse", "RaggedGather",
+        "RaggedRange",
+    ]
+)  # fmt: skip
+"""Raw ops from parts of sparse and ragged tensors to others, which are TF's own: how large these
+are is data, or they are variants. They are no fallbacks either."""
 
 
 def untouched(ctx: Any, op: str, name: Any, args: tuple[Any, ...]) -> Any:
@@ -86,7 +96,7 @@ def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) 
         made = run(ctx, definition.name, name, *map(_down, args[:arity]), *args[arity:])
     finally:
         _restart()
-    if definition.name not in ASKING:
+    if definition.name not in ASKING and definition.name not in SPARSE:
         # After the call: one that TF refuses is the user's error, not ours.
         warn_of_fallback(definition.name, "TensorFlow", "TensorFlow computes it on the CPU")
         metrics.count("fallbacks")
