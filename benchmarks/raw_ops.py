@@ -100,15 +100,18 @@ def steps(name: str, lazily: str, peers: tuple[str, ...], effort: Effort) -> Fig
             float(ours())
     theirs = {how: _trainer(name, how) for how in peers}
 
-    # Leaving `enabled` hands variables back to TF: the timed calls stay inside one block.
+    def timed(step: Callable[[], Any]) -> Callable[[], float]:
+        return lambda: seconds_of(lambda: float(step()))
+
+    # Leaving `enabled` hands variables back to TF, and TF's own operations are slower inside: the
+    # contestants do not take turns, but each rests as if they did.
+    rounds = effort.rounds(20)
     with ltf.enabled():
         metrics.reset()
-        samples = {"ours": [seconds_of(lambda: float(ours())) for _ in range(effort.rounds(20))]}
+        samples = interleaved({"ours": timed(ours)}, rounds)
         counts = metrics.snapshot()
     for how, step in theirs.items():
-        for _ in range(3):
-            float(step())
-        samples[how] = [seconds_of(lambda s=step: float(s())) for _ in range(effort.rounds(20))]
+        samples |= interleaved({how: timed(step)}, rounds, warmup=3)
     found = {how: figure(values) for how, values in samples.items()}
     for how in peers:
         found[f"{how} / ours"] = ratio(samples[how], samples["ours"])
