@@ -71,30 +71,25 @@ def gradients(task: Task) -> list[np.ndarray]:
     return [np.asarray(slope) for slope in tape.gradient(loss, model.trainable_variables)]
 
 
-def gentle() -> Any:
-    """Steps small enough for a batch of four, whose normalised values amplify every rounding."""
-    return tf.keras.optimizers.SGD(1e-4)
-
-
 @thorough
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", DEEP)
-def test_deep_networks_are_tensorflows(name: str, double: None) -> None:
-    """Gradients, and what twenty steps by them come to, in double precision."""
+def test_gradients_of_deep_networks_are_tensorflows(name: str, double: None) -> None:
+    """In double precision, and of one step: what a batch of four is normalised by amplifies every
+    rounding. Of twenty steps the losses of TensorFlow's own part by a half when a batch is
+    multiplied by 1 + 1e-13.
+    """
     task = TASKS[name]
     task = task._replace(x=task.x.astype(np.float64))
-    slopes, losses = gradients(task), train(task, STEPS, gentle)
+    slopes = gradients(task)
     with lazytensor.tf.enabled():
-        found = gradients(task)
         metrics.reset()
-        trained = train(task, STEPS, gentle)
-        counts = metrics.snapshot()
+        found = gradients(task)
+        assert metrics.counts["fallbacks"] == 0
     size = max(np.abs(slope).max() for slope in slopes)
     for mine, theirs in zip(found, slopes, strict=True):
         assert mine.dtype == np.float64
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * size)
-    assert trained == pytest.approx(losses, rel=1e-4)
-    assert_trained(counts, PROGRAMS[train])
 
 
 @thorough
