@@ -137,7 +137,7 @@ def _sparse_segment_gradient(kind: str, compact: bool) -> Handler:
 
 def _brought_in(shape: Sequence[int], indices: np.ndarray, values: Any, default: Any) -> Any:
     """An array of `default` with `values` at indices."""
-    full = _call("BroadcastTo", default, host_shape(tuple(int(n) for n in shape), "int32"))
+    full = _call("BroadcastTo", default, host_shape(tuple(shape), "int32"))
     return _call("TensorScatterUpdate", full, of_array(indices), values)
 
 
@@ -151,7 +151,7 @@ def _sparse_to_dense(ctx: Any, name: Any, args: Args) -> Any:
         values = _call("BroadcastTo", values, host_shape((len(places),), "int32"))
     if (places < 0).any() or (places >= sizes).any():
         return None
-    return _brought_in(sizes, places, values, default)
+    return _brought_in(sizes.tolist(), places, values, default)
 
 
 def _sparse_product(ctx: Any, name: Any, args: Args) -> Any:
