@@ -19,6 +19,7 @@ from lazytensor.core.cell import Cell, View
 from lazytensor.core.lending import Lent, is_own, lend
 from lazytensor.core.node import Node, nodes_made
 from lazytensor.core.op import SLOT, leaf
+from lazytensor.core.place import Place, user_place
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.masked import Masked
@@ -37,8 +38,11 @@ BACK_OFF: Final = 4
 PATIENCE = 5
 """Small reads and writes, with little recorded in between, before memory is lent. Views made before
 a loop shall stay lazy: as long as there are real ones, every operation on the array copies it."""
+LOOPS_BOUND: Final = 1000
 LITTLE: Final = 64
 """Nodes recorded between two small reads or writes of one loop."""
+
+Origin = tuple[Place | None, Place | None]
 
 _KEYS: Final = frozenset({int, slice, type(None), type(...), np.int64, np.int32})
 
@@ -56,7 +60,7 @@ def read(cell: Cell, key: Any, count: int) -> Any:
     del value, found
     if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, count)):
         return None
-    return lend(cell)[key]
+    return _lent(cell)[key]
 
 
 def write(x: ndarray, key: Any, value: Any) -> bool:
@@ -83,7 +87,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     cell.node.value[key] = value
     cell.reads = None
     if _is_worth_lending():
-        lend(cell)
+        _lent(cell)
     return True
 
 
@@ -130,17 +134,22 @@ class Heat:
     """How many small operations there were on an array whose values are not at hand.
 
     `node` is what the array held after the last of them: when it holds another, there was something
-    else in between. `price` is how many of them it takes until the values are fetched.
+    else in between. `price` is how many of them it takes until the values are fetched. `origin`:
+    where what the array held before the first of them was recorded, and where that one was.
     """
 
-    __slots__ = ("count", "node", "price")
+    __slots__ = ("count", "node", "origin", "price")
 
     def __init__(self) -> None:
         self.count = 0
         self.node: Node | None = None
+        self.origin: Origin = (None, None)
         self.price = 1.0
 
 
+_loops: Final[set[Origin]] = set()
+"""Origins of small operations that went on until memory was lent: the next time, values are fetched
+at the first of them. That has to be earned again each time."""
 _heat: Final[WeakKeyDictionary[Cell, Heat]] = WeakKeyDictionary()
 
 
@@ -171,12 +180,22 @@ def _is_worth_lending() -> bool:
     return _streak.count > PATIENCE
 
 
+def _lent(cell: Cell) -> np.ndarray:
+    """The memory of a cell, lent from now on."""
+    heat = _heat.get(cell)
+    if heat is not None:
+        if len(_loops) >= LOOPS_BOUND:
+            _loops.clear()
+        _loops.add(heat.origin)
+    return lend(cell)
+
+
 def _fetch(cell: Cell, count: float) -> bool:
     """Get the values of an array to the host, in memory of its own, if that has come to pay for
     looking at `count` elements.
 
     Rent or buy: when small operations have cost what fetching does; of an array that is filled with
-    one number, at once.
+    one number, or where there was a loop over parts the last time, at once.
     """
     node, type = cell.node, cell.type
     if count >= settings.small:
@@ -191,11 +210,14 @@ def _fetch(cell: Cell, count: float) -> bool:
     heat = _heat_of(cell)
     if heat.node is not node:
         heat.count, heat.node = 0, node
+        heat.origin = node.place, user_place()
     heat.count += 1
+    is_loop = heat.count == 1 and heat.origin in _loops
     copying = type.nbytes * SECONDS_PER_BYTE
     each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
-    if heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
+    if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
         return False
+    _loops.discard(heat.origin)
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
     del node
