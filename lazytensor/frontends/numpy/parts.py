@@ -221,7 +221,10 @@ def _fetch(cell: Cell, count: float) -> bool:
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
     del node
-    cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
+    if cell.node.value is None:
+        runtime.sync(cell.node, cause="observation")
+    if not is_own(cell):
+        cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
     return True
 
 
