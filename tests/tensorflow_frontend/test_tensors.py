@@ -195,3 +195,18 @@ def test_errors_are_tensorflows(call: Callable[[], Any]) -> None:
     lazytensor.tf.enable()
     with pytest.raises(theirs.type):
         call()
+
+
+def test_a_list_where_one_tensor_is_wanted_is_stacked_each_time(no_fallbacks: None) -> None:
+    x = tf.constant([1.0, 2.0, 3.0]) * 1.0
+    for _ in range(2):  # the second call finds what the first one planned
+        assert tf.reduce_all([x > 1, x < 3], axis=0).numpy().tolist() == [False, True, False]
+        assert tf.reduce_sum((x, x, x), axis=0).numpy().tolist() == [3.0, 6.0, 9.0]
+
+
+def test_an_operation_without_attributes_takes_a_plain_flag(no_fallbacks: None) -> None:
+    """Which TensorFlow brings to its slow path."""
+    flag = tf.constant([1.0]) * 2.0 > 1.0
+    assert tf.logical_and(np.bool_(True), flag).numpy().tolist() == [True]
+    few = tf.while_loop(lambda i: np.bool_(True), lambda i: [i + 1], [1], maximum_iterations=3)
+    assert int(few[0]) == 4

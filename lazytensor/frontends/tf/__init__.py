@@ -21,12 +21,14 @@ from lazytensor.frontends.tf import (
     pooling,
     random,
     reductions,
+    resampling,
     segments,
     shapes,
     sharing,
     slices,
     state_ops,
     steps,
+    warping,
 )
 from lazytensor.frontends.tf.switch import disable, enable, enabled
 
@@ -44,6 +46,8 @@ TABLES = (
     linalg,
     lists,
     segments,
+    resampling,
+    warping,
     bridge,
 )
 for table in TABLES:

@@ -95,6 +95,7 @@ def regrouped(
     definition: opdef.OpDef, inputs: Sequence[Any], attrs: Sequence[Any]
 ) -> tuple[Any, ...]:
     """The arguments of the fast path: lists of inputs as lists, no attributes that are inferred."""
+    attrs = attrs or ()  # None for an op that has none
     named = dict(zip(attrs[::2], attrs[1::2], strict=True))
     rest = list(inputs)
     grouped: list[Any] = []

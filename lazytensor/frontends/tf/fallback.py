@@ -31,7 +31,7 @@ ASKING: Final = frozenset(
         "EagerPyFunc", "PyFunc", "PyFuncStateless", "Unique", "UniqueV2", "UniqueWithCounts",
         "UniqueWithCountsV2", "CheckNumericsV2", "ListDiff", "DynamicPartition", "DynamicStitch",
         "ParallelDynamicStitch", "NonMaxSuppressionV3", "Range", "Empty", "ConcatOffset",
-        "BroadcastArgs", "RngReadAndSkip", "RngSkip",
+        "BroadcastArgs", "RngReadAndSkip", "RngSkip", "CTCGreedyDecoder", "CTCBeamSearchDecoder",
     ]
 )  # fmt: skip
 """Raw ops that ask for values by their nature: they are no fallbacks."""

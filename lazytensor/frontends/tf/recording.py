@@ -63,7 +63,7 @@ class Row:
         if found is None:
             raise ValueError(f"TensorFlow has no raw op {name!r}")
         self.definition = found
-        self.hosted = tuple(i in host for i in range(found.arity))
+        self.takes = tuple((i in host, given.is_list) for i, given in enumerate(found.inputs))
         self.quick = found.simple and not host and not moving and found.outputs == (False,)
 
     def __call__(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
@@ -134,7 +134,7 @@ class Row:
         operands: list[Node] = []
         parts: list[Any] = []
         lazy = self.always
-        for x, is_host in zip(args, self.hosted, strict=True):
+        for x, (is_host, is_list) in zip(args, self.takes, strict=True):
             kind = type(x)
             if is_host:
                 if kind is EagerTensor:
@@ -147,6 +147,8 @@ class Row:
                     return None
                 continue
             listed = kind is list or kind is tuple
+            if listed != is_list:
+                return None
             if listed:
                 parts.append(len(x))
             for item in x if listed else (x,):

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.tf import fallback, opdef
+from lazytensor.frontends.tf import opdef
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.shapes import attr, host_number, host_shape
-from lazytensor.frontends.tf.table import HANDLERS, Handler, handle
-from lazytensor.frontends.tf.tensor import LazyTensor, of_array, shape_of
+from lazytensor.frontends.tf.table import Handler, answer, call
+from lazytensor.frontends.tf.tensor import of_array, shape_of
 
 Args = tuple[Any, ...]
 FACTORS: Final = {
@@ -27,31 +27,6 @@ FACTORS: Final = {
 EMPTY_IS_ZERO: Final = ("Max", "Min")
 
 
-def _call(op: str, *args: Any) -> Any:
-    return HANDLERS[op](fallback.current(), None, args)
-
-
-def _is_lazy(args: Sequence[Any]) -> bool:
-    return any(type(x) is LazyTensor for x in args)
-
-
-def _answer(op: str, handler: Handler) -> None:
-    """Register what answers `op` if one of its inputs is lazy."""
-    definition = opdef.find(op)
-    if definition is None:
-        return
-    arity = definition.arity
-
-    def answer(ctx: Any, name: Any, args: Args) -> Any:
-        flat = [item for x in args[:arity] for item in (x if isinstance(x, list) else [x])]
-        if not _is_lazy(flat):
-            return fallback.untouched(ctx, op, name, args)
-        made = handler(ctx, name, args)
-        return fallback.native(definition, ctx, name, args) if made is None else made
-
-    handle(op, answer)
-
-
 def _ordered(ids: np.ndarray) -> bool:
     """Whether numbers of segments are as they have to be; TF's kernel says what is wrong."""
     return ids.ndim == 1 and not (ids.size and (ids[0] < 0 or (np.diff(ids) < 0).any()))
@@ -59,11 +34,11 @@ def _ordered(ids: np.ndarray) -> bool:
 
 def _taken(x: Any, rows: Any) -> Any:
     # Its gradient asks for the attribute.
-    return _call("GatherV2", x, rows, host_number(0, "int32"), "batch_dims", 0)
+    return call("GatherV2", x, rows, host_number(0, "int32"), "batch_dims", 0)
 
 
 def _summed(data: Any, ids: Any, count: int) -> Any:
-    return _call("UnsortedSegmentSum", data, ids, host_number(count, "int32"))
+    return call("UnsortedSegmentSum", data, ids, host_number(count, "int32"))
 
 
 def _scaled(x: Any, factors: np.ndarray) -> Any:
@@ -72,13 +47,13 @@ def _scaled(x: Any, factors: np.ndarray) -> Any:
         return x
     shape = (len(factors),) + (1,) * (len(shape_of(x)) - 1)
     dtype = opdef.normal(x.dtype.as_datatype_enum, "type")
-    return _call("Mul", x, of_array(factors.reshape(shape).astype(dtype)))
+    return call("Mul", x, of_array(factors.reshape(shape).astype(dtype)))
 
 
 def _segment(kind: str) -> Handler:
     """`SegmentSum` and its like: segments in order, up to the last that has something."""
 
-    def answer(ctx: Any, name: Any, args: Args) -> Any:
+    def answered(ctx: Any, name: Any, args: Args) -> Any:
         data, given = args[:2]
         ids = host_value(given).array
         if not _ordered(ids):
@@ -87,19 +62,19 @@ def _segment(kind: str) -> Handler:
         counts = np.bincount(ids, minlength=count)
         if kind in FACTORS:
             return _scaled(_summed(data, given, count), FACTORS[kind](counts))
-        made = _call(f"UnsortedSegment{kind}", data, given, host_number(count, "int32"))
+        made = call(f"UnsortedSegment{kind}", data, given, host_number(count, "int32"))
         if kind in EMPTY_IS_ZERO and not counts.all():
             mask = (counts > 0).reshape((count,) + (1,) * (len(shape_of(made)) - 1))
-            return _call("SelectV2", of_array(mask), made, _call("ZerosLike", made))
+            return call("SelectV2", of_array(mask), made, call("ZerosLike", made))
         return made
 
-    return answer
+    return answered
 
 
 def _sparse_segment(kind: str, counted: bool) -> Handler:
     """Sums of some rows of a table, as an embedding of several words is."""
 
-    def answer(ctx: Any, name: Any, args: Args) -> Any:
+    def answered(ctx: Any, name: Any, args: Args) -> Any:
         data, indices, given = args[:3]
         ids = host_value(given).array
         if not _ordered(ids):
@@ -111,13 +86,13 @@ def _sparse_segment(kind: str, counted: bool) -> Handler:
         rows = _taken(data, indices)
         return _scaled(_summed(rows, given, count), FACTORS[kind](np.bincount(ids, None, count)))
 
-    return answer
+    return answered
 
 
 def _sparse_segment_gradient(kind: str, compact: bool) -> Handler:
     """The way back of such sums: into the table, or into those of its rows that were taken."""
 
-    def answer(ctx: Any, name: Any, args: Args) -> Any:
+    def answered(ctx: Any, name: Any, args: Args) -> Any:
         slopes, indices, given, size = args[:4]
         ids = host_value(given).array
         counts = np.bincount(ids, minlength=shape_of(slopes)[0])
@@ -132,13 +107,13 @@ def _sparse_segment_gradient(kind: str, compact: bool) -> Handler:
         made = _summed(parts, of_array(inverse.astype(np.int32)), len(taken))
         return [made, of_array(taken.astype(places.dtype))]
 
-    return answer
+    return answered
 
 
 def _brought_in(shape: Sequence[int], indices: np.ndarray, values: Any, default: Any) -> Any:
     """An array of `default` with `values` at indices."""
-    full = _call("BroadcastTo", default, host_shape(tuple(shape), "int32"))
-    return _call("TensorScatterUpdate", full, of_array(indices), values)
+    full = call("BroadcastTo", default, host_shape(tuple(shape), "int32"))
+    return call("TensorScatterUpdate", full, of_array(indices), values)
 
 
 def _sparse_to_dense(ctx: Any, name: Any, args: Args) -> Any:
@@ -148,7 +123,7 @@ def _sparse_to_dense(ctx: Any, name: Any, args: Args) -> Any:
     if places.ndim < 2:
         places = places.reshape(-1, 1)
     if not shape_of(values):
-        values = _call("BroadcastTo", values, host_shape((len(places),), "int32"))
+        values = call("BroadcastTo", values, host_shape((len(places),), "int32"))
     if (places < 0).any() or (places >= sizes).any():
         return None
     return _brought_in(sizes.tolist(), places, values, default)
@@ -159,7 +134,7 @@ def _sparse_product(ctx: Any, name: Any, args: Args) -> Any:
     indices, values, shape, dense = args[:4]
     adjoint = attr(args, 4, "adjoint_a", False)
     if attr(args, 4, "adjoint_b", False):
-        dense = _call("Transpose", _conjugate(dense), host_shape((1, 0), "int32"))
+        dense = call("Transpose", _conjugate(dense), host_shape((1, 0), "int32"))
     places, sizes = host_value(indices).array, host_value(shape).array
     rows, columns = places.T[::-1] if adjoint else places.T
     count, length = (int(n) for n in (sizes[::-1] if adjoint else sizes))
@@ -168,12 +143,12 @@ def _sparse_product(ctx: Any, name: Any, args: Args) -> Any:
     if adjoint:
         values = _conjugate(values)
     taken = _taken(dense, of_array(columns.copy()))
-    column = _call("Reshape", values, host_shape((len(places), 1), "int32"))
-    return _summed(_call("Mul", column, taken), of_array(rows.copy()), count)
+    column = call("Reshape", values, host_shape((len(places), 1), "int32"))
+    return _summed(call("Mul", column, taken), of_array(rows.copy()), count)
 
 
 def _conjugate(x: Any) -> Any:
-    return _call("Conj", x) if x.dtype.is_complex else x
+    return call("Conj", x) if x.dtype.is_complex else x
 
 
 def _ragged_to_dense(ctx: Any, name: Any, args: Args) -> Any:
@@ -227,12 +202,12 @@ def _positions(
 def attach() -> None:
     """Register what answers."""
     for kind in ("Sum", "Mean", "Prod", *EMPTY_IS_ZERO):
-        _answer(f"Segment{kind}", _segment(kind))
+        answer(f"Segment{kind}", _segment(kind))
     for kind in FACTORS:
-        _answer(f"SparseSegment{kind}", _sparse_segment(kind, counted=False))
-        _answer(f"SparseSegment{kind}WithNumSegments", _sparse_segment(kind, counted=True))
-        _answer(f"SparseSegment{kind}Grad", _sparse_segment_gradient(kind, compact=False))
-        _answer(f"SparseSegment{kind}GradV2", _sparse_segment_gradient(kind, compact=True))
-    _answer("SparseToDense", _sparse_to_dense)
-    _answer("SparseTensorDenseMatMul", _sparse_product)
-    _answer("RaggedTensorToTensor", _ragged_to_dense)
+        answer(f"SparseSegment{kind}", _sparse_segment(kind, counted=False))
+        answer(f"SparseSegment{kind}WithNumSegments", _sparse_segment(kind, counted=True))
+        answer(f"SparseSegment{kind}Grad", _sparse_segment_gradient(kind, compact=False))
+        answer(f"SparseSegment{kind}GradV2", _sparse_segment_gradient(kind, compact=True))
+    answer("SparseToDense", _sparse_to_dense)
+    answer("SparseTensorDenseMatMul", _sparse_product)
+    answer("RaggedTensorToTensor", _ragged_to_dense)

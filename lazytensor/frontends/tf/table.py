@@ -8,6 +8,7 @@ from typing import Any, Final
 from lazytensor.frontends.tf import fallback, opdef
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.recording import Row
+from lazytensor.frontends.tf.tensor import LazyTensor
 
 Handler = Callable[[Any, Any, tuple[Any, ...]], Any]
 """Called with TF's context, the operation's name and what follows in the call."""
@@ -41,6 +42,29 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
         return function
 
     return register
+
+
+def answer(name: str, handler: Handler) -> None:
+    """Register what answers a raw op if an input is lazy; where it gives None, TF's kernel does."""
+    definition = opdef.find(name)
+    if definition is None:
+        MISSING.add(name)
+        return
+
+    def answered(ctx: Any, name_: Any, args: tuple[Any, ...]) -> Any:
+        given = args[: definition.arity]
+        flat = [item for x in given for item in (x if isinstance(x, list | tuple) else [x])]
+        if not any(type(x) is LazyTensor for x in flat):
+            return fallback.untouched(ctx, name, name_, args)
+        made = handler(ctx, name_, args)
+        return fallback.native(definition, ctx, name_, args) if made is None else made
+
+    handle(name, answered)
+
+
+def call(name: str, *args: Any) -> Any:
+    """What a raw op gives, recorded with all that its gradient asks for."""
+    return HANDLERS[name](fallback.current(), None, args)
 
 
 def find(name: str) -> Handler | None:
