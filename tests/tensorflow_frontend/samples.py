@@ -380,11 +380,19 @@ def draws() -> Iterator[Sample]:
         yield Sample("StatelessRandomUniformFullIntV2", philox, attrs, 0, False)
 
 
+def warped() -> Iterator[Sample]:
+    """Projections of images; every mode is in `test_images.py`."""
+    given = x(2, 4, 5, 3), x(1, 8), np.array([3, 6], np.int32)
+    yield Sample("ImageProjectiveTransformV2", given, {"interpolation": "BILINEAR"})
+    given = *given, np.array(0.5, np.float32)
+    yield Sample("ImageProjectiveTransformV3", given, {"interpolation": "NEAREST"})
+
+
 SAMPLES = [
     sample
     for table in (
         elementwise, rarer, others, movement, diagonals, indexing, products, convolutions, volumes,
-        neural, algebra, draws,
+        neural, algebra, draws, warped,
     )
     for sample in table()
 ]  # fmt: skip

@@ -210,3 +210,9 @@ def test_an_operation_without_attributes_takes_a_plain_flag(no_fallbacks: None) 
     assert tf.logical_and(np.bool_(True), flag).numpy().tolist() == [True]
     few = tf.while_loop(lambda i: np.bool_(True), lambda i: [i + 1], [1], maximum_iterations=3)
     assert int(few[0]) == 4
+
+
+def test_a_function_that_is_being_built_captures_what_is_pending(no_fallbacks: None) -> None:
+    """Also what TensorFlow's own kernel computes for the interpreter."""
+    x = tf.linalg.cross(tf.constant([1.0, 0.0, 0.0]), tf.constant([0.0, 1.0, 0.0]))
+    assert tf.vectorized_map(lambda y: x + y, tf.zeros((2, 3))).numpy().tolist() == [[0, 0, 1]] * 2

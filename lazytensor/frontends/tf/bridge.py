@@ -121,10 +121,13 @@ def _given(form: Any, rest: Any) -> Any:
 
 
 def _natively(function: Callable[[], Any]) -> Any:
-    """What TensorFlow gives while nothing is recorded."""
+    """What TensorFlow gives while nothing is recorded, nor built: a function that is being built
+    may ask for the value of what it captures.
+    """
     before, state.on = state.on, False
     try:
-        return function()
+        with tf.init_scope():
+            return function()
     finally:
         state.on = before
 
