@@ -111,8 +111,9 @@ def _applied(images: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     return call("Einsum", [made, of_array(columns)], "equation", "bowc,pw->bopc")
 
 
-def _transposed(x: Any, rows: np.ndarray, columns: np.ndarray, like: Any) -> Any:
-    made = _applied(x, rows.T.copy(), columns.T.copy())
+def _transposed(x: Any, matrices: list[np.ndarray], like: Any) -> Any:
+    rows, columns = (matrix.T.copy() for matrix in matrices)
+    made = _applied(x, rows, columns)
     return made if like.dtype == made.dtype else call("Cast", made, "DstT", like.dtype)
 
 
@@ -147,7 +148,7 @@ def _scale(ctx: Any, name: Any, args: Args) -> Any:
 def _scale_gradient(ctx: Any, name: Any, args: Args) -> Any:
     slopes, images = args[:2]
     height, width = shape_of(slopes)[1:3]
-    return _transposed(slopes, *_filters(args, images, (height, width), 2), like=images)
+    return _transposed(slopes, _filters(args, images, (height, width), 2), images)
 
 
 def _resize(ctx: Any, name: Any, args: Args) -> Any:
@@ -157,7 +158,7 @@ def _resize(ctx: Any, name: Any, args: Args) -> Any:
 def _resize_gradient(ctx: Any, name: Any, args: Args) -> Any:
     slopes, images = args[:2]
     height, width = shape_of(slopes)[1:3]
-    return _transposed(slopes, *_bicubics(args, images, (height, width)), like=images)
+    return _transposed(slopes, _bicubics(args, images, (height, width)), images)
 
 
 def attach() -> None:
