@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from lazytensor.backends.xla import client
 from lazytensor.core import metrics, ops
-from lazytensor.core.dtypes import F32
+from lazytensor.core.dtypes import F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.runtime import fetch
 from lazytensor.core.settings import settings
@@ -105,3 +106,64 @@ def test_products_of_matrices_read_by_columns(sums: str, axes: Any, dtype: type)
     found = fetch(ops.dot_general(ops.leaf(x), ops.leaf(y), batch=batch, contract=contract))
     bound = 100 * np.finfo(dtype).eps
     np.testing.assert_allclose(found, np.einsum(sums, x, y), rtol=bound)
+
+
+TERMS: list[tuple[str, Callable[..., Any]]] = [
+    ("a choice", lambda m, x, y, z: m.select(m.greater(x, y), x, z)),
+    ("flags times numbers", lambda m, x, y, z: m.multiply(x, m.convert(m.greater(y, z), x))),
+    ("numbers among arrays", lambda m, x, y, z: m.multiply(m.abs(x), m.full(0.6, x))),
+    ("what is broadcast", lambda m, x, y, z: m.subtract(x, m.rows(y, x))),
+    ("several arrays", lambda m, x, y, z: m.multiply(m.add(x, y), m.subtract(z, m.full(2, z)))),
+    ("an exponential", lambda m, x, y, z: m.multiply(m.exp(x), y)),
+]
+
+
+class Graph:
+    """The functions that `TERMS` are written in, as operations of the core."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(ops, name)
+
+    def convert(self, flags: Node, like: Node) -> Any:
+        return ops.convert(flags, dtype=like.type.dtype)
+
+    def full(self, value: float, like: Node) -> Any:
+        return ops.scalar(value, like.type.dtype)
+
+    def rows(self, x: Node, like: Node) -> Any:
+        first = ops.reshape(ops.reduce_max(x, axes=(1,)), shape=(like.type.shape[0], 1))
+        return ops.broadcast(first, shape=like.type.shape)
+
+
+class Numpy:
+    """The same in NumPy, in twice the precision."""
+
+    select = staticmethod(np.where)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def convert(self, flags: np.ndarray, like: np.ndarray) -> np.ndarray:
+        return flags.astype(like.dtype)
+
+    def full(self, value: float, like: np.ndarray) -> float:
+        return value
+
+    def rows(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
+        return x.max(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("shape", [(3, 40_000), (5, 1009)])
+@pytest.mark.parametrize(("axes", "dtype"), [((1,), F32), ((0, 1), F32), ((0,), F64), ((1,), F64)])
+@pytest.mark.parametrize("terms", [row[1] for row in TERMS], ids=[row[0] for row in TERMS])
+def test_sums_of_terms_that_are_made_on_the_way(
+    terms: Callable[..., Any], axes: tuple[int, ...], dtype: np.dtype, shape: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(6)
+    arrays = [rng.uniform(0.5, 1.5, shape).astype(dtype) for _ in range(3)]
+    nodes = [ops.add(ops.leaf(x), ops.scalar(0.0, dtype)) for x in arrays]
+    total = ops.reduce_sum(terms(Graph(), *nodes), axes=axes)
+    made = terms(Numpy(), *(x.astype(np.longdouble) for x in arrays))
+    bound = 30 * np.finfo(dtype).eps * np.abs(made).sum(axes)
+    found = fetch(ops.add(total, ops.scalar(0.0, dtype)))
+    assert np.all(np.abs(found - made.sum(axes)) <= bound)
