@@ -185,9 +185,43 @@ def _dot(e: Emitter, type: TensorType, x: Value, y: Value, contract: tuple[Axes,
     )
 
 
-def _taps_last(e: Emitter, w: Value) -> Value:
-    """A kernel whose axes of space are one."""
-    return e.reshape(w, (*w.type.shape[:2], math.prod(w.type.shape[2:])))
+def _moved(e: Emitter, w: Value, order: Axes) -> Value:
+    """A kernel, its axes of space made one, in another order.
+
+    Features and results keep their order: moving the taps alone stays within a row of memory,
+    where the transpose that XLA would write takes up to eight times as long.
+    """
+    flat = e.reshape(w, (*w.type.shape[:2], math.prod(w.type.shape[2:])))
+    if order == (0, 1, 2):
+        return flat
+    moved = _turned(e, flat, order)
+    return e.op("optimization_barrier", moved.type, moved)
+
+
+def _joined(e: Emitter, w: Value, first: bool) -> Value:
+    """A matrix of the first two axes as one, or else of the last two."""
+    a, b, c = w.type.shape
+    return e.reshape(w, (a * b, c) if first else (a, b * c))
+
+
+def _by_taps(e: Emitter, w: Value, kernel: Axes) -> tuple[Value, int]:
+    """A kernel as a matrix, and its axis of taps and features, in that order."""
+    if w.turned is not None:
+        moved = _turned(e, w, (*kernel[2:], kernel[1], kernel[0]))
+        shape = moved.type.shape
+        return e.reshape(moved, (math.prod(shape[:-1]), shape[-1])), 0
+    if kernel[0] < kernel[1]:
+        return _joined(e, _moved(e, w, (0, 2, 1)), first=False), 1
+    return _joined(e, _moved(e, w, (2, 0, 1)), first=True), 0
+
+
+def _by_features(e: Emitter, w: Value, kernel: Axes, taps_first: bool) -> tuple[Value, int]:
+    """A kernel as a matrix, and its axis of features; the other is taps and results, or these."""
+    if kernel[0] < kernel[1]:
+        order = (2, 0, 1) if taps_first else (0, 2, 1)
+        return _joined(e, _moved(e, w, order), first=True), 1
+    order = (0, 2, 1) if taps_first else (0, 1, 2)
+    return _joined(e, _moved(e, w, order), first=False), 0
 
 
 def _patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
@@ -202,9 +236,10 @@ def _patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
     ]
     sizes = tuple(places)
     seen = _slices(e, rows, starts, sizes, window.strides)
-    n = len(places)
-    there = type.with_shape((*seen.type.shape[: n + 1], w.type.shape[kernel[0]]))
-    made = _dot(e, there, seen, _taps_last(e, w), ((n + 1, n + 2), (2, kernel[1])))
+    lines = e.reshape(seen, (math.prod(seen.type.shape[:-2]), math.prod(seen.type.shape[-2:])))
+    out = w.type.shape[kernel[0]]
+    matrix, axis = _by_taps(e, w, kernel)
+    made = _dot(e, type.with_shape((lines.type.shape[0], out)), lines, matrix, ((1,), (axis,)))
     return _from_rows(e, type, made, window)
 
 
@@ -215,13 +250,17 @@ def _products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     rows = _turned(e, x, (data[0], *data[2:], data[1]))
     out, n = w.type.shape[kernel[0]], len(places)
     taps = math.prod(_space(w.type, kernel))
-    there = type.with_shape((*rows.type.shape[:-1], out, taps))
-    made = _dot(e, there, rows, _taps_last(e, w), ((n + 1,), (kernel[1],)))
+    there = rows.type.shape[:-1]
+    taps_first = math.prod(there) > rows.type.shape[-1]  # then the kernel is smaller: it is moved
+    matrix, axis = _by_features(e, w, kernel, taps_first)
+    made = _dot(e, type.with_shape((*there, out * taps)), rows, matrix, ((n + 1,), (axis,)))
+    made = e.reshape(made, (*there, taps, out) if taps_first else (*there, out, taps))
+    one, ones = (1, out) if taps_first else (out, 1), (1,) * (n + 3)
     terms = []
     for i, tap in enumerate(_steps(_space(w.type, kernel), window.backward)):
-        begin = (0,) * (n + 2) + (i,)
-        one = static_slice(e, made, begin, (*there.shape[:-1], 1), (1,) * (n + 3))
-        terms.append(_placed(e, e.reshape(one, there.shape[:-1]), tap, places, window))
+        begin = (*(0,) * (n + 1), i, 0) if taps_first else (*(0,) * (n + 2), i)
+        term = e.reshape(static_slice(e, made, begin, (*there, *one), ones), (*there, out))
+        terms.append(_placed(e, term, tap, places, window))
     total = reduce(lambda a, b: e.op("add", a.type, a, b), terms)
     return _from_rows(e, type, total, window)
 
@@ -244,20 +283,30 @@ def _places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) ->
     data, kernel, result = window.data, window.kernel, window.result
     rows = _turned(e, x, (data[1], *data[2:], data[0]))
     rows = _padded(e, rows, window.padding, window.outer)
-    other = _turned(e, w, (kernel[1], *kernel[2:], kernel[0]))
+    other, bound = _unmoved(e, w, kernel)
     places, taps = _space(type, result), _space(w.type, kernel)
     starts = [
         tuple(p * s for p, s in zip(place, window.strides, strict=True))
         for place in _steps(places, (False,) * len(places))
     ]
     seen = _slices(e, rows, starts, taps, window.inner)
-    n = len(places) + 1
     batch, out = x.type.shape[data[0]], w.type.shape[kernel[0]]
     there = type.with_shape((out, len(starts), batch))
-    bound = tuple(range(n))
-    made = e.reshape(_dot(e, there, other, seen, (bound, bound)), (out, *places, batch))
+    lines = tuple(range(len(places) + 1))
+    made = e.reshape(_dot(e, there, other, seen, (bound, lines)), (out, *places, batch))
     order = (result[1], *result[2:], result[0])
     return _turned(e, made, tuple(int(i) for i in np.argsort(order)))
+
+
+def _unmoved(e: Emitter, w: Value, kernel: Axes) -> tuple[Value, Axes]:
+    """What a kernel is in memory, and where its features and taps are there.
+
+    XLA does not see that a transpose in blocks and back again is none.
+    """
+    if w.turned is None:
+        return w, kernel[1:]
+    source, axes = w.turned
+    return source, tuple(axes[axis] for axis in kernel[1:])
 
 
 def _as_it_is(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:

@@ -144,6 +144,15 @@ def comparing(dtype: np.dtype, name: str) -> dict[str, Any]:
 def _pad(
     e: Emitter, type: TensorType, x: Value, value: Value, *, low: Ints, high: Ints, interior: Ints
 ) -> Value:
+    if x.turned is not None:
+        source, axes = x.turned
+        low, high, interior = (
+            tuple(given[axes.index(axis)] for axis in range(len(axes)))
+            for given in (low, high, interior)
+        )
+        there = type.with_shape(tuple(type.shape[axes.index(a)] for a in range(len(axes))))
+        made = _pad(e, there, source, value, low=low, high=high, interior=interior)
+        return transpose(e, type, made, axes=axes)
     return e.op(
         "pad",
         type,

@@ -14,8 +14,8 @@ from lazytensor.core.dtypes import FLOATS, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
 from lazytensor.frontends.torch.convolution import spread
-from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.promotion import cast_to, operand
 
 Ints = tuple[int, ...]
@@ -121,28 +121,23 @@ def _max(
         elements, _shifted(places, sizes, steps, gaps, count), strict=True
     ):
         if best is None:
-            best, at = value, ops.broadcast(place, shape=value.type.shape)
+            best, at = value, place
             continue
         better = ops.greater(value, best)
         if floats:
             better = ops.or_(better, ops.is_nan(value))
         best, at = ops.select(better, value, best), ops.select(better, place, at)
-    return best, at
+    return best, ops.broadcast(at, shape=best.type.shape)
 
 
 def _max_backward(
     grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: Any,
     indices: Any, *, n: int,
 ) -> Node:  # fmt: skip
-    given, shape = operand(grad), operand(x).type.shape
-    outer, inner = prod(shape[:-n]), prod(shape[-n:])
-    many = prod(given.type.shape[-n:])
-    places = ops.reshape(operand(indices), shape=(outer, many))
-    lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
-    updates = ops.reshape(given, shape=(outer, many))
-    zeros = filled((outer, inner), 0, given.type.dtype)
-    made = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="add")
-    return ops.reshape(made, shape=shape)
+    sizes, pads, gaps = (spread(v, n) for v in (kernel_size, padding, dilation))
+    steps = spread(stride, n) if stride else sizes
+    windows = Windows(sizes, gaps, steps, pads)
+    return of_largest(operand(grad), operand(indices), operand(x).type.shape, windows)
 
 
 def _adaptive_windows(n: int, count: int) -> np.ndarray:
@@ -184,7 +179,7 @@ def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, 
 
 
 def _adaptive_max_backward(grad: Any, x: Any, indices: Any, *, n: int) -> Node:
-    return _max_backward(grad, x, None, None, None, None, None, indices, n=n)
+    return scattered(operand(grad), operand(indices), operand(x).type.shape, n)
 
 
 def _divisors(
