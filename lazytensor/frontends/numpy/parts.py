@@ -68,8 +68,9 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     cell = x.ref
     if cell.__class__ is not Lent and (cell.__class__ is not Cell or x._shadow is not None):
         return False
+    key = _at_hand(key)
     if issubclass(type(value), Lazy):
-        if type(value) is Masked and value.made is None:
+        if type(value) is Masked and value.is_put_off:
             return False  # to ask how large it is would be a cut
         value = _known(value, cell)
         if value is None:
@@ -111,6 +112,21 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
     if heat is not None:
         heat.count += 1
     return runtime.observe(node)
+
+
+def _at_hand(key: Any) -> Any:
+    """`key`, with NumPy's own arrays for those indices in it that the host has."""
+    items = key if type(key) is tuple else (key,)
+    if not any(type(item) is Masked or type(item) is ndarray for item in items):
+        return key
+    found = []
+    for item in items:
+        if (type(item) is Masked or type(item) is ndarray) and item.dtype.kind in "iu":
+            known = item.ref.known()  # how many elements were chosen has to be known anyway
+            found.append(item if known is None else known)
+        else:
+            found.append(item)
+    return tuple(found) if type(key) is tuple else found[0]
 
 
 def _is_basic(key: Any) -> bool:
