@@ -89,8 +89,8 @@ def test_threads_have_rows_and_names_of_their_own(tmp_path: Path) -> None:
     with lazytensor.profile(tmp_path / "trace.json"):
         thread = threading.Thread(target=other, name="loader")
         thread.start()
+        thread.join()  # a cut takes along what other threads have recorded
         work()
-        thread.join()
     rows = traced(tmp_path / "trace.json")
     for native in (natives[0], threading.get_native_id()):
         assert [r for r in slices(rows, native) if r["name"] == "recording"]
