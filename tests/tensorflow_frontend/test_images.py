@@ -75,6 +75,17 @@ def test_images_are_tensorflows(name: str, whole: bool) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=2e-5)
 
 
+def test_whole_numbers_of_the_hosts_are_resized(recording: None) -> None:
+    images = np.arange(48).reshape(1, 4, 4, 3).astype(np.uint8)
+    assert tf.image.resize(images, (2, 2), "lanczos3").dtype == tf.float32
+    assert tf.image.resize(tf.identity(tf.constant(images)), (2, 2), "bicubic").shape == (
+        1,
+        2,
+        2,
+        3,
+    )
+
+
 @pytest.mark.parametrize("dtype", [tf.uint8, tf.int32, tf.float16, tf.bfloat16, tf.float64])
 def test_other_dtypes_are_warped_as_well(dtype: Any) -> None:
     images = tf.cast(IMAGES * 50, dtype)

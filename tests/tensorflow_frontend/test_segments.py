@@ -56,6 +56,7 @@ CALLS: dict[str, tuple[tuple[int, ...], Call]] = {
         (2, 4),
         lambda v: tf.sparse.sparse_dense_matmul(sparse([1.0, 2, 3]), v, adjoint_b=True),
     ),
+    "sparse-sum-dense": ((3, 4), lambda v: tf.sparse.add(sparse([1.0, 2, 3]), v)),
     "ragged": ((5, 2), lambda v: ragged([[0, 2, 2, 5]])(v).to_tensor(7.0)),
     "ragged-cut-off": ((5,), lambda v: ragged([[0, 2, 2, 5]])(v).to_tensor(shape=[None, 2])),
     "ragged-deep": ((5,), lambda v: ragged([[0, 1, 3], [0, 2, 2, 5]])(v).to_tensor()),

@@ -216,3 +216,12 @@ def test_a_function_that_is_being_built_captures_what_is_pending(no_fallbacks: N
     """Also what TensorFlow's own kernel computes for the interpreter."""
     x = tf.linalg.cross(tf.constant([1.0, 0.0, 0.0]), tf.constant([0.0, 1.0, 0.0]))
     assert tf.vectorized_map(lambda y: x + y, tf.zeros((2, 3))).numpy().tolist() == [[0, 0, 1]] * 2
+
+
+def test_the_class_of_a_lazy_tensor_equals_tensorflows(recording: None) -> None:
+    x = tf.constant([1.0])
+    y = x * 2.0
+    assert type(x) == type(y)  # noqa: E721
+    assert type(y) == type(x)  # noqa: E721
+    assert {type(x): 1}[type(y)] == 1
+    assert type(y) != tf.Variable  # noqa: E721

@@ -38,13 +38,17 @@ ASKING: Final = frozenset(
 SPARSE: Final = frozenset(
     [
         "SparseFillEmptyRows", "SparseConcat", "SparseSlice", "SparseAdd", "SparseSplit",
+        "SparseReorder", "SparseSparseMaximum", "SparseSparseMinimum", "SparseReduceMaxSparse",
+        "SparseReduceSumSparse", "SparseCross", "SparseCrossV2", "SparseCrossHashed",
+        "SparseToSparseSetOperation", "DenseToSparseSetOperation", "DenseToDenseSetOperation",
+        "DenseCountSparseOutput", "SparseCountSparseOutput", "RaggedCountSparseOutput",
         "SerializeSparse", "SerializeManySparse", "SparseTensorToCSRSparseMatrix",
         "DenseToCSRSparseMatrix", "RaggedTensorToVariant", "RaggedTensorToSparse", "RaggedGather",
         "RaggedRange",
     ]
 )  # fmt: skip
-"""Raw ops from parts of sparse and ragged tensors to others, which are TF's own: how large these
-are is data, or they are variants. They are no fallbacks either."""
+"""Raw ops that give parts of sparse and ragged tensors, which are TF's own: how large these are is
+data, or where they are, or they are variants. They are no fallbacks either."""
 
 
 def untouched(ctx: Any, op: str, name: Any, args: tuple[Any, ...]) -> Any:
@@ -96,7 +100,7 @@ def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) 
         made = run(ctx, definition.name, name, *map(_down, args[:arity]), *args[arity:])
     finally:
         _restart()
-    if definition.name not in ASKING and definition.name not in SPARSE:
+    if not _asks(definition.name):
         # After the call: one that TF refuses is the user's error, not ours.
         warn_of_fallback(definition.name, "TensorFlow", "TensorFlow computes it on the CPU")
         metrics.count("fallbacks")
@@ -104,6 +108,11 @@ def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) 
     if not _no_tape():
         _tape(definition, args, made)
     return made
+
+
+def _asks(name: str) -> bool:
+    """Whether an op wants values by its nature: a data set keeps what its functions capture."""
+    return name in ASKING or name in SPARSE or "Dataset" in name
 
 
 def _items(x: Any) -> Any:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from tensorflow.python.framework import dtypes
 
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.shapes import attr
@@ -106,7 +107,7 @@ def _bicubic(size: int, length: int, corners: bool, centred: bool) -> np.ndarray
 def _applied(images: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     """Images with a matrix for their heights and one for their widths."""
     if str(images.dtype.name) != "float32":
-        images = call("Cast", images, "DstT", F32)
+        images = call("Cast", images, "DstT", dtypes.float32)
     made = call("Einsum", [images, of_array(rows)], "equation", "bhwc,oh->bowc")
     return call("Einsum", [made, of_array(columns)], "equation", "bowc,pw->bopc")
 

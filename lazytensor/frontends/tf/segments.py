@@ -147,6 +147,14 @@ def _sparse_product(ctx: Any, name: Any, args: Args) -> Any:
     return _summed(call("Mul", column, taken), of_array(rows.copy()), count)
 
 
+def _sparse_sum(ctx: Any, name: Any, args: Args) -> Any:
+    """A sparse tensor and a dense one, added."""
+    indices, values, shape, dense = args[:4]
+    if tuple(host_value(shape).array) != shape_of(dense):
+        return None
+    return call("TensorScatterAdd", dense, indices, values)
+
+
 def _conjugate(x: Any) -> Any:
     return call("Conj", x) if x.dtype.is_complex else x
 
@@ -210,4 +218,5 @@ def attach() -> None:
         answer(f"SparseSegment{kind}GradV2", _sparse_segment_gradient(kind, compact=True))
     answer("SparseToDense", _sparse_to_dense)
     answer("SparseTensorDenseMatMul", _sparse_product)
+    answer("SparseTensorDenseAdd", _sparse_sum)
     answer("RaggedTensorToTensor", _ragged_to_dense)

@@ -63,7 +63,17 @@ class _State(threading.local):
 state: Final = _State()
 
 
-class Posing(Base):
+class _Posed(type(Base)):  # type: ignore[misc]
+    """The class of a class that equals TF's own: programs ask for `type(x) == type(y)`, too."""
+
+    def __eq__(cls, other: object) -> bool:
+        return other is EagerTensor or type(other) is _Posed
+
+    def __hash__(cls) -> int:
+        return hash(EagerTensor)
+
+
+class Posing(Base, metaclass=_Posed):
     """What TensorFlow's Python takes for an eager tensor of its own."""
 
     __slots__ = ()
