@@ -13,6 +13,7 @@ import pytest
 import lazytensor.numpy as np
 from lazytensor.core import metrics
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.array import Lazy
 
 FUNCTIONS = ["concatenate", "dot", "flip", "outer", "reshape", "sum", "transpose", "vdot", "where"]
 BOUND = 100
@@ -77,3 +78,9 @@ def test_functions_are_no_methods_of_classes_that_have_them() -> None:
 
     assert Layer().reduce(SMALL) == 15.0
     assert Other().product(SMALL, SMALL) == 55.0
+
+
+def test_large_arrays_that_small_ones_make_are_lazy() -> None:
+    first, second = np.meshgrid(SMALL, numpy.arange(50.0))
+    assert isinstance(first, Lazy)
+    numpy.testing.assert_array_equal(numpy.asarray(first * second)[:, 1], numpy.arange(50.0))

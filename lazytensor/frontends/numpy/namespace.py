@@ -84,14 +84,8 @@ def public(name: str) -> Any:
     found = find(name)
     if not isinstance(found, FunctionType):
         return found
-    real = getattr(np, name, None)
-    if (
-        name in functions.LAZY
-        and name not in functions.MAKERS
-        and real is not None
-        and found.__name__ == real.__name__
-    ):
-        return shortcuts.public(found, real)
+    if found is functions.OF_ARRAYS.get(name):
+        return shortcuts.public(found, getattr(np, name))
     return Function(found)
 
 

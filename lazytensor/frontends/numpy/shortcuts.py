@@ -78,9 +78,9 @@ def _of_one(slow: Function, real: Function, growing: bool) -> FunctionType:
             rest = () if other is NOTHING else (other, *args)
             if not growing and all_stay(rest) and all_stay(kwargs.values()):
                 made = real(x, *rest, **kwargs)
-                if type(made) is not array or made.size < known.small:
+                if type(made) is array and made.size < known.small:
                     return made
-                return entered(made, (x, *rest), kwargs)
+                return entered(made, (x, *rest), kwargs)  # several may be large, or shown
         if other is NOTHING:
             return slow(**kwargs) if x is NOTHING else slow(x, **kwargs)
         return slow(x, other, *args, **kwargs)

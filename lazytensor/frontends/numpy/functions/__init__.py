@@ -79,16 +79,19 @@ _MAKERS: Final = {
     generators: making.of_data,
 }
 
-MAKERS: Final = frozenset(name for module in _MAKERS for name in module.PLAIN)
-"""What makes arrays of shapes, numbers and other data."""
-
-LAZY: Final[dict[str, Function]] = {
+OF_ARRAYS: Final[dict[str, Function]] = {
     **{
         name: lazily(name, function, getattr(np, name))
         for module in _MODULES
         for name, function in module.LAZY.items()
         if hasattr(np, name)
     },
+    **{name: numpys.LAZY[name] for name in numpys.NAMES.split() if name in numpys.LAZY},
+}
+"""What records, and is NumPy's at once for small real arrays."""
+
+LAZY: Final[dict[str, Function]] = {
+    **OF_ARRAYS,
     **numpys.LAZY,
     **{
         name: dressed(made_of(function, getattr(np, name)), getattr(np, name), line(name))
