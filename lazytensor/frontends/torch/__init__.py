@@ -35,6 +35,7 @@ from lazytensor.frontends.torch import (
     sampling,
     scattering,
     scopes,
+    sgd,
     sharing,
     sorting,
     special,
@@ -84,6 +85,7 @@ scopes.attach()
 accelerator.attach()
 steps.attach()
 adam.attach()
+sgd.attach()
 compilation.attach()
 for table in TABLES:
     table.attach()

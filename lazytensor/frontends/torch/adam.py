@@ -54,7 +54,7 @@ def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tupl
 STEPS: Final = Composite("adam_steps", _adam_steps)
 
 
-def _held(tensors: Sequence[Any]) -> list[Any] | None:
+def held(tensors: Sequence[Any]) -> list[Any] | None:
     """What holds the data of each; None if one is elsewhere."""
     if any(x.device.type != "lazytensor" for x in tensors):
         return None
@@ -63,11 +63,11 @@ def _held(tensors: Sequence[Any]) -> list[Any] | None:
 
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
     """Rows of cells and views by dtype and number of steps; None where torch has to do it."""
-    held = [_held(column) for column in columns if column]
-    if any(column is None for column in held) or any(s.device.type != "cpu" for s in steps):
+    found = [held(column) for column in columns if column]
+    if any(column is None for column in found) or any(s.device.type != "cpu" for s in steps):
         return None
     groups: dict[Any, list[Any]] = {}
-    for row, step in zip(zip(*held, strict=True), steps, strict=True):
+    for row, step in zip(zip(*found, strict=True), steps, strict=True):
         type = row[0].type
         if type.dtype not in FLOATS or any(x.type is not type for x in row):
             return None
@@ -125,10 +125,10 @@ def listed(original: Step) -> Step:
 
 
 def _record(rows: Sequence[Any], numbers: list[Node], flags: dict[str, Any]) -> None:
-    made = iter(STEPS(*numbers, *(held.node for row in rows for held in row), **flags))
+    made = iter(STEPS(*numbers, *(part.node for row in rows for part in row), **flags))
     for x, _, *state in rows:
-        for held in (x, *state):
-            held.write(next(made))
+        for part in (x, *state):
+            part.write(next(made))
 
 
 def attach() -> None:
