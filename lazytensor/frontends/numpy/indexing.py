@@ -94,6 +94,7 @@ class Plan:
                 self.stores[type(value)] = Store(signature, found)
 
 
+_INT: Final = frozenset([int])
 _plans: Final[dict[tuple[TensorType, tuple[Any, ...]], Plan]] = {}
 _PLANS_BOUND: Final = 20_000
 _STORES_BOUND: Final = 64
@@ -184,6 +185,14 @@ def getitem(x: Lazy, key: Any) -> Any:
                     return part
                 del part  # not a view of the memory that anybody will write to
         elif ref.__class__ is Cell and bound:
+            if type(key) is int or (type(key) is tuple and _INT.issuperset(map(type, key))):
+                known = ref.node.value
+                if type(known) is np.ndarray:  # an element is not worth a plan of the key
+                    part = known[key]
+                    if type(part) is not np.ndarray:
+                        return part
+                    del part
+                del known  # memory is lent only while nobody else refers to it
             found = plan(ref.type, key)
             if found is not None and found.type.size < bound:
                 part = parts.read(ref, key, found.type.size)
