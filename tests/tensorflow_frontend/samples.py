@@ -258,6 +258,9 @@ def products() -> Iterator[Sample]:
         ("abc,acd->abd", (2, 3, 4), (2, 4, 5)),
         ("ij,kj->ki", (3, 4), (5, 4)),
         ("abc->ca", (2, 3, 4)),
+        ("...x,xy->...y", (2, 5, 3), (3, 4)),
+        ("a...,...ab->b...", (3, 2), (2, 3, 4)),
+        ("...ab,...bc->...ac", (2, 5, 3, 4), (5, 4, 2)),
     ):
         yield Sample("Einsum", ([x(*s) for s in shapes],), {"equation": equation})
 

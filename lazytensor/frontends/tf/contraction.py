@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from string import ascii_letters
+from typing import Any, Final
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import COMPLEX
 from lazytensor.core.node import Node
 from lazytensor.frontends.tf.table import rows
+
+ELLIPSIS: Final = "..."
 
 
 def _matmul(
@@ -57,9 +60,9 @@ def _broadcast(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]
 
 def _einsum(xs: list[Node], *, equation: str, **_: Any) -> Node:
     left, _arrow, right = equation.replace(" ", "").partition("->")
-    labels = left.split(",")
-    if "." in equation or any(len(set(term)) != len(term) for term in (*labels, right)):
-        raise ValueError(f"an Einstein sum with repeated labels or an ellipsis: {equation}")
+    labels, right = _spelled_out(left.split(","), right, xs)
+    if any(len(set(term)) != len(term) for term in (*labels, right)):
+        raise ValueError(f"an Einstein sum with repeated labels: {equation}")
     terms = [_summed(x, term, labels, right) for x, term in zip(xs, labels, strict=True)]
     x, term = terms[0]
     for y, other in terms[1:]:
@@ -68,6 +71,20 @@ def _einsum(xs: list[Node], *, equation: str, **_: Any) -> Node:
         return x
     made: Node = ops.transpose(x, axes=tuple(term.index(label) for label in right))
     return made
+
+
+def _spelled_out(labels: list[str], right: str, xs: list[Node]) -> tuple[list[str], str]:
+    """The terms with a label for each axis of an ellipsis, which are counted from the last one."""
+    if not any(ELLIPSIS in term for term in labels):
+        return labels, right
+    free = [label for label in ascii_letters if all(label not in t for t in (*labels, right))]
+    found, most = [], ""
+    for term, x in zip(labels, xs, strict=True):
+        count = x.type.ndim - len(term.replace(ELLIPSIS, ""))
+        axes = "".join(free[:count][::-1]) if ELLIPSIS in term else ""
+        most = max(most, axes, key=len)
+        found.append(term.replace(ELLIPSIS, axes))
+    return found, right.replace(ELLIPSIS, most)
 
 
 def _summed(x: Node, term: str, labels: list[str], right: str) -> tuple[Node, str]:
