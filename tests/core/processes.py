@@ -20,9 +20,12 @@ Done = subprocess.CompletedProcess[str]
 def environment(**variables: str) -> dict[str, str]:
     """That of a process which finds the package and the tests, and keeps nothing on disk."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    found = {"PYTHONPATH": os.pathsep.join(paths), "LAZYTENSOR_DISK": "0"} | variables
-    found["PYTHONDONTWRITEBYTECODE"] = ""  # as a user has it, whose imports are compiled once
-    return os.environ | found
+    found = {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "LAZYTENSOR_DISK": "0",
+        "PYTHONDONTWRITEBYTECODE": "",  # as a user has it, whose imports are compiled once
+    }
+    return os.environ | found | variables
 
 
 def run(program: str, *arguments: str, **variables: str) -> Done:
