@@ -153,8 +153,8 @@ def test_a_ctrl_c_while_jax_is_imported(moment: float) -> None:
             time.sleep(float(sys.argv[1]))
             os.kill(os.getpid(), signal.SIGINT)
 
-        threading.Thread(target=interrupt).start()
         try:
+            threading.Thread(target=interrupt).start()
             fetch(ops.sin(leaf(np.zeros(3))))
             time.sleep(5)
         except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from inspect import Parameter, signature
+from inspect import Signature, signature
 from types import FunctionType, MethodType
 from typing import Any, Final
 
@@ -58,10 +58,19 @@ def public(found: FunctionType, real: Any) -> MethodType:
     except (TypeError, ValueError):
         known = None
     if known is not None:
-        given = [*known.parameters.values()]
-        before = Parameter("home", Parameter.POSITIONAL_ONLY)
-        made.__signature__ = known.replace(parameters=[before, *given])  # type: ignore[attr-defined]
+        made.__signature__ = Bound([*known.parameters.values()])  # type: ignore[attr-defined]
     return MethodType(made, HOME)
+
+
+class Bound(Signature):
+    """NumPy's signature of a function that is a method here.
+
+    `inspect` takes the first parameter of a method's function for what it is bound to.
+    """
+
+    def replace(self, **_: Any) -> Signature:  # type: ignore[override]
+        """All of it, when `inspect` asks for the rest."""
+        return Signature([*self.parameters.values()])
 
 
 def _of_one(slow: Function, real: Function, growing: bool) -> FunctionType:
