@@ -16,9 +16,7 @@ from benchmarks import peers
 from benchmarks.figures import Figures, count, figure, interleaved, ratio
 from benchmarks.program import example
 from benchmarks.row import Effort
-
-QUIET = 4  # runs without a compile, after which everything is compiled that ever will be
-LONGEST = 24  # runs after which one that still compiles is measured as it is
+from benchmarks.warming import warm_up
 
 
 class WrongResult(AssertionError):
@@ -92,7 +90,7 @@ def contest(name: str, effort: Effort) -> Figures:
     }
     if effort.peers:
         contestants["jax"] = solver.peer(theirs, solver.start(theirs), steps)
-    _warm_up(contestants["ours"])
+    warm_up(contestants["ours"])
     interleaved(contestants, 1, warmup=0)
     lazytensor.metrics.reset()
     samples = interleaved(contestants, effort.rounds(5), warmup=0)
@@ -110,17 +108,6 @@ def contest(name: str, effort: Effort) -> Figures:
         figures["jax.jit"] = figure(samples["jax"])
         figures["jax.jit / ours"] = ratio(samples["jax"], samples["ours"])
     return figures
-
-
-def _warm_up(ours: Callable[[], float]) -> None:
-    """The programs of a run's start and end run once in it: they are compiled after a few."""
-    quiet, before = 0, -1.0
-    for _ in range(LONGEST):
-        ours()
-        compiles = lazytensor.metrics.snapshot()["compiles"]
-        quiet, before = quiet + 1 if compiles == before else 0, compiles
-        if quiet == QUIET:
-            return
 
 
 def _difference(solver: Solver, theirs: ModuleType, ours: ModuleType, steps: int) -> float:

@@ -13,12 +13,11 @@ import lazytensor
 import lazytensor.numpy
 from benchmarks.figures import Figures, count, figure, interleaved, ratio
 from benchmarks.npbench.kernel import Call, Kernel, agree
+from benchmarks.warming import warm_up
 from lazytensor.core import runtime
 from lazytensor.frontends.numpy.array import Lazy
 
 COUNTED = ("nodes", "compiles", "cuts", "interpreted", "fallbacks")
-WARMUP = 2.0  # seconds of calls without a compile: tiers are chosen by what programs have cost
-LONG_WARMUP = 30.0  # seconds after which a kernel that still compiles is measured as it is
 MOST_ROUNDS = 25
 
 
@@ -78,7 +77,7 @@ def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False)
     ours = Contestant(Call(kernel, swapped, lazytensor.numpy.array), data, wait)
     first = {"numpy": theirs(), "ours": ours()}
     _check(kernel, theirs, ours)
-    _warm_up(ours)
+    warm_up(ours)
     compiles = lazytensor.metrics.snapshot()["compiles"]
     pair = theirs() + ours()
     _check(kernel, theirs, ours)
@@ -101,20 +100,6 @@ def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False)
         samples = interleaved({"jax": by_hand, "numpy": theirs}, rounds, warmup=1)
         figures["jax speed"] = ratio(samples["numpy"], samples["jax"])
     return figures
-
-
-def _warm_up(ours: Contestant) -> None:
-    """Call until nothing has been compiled for a while, and at least twice."""
-    start = quiet = time.perf_counter()
-    compiles = -1.0
-    while True:
-        ours()
-        before, compiles = compiles, lazytensor.metrics.snapshot()["compiles"]
-        now = time.perf_counter()
-        if compiles != before:
-            quiet = now
-        elif now - quiet > WARMUP or now - start > LONG_WARMUP:
-            return
 
 
 def _check(kernel: Kernel, theirs: Contestant, ours: Contestant) -> None:

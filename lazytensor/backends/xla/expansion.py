@@ -7,13 +7,16 @@ additions, products and bit operations becomes vector instructions, 5 to 30 time
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from lazytensor.backends.xla.emit import INEXACT, Emitter, Lowering, Value, emit
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32, F64, S64
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, trace_types
+
+WIDTHS: Final = {F32: (8, 23), F64: (11, 52)}
+"""Bits of the exponent and of the mantissa."""
 
 
 def expansion(body: Callable[..., Any]) -> Lowering:
@@ -87,7 +90,7 @@ def fixed(x: Node) -> Node:
     XLA joins no constants across it: `(1 + x) - 1` stays. And XLA ends its loop at a division, say,
     that is used twice, and writes it to memory; so divide, `fixed`, and use that.
     """
-    exponent, mantissa = {F32: (8, 23), F64: (11, 52)}[x.type.dtype]
+    exponent, mantissa = WIDTHS[x.type.dtype]
     node: Node = ops.reduce_precision(x, exponent_bits=exponent, mantissa_bits=mantissa)
     return node
 

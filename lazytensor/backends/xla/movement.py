@@ -146,12 +146,11 @@ def _pad(
 ) -> Value:
     if x.turned is not None:
         source, axes = x.turned
-        low, high, interior = (
-            tuple(given[axes.index(axis)] for axis in range(len(axes)))
-            for given in (low, high, interior)
+        back = [axes.index(axis) for axis in range(len(axes))]
+        shape, low, high, interior = (
+            tuple(given[i] for i in back) for given in (type.shape, low, high, interior)
         )
-        there = type.with_shape(tuple(type.shape[axes.index(a)] for a in range(len(axes))))
-        made = _pad(e, there, source, value, low=low, high=high, interior=interior)
+        made = _pad(e, type.with_shape(shape), source, value, low=low, high=high, interior=interior)
         return transpose(e, type, made, axes=axes)
     return e.op(
         "pad",

@@ -19,11 +19,11 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, i64, i64s
 from lazytensor.backends.xla.elementwise import compare
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
-from lazytensor.backends.xla.expansion import expansion
+from lazytensor.backends.xla.expansion import WIDTHS, expansion
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.transposition import transpose
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, F64, FLOATS, S32, S64, U8
+from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, S32, S64, U8
 from lazytensor.core.node import Node
 from lazytensor.core.ops.reduction import identity
 from lazytensor.core.shapes import without
@@ -112,6 +112,9 @@ CHEAP: Final = KNOWN | frozenset(
     for name in ("negate", "select", "compare", "convert", "maximum", "minimum", "and", "or", "not")
 )
 SPREAD: Final = frozenset(["stablehlo.constant", "stablehlo.broadcast_in_dim"])
+CHOICE: Final = "stablehlo.select"
+STORED: Final = SPREAD | {CHOICE}
+"""What the library has stored for it before it adds up."""
 DEPTH: Final = 4
 """So many operations before a sum are looked at."""
 STREAMS: Final = 2
@@ -174,10 +177,9 @@ def _apart(e: Emitter, x: Value) -> Value:
     Its calls take in what comes before and after a sum, and then have numbers and sums stored as
     arrays of the full shape: a softmax of f64[8192,1024] took twice its time.
     """
-    bits = {F32: (8, 23), F64: (11, 52)}.get(x.type.dtype)
-    if bits is None:
+    if x.type.dtype not in WIDTHS:
         return x
-    exponent, mantissa = bits
+    exponent, mantissa = WIDTHS[x.type.dtype]
     return LOWERINGS[ops.reduce_precision](
         e, x.type, x, exponent_bits=exponent, mantissa_bits=mantissa
     )
@@ -185,18 +187,23 @@ def _apart(e: Emitter, x: Value) -> Value:
 
 def _is_in_parts(x: Value, axes: Ints) -> bool:
     """Whether a sum is one loop with what makes its terms, which are never stored."""
-    lines = [n for axis, n in enumerate(x.type.shape) if axis in axes]
     if x.type.ndim - 1 not in axes:
         return False
     if _is_count(x):
         return True
-    few = len(set(_streams(x.ir, DEPTH))) <= STREAMS
-    return few and (_is_choice(x) or (_is_laden(x) and pieces_of(math.prod(lines)) > 0))
+    if not _is_laden(x) or len(set(_streams(x.ir, DEPTH))) > STREAMS:
+        return False
+    return _is_choice(x) or pieces_of(math.prod(x.type.shape[axis] for axis in axes)) > 0
 
 
 def _is_choice(x: Value) -> bool:
     """Whether a `select` makes these numbers."""
-    return getattr(_maker(x.ir), "name", "") == "stablehlo.select" and x.type.dtype in FLOATS
+    return _maker(x.ir)[0] == CHOICE and x.type.dtype in FLOATS
+
+
+def _is_count(x: Value) -> bool:
+    """Whether these are flags, which would be stored as wide numbers to be added up."""
+    return _is_of_flags(x.ir) and x.type.dtype not in COMPLEX
 
 
 def _is_laden(x: Value) -> bool:
@@ -204,30 +211,31 @@ def _is_laden(x: Value) -> bool:
 
     The library would have each of those stored for it first, a single number as a whole array.
     """
-    return x.type.dtype in FLOATS and any(map(_is_stored, _operands(x.ir, DEPTH)))
+    return x.type.dtype in FLOATS and any(
+        _maker(value)[0] in STORED or _is_of_flags(value) for value in _operands(x.ir, DEPTH)
+    )
+
+
+def _is_of_flags(value: ir.Value) -> bool:
+    name, maker = _maker(value)
+    if name != "stablehlo.convert":
+        return False
+    flags: bool = maker.operands[0].type.element_type == element_type(BOOL)
+    return flags
 
 
 def _operands(value: ir.Value, depth: int) -> Iterator[ir.Value]:
     """What the library would compute a value of, itself included."""
     yield value
-    maker = _maker(value)
-    if depth and getattr(maker, "name", "") in KNOWN:
+    name, maker = _maker(value)
+    if depth and name in KNOWN:
         for operand in maker.operands:
             yield from _operands(operand, depth - 1)
 
 
-def _is_stored(value: ir.Value) -> bool:
-    maker = _maker(value)
-    name = getattr(maker, "name", "")
-    if name == "stablehlo.convert":
-        return bool(maker.operands[0].type.element_type == element_type(BOOL))
-    return name == "stablehlo.select" or name in SPREAD
-
-
 def _streams(value: ir.Value, depth: int) -> Iterator[ir.Value]:
     """The arrays that a loop which computes a value reads, each as often as it is named."""
-    maker = _maker(value)
-    name = getattr(maker, "name", "")
+    name, maker = _maker(value)
     if depth and name in CHEAP:
         for operand in maker.operands:
             yield from _streams(operand, depth - 1)
@@ -235,21 +243,13 @@ def _streams(value: ir.Value, depth: int) -> Iterator[ir.Value]:
         yield value
 
 
-def _is_count(x: Value) -> bool:
-    """Whether these are flags, which would be stored as wide numbers to be added up."""
-    maker = _maker(x.ir)
-    if getattr(maker, "name", "") != "stablehlo.convert" or x.type.dtype in COMPLEX:
-        return False
-    flags: bool = maker.operands[0].type.element_type == element_type(BOOL)
-    return flags
-
-
-def _maker(value: ir.Value) -> Any:
-    """The instruction that makes what `value` shows; a block where it is an argument."""
+def _maker(value: ir.Value) -> tuple[str, Any]:
+    """The name of the instruction that makes what `value` shows, and itself; no name where it is an
+    argument of a block."""
     maker = value.owner
     while getattr(maker, "name", "") in SHOWING:
         maker = maker.operands[0].owner
-    return maker
+    return getattr(maker, "name", ""), maker
 
 
 def _across(type: TensorType, axes: Ints) -> bool:

@@ -20,25 +20,13 @@ def _f32(value: float) -> Node:
 
 
 def _clipped(x: Node, lowest: float, highest: float) -> Node:
-    made: Node = ops.minimum(ops.maximum(x, _f32(lowest)), _f32(highest))
-    return made
-
-
-def _truncated(x: Node) -> Node:
-    """Towards zero."""
-    made: Node = ops.multiply(ops.sign(x), ops.floor(ops.abs(x)))
-    return made
-
-
-def _rounded(x: Node) -> Node:
-    """Halves away from zero, as C does it."""
-    made: Node = ops.multiply(ops.sign(x), ops.floor(ops.add(ops.abs(x), _f32(0.5))))
+    made: Node = ops.clamp(_f32(lowest), x, _f32(highest))
     return made
 
 
 def _less_rounds(x: Node, length: int) -> Node:
     """`x` less whole rounds of `length`."""
-    rounds = _truncated(ops.divide(x, _f32(length)))
+    rounds = ops.trunc(ops.divide(x, _f32(length)))
     made: Node = ops.subtract(x, ops.multiply(rounds, _f32(length)))
     return made
 
@@ -69,9 +57,9 @@ def _wrapped(x: Node, size: int) -> Node:
     """From the last element to the first: `abc|abc|abc`."""
     if size == 1:
         return _clipped(x, 0, 0)
-    rounds = _truncated(ops.divide(ops.negate(x), _f32(size - 1)))
+    rounds = ops.trunc(ops.divide(ops.negate(x), _f32(size - 1)))
     below = ops.add(x, ops.multiply(ops.add(rounds, _f32(1)), _f32(size)))
-    rounds = _truncated(ops.divide(x, _f32(size - 1)))
+    rounds = ops.trunc(ops.divide(x, _f32(size - 1)))
     above = ops.subtract(x, ops.multiply(rounds, _f32(size)))
     return _chosen(x, size, below, above)
 
@@ -181,7 +169,7 @@ def _projected(
     dtype = images.type.dtype
     empty = number(0, images) if fill is None else ops.convert(fill, dtype=dtype)
     if interpolation == "NEAREST":
-        return _read(images, _rounded(y), _rounded(x), grid.there, empty)
+        return _read(images, ops.round_away(y), ops.round_away(x), grid.there, empty)
     made = _between(images, grid, y, x, empty)
     mask = ops.reshape(grid.there, shape=(*grid.there.type.shape, 1))
     mask = ops.broadcast(mask, shape=made.type.shape)

@@ -7,7 +7,7 @@ tensors elsewhere, for `capturable`, for tensors in place of numbers, is left to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from typing import Any, Final
 
@@ -17,13 +17,12 @@ from torch.optim import adam as theirs
 from lazytensor.core import ops
 from lazytensor.core.dtypes import FLOATS
 from lazytensor.core.node import Node
-from lazytensor.core.op import Composite, varying
-from lazytensor.frontends.torch.tensor import ref
+from lazytensor.core.op import Composite
+from lazytensor.frontends.torch.parameters import Step, grouped, record
 
 STATE: Final = 4
 """Operands a parameter has: itself, its gradient, two moments; with amsgrad one more."""
 NUMBERS: Final = 7
-Step = Callable[..., None]
 
 
 def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tuple[Node, ...]:
@@ -54,25 +53,12 @@ def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tupl
 STEPS: Final = Composite("adam_steps", _adam_steps)
 
 
-def held(tensors: Sequence[Any]) -> list[Any] | None:
-    """What holds the data of each; None if one is elsewhere."""
-    if any(x.device.type != "lazytensor" for x in tensors):
-        return None
-    return [ref(x) for x in tensors]
-
-
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
-    """Rows of cells and views by dtype and number of steps; None where torch has to do it."""
-    found = [held(column) for column in columns if column]
-    if any(column is None for column in found) or any(s.device.type != "cpu" for s in steps):
+    """Rows by dtype and number of steps; None where torch has to do it."""
+    if any(s.device.type != "cpu" for s in steps):
         return None
-    groups: dict[Any, list[Any]] = {}
-    for row, step in zip(zip(*found, strict=True), steps, strict=True):
-        type = row[0].type
-        if type.dtype not in FLOATS or any(x.type is not type for x in row):
-            return None
-        groups.setdefault((type.dtype, step.item()), []).append(row)
-    return groups
+    there = [column for column in columns if column]
+    return grouped(there, FLOATS, (step.item() for step in steps))
 
 
 def _numbers(done: float, options: dict[str, Any]) -> list[float]:
@@ -117,18 +103,10 @@ def listed(original: Step) -> Step:
         if options["weight_decay"]:
             decay = "own" if options["decoupled_weight_decay"] else "gradient"
         flags = {"amsgrad": bool(most), "decay": decay, "maximize": bool(options["maximize"])}
-        for (dtype, before), rows in groups.items():
-            values = _numbers(before + 1, options)
-            _record(rows, [varying(float(x), dtype) for x in values], flags)
+        for (_, before), rows in groups.items():
+            record(STEPS, rows, _numbers(before + 1, options), flags)
 
     return step
-
-
-def _record(rows: Sequence[Any], numbers: list[Node], flags: dict[str, Any]) -> None:
-    made = iter(STEPS(*numbers, *(part.node for row in rows for part in row), **flags))
-    for x, _, *state in rows:
-        for part in (x, *state):
-            part.write(next(made))
 
 
 def attach() -> None:

@@ -7,7 +7,7 @@ dtypes, and tensors in place of numbers are left to torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from typing import Any, Final
 
@@ -17,11 +17,10 @@ from torch.optim import sgd as theirs
 from lazytensor.core import ops
 from lazytensor.core.dtypes import F32, F64
 from lazytensor.core.node import Node
-from lazytensor.core.op import Composite, varying
-from lazytensor.frontends.torch.adam import held
+from lazytensor.core.op import Composite
+from lazytensor.frontends.torch.parameters import Step, grouped, record
 
 NUMBERS: Final = 4
-Step = Callable[..., None]
 
 
 def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tuple[Node, ...]:
@@ -60,18 +59,6 @@ def _is_plain(lists: Sequence[Sequence[Any]], options: dict[str, Any]) -> bool:
     )
 
 
-def _groups(columns: Sequence[Sequence[Any]]) -> dict[Any, list[Any]] | None:
-    """Rows of cells and views by dtype; None where torch has to do it."""
-    found = [held(column) for column in columns]
-    groups: dict[Any, list[Any]] = {}
-    for row in zip(*(column or () for column in found), strict=False):
-        type = row[0].type
-        if type.dtype not in (F32, F64) or any(x.type is not type for x in row):
-            return None
-        groups.setdefault(type.dtype, []).append(row)
-    return None if any(column is None for column in found) else groups
-
-
 def listed(original: Step) -> Step:
     """torch's step over lists of parameters, recorded as one op where all is on the device."""
 
@@ -81,7 +68,7 @@ def listed(original: Step) -> Step:
         columns = [params, grads, momenta] if has_momentum else [params, grads]
         groups = None
         if params and not any(x is not None for x in args) and _is_plain(columns, options):
-            groups = _groups(columns)
+            groups = grouped(columns, (F32, F64), [None] * len(params))
         if groups is None:
             original(params, grads, momenta, *args, **options)
             return
@@ -93,17 +80,10 @@ def listed(original: Step) -> Step:
             "decay": bool(options["weight_decay"]),
             "maximize": bool(options["maximize"]),
         }
-        for dtype, rows in groups.items():
-            _record(rows, [varying(float(x), dtype) for x in numbers], flags)
+        for rows in groups.values():
+            record(STEPS, rows, numbers, flags)
 
     return step
-
-
-def _record(rows: Sequence[Any], numbers: list[Node], flags: dict[str, bool]) -> None:
-    made = iter(STEPS(*numbers, *(part.node for row in rows for part in row), **flags))
-    for x, _, *state in rows:
-        for part in (x, *state):
-            part.write(next(made))
 
 
 def attach() -> None:
