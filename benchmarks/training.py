@@ -236,6 +236,16 @@ def _model(name: str, what: str, make: Callable[[], Task], rounds: int, least: f
     )
 
 
+def _generator(name: str, model: str, sizes: dict[str, int], rounds: int) -> Row:
+    return Row(
+        f"torch-{name}",
+        f"{model}, {WORDS} words by greedy generation, growing cache",
+        "≥ 1× torch, at most 8 compiled",
+        lambda m: m["torch / ours"] >= 1 and m["compiles"] <= 8,
+        partial(generation, sizes, rounds),
+    )
+
+
 def rows() -> list[Row]:
     """The table of the torch frontend."""
     return [
@@ -255,20 +265,8 @@ def rows() -> list[Row]:
         ),
         _model("bert", "BERT, hidden 256, 4 layers, batch 8 × 128, AdamW step", bert, 12, 1.0),
         _model("resnet", "ResNet-18, batch 8, 96², SGD step", resnet, 12, 0.85),
-        Row(
-            "torch-generation",
-            f"GPT-2, 2 layers of 64, {WORDS} words by greedy generation, growing cache",
-            "≥ 1× torch, at most 8 compiled",
-            lambda m: m["torch / ours"] >= 1 and m["compiles"] <= 8,
-            partial(generation, TINY, 10),
-        ),
-        Row(
-            "torch-generation-small",
-            f"GPT-2 small, {WORDS} words by greedy generation, growing cache",
-            "≥ 1× torch, at most 8 compiled",
-            lambda m: m["torch / ours"] >= 1 and m["compiles"] <= 8,
-            partial(generation, SMALL, 5),
-        ),
+        _generator("generation", "GPT-2, 2 layers of 64", TINY, 10),
+        _generator("generation-small", "GPT-2 small", SMALL, 5),
         Row(
             "torch-memory",
             "peak memory, 1,000 training steps more than 100",

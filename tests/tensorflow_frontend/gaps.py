@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
 GAPS: dict[str, dict[str, str]] = {}
 """Per reason: raw ops, and the dtypes at which they differ."""
 
@@ -15,3 +20,17 @@ BRIDGE_GAPS: dict[str, dict[str, str]] = {
     },
 }
 """The same of what TensorFlow's bridge writes (`test_bridge_dtypes.py`)."""
+
+
+def marked(pairs: Iterable[tuple[str, Any]], gaps: dict[str, dict[str, str]]) -> Iterator[Any]:
+    """A parameter for each raw op and dtype; where there is a gap the test has to fail."""
+    reasons = {
+        (op, name): reason
+        for reason, table in gaps.items()
+        for op, names in table.items()
+        for name in names.split()
+    }
+    for op, dtype in pairs:
+        reason = reasons.get((op, dtype.name))
+        marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+        yield pytest.param(op, dtype, marks=marks, id=f"{op}-{dtype.name}")

@@ -20,7 +20,7 @@ from lazytensor import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.tf import bridge
 from lazytensor.frontends.tf.opdef import find
-from tests.tensorflow_frontend.gaps import BRIDGE_GAPS
+from tests.tensorflow_frontend.gaps import BRIDGE_GAPS, marked
 from tests.tensorflow_frontend.samples import Sample
 from tests.tensorflow_frontend.test_sweep import BY_OP, COMPILED, _outcome
 from tests.tensorflow_frontend.test_wide_sweep import REFUSED, near
@@ -89,24 +89,15 @@ def _differs(op: str, dtype: Any) -> bool:
     return False
 
 
-def cases() -> Iterator[Any]:
-    reasons = {
-        (op, name): reason
-        for reason, table in BRIDGE_GAPS.items()
-        for op, names in table.items()
-        for name in names.split()
-    }
+def cases() -> Iterator[tuple[str, Any]]:
     for op in OPS:
         for dtype in _dtypes(op) if _attr(op) else ():
-            if not WHOLE and (op, dtype.name) not in SECTION:
-                continue
-            reason = reasons.get((op, dtype.name))
-            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-            yield pytest.param(op, dtype, marks=marks, id=f"{op}-{dtype.name}")
+            if WHOLE or (op, dtype.name) in SECTION:
+                yield op, dtype
 
 
 @pytest.mark.filterwarnings("ignore:.*is not lazy yet")
-@pytest.mark.parametrize(("op", "dtype"), list(cases()))
+@pytest.mark.parametrize(("op", "dtype"), list(marked(cases(), BRIDGE_GAPS)))
 def test_what_the_bridge_writes_is_tensorflows_at_a_dtype(
     op: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from lazytensor.core.dtypes import U64, UNSIGNED
@@ -9,6 +11,10 @@ from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.op import check_dtype, primitive
 from lazytensor.core.types import Shape, TensorType, tensor_type
 
+PHILOX_FACTORS: Final = (0xD2511F53, 0xCD9E8D57)
+PHILOX_STEPS: Final = (0x9E3779B9, 0xBB67AE85)
+"""By what Philox4x32 multiplies two of a counter's words, and what it adds to a key's, a round."""
+PHILOX_ROUNDS: Final = 10
 STATE_SIZES = {"THREE_FRY": (2,), "PHILOX": (2, 3)}
 
 

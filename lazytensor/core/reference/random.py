@@ -13,6 +13,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.interpret import REFERENCES
+from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 from lazytensor.core.types import Shape
 
 Words = list[np.ndarray]
@@ -21,8 +22,8 @@ Words = list[np.ndarray]
 HALF: Final = np.uint64(32)
 ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY: Final = np.uint32(0x1BD11BDA)
-MULTIPLIERS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
-WEYL: Final = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
+MULTIPLIERS: Final = tuple(map(np.uint64, PHILOX_FACTORS))
+WEYL: Final = tuple(map(np.uint32, PHILOX_STEPS))
 
 
 def _words(numbers: np.ndarray) -> Words:
@@ -51,7 +52,7 @@ def philox(counter: Words, key: Words) -> Words:
     """Philox4x32 of each counter."""
     a, b, c, d = counter
     left, right = key
-    for _ in range(10):
+    for _ in range(PHILOX_ROUNDS):
         low, high = _words(a.astype(np.uint64) * MULTIPLIERS[0])
         low2, high2 = _words(c.astype(np.uint64) * MULTIPLIERS[1])
         a, b, c, d = high2 ^ b ^ left, low2, high ^ d ^ right, low

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lazytensor.core import memory, ops, runtime
+from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.lending import Lent, is_own, lend
 from lazytensor.core.node import Node, nodes_made
@@ -287,9 +288,8 @@ def is_factor() -> bool:
 
 def _note_factor() -> None:
     if _streak.place is not None:
-        if len(_factors) >= LOOPS_BOUND:
-            _factors.clear()
-        _factors[_streak.place], _streak.place = TRUST, None
+        keep(_factors, _streak.place, TRUST, LOOPS_BOUND)
+        _streak.place = None
 
 
 def product(function: Callable[..., Any], x: Any, other: Any) -> Any:

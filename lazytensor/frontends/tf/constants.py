@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tensorflow.python.framework import ops as tf_ops
 
+from lazytensor.core.calls import keep
 from lazytensor.frontends.tf import fallback
 from lazytensor.frontends.tf.host import HostValue, host_value
 from lazytensor.frontends.tf.tensor import NUMPY, EagerTensor, of_array
@@ -23,19 +24,13 @@ _tensors: Final[dict[Any, Any]] = {}
 _results: Final[dict[Any, Any]] = {}
 
 
-def _keep(table: dict[Any, Any], key: Any, value: Any) -> Any:
-    if len(table) >= KEPT:
-        table.clear()
-    table[key] = value
-    return value
-
-
 def number(value: bool | int | float, dtype: Any) -> Any:
     """TF's tensor of a Python number. Raises: what TF does for one that the dtype has not."""
     key = (dtype, type(value), value)  # 1, 1.0 and True are equal
     found = _numbers.get(key)
     if found is None:
-        found = _keep(_numbers, key, tf_ops.convert_to_tensor(value, dtype=dtype))
+        found = tf_ops.convert_to_tensor(value, dtype=dtype)
+        keep(_numbers, key, found, KEPT)
     return found
 
 
@@ -47,7 +42,8 @@ def tensor_of(x: HostValue) -> Any:
         else:
             x.tensor = _tensors.get(x.key)
             if x.tensor is None:
-                x.tensor = _keep(_tensors, x.key, of_array(x.array))
+                x.tensor = of_array(x.array)
+                keep(_tensors, x.key, x.tensor, KEPT)
     return x.tensor
 
 
@@ -61,7 +57,7 @@ def computed(ctx: Any, op: str, name: Any, args: tuple[Any, ...], arity: int) ->
     if found is None:
         found = fallback.untouched(ctx, op, name, args)
         if type(found) is EagerTensor and _is_small(found):
-            _keep(_results, key, found)
+            keep(_results, key, found, KEPT)
     return found
 
 

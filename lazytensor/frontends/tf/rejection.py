@@ -16,16 +16,13 @@ from lazytensor.core.dtypes import BOOL, F32, F64, S32, U32, U64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.core.ops.control import Region
+from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 from lazytensor.core.program import trace_types
 from lazytensor.frontends.tf.random import box_muller, check_algorithm, floats, seeded, shape_of
 from lazytensor.frontends.tf.table import rows
 
 STRETCH: Final = 256
 """Blocks of four words that TF reserves for a result, or for four of them."""
-_FACTORS: Final = (0xD2511F53, 0xCD9E8D57)
-_WEYL: Final = (0x9E3779B9, 0xBB67AE85)
-"""The constants of Philox 4x32 (Salmon et al., 2011)."""
-_PHILOX_ROUNDS: Final = 10
 MOST_TRIES: Final = 200
 """Tries of one gamma distributed number; each is accepted with 0.95 and more, unless it is NaN."""
 _SQUEEZE: Final = 0.0331
@@ -52,17 +49,17 @@ def philox(key: Node, low: Node, high: Node) -> list[Node]:
     keys = [ops.convert(k, dtype=U32) for k in (key, ops.shift_right(key, shift))]
     first, third = (ops.convert(half, dtype=U32) for half in (low, high))
     second, fourth = (ops.convert(ops.shift_right(h, shift), dtype=U32) for h in (low, high))
-    for _ in range(_PHILOX_ROUNDS):
+    for _ in range(PHILOX_ROUNDS):
         wide = [
             mul(ops.convert(word, dtype=U64), scalar(factor, U64))
-            for word, factor in zip((first, third), _FACTORS, strict=True)
+            for word, factor in zip((first, third), PHILOX_FACTORS, strict=True)
         ]
         lower = [ops.convert(w, dtype=U32) for w in wide]
         upper = [ops.convert(ops.shift_right(w, shift), dtype=U32) for w in wide]
         first = ops.xor(ops.xor(upper[1], second), keys[0])
         third = ops.xor(ops.xor(upper[0], fourth), keys[1])
         second, fourth = lower[1], lower[0]
-        keys = [add(k, scalar(step, U32)) for k, step in zip(keys, _WEYL, strict=True)]
+        keys = [add(k, scalar(step, U32)) for k, step in zip(keys, PHILOX_STEPS, strict=True)]
     return [first, second, third, fourth]
 
 

@@ -44,13 +44,17 @@ def prepare_thread() -> None:
         torch.autograd.set_multithreading_enabled(False).__enter__()
 
 
-def register(name: str, kernel: Row) -> None:
+def register(name: str, kernel: Row, has_derivative: bool = False) -> None:
     """Make `kernel` what torch calls for the overload `name` on the device.
 
     Not where torch composes the operation of others: it is differentiated through these, and a
-    kernel would cut its gradients off, silently.
+    kernel would cut its gradients off, silently. `has_derivative`: not of this one, of which torch
+    knows the derivative as well.
     """
-    if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CompositeImplicitAutograd"):
+    composed = "CompositeImplicitAutograd"
+    if not has_derivative and torch._C._dispatch_has_kernel_for_dispatch_key(
+        f"aten::{name}", composed
+    ):
         return
     if name in KERNELS:
         raise ValueError(f"a kernel for {name!r} is registered already")

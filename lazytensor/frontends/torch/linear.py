@@ -15,7 +15,7 @@ from torch.autograd import forward_ad
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
-from lazytensor.frontends.torch.kernels import KERNELS, functional, library
+from lazytensor.frontends.torch.kernels import functional, register
 from lazytensor.frontends.torch.promotion import operand
 from lazytensor.frontends.torch.tensor import value
 
@@ -44,12 +44,6 @@ def _linear_backward(x: Any, grad: Any, weight: Any, mask: Any) -> tuple[Node | 
     wanted = tuple(mask)
     found = iter(ops.linear_backward(value(grad), value(x), value(weight), wanted=wanted))
     return tuple([next(found) if each else None for each in wanted])
-
-
-KERNELS_OF_LINEAR: Final[dict[str, Callable[..., Any]]] = {
-    "linear": functional(_linear),
-    "linear_backward": functional(_linear_backward),
-}
 
 
 class _Levels:
@@ -85,10 +79,9 @@ class _Levels:
 
 
 def attach() -> None:
-    """Register the kernels; they can be differentiated, other than where torch only composes."""
-    for name, kernel in KERNELS_OF_LINEAR.items():
-        KERNELS[name] = kernel
-        library.impl(name, kernel, "PrivateUse1")
+    """Register the kernels, and be told of forward derivatives."""
+    register("linear", functional(_linear), has_derivative=True)
+    register("linear_backward", functional(_linear_backward))
     levels = _Levels()
     forward_ad.enter_dual_level = levels.enter(forward_ad.enter_dual_level)
     forward_ad.exit_dual_level = levels.leave(forward_ad.exit_dual_level)
