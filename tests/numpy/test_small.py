@@ -191,6 +191,31 @@ def computed(np: Any) -> Any:
     return A
 
 
+def updated(np: Any) -> Any:
+    """Small parts of what a large operation gave, changed in place."""
+    A, B = filled(np, 24, 24), filled(np, 24, 9)
+    A *= 1.5
+    for i in range(24):
+        A[i, : i + 1] *= 0.5
+        for k in range(9):
+            A[i, : i + 1] += B[: i + 1, k] * B[i, k]
+    return A, B
+
+
+def picked(np: Any) -> Any:
+    """Few elements, chosen by indices in arrays: copies."""
+    A, x, y = filled(np, 20, 20), filled(np, 400), np.empty(200)
+    index = np.array(numpy.arange(200) % 17)
+    for i in range(196):
+        columns = index[i : i + 3]
+        y[i] = x[columns] @ x[columns + 2] + A[columns, 2].sum()
+        chosen = A[i % 20, columns]
+        chosen += 1.0
+        y[i] += chosen[0] + A[columns][0, 1]
+    y[196:] = 0.0
+    return A, x, y
+
+
 def multiplied(np: Any) -> Any:
     """Large parts, read in one place: for products at first, then also to be kept and changed."""
     A = filled(np, 15, 40)
@@ -208,8 +233,9 @@ def multiplied(np: Any) -> Any:
 
 PROGRAMS = (
     *(factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed),
-    multiplied,
+    *(updated, picked, multiplied),
 )
+SMALL_OPERATIONS = [(factored, 2), (filled_by_rows, 1), (computed, 2), (updated, 1), (picked, 0)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -227,7 +253,7 @@ def test_a_large_part_is_numpys_where_such_parts_are_multiplied():
     assert not issubclass(type(part), Lazy)
 
 
-@pytest.mark.parametrize(("program", "most"), [(factored, 2), (filled_by_rows, 1), (computed, 8)])
+@pytest.mark.parametrize(("program", "most"), SMALL_OPERATIONS)
 def test_small_operations_are_not_recorded(program, most):
     """The cuts that are left bring the array to the host."""
     metrics.reset()

@@ -69,6 +69,7 @@ class Plan:
 
 
 _INT: Final = frozenset([int])
+_Real: Final = np.ndarray
 _plans: Final = memory()
 _STORES_BOUND: Final = 64
 _HOSTS: Final = frozenset({bool, int, float, complex, np.ndarray, np.float64, np.int64, np.float32})
@@ -103,17 +104,17 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
 
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
-    bound, found = settings.small, None
+    found = None
     if type(x) is ndarray and x._shadow is None:
         ref = x.ref
         if ref.__class__ is Lent:
             # `parts.read`, written out: a loop over rows does little else.
             if key.__class__ is not ndarray:
                 part = ref.memory[key]
-                if type(part) is not np.ndarray or part.size < bound or parts.is_factor():
+                if part.__class__ is not _Real or part.size < settings.small or parts.is_factor():
                     return part
                 del part  # not a view of the memory that anybody will write to
-        elif ref.__class__ is Cell and bound:
+        elif ref.__class__ is Cell and (bound := settings.small):
             if type(key) is int or (type(key) is tuple and _INT.issuperset(map(type, key))):
                 known = ref.node.value
                 if type(known) is np.ndarray:  # an element is not worth a plan of the key
@@ -122,8 +123,12 @@ def getitem(x: Lazy, key: Any) -> Any:
                         return part
                     del part
                 del known  # memory is lent only while nobody else refers to it
-            found = plan(ref.type, key)
-            if found is not None and found.type.size < bound:
+            found = None if type(key) is np.ndarray else plan(ref.type, key)
+            if found is None:
+                part = parts.picked(ref, key)
+                if part is not None:
+                    return part
+            elif found.type.size < bound:
                 part = parts.read(ref, key, found.type.size)
                 if part is not None:
                     return part
@@ -172,23 +177,25 @@ def _before(x: View, found: Plan) -> Node | None:
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
-    if x._shadow is None and type(value) in _HOSTS:
-        ref = x.ref
-        if ref.__class__ is Lent and key.__class__ is not ndarray:
-            ref.memory[key] = value
-            return
+    ref = x.ref
+    is_plain = type(value) in _HOSTS and key.__class__ is not ndarray
+    if ref.__class__ is Lent and is_plain and x._shadow is None:
+        ref.memory[key] = value
+        return
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
     bound = settings.small
     if bound and type(x) is ndarray and parts.write(x, key, value):
         return
-    ref = x.ref
+    ref = x.ref  # to look at it may have changed it
     found = plan(ref.type, key)
     if found is None:
         selection.write(x, key, value)
         return
     is_own = type(value) is ndarray and value.ref.cell is ref.cell
     if is_own and is_same(value.ref, x.ref.through(found.steps, found.type)):
+        if found.type.size < bound:
+            parts.noted(ref.cell)
         return  # the second half of `x[key] += …`, whose first half has written already
     node = _planned(found, value) or _fitted(found, value)
     if type(ref) is not Cell:

@@ -8,7 +8,7 @@ NumPy's own, of the array's own memory (see `core/lending.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, prod
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
@@ -64,6 +64,34 @@ def read(cell: Cell, key: Any, count: int) -> Any:
     if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, count)):
         return None
     return _lent(cell)[key]
+
+
+def picked(cell: Cell, key: Any) -> Any:
+    """A copy of what integer arrays choose, so few elements, if the host has both; else None."""
+    value = cell.node.value
+    if key.__class__ is not np.ndarray:
+        key = _at_hand(key)
+    elif value.__class__ is np.ndarray and value.ndim == 1 and key.size < settings.small:
+        return value[key]
+    count = _picked(cell, key if type(key) is tuple else (key,))
+    if count >= settings.small:
+        return None
+    if value.__class__ is not np.ndarray:
+        if not _fetch(cell, count):
+            return None
+        value = cell.node.value
+    return value[key]
+
+
+def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
+    """At most how many elements integers and arrays of such select; else infinity."""
+    count = prod(cell.type.shape[len(items) :])
+    for item in items:
+        if type(item) is np.ndarray and item.dtype.kind in "iu":
+            count *= item.size
+        elif type(item) is not int:
+            return inf
+    return count
 
 
 def write(x: ndarray, key: Any, value: Any) -> bool:
@@ -243,6 +271,7 @@ def _fetch(cell: Cell, count: float) -> bool:
     _loops.discard(heat.origin)
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
+    _streak.count, _streak.nodes = PATIENCE, nodes_made()  # there were enough of them
     del node
     if cell.node.value is None:
         runtime.sync(cell.node, cause="observation")
