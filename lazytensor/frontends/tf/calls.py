@@ -47,18 +47,55 @@ class Unnamed(Exception):
     """
 
 
-class TracedCell:
-    """A variable's value while a body is traced over parameters."""
+class Demands:
+    """What a body demands of values, as far as it has been walked."""
 
-    __slots__ = ("first", "node")
+    __slots__ = ("_known", "_ok", "flags")
+
+    def __init__(self) -> None:
+        self.flags: list[tuple[Node, str]] = []
+        self._known: tuple[Node, ...] = ()
+        self._ok: Node | None = None
+
+    def so_far(self) -> Node | None:
+        """Whether all of it is met; None if nothing is demanded."""
+        now = tuple(flag for flag, _ in self.flags)
+        if now != self._known:
+            n = len(self._known)
+            if self._ok is not None and now[:n] == self._known:
+                self._ok = checks.every((self._ok, *now[n:]))
+            else:
+                self._ok = checks.every(now) if now else None
+            self._known = now
+        return self._ok
+
+
+class TracedCell:
+    """A variable's value while a body is traced over parameters.
+
+    It is the old value if what has been demanded is not met. That is chosen where the value is
+    assigned, so that what reads it reads what will be stored: chosen at the end, an optimizer's
+    means were computed again for each variable, from copies of the old ones.
+    """
+
+    __slots__ = ("demands", "first", "node", "ok")
     native = -1
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, demands: Demands) -> None:
         self.node = self.first = node
+        self.demands = demands
+        self.ok: Node | None = None
 
     def write(self, node: Node) -> None:
         """The new value."""
-        self.node = node
+        ok = self.demands.so_far()
+        before = self.node if ok is self.ok else self.first
+        self.node, self.ok = _kept(node, before, ok), ok
+
+    def kept(self) -> Node:
+        """The last value; the first if anything that was demanded since is not met either."""
+        ok = self.demands.so_far()
+        return self.node if ok is self.ok else _kept(self.node, self.first, ok)
 
 
 class FunctionOp(Composite):
@@ -92,15 +129,16 @@ class Plan:
         rest = iter(parameters)
         self.held = [form[2] for form in given.forms if form[0] == "host"]
         arguments = [_rebuilt(form, rest) for form in given.forms]
-        cells = [TracedCell(next(rest)) for _ in given.handles]
-        made, flags = _traced(walk, graph, arguments, given.handles, cells)
+        demands = Demands()
+        cells = [TracedCell(next(rest), demands) for _ in given.handles]
+        made = _traced(walk, graph, arguments, given.handles, cells, demands)
         nodes: list[Node] = []
         self.results = [_form(x, nodes, arguments) for x in made]
         self.written = tuple(i for i, cell in enumerate(cells) if cell.node is not cell.first)
-        ok = checks.every([flag for flag, _ in flags]) if flags else None
-        nodes += [_kept(cells[i], ok) for i in self.written]
+        ok = demands.so_far()
+        nodes += [cells[i].kept() for i in self.written]
         nodes += [] if ok is None else [ok]
-        self.demand = "; ".join(dict.fromkeys(text for _, text in flags))
+        self.demand = "; ".join(dict.fromkeys(text for _, text in demands.flags))
         nodes = [ops.broadcast(n, shape=()) if n.op is SLOT else n for n in nodes]
         self.op: FunctionOp | None = None
         self.constants: tuple[Node, ...] = ()
@@ -122,29 +160,33 @@ class Plan:
         self.op = FunctionOp(f"tf.function.{name}.{_names[name]}", body)
 
 
-def _kept(cell: TracedCell, ok: Node | None) -> Node:
-    """A variable's new value; its old one if the values are not what the body demands.
+def _kept(node: Node, before: Node, ok: Node | None) -> Node:
+    """A variable's new value; another one if the values are not what the body demands.
 
     What only scattered is in place, with nothing where a position is out of range: it has no copy.
     """
-    if ok is None or cell.node.op is ops.scatter:
-        return cell.node
-    made: Node = ops.select(ok, cell.node, cell.first)
+    if ok is None or node.op is ops.scatter:
+        return node
+    made: Node = ops.select(ok, node, before)
     return made
 
 
 def _traced(
-    walk: Walk, graph: Graph, arguments: list[Any], handles: list[Any], cells: list[TracedCell]
-) -> tuple[list[Any], list[tuple[Node, str]]]:
-    """The results of a body, and its flags."""
+    walk: Walk,
+    graph: Graph,
+    arguments: list[Any],
+    handles: list[Any],
+    cells: list[TracedCell],
+    demands: Demands,
+) -> list[Any]:
+    """The results of a body."""
     before = [handle._lazy_cell for handle in handles]
     for handle, cell in zip(handles, cells, strict=True):
         handle._lazy_cell = cell
     state.tracing += 1
-    flags, state.flags = state.flags, []
+    flags, state.flags = state.flags, demands.flags
     try:
-        made = walk(graph, arguments)
-        return made, state.flags
+        return walk(graph, arguments)
     finally:
         state.tracing -= 1
         state.flags = flags

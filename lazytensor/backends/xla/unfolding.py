@@ -1,0 +1,226 @@
+"""Convolution as one matrix product, of parts of the data or of the result.
+
+What the product needs of a kernel is what memory has, or a move of taps that stays within rows of
+memory; features and results never change places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import product
+
+import numpy as np
+from jaxlib.mlir.dialects import stablehlo as hlo
+
+from lazytensor.backends.xla.attributes import i64, i64s
+from lazytensor.backends.xla.contraction import highest
+from lazytensor.backends.xla.emit import Emitter, Value
+from lazytensor.backends.xla.movement import static_slice
+from lazytensor.backends.xla.placement import Window
+from lazytensor.backends.xla.transposition import transpose
+from lazytensor.core.ops.contraction import Axes, Pairs
+from lazytensor.core.types import Shape, TensorType
+
+
+def space(type: TensorType, axes: Axes) -> Shape:
+    """The spatial sizes, of all axes in their order."""
+    return tuple(type.shape[axis] for axis in axes[2:])
+
+
+def is_led_by_space(kernel: Axes) -> bool:
+    """Whether a kernel has its axes of space first, in their order."""
+    return kernel[2:] == tuple(range(len(kernel) - 2))
+
+
+def reordered(e: Emitter, x: Value, axes: Axes) -> Value:
+    shape = tuple(x.type.shape[axis] for axis in axes)
+    return transpose(e, x.type.with_shape(shape), x, axes=axes)
+
+
+def from_rows(e: Emitter, type: TensorType, rows: Value, window: Window) -> Value:
+    """The result, of (batch, space, features)."""
+    order = (window.result[0], *window.result[2:], window.result[1])
+    shaped = e.reshape(rows, tuple(type.shape[axis] for axis in order))
+    return reordered(e, shaped, tuple(int(i) for i in np.argsort(order)))
+
+
+def _steps(sizes: Sequence[int], backward: Sequence[bool]) -> Iterator[tuple[int, ...]]:
+    """The places on some axes in the order in which a kernel is stored."""
+    lines = (range(n)[::-1] if b else range(n) for n, b in zip(sizes, backward, strict=True))
+    return product(*lines)
+
+
+def _padded(e: Emitter, x: Value, pairs: Pairs, outer: Axes) -> Value:
+    """Rows with zeros around and between them."""
+    low, high = ((0, *(pair[i] for pair in pairs), 0) for i in (0, 1))
+    between = (0, *(n - 1 for n in outer), 0)
+    shape = tuple(
+        n + i * max(n - 1, 0) + a + b
+        for n, i, a, b in zip(x.type.shape, between, low, high, strict=True)
+    )
+    if shape == x.type.shape and not any(low):
+        return x
+    return e.op(
+        "pad", x.type.with_shape(shape), x, e.constant(0, x.type.dtype),
+        edge_padding_low=i64s(low), edge_padding_high=i64s(high), interior_padding=i64s(between),
+    )  # fmt: skip
+
+
+def _slices(e: Emitter, x: Value, starts: Sequence[Axes], sizes: Shape, strides: Axes) -> Value:
+    """Slices of rows, (first, …, last), along a new axis before the last."""
+    whole = (x.type.shape[0], *sizes, x.type.shape[-1])
+    apart = (*whole[:-1], 1, whole[-1])
+    parts = [
+        e.reshape(static_slice(e, x, (0, *start, 0), whole, (1, *strides, 1)), apart)
+        for start in starts
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    there = x.type.with_shape((*whole[:-1], len(parts), whole[-1]))
+    return e.op("concatenate", there, *parts, dimension=i64(len(whole) - 1))
+
+
+def _dot(e: Emitter, type: TensorType, x: Value, y: Value, contract: tuple[Axes, Axes]) -> Value:
+    numbers = hlo.DotDimensionNumbers.get([], [], list(contract[0]), list(contract[1]))
+    return e.op(
+        "dot_general", type, x, y, dot_dimension_numbers=numbers, precision_config=highest()
+    )
+
+
+def _moved(e: Emitter, w: Value, order: Axes) -> Value:
+    """A kernel, its axes of space made one, in another order.
+
+    Features and results keep their order: moving the taps alone stays within a row of memory,
+    where the transpose that XLA would write takes up to eight times as long.
+    """
+    flat = e.reshape(w, (*w.type.shape[:2], math.prod(w.type.shape[2:])))
+    if order == (0, 1, 2):
+        return flat
+    moved = reordered(e, flat, order)
+    return e.op("optimization_barrier", moved.type, moved)
+
+
+def _joined(e: Emitter, w: Value, first: bool) -> Value:
+    """A matrix of the first two axes as one, or else of the last two."""
+    a, b, c = w.type.shape
+    return e.reshape(w, (a * b, c) if first else (a, b * c))
+
+
+def _by_taps(e: Emitter, w: Value, kernel: Axes) -> tuple[Value, int]:
+    """A kernel as a matrix, and its axis of taps and features, in that order."""
+    if is_led_by_space(kernel):
+        return _lines(e, w), 0 if kernel[1] < kernel[0] else 1
+    if w.turned is not None:
+        moved = reordered(e, w, (*kernel[2:], kernel[1], kernel[0]))
+        return _lines(e, moved), 0
+    if kernel[0] < kernel[1]:
+        return _joined(e, _moved(e, w, (0, 2, 1)), first=False), 1
+    return _joined(e, _moved(e, w, (2, 0, 1)), first=True), 0
+
+
+def _lines(e: Emitter, w: Value) -> Value:
+    return e.reshape(w, (math.prod(w.type.shape[:-1]), w.type.shape[-1]))
+
+
+def _by_features(e: Emitter, w: Value, kernel: Axes, taps_first: bool) -> tuple[Value, int]:
+    """A kernel as a matrix, and its axis of features; the other is taps and results, or these."""
+    if is_led_by_space(kernel):
+        return _lines(e, w), 0 if kernel[1] < kernel[0] else 1
+    if kernel[0] < kernel[1]:
+        order = (2, 0, 1) if taps_first else (0, 2, 1)
+        return _joined(e, _moved(e, w, order), first=True), 1
+    order = (0, 2, 1) if taps_first else (0, 1, 2)
+    return _joined(e, _moved(e, w, order), first=False), 0
+
+
+def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    """What the kernel sees at each place as a row of a matrix, times the kernel."""
+    data, kernel = window.data, window.kernel
+    places = space(type, window.result)
+    rows = reordered(e, x, (data[0], *data[2:], data[1]))
+    rows = _padded(e, rows, window.padding, window.outer)
+    starts = [
+        tuple(t * g for t, g in zip(taps, window.inner, strict=True))
+        for taps in _steps(space(w.type, kernel), window.backward)
+    ]
+    sizes = tuple(places)
+    seen = _slices(e, rows, starts, sizes, window.strides)
+    lines = e.reshape(seen, (math.prod(seen.type.shape[:-2]), math.prod(seen.type.shape[-2:])))
+    out = w.type.shape[kernel[0]]
+    matrix, axis = _by_taps(e, w, kernel)
+    made = _dot(e, type.with_shape((lines.type.shape[0], out)), lines, matrix, ((1,), (axis,)))
+    return from_rows(e, type, made, window)
+
+
+def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    """Each place of the data times the whole kernel; then what belongs together is added."""
+    data, kernel = window.data, window.kernel
+    places = space(type, window.result)
+    rows = reordered(e, x, (data[0], *data[2:], data[1]))
+    out, n = w.type.shape[kernel[0]], len(places)
+    taps = math.prod(space(w.type, kernel))
+    there = rows.type.shape[:-1]
+    # Where there are fewer features than places the kernel is smaller: it is moved.
+    taps_first = is_led_by_space(kernel) or math.prod(there) > rows.type.shape[-1]
+    matrix, axis = _by_features(e, w, kernel, taps_first)
+    made = _dot(e, type.with_shape((*there, out * taps)), rows, matrix, ((n + 1,), (axis,)))
+    made = e.reshape(made, (*there, taps, out) if taps_first else (*there, out, taps))
+    one, ones = (1, out) if taps_first else (out, 1), (1,) * (n + 3)
+    terms = []
+    for i, tap in enumerate(_steps(space(w.type, kernel), window.backward)):
+        begin = (*(0,) * (n + 1), i, 0) if taps_first else (*(0,) * (n + 2), i)
+        term = e.reshape(static_slice(e, made, begin, (*there, *one), ones), (*there, out))
+        terms.append(_placed(e, term, tap, places, window))
+    total = reduce(lambda a, b: e.op("add", a.type, a, b), terms)
+    return from_rows(e, type, total, window)
+
+
+def _placed(e: Emitter, x: Value, tap: Axes, places: Shape, window: Window) -> Value:
+    """Products with one tap, each at the place of the result that it belongs to."""
+    pairs = []
+    for axis, t in enumerate(tap):
+        low = window.padding[axis][0] - t * window.inner[axis]
+        wanted = (places[axis] - 1) * window.strides[axis] + 1
+        long = (x.type.shape[axis + 1] - 1) * window.outer[axis] + 1
+        pairs.append((low, wanted - long - low))
+    spread = _padded(e, x, tuple(pairs), window.outer)
+    whole = (x.type.shape[0], *places, x.type.shape[-1])
+    return static_slice(e, spread, (0,) * len(whole), whole, (1, *window.strides, 1))
+
+
+def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    """All that makes one place of the result as a column of a matrix: for gradients of kernels."""
+    data, kernel, result = window.data, window.kernel, window.result
+    rows = reordered(e, x, (data[1], *data[2:], data[0]))
+    rows = _padded(e, rows, window.padding, window.outer)
+    other, bound = _unmoved(e, w, kernel)
+    places, taps = space(type, result), space(w.type, kernel)
+    starts = [
+        tuple(p * s for p, s in zip(place, window.strides, strict=True))
+        for place in _steps(places, (False,) * len(places))
+    ]
+    seen = _slices(e, rows, starts, taps, window.inner)
+    batch, out = x.type.shape[data[0]], w.type.shape[kernel[0]]
+    lines = tuple(range(len(places) + 1))
+    if result[0] > result[1]:
+        there = type.with_shape((out, len(starts), batch))
+        made = e.reshape(_dot(e, there, other, seen, (bound, lines)), (out, *places, batch))
+        order = (result[1], *result[2:], result[0])
+    else:
+        there = type.with_shape((len(starts), batch, out))
+        made = e.reshape(_dot(e, there, seen, other, (lines, bound)), (*places, batch, out))
+        order = (*result[2:], result[0], result[1])
+    return reordered(e, made, tuple(int(i) for i in np.argsort(order)))
+
+
+def _unmoved(e: Emitter, w: Value, kernel: Axes) -> tuple[Value, Axes]:
+    """What a kernel is in memory, and where its features and taps are there.
+
+    XLA does not see that a transpose in blocks and back again is none.
+    """
+    if w.turned is None:
+        return w, kernel[1:]
+    source, axes = w.turned
+    return source, tuple(axes[axis] for axis in kernel[1:])
