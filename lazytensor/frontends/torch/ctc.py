@@ -1,0 +1,346 @@
+"""Connectionist temporal classification: the loss, and its gradient.
+
+By the forward and backward variables of Graves et al. (2006), doi 10.1145/1143844.1143891, in
+logarithms. A label is spelled with a blank before, between and after its symbols; both variables
+are one loop over time, which knows no lengths: they are data, and select where a sequence ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.dtypes import F32, F64, S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import Composite
+from lazytensor.core.ops.control import Region
+from lazytensor.core.program import trace_types
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.errors import dtype_name
+from lazytensor.frontends.torch.joining import part
+from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import cast_to, operand
+
+NEVER: Final = -np.inf
+"""The logarithm of what is not possible."""
+
+
+class _Spelling(NamedTuple):
+    """Of labels with their blanks: the symbols, s64[n,l]; which may follow the one two before."""
+
+    symbols: Node
+    jumps: Node
+
+
+def _like(value: float, x: Node) -> Node:
+    return cast_to(value, x.type.dtype)
+
+
+def _whole(value: int) -> Node:
+    return cast_to(value, S64)
+
+
+def _chosen(flag: Node, x: Node, y: Node) -> Node:
+    made: Node = ops.select(flag, x, y)
+    return made
+
+
+def _moved(x: Node, places: int, filling: Any) -> Node:
+    """`x` with the elements of its last axis so many places further, or before if negative."""
+    none = (0,) * (x.type.ndim - 1)
+    low, high = (max(places, 0), max(-places, 0))
+    wide = ops.pad(
+        x, cast_to(filling, x.type.dtype), low=(*none, low), high=(*none, high),
+        interior=(0,) * x.type.ndim,
+    )  # fmt: skip
+    return part(wide, x.type.ndim - 1, high, x.type.shape[-1])
+
+
+def _spelling(labels: Node, blank: int, classes: int) -> _Spelling:
+    count, length = labels.type.shape
+    inside = ops.clamp(_whole(0), labels, _whole(classes - 1))  # what fills up a row is anything
+    pairs = ops.pad(
+        ops.reshape(inside, shape=(count, length, 1)), _whole(blank), low=(0, 0, 1),
+        high=(0, 0, 0), interior=(0, 0, 0),
+    )  # fmt: skip
+    symbols = ops.pad(
+        ops.reshape(pairs, shape=(count, 2 * length)), _whole(blank), low=(0, 0), high=(0, 1),
+        interior=(0, 0),
+    )  # fmt: skip
+    places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
+    odd = ops.equal(ops.remainder(places, _whole(2)), _whole(1))
+    return _Spelling(symbols, ops.and_(odd, ops.not_equal(symbols, _moved(symbols, 2, -1))))
+
+
+def _log_sum(*terms: Node) -> Node:
+    most = terms[0]
+    for x in terms[1:]:
+        most = ops.maximum(most, x)
+    most = _chosen(ops.equal(most, _like(NEVER, most)), _like(0, most), most)
+    total, *rest = [ops.exp(ops.subtract(x, most)) for x in terms]
+    for x in rest:
+        total = ops.add(total, x)
+    made: Node = ops.add(ops.log(total), most)
+    return made
+
+
+def _forward_step(before: Node, emitted: Node, jumps: Node) -> Node:
+    two = _chosen(jumps, _moved(before, 2, NEVER), _like(NEVER, before))
+    made: Node = ops.add(_log_sum(before, _moved(before, 1, NEVER), two), emitted)
+    return made
+
+
+def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
+    two = _chosen(_moved(jumps, -2, False), _moved(after, -2, NEVER), _like(NEVER, after))
+    made: Node = ops.add(_log_sum(after, _moved(after, -1, NEVER), two), emitted)
+    return made
+
+
+def _begin(time: Node) -> Node:
+    made: Node = ops.concatenate(ops.reshape(time, shape=(1,)), filled((2,), 0, S64), axis=0)
+    return made
+
+
+def _over_time(name: str, body: Callable[..., Any], first: int, step: int, *state: Node) -> Any:
+    """`state` after `body` for each time from `first` on, all of the first axis of state[0]."""
+    steps, shape = state[0].type.shape[0], (1, *state[0].type.shape[1:])
+
+    def more(time: Node, *_: Node) -> Node:
+        found: Node = ops.and_(ops.greater_equal(time, _whole(0)), ops.less(time, _whole(steps)))
+        return found
+
+    def round_(time: Node, *state: Node) -> tuple[Node, ...]:
+        emitted = ops.slice(state[0], _begin(time), sizes=shape, strides=(1, 1, 1))
+        changed = body(time, ops.reshape(emitted, shape=shape[1:]), *state[1:])
+        return (ops.add(time, _whole(step)), state[0], *changed)
+
+    now = ops.broadcast(_whole(first), shape=())
+    types = [x.type for x in (now, *state)]
+    made = ops.while_(
+        now, *state,
+        condition=Region(f"{name}: more", trace_types(more, types, {})),
+        body=Region(f"{name}: step", trace_types(round_, types, {})),
+    )  # fmt: skip
+    return made[2:]
+
+
+def _stored(whole: Node, time: Node, line: Node) -> Node:
+    made: Node = ops.update_slice(
+        whole, ops.reshape(line, shape=(1, *line.type.shape)), _begin(time), strides=(1, 1, 1)
+    )
+    return made
+
+
+def _emitted(log_probs: Node, symbols: Node) -> Node:
+    """For each time the logarithms of the symbols' probabilities: [t,n,l]."""
+    at = ops.reshape(symbols, shape=(1, *symbols.type.shape))
+    made: Node = ops.take_along(log_probs, at, axis=2)
+    return made
+
+
+def _column(x: Node) -> Node:
+    made: Node = ops.reshape(x, shape=(x.type.size, 1))
+    return made
+
+
+def _places_where(symbols: Node, place: Node) -> Node:
+    """Zero at one place of each row, and never anywhere else: in f64."""
+    places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
+    return _chosen(ops.equal(places, place), cast_to(0.0, F64), cast_to(NEVER, F64))
+
+
+def _loss(
+    log_probs: Node, labels: Node, steps: Node, lengths: Node, *, blank: int
+) -> tuple[Node, Node]:
+    """The negative logarithms of the labels' probabilities, and the forward variables [n,t,l]."""
+    dtype = log_probs.type.dtype
+    symbols, jumps = _spelling(labels, blank, log_probs.type.shape[2])
+    emitted = _emitted(log_probs, symbols)
+    start = cast_to(_places_where(symbols, _whole(0)), dtype)
+    last = ops.subtract(_column(steps), _whole(1))
+
+    def body(time: Node, emitted: Node, *state: Node) -> tuple[Node, ...]:
+        now, end, whole, jumps, last = state
+        now = _forward_step(now, emitted, jumps)
+        end = _chosen(ops.equal(last, time), now, end)
+        return now, end, _stored(whole, time, now), jumps, last
+
+    whole = filled(emitted.type.shape, NEVER, dtype)
+    state = emitted, start, start, whole, jumps, last
+    _, end, whole, _, _ = _over_time("ctc forward", body, 0, 1, *state)
+    at = ops.multiply(_column(lengths), _whole(2))
+    blank_last = ops.take_along(end, at, axis=1)
+    before = ops.take_along(end, ops.maximum(ops.subtract(at, _whole(1)), _whole(0)), axis=1)
+    some = ops.greater(at, _whole(0))
+    found = _log_sum(blank_last, _chosen(some, before, _like(NEVER, before)))
+    loss = ops.reshape(ops.negate(found), shape=(symbols.type.shape[0],))
+    return loss, ops.transpose(whole, axes=(1, 0, 2))
+
+
+def _slope(
+    grad: Node, log_probs: Node, labels: Node, steps: Node, lengths: Node, loss: Node,
+    log_alpha: Node, *, blank: int, zero_infinity: bool,
+) -> Node:  # fmt: skip
+    """What the loss changes by with the logits of `log_probs`, times `grad`: [t,n,c]."""
+    dtype, (times, count, classes) = log_probs.type.dtype, log_probs.type.shape
+    symbols, jumps = _spelling(labels, blank, classes)
+    emitted = _emitted(log_probs, symbols)
+    end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), _whole(2))), dtype)
+    last = ops.subtract(_column(steps), _whole(1))
+
+    def body(time: Node, emitted: Node, *state: Node) -> tuple[Node, ...]:
+        now, whole, end, jumps, last = state
+        now = _backward_step(_chosen(ops.equal(last, time), end, now), emitted, jumps)
+        return now, _stored(whole, time, now), end, jumps, last
+
+    never = filled(symbols.type.shape, NEVER, dtype)
+    whole = filled(emitted.type.shape, NEVER, dtype)
+    state = emitted, never, whole, end, jumps, last
+    log_beta = _over_time("ctc backward", body, times - 1, -1, *state)[1]
+    # Both variables have the symbol of their own time in them.
+    both = ops.subtract(ops.add(ops.transpose(log_alpha, axes=(1, 0, 2)), log_beta), emitted)
+    share = ops.exp(ops.add(both, ops.reshape(loss, shape=(1, count, 1))))
+    spelled = ops.less_equal(
+        ops.iota(dtype=S64, shape=(1, *symbols.type.shape), axis=2),
+        ops.reshape(ops.multiply(lengths, _whole(2)), shape=(1, count, 1)),
+    )
+    share = _chosen(spelled, share, _like(0, share))
+    where = [ops.iota(dtype=S64, shape=emitted.type.shape, axis=axis) for axis in (0, 1)]
+    where.append(
+        ops.broadcast(
+            ops.reshape(symbols, shape=(1, *symbols.type.shape)), shape=emitted.type.shape
+        )
+    )
+    zeros = filled((times, count, classes), 0, dtype)
+    seen = ops.scatter(zeros, share, *where, axes=(0, 1, 2), mode="add")
+    made = ops.subtract(ops.exp(log_probs), seen)
+    made = ops.multiply(made, ops.reshape(grad, shape=(1, count, 1)))
+    endless = ops.reshape(ops.equal(loss, _like(np.inf, loss)), shape=(1, count, 1))
+    made = _chosen(endless, _like(0 if zero_infinity else np.nan, made), made)
+    within = ops.less(
+        ops.iota(dtype=S64, shape=(times, 1, 1), axis=0), ops.reshape(steps, shape=(1, count, 1))
+    )
+    return _chosen(within, made, _like(0, made))
+
+
+LOSS: Final = Composite("ctc_loss", _loss)
+SLOPE: Final = Composite("ctc_loss_backward", _slope)
+
+
+def _lengths(given: Any) -> list[int]:
+    return given.tolist() if isinstance(given, torch.Tensor) else [int(n) for n in given]
+
+
+_WHILE: Final = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _check_lengths(name: str, lengths: list[int], count: int, most: int | None) -> None:
+    if len(lengths) != count:
+        raise RuntimeError(f"{name} must be of size batch_size")
+    for n in lengths:
+        if n < 0:
+            raise RuntimeError(
+                f"Expected {name} to have value at least 0, but got value {n} {_WHILE}"
+            )
+        if most is not None and n > most:
+            raise RuntimeError(
+                f"Expected {name} to have value at most {most}, but got value {n} {_WHILE}"
+            )
+
+
+def _check(log_probs: Node, targets: Any, blank: int) -> None:
+    if log_probs.type.dtype not in (F32, F64):
+        name = {"float16": "Half", "bfloat16": "BFloat16"}.get(log_probs.type.dtype.name, "Long")
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{name}'")
+    if log_probs.type.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {log_probs.type.ndim}-dimensional tensor for "
+            f"argument #1 'log_probs' {_WHILE}"
+        )
+    if not log_probs.type.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if targets.dtype not in (torch.int32, torch.int64):
+        raise RuntimeError(
+            "Expected tensor for argument #2 'targets' to have scalar type Int; but got "
+            f"torch.{dtype_name(targets.dtype)}Tensor instead {_WHILE}"
+        )
+    if targets.ndim not in (1, 2):
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument "
+            f"#2 'targets' {_WHILE}"
+        )
+    if not 0 <= blank < log_probs.type.shape[2]:
+        raise RuntimeError("blank must be in label range")
+
+
+def _labels(targets: Any, lengths: Sequence[int]) -> Node:
+    """A row for each label: s64[n,s]."""
+    given, count, most = cast_to(operand(targets), S64), len(lengths), max(lengths)
+    whole = given.type.shape[0]
+    if given.type.ndim == 2:
+        if whole != count or given.type.shape[1] < most:
+            axis, wanted = (0, count) if whole != count else (1, most)
+            raise RuntimeError(
+                f"Expected tensor to have size {'at least ' if axis else ''}{wanted} at dimension "
+                f"{axis}, but got size {given.type.shape[axis]} for argument #2 'targets' {_WHILE}"
+            )
+        return given
+    if whole != sum(lengths):
+        raise RuntimeError(
+            f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size {whole} for "
+            f"argument #2 'targets' {_WHILE}"
+        )
+    if not whole:
+        return filled((count, 0), 0, S64)
+    first = np.cumsum([0, *lengths[:-1]])
+    places = np.minimum(first[:, None] + np.arange(most), whole - 1)
+    made: Node = ops.gather(given, ops.leaf(places), axes=(0,))
+    return made
+
+
+def _given(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Node, Node, Node, Node]:
+    """The operands of the loss; lengths are data, or each batch would be another program."""
+    given = operand(log_probs)
+    _check(given, targets, blank)
+    times, count, _ = given.type.shape
+    steps, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    _check_lengths("input_lengths", steps, count, times)
+    _check_lengths("target_lengths", lengths, count, None)
+    labels = _labels(targets, lengths)
+    return given, labels, *(ops.leaf(np.asarray(n, np.int64)) for n in (steps, lengths))
+
+
+def _ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    """`zero_infinity` changes the gradient alone; torch replaces the losses itself."""
+    return LOSS(*_given(log_probs, targets, input_lengths, target_lengths, blank), blank=blank)
+
+
+def _ctc_loss_backward(
+    grad: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any,
+    log_alpha: Any, blank: int, zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    given = _given(log_probs, targets, input_lengths, target_lengths, blank)
+    rest = operand(loss), operand(log_alpha)
+    return SLOPE(operand(grad), *given, *rest, blank=blank, zero_infinity=zero_infinity)
+
+
+ROWS: dict[str, Row] = {
+    "_ctc_loss": _ctc_loss,
+    "_ctc_loss.Tensor": _ctc_loss,
+    "_ctc_loss_backward": _ctc_loss_backward,
+    "_ctc_loss_backward.Tensor": _ctc_loss_backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
