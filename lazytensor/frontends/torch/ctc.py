@@ -24,6 +24,7 @@ from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.tensor import TORCH
 
 NEVER: Final = -np.inf
 """The logarithm of what is not possible."""
@@ -254,7 +255,7 @@ def _check_lengths(name: str, lengths: list[int], count: int, most: int | None) 
 
 def _check(log_probs: Node, targets: Any, blank: int) -> None:
     if log_probs.type.dtype not in (F32, F64):
-        name = {"float16": "Half", "bfloat16": "BFloat16"}.get(log_probs.type.dtype.name, "Long")
+        name = dtype_name(TORCH[log_probs.type.dtype])
         raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{name}'")
     if log_probs.type.ndim != 3:
         raise RuntimeError(

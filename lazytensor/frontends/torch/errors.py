@@ -9,7 +9,8 @@ from lazytensor.frontends.torch.tensor import is_lazy
 
 
 class OutOfRangeError(DataError, RuntimeError):
-    """An index that is data is out of range: torch raises the one or the other, by the kernel."""
+    """An index or a size that is data does not fit: torch raises the one or the other, by the
+    kernel."""
 
 
 _NAMES: Final = {

@@ -8,9 +8,9 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64
-from lazytensor.core.errors import DataError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.errors import OutOfRangeError
 from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.joining import check_sizes, checked, coordinates, part, scattered
 from lazytensor.frontends.torch.kernels import Row, rows
@@ -230,7 +230,7 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
     count = ops.cumsum(cast_to(_line(flags), S64), axis=0)
     ok = ops.guard(
         ops.less_equal(ops.reduce_max(count, axes=(0,)), cast_to(values.type.size, S64)),
-        error=DataError,
+        error=OutOfRangeError,
         text="masked_scatter: expected self and source to have the same number of elements",
     )
     if not values.type.size:
