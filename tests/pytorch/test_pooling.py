@@ -39,3 +39,35 @@ def test_largest(window: tuple[Any, ...], after: str) -> None:
         found.append([t.cpu() for t in (made.detach(), at, given.grad)])
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=0)
+
+
+FRACTIONAL: list[tuple[Any, ...]] = [
+    # shape, size, windows
+    ((2, 3, 9, 7), (2, 3), (4, 2)),
+    ((3, 8, 8), (3, 1), (1, 8)),
+    ((2, 1, 5, 6, 7), (2, 2, 3), (3, 4, 2)),
+    ((2, 5, 6, 4), (1, 3, 2), (4, 2, 1)),
+    ((0, 2, 5, 5), (2, 2), (2, 2)),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("window", FRACTIONAL, ids=str)
+def test_fractional(window: tuple[Any, ...], dtype: torch.dtype) -> None:
+    shape, size, count = window
+    n = len(size)
+    torch.manual_seed(0)
+    x = torch.randint(0, 40, shape).to(dtype)
+    batch = shape[:2] if len(shape) == n + 2 else (1, shape[0])
+    samples = torch.rand(*batch, n, dtype=dtype)
+    pool = {2: F.fractional_max_pool2d_with_indices, 3: F.fractional_max_pool3d_with_indices}[n]
+    found = []
+    for device in ("cpu", "lazytensor"):
+        given = x.clone().to(device).requires_grad_()
+        made, at = pool(given, size, count, _random_samples=samples.to(device))
+        grad = torch.arange(1.0, made.numel() + 1, dtype=dtype).reshape(made.shape)
+        made.backward(grad.to(device))
+        assert given.grad is not None
+        found.append([t.cpu() for t in (made.detach(), at, given.grad)])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, S64
+from lazytensor.core.dtypes import F32, FLOATS, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, functional, register, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.sorting import search, whole
+from lazytensor.frontends.torch.tensor import TORCH
 
 
 def _line(x: Node) -> Node:
@@ -32,17 +36,19 @@ def _added(count: int, weights: Node, places: Node) -> Node:
     return made
 
 
-def _bounds(x: Node, low: Any, high: Any, around: float) -> tuple[Node, Node]:
-    """The range of a histogram: where none is given the data's, and so much `around` one value."""
-    if low == high and x.type.size:
-        first, last = (op(x, axes=(0,)) for op in (ops.reduce_min, ops.reduce_max))
-        if low != 0:
-            first = last = _like(low, x)
-    else:
-        first, last = _like(low, x), _like(high, x)
+def _range(name: str, x: Node) -> tuple[Node, Node]:
+    """The least and the largest of the line `x`: finite, which is checked when the program runs."""
+    first, last = (op(x, axes=(0,)) for op in (ops.reduce_min, ops.reduce_max))
+    finite = ops.and_(ops.is_finite(first), ops.is_finite(last))
+    ok = ops.guard(finite, error=OutOfRangeError, text=f"{name}: the data's range is not finite")
+    return ops.guarded(first, ok), ops.guarded(last, ok)
+
+
+def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
+    """A range, so much around its one value if it has but one."""
     single = ops.equal(first, last)
-    below = ops.select(single, ops.subtract(first, _like(around, x)), first)
-    return below, ops.select(single, ops.add(last, _like(around, x)), last)
+    below = ops.select(single, ops.subtract(first, _like(around, first)), first)
+    return below, ops.select(single, ops.add(last, _like(around, last)), last)
 
 
 def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
@@ -53,51 +59,185 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     given = operand(x)
     values = _line(given)
     wide = cast_to(values, F32) if values.type.dtype.itemsize < 4 else values
-    low, high = _bounds(wide, min, max, 1)
+    if min == max and wide.type.size:
+        low, high = _range("torch.histc", wide) if not min else (_like(min, wide),) * 2
+    else:
+        low, high = _like(min, wide), _like(max, wide)
+    low, high = _apart(low, high, 1)
     share = ops.divide(ops.subtract(wide, low), ops.subtract(high, low))
     places = cast_to(ops.floor(ops.multiply(share, _like(bins, wide))), S64)
-    places = ops.minimum(places, whole(bins - 1))
+    places = ops.clamp(whole(0), places, whole(bins - 1))
     inside = ops.and_(ops.greater_equal(wide, low), ops.less_equal(wide, high))
     places = ops.select(inside, places, whole(bins))  # dropped
     ones = filled(wide.type.shape, 1, wide.type.dtype)
     return cast_to(_added(bins, ones, places), given.type.dtype)
 
 
-def _histogram_of(x: Any, edges: Node, weight: Any, density: bool) -> tuple[Node, Node]:
-    values = _line(operand(x))
+def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
+    """The edges of so many equal bins, over the range of the line `x` if none is given."""
+    if limits is None and x.type.size:
+        low, high = _range(name, x)
+    else:
+        low, high = (_like(value, x) for value in limits or (0, 1))
+    low, high = _apart(low, high, 0.5)
+    step = ops.divide(ops.subtract(high, low), _like(bins, x))
+    places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
+    up, down = (cast_to(n, x.type.dtype) for n in (places, ops.subtract(whole(bins), places)))
+    # From both ends to the middle, as torch's `linspace` does.
+    made: Node = ops.select(
+        ops.less(places, whole((bins + 1) // 2)),
+        ops.add(low, ops.multiply(step, up)),
+        ops.subtract(high, ops.multiply(step, down)),
+    )
+    return made
+
+
+def _bins(edges: Node, values: Node) -> tuple[Node, Node]:
+    """The bin of each value, the last one with both its edges, and whether it is in any."""
     count = edges.type.size - 1
-    weights = filled(values.type.shape, 1, values.type.dtype)
-    if weight is not None:
-        weights = _line(operand(weight))
-    last = ops.reshape(part(edges, 0, count, 1), shape=())
-    first = ops.reshape(part(edges, 0, 0, 1), shape=())
+    first, last = (ops.reshape(part(edges, 0, i, 1), shape=()) for i in (0, count))
     places = ops.subtract(search(edges, values, True), whole(1))
     places = ops.select(ops.equal(values, last), whole(count - 1), places)
-    inside = ops.and_(ops.greater_equal(values, first), ops.less_equal(values, last))
-    made = _added(count, weights, ops.select(inside, places, whole(count)))
+    return places, ops.and_(ops.greater_equal(values, first), ops.less_equal(values, last))
+
+
+def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density: bool) -> Node:
+    """How many points, or what weight of them, each bin has: an axis for each of the edges."""
+    shape = tuple(e.type.size - 1 for e in edges)
+    place: Any = whole(0)
+    within: Any = None
+    for values, line in zip(points, edges, strict=True):
+        at, inside = _bins(line, values)
+        place = ops.add(ops.multiply(place, whole(line.type.size - 1)), at)
+        within = inside if within is None else ops.and_(within, inside)
+    weights = filled(points[0].type.shape, 1, points[0].type.dtype)
+    if weight is not None:
+        weights = _line(operand(weight))
+    made = _added(prod(shape), weights, ops.select(within, place, whole(prod(shape))))
     if density:
-        widths = ops.subtract(part(edges, 0, 1, count), part(edges, 0, 0, count))
-        made = ops.divide(ops.divide(made, ops.reduce_sum(made, axes=(0,))), widths)
-    return made, edges
+        made = ops.divide(made, ops.reduce_sum(made, axes=(0,)))
+    made = ops.reshape(made, shape=shape)
+    for axis, line in enumerate(edges if density else ()):
+        count = shape[axis]
+        widths = ops.subtract(part(line, 0, 1, count), part(line, 0, 0, count))
+        sizes = tuple(count if i == axis else 1 for i in range(len(shape)))
+        made = ops.divide(made, ops.reshape(widths, shape=sizes))
+    return made
 
 
 def _histogram(
     x: Any, bins: Any, *, weight: Any = None, density: bool = False
 ) -> tuple[Node, Node]:
-    return _histogram_of(x, operand(bins), weight, density)
+    edges = operand(bins)
+    return _counts([_line(operand(x))], [edges], weight, density), edges
 
 
 def _histogram_counted(
     x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> tuple[Node, Node]:
     values = _line(operand(x))
-    first, last = range or (0, 0)
-    low, high = _bounds(values, first, last, 0.5)
-    places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
-    share = ops.divide(cast_to(places, values.type.dtype), _like(bins, values))
-    edges = ops.add(low, ops.multiply(ops.subtract(high, low), share))
-    edges = ops.select(ops.equal(places, whole(bins)), high, edges)
-    return _histogram_of(x, edges, weight, density)
+    edges = _edges("torch.histogram", values, bins, range)
+    return _counts([values], [edges], weight, density), edges
+
+
+def _points(x: Any, weight: Any) -> list[Node]:
+    """The coordinates along the last axis, a line each."""
+    given = operand(x)
+    shape = given.type.shape
+    if len(shape) < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if given.type.dtype not in FLOATS:
+        name = dtype_name(TORCH[given.type.dtype])
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{name}'")
+    if weight is not None:
+        other = operand(weight).type
+        if other.shape != shape[:-1]:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as "
+                "the input tensor excluding its innermost dimension, but got input with shape "
+                f"{list(shape)} and weight with shape {list(other.shape)}"
+            )
+        if other.dtype != given.type.dtype:
+            names = [dtype_name(TORCH[t]).lower() for t in (given.type.dtype, other.dtype)]
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+                f"should have the same dtype, but got input({names[0]}), and weight({names[1]})"
+            )
+    last = len(shape) - 1
+    return [_line(part(given, last, i, 1)) for i in range(shape[-1])]
+
+
+def _bin_edges(points: Sequence[Node], bins: Sequence[int], range_: Any) -> list[Node]:
+    n = len(points)
+    if range_ is not None and len(range_) != 2 * n:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} "
+            f"elements, but got {len(range_)}"
+        )
+    limits: list[Any] = [None] * n
+    if range_ is not None:
+        limits = list(zip(range_[::2], range_[1::2], strict=True))
+    for axis, (low, high) in enumerate(limits if range_ else ()):
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
+                f"for dimension {axis}"
+            )
+    if len(bins) != n:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional "
+            f"histogram but got {len(bins)}"
+        )
+    return [
+        _edges("torch.histogramdd", line, count, limit)
+        for line, count, limit in zip(points, bins, limits, strict=True)
+    ]
+
+
+def _histogramdd_edges(
+    x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
+) -> list[Node]:
+    return _bin_edges(_points(x, weight), bins, range)
+
+
+def _histogramdd_counted(
+    x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
+) -> Node:
+    points = _points(x, weight)
+    return _counts(points, _bin_edges(points, bins, range), weight, density)
+
+
+def _histogramdd(x: Any, bins: Sequence[Any], *, weight: Any = None, density: bool = False) -> Node:
+    points = _points(x, weight)
+    n = len(points)
+    if len(bins) != n:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional "
+            f"histogram but got {len(bins)}"
+        )
+    return _counts(
+        points, [_checked_edges(x, line, i) for i, line in enumerate(bins)], weight, density
+    )
+
+
+def _checked_edges(x: Any, edges: Any, axis: int) -> Node:
+    text = "torch.histogramdd: bins tensor should have"
+    if edges.dtype != x.dtype:
+        names = [dtype_name(t.dtype).lower() for t in (x, edges)]
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"input with dtype {names[0]} and bins for dimension {axis} with dtype {names[1]}"
+        )
+    if edges.ndim != 1:
+        raise RuntimeError(
+            f"{text} one dimension, but got {edges.ndim} dimensions in the bins tensor for "
+            f"dimension {axis}"
+        )
+    if not edges.numel():
+        raise RuntimeError(
+            f"{text} at least 1 element, but got 0 elements in the bins tensor for dimension {axis}"
+        )
+    return operand(edges)
 
 
 def _repeated(repeats: Any, output_size: int) -> Node:
@@ -118,6 +258,9 @@ ROWS: dict[str, Row] = {
     "histc": _histc,
     "histogram.bins_tensor": _histogram,
     "histogram.bin_ct": _histogram_counted,
+    "_histogramdd_bin_edges": _histogramdd_edges,
+    "_histogramdd_from_bin_cts": _histogramdd_counted,
+    "_histogramdd_from_bin_tensors": _histogramdd,
 }
 
 

@@ -249,6 +249,25 @@ def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
     return made
 
 
+def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any, dim: int) -> Node:
+    """How `slope`, the gradient of `glu` for `grad`, moves with `grad` and with `x`."""
+    found, given, at, dgrad, dx = map(operand, (slope, grad, x, moved_grad, moved))
+    axis = axis_of(dim, at.type.ndim)
+    count = at.type.shape[axis] // 2
+    (first, second), (dfirst, dsecond), (_, gate) = (
+        [part(t, axis, start, count) for start in (0, count)] for t in (at, dx, found)
+    )
+    share = ops.logistic(second)
+    rest = ops.subtract(_number(1, share), share)
+    change = ops.multiply(ops.multiply(share, rest), dsecond)
+    low = ops.add(ops.multiply(dgrad, share), ops.multiply(given, change))
+    bend = ops.multiply(gate, ops.multiply(ops.subtract(rest, share), dsecond))
+    product = ops.add(ops.multiply(dgrad, first), ops.multiply(given, dfirst))
+    high = ops.add(ops.multiply(ops.multiply(share, rest), product), bend)
+    made: Node = ops.concatenate(low, high, axis=axis)
+    return made
+
+
 ACTIVATIONS: dict[str, Row] = {
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
@@ -269,6 +288,7 @@ ROWS: dict[str, Row] = {
     "native_layer_norm": _layer_norm,
     "native_layer_norm_backward": _layer_norm_backward,
     "glu_jvp": _glu_jvp,
+    "glu_backward_jvp": _glu_backward_jvp,
     "native_dropout": _dropout,
     "native_dropout_backward": _dropout_backward,
     "nll_loss_forward": _nll,
