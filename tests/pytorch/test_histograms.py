@@ -36,6 +36,7 @@ HISTOGRAMS: dict[str, Given] = {
     "line, no width": lambda x: torch.histogram(x, 3, range=(0.0, 0.0)),
     "line, nothing": lambda x: torch.histogram(x[:0], 3),
     "counts": lambda x: torch.histc(x, 3),
+    "counts between equal bounds": lambda x: torch.histc(x, 3, 2, 2),
     "counts of one value": lambda x: torch.histc(x * 0, 3),
 }  # fmt: skip
 
@@ -43,6 +44,15 @@ HISTOGRAMS: dict[str, Given] = {
 @pytest.mark.parametrize("given", HISTOGRAMS.values(), ids=HISTOGRAMS)
 def test_values(given: Given) -> None:
     check(lambda device: given(points(device)))
+
+
+@pytest.mark.parametrize("limits", [(), (0, 10), (-2, 7), (2, 2)], ids=str)
+def test_integers_are_counted_as_floats_are(limits: tuple[int, ...]) -> None:
+    """Torch's CPU takes none; other devices do, and models count on it (mixtures of experts)."""
+    x = torch.tensor([0, 1, 1, 3, 5, 7, 7, -2])
+    found = torch.histc(x.int().to("lazytensor"), 4, *limits)
+    assert found.dtype == torch.int32
+    assert found.tolist() == torch.histc(x.float(), 4, *limits).tolist()
 
 
 WRONG: dict[str, Given] = {

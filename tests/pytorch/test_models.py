@@ -72,6 +72,27 @@ def test_training(name: str, optimizer: str, monkeypatch: pytest.MonkeyPatch) ->
     assert counts["cuts"] == STEPS * (1 + observations)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm`:FutureWarning")
+@pytest.mark.parametrize("dim", [0, 1, None])
+@pytest.mark.parametrize(
+    "normed",
+    [torch.nn.utils.weight_norm, torch.nn.utils.parametrizations.weight_norm],
+    ids=["hook", "parametrization"],
+)
+def test_weight_norm(normed: Any, dim: int | None) -> None:
+    """A hook's weight, which was computed of parameters, does not keep them from being moved."""
+    metrics.reset()
+    found = []
+    for device in ("cpu", "lazytensor"):
+        torch.manual_seed(0)
+        net = normed(torch.nn.Conv1d(4, 6, 3), dim=dim).to(device)
+        net(torch.linspace(-1, 1, 64).view(2, 4, 8).to(device)).square().sum().backward()
+        found.append([p.grad.cpu() for p in net.parameters() if p.grad is not None])
+    assert len(found[0]) == 3
+    torch.testing.assert_close(*found)
+    assert metrics.snapshot()["fallbacks"] == 0
+
+
 def test_moving_a_module_keeps_its_parameters() -> None:
     net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
     net[1].weight = net[0].weight

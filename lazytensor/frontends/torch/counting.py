@@ -15,7 +15,7 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, functional, register, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
 from lazytensor.frontends.torch.sorting import search, whole
 from lazytensor.frontends.torch.tensor import TORCH
 
@@ -39,6 +39,8 @@ def _added(count: int, weights: Node, places: Node) -> Node:
 def _range(name: str, x: Node) -> tuple[Node, Node]:
     """The least and the largest of the line `x`: finite, which is checked when the program runs."""
     first, last = (op(x, axes=(0,)) for op in (ops.reduce_min, ops.reduce_max))
+    if not is_inexact(x.type.dtype):
+        return first, last
     finite = ops.and_(ops.is_finite(first), ops.is_finite(last))
     ok = ops.guard(finite, error=OutOfRangeError, text=f"{name}: the data's range is not finite")
     return ops.guarded(first, ok), ops.guarded(last, ok)
@@ -51,6 +53,13 @@ def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
     return below, ops.select(single, ops.add(last, _like(around, last)), last)
 
 
+def _wide(x: Node) -> Node:
+    """Integers in s64, which torch's CPU has no histogram of, but other devices; floats in f32."""
+    if not is_inexact(x.type.dtype):
+        return cast_to(x, S64)
+    return cast_to(x, F32) if x.type.dtype.itemsize < 4 else x
+
+
 def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     if bins <= 0:
         raise RuntimeError("torch.histc: bins must be > 0")
@@ -58,14 +67,17 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
         raise RuntimeError("torch.histc: max must be larger than min")
     given = operand(x)
     values = _line(given)
-    wide = cast_to(values, F32) if values.type.dtype.itemsize < 4 else values
+    wide = _wide(values)
     if min == max and wide.type.size:
-        low, high = _range("torch.histc", wide) if not min else (_like(min, wide),) * 2
+        low, high = _range("torch.histc", wide)
     else:
         low, high = _like(min, wide), _like(max, wide)
     low, high = _apart(low, high, 1)
-    share = ops.divide(ops.subtract(wide, low), ops.subtract(high, low))
-    places = cast_to(ops.floor(ops.multiply(share, _like(bins, wide))), S64)
+    apart, span, count = ops.subtract(wide, low), ops.subtract(high, low), _like(bins, wide)
+    if is_inexact(wide.type.dtype):
+        places = cast_to(ops.floor(ops.multiply(ops.divide(apart, span), count)), S64)
+    else:
+        places = ops.floor_divide(ops.multiply(apart, count), span)
     places = ops.clamp(whole(0), places, whole(bins - 1))
     inside = ops.and_(ops.greater_equal(wide, low), ops.less_equal(wide, high))
     places = ops.select(inside, places, whole(bins))  # dropped

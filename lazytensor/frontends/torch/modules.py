@@ -27,10 +27,20 @@ def _crosses(module: Any, fn: Callable[[Any], Any]) -> bool:
         return is_lazy(fn(probe)) != is_lazy(probe)
 
 
+def _without_graphs(module: Any, fn: Callable[[Any], Any]) -> None:
+    """Move what hooks have computed of parameters (`weight_norm`), without its graph: a graph keeps
+    parameters from being swapped, and what is computed in the next forward takes its place."""
+    for part in module.modules():
+        for name, value in vars(part).items():
+            if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+                vars(part)[name] = fn(value.detach())
+
+
 def _convert(self: Any, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
     swaps = torch.__future__.get_swap_module_params_on_conversion()
     if swaps or not _crosses(self, fn):
         return _apply(self, fn, recurse)
+    _without_graphs(self, fn)
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:
         return _apply(self, fn, recurse)

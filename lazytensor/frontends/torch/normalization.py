@@ -13,6 +13,7 @@ from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import Row, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.strides import axis_of
 
 Three = tuple[Node, Node, Node]
 
@@ -103,6 +104,22 @@ def _backward(
     return tuple(g if wanted else None for g, wanted in zip(found, output_mask, strict=True))
 
 
+def _weight_norm_backward(
+    grad: Any, direction: Any, size: Any, norms: Any, dim: int
+) -> tuple[Node, Node]:
+    """The gradients for the direction and for the size of weights, of which `norms` are the lengths
+    along all axes but `dim`."""
+    given, v, g = operand(grad), operand(direction), operand(size)
+    length = cast_to(operand(norms), v.type.dtype)
+    axis = axis_of(dim, v.type.ndim)
+    others = tuple(i for i in range(v.type.ndim) if i != axis)
+    along = ops.reduce_sum(ops.multiply(given, v), axes=others)
+    share = ops.divide(ops.reshape(along, shape=g.type.shape), length)
+    across = ops.subtract(given, ops.multiply(v, ops.divide(share, length)))
+    return ops.multiply(ops.divide(g, length), across), cast_to(share, g.type.dtype)
+
+
+COMPOSED: dict[str, Row] = {"_weight_norm_interface_backward": _weight_norm_backward}
 KERNELS: dict[str, Row] = {
     "native_batch_norm": _norm,
     "_native_batch_norm_legit": _norm,
@@ -121,3 +138,4 @@ KERNELS: dict[str, Row] = {
 def attach() -> None:
     """Register the kernels."""
     rows(KERNELS, images=True)
+    rows(COMPOSED, composed=True)
