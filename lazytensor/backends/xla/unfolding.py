@@ -7,9 +7,10 @@ memory; features and results never change places.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from itertools import product
+from typing import Final
 
 import numpy as np
 from jaxlib.mlir.dialects import stablehlo as hlo
@@ -22,6 +23,9 @@ from lazytensor.backends.xla.placement import Window
 from lazytensor.backends.xla.transposition import transpose
 from lazytensor.core.ops.contraction import Axes, Pairs
 from lazytensor.core.types import Shape, TensorType
+
+WIDE: Final = 32
+"""Features of which a copy is not much slower for being one of many."""
 
 
 def space(type: TensorType, axes: Axes) -> Shape:
@@ -46,10 +50,13 @@ def from_rows(e: Emitter, type: TensorType, rows: Value, window: Window) -> Valu
     return reordered(e, shaped, tuple(int(i) for i in np.argsort(order)))
 
 
-def _steps(sizes: Sequence[int], backward: Sequence[bool]) -> Iterator[tuple[int, ...]]:
-    """The places on some axes in the order in which a kernel is stored."""
-    lines = (range(n)[::-1] if b else range(n) for n, b in zip(sizes, backward, strict=True))
-    return product(*lines)
+def _steps(sizes: Sequence[int], backward: Sequence[bool]) -> list[Sequence[int]]:
+    """The places on each axis in the order in which a kernel is stored."""
+    return [range(n)[::-1] if b else range(n) for n, b in zip(sizes, backward, strict=True)]
+
+
+def _apart(steps: Sequence[Sequence[int]], gaps: Axes) -> list[Sequence[int]]:
+    return [[i * gap for i in line] for line, gap in zip(steps, gaps, strict=True)]
 
 
 def _padded(e: Emitter, x: Value, pairs: Pairs, outer: Axes) -> Value:
@@ -68,8 +75,26 @@ def _padded(e: Emitter, x: Value, pairs: Pairs, outer: Axes) -> Value:
     )  # fmt: skip
 
 
-def _slices(e: Emitter, x: Value, starts: Sequence[Axes], sizes: Shape, strides: Axes) -> Value:
-    """Slices of rows, (first, …, last), along a new axis before the last."""
+def _slices(
+    e: Emitter, x: Value, starts: Sequence[Sequence[int]], sizes: Shape, strides: Axes
+) -> Value:
+    """Slices of rows, (first, …, last), along a new axis before the last.
+
+    Starts are given per axis. Few features are copied in long pieces by taking an axis at a time.
+    """
+    n = len(sizes)
+    if x.type.shape[-1] >= WIDE:
+        return _stacked(e, x, list(product(*starts)), sizes, strides)
+    shape, made = list(x.type.shape), x
+    for i in reversed(range(n)):
+        shape[i + 1], steps = sizes[i], (*strides[i : i + 1], *(1,) * (n - 1 - i))
+        begins = [(*(0,) * i, start, *(0,) * (n - 1 - i)) for start in starts[i]]
+        made = _stacked(e, made, begins, tuple(shape[1:-1]), (*(1,) * i, *steps))
+        made = e.reshape(made, (*shape[:-1], math.prod(made.type.shape[-2:])))
+    return e.reshape(made, (*shape[:-1], math.prod(map(len, starts)), shape[-1]))
+
+
+def _stacked(e: Emitter, x: Value, starts: Sequence[Axes], sizes: Shape, strides: Axes) -> Value:
     whole = (x.type.shape[0], *sizes, x.type.shape[-1])
     apart = (*whole[:-1], 1, whole[-1])
     parts = [
@@ -135,21 +160,31 @@ def _by_features(e: Emitter, w: Value, kernel: Axes, taps_first: bool) -> tuple[
     return _joined(e, _moved(e, w, order), first=False), 0
 
 
+def _is_less(seen: Value, out: int) -> bool:
+    """Whether there is less to move of what is seen than of a kernel with as many results."""
+    return math.prod(seen.type.shape[:-2]) < out
+
+
+def _taps_last(e: Emitter, seen: Value) -> Value:
+    n = seen.type.ndim
+    return reordered(e, seen, (*range(n - 2), n - 1, n - 2))
+
+
 def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
     """What the kernel sees at each place as a row of a matrix, times the kernel."""
     data, kernel = window.data, window.kernel
     places = space(type, window.result)
     rows = reordered(e, x, (data[0], *data[2:], data[1]))
     rows = _padded(e, rows, window.padding, window.outer)
-    starts = [
-        tuple(t * g for t, g in zip(taps, window.inner, strict=True))
-        for taps in _steps(space(w.type, kernel), window.backward)
-    ]
-    sizes = tuple(places)
-    seen = _slices(e, rows, starts, sizes, window.strides)
-    lines = e.reshape(seen, (math.prod(seen.type.shape[:-2]), math.prod(seen.type.shape[-2:])))
+    starts = _apart(_steps(space(w.type, kernel), window.backward), window.inner)
+    seen = _slices(e, rows, starts, places, window.strides)
     out = w.type.shape[kernel[0]]
-    matrix, axis = _by_taps(e, w, kernel)
+    if kernel == tuple(range(len(kernel))) and w.turned is None and _is_less(seen, out):
+        seen = _taps_last(e, seen)
+        matrix, axis = e.reshape(w, (out, w.type.size // out)), 1
+    else:
+        matrix, axis = _by_taps(e, w, kernel)
+    lines = e.reshape(seen, (math.prod(seen.type.shape[:-2]), math.prod(seen.type.shape[-2:])))
     made = _dot(e, type.with_shape((lines.type.shape[0], out)), lines, matrix, ((1,), (axis,)))
     return from_rows(e, type, made, window)
 
@@ -169,7 +204,7 @@ def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window
     made = e.reshape(made, (*there, taps, out) if taps_first else (*there, out, taps))
     one, ones = (1, out) if taps_first else (out, 1), (1,) * (n + 3)
     terms = []
-    for i, tap in enumerate(_steps(space(w.type, kernel), window.backward)):
+    for i, tap in enumerate(product(*_steps(space(w.type, kernel), window.backward))):
         begin = (*(0,) * (n + 1), i, 0) if taps_first else (*(0,) * (n + 2), i)
         term = e.reshape(static_slice(e, made, begin, (*there, *one), ones), (*there, out))
         terms.append(_placed(e, term, tap, places, window))
@@ -197,21 +232,22 @@ def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     rows = _padded(e, rows, window.padding, window.outer)
     other, bound = _unmoved(e, w, kernel)
     places, taps = space(type, result), space(w.type, kernel)
-    starts = [
-        tuple(p * s for p, s in zip(place, window.strides, strict=True))
-        for place in _steps(places, (False,) * len(places))
-    ]
+    starts = _apart(_steps(places, (False,) * len(places)), window.strides)
     seen = _slices(e, rows, starts, taps, window.inner)
-    batch, out = x.type.shape[data[0]], w.type.shape[kernel[0]]
+    count, batch, out = math.prod(places), x.type.shape[data[0]], w.type.shape[kernel[0]]
     lines = tuple(range(len(places) + 1))
-    if result[0] > result[1]:
-        there = type.with_shape((out, len(starts), batch))
-        made = e.reshape(_dot(e, there, other, seen, (bound, lines)), (out, *places, batch))
-        order = (result[1], *result[2:], result[0])
-    else:
-        there = type.with_shape((len(starts), batch, out))
+    if result[0] < result[1]:
+        there = type.with_shape((count, batch, out))
         made = e.reshape(_dot(e, there, seen, other, (lines, bound)), (*places, batch, out))
         order = (*result[2:], result[0], result[1])
+    elif result[2:] == tuple(range(2, type.ndim)) and _is_less(seen, out):
+        there = type.with_shape((out, batch, count))
+        made = _dot(e, there, other, _taps_last(e, seen), (bound, lines))
+        made, order = e.reshape(made, (out, batch, *places)), (result[1], result[0], *result[2:])
+    else:
+        there = type.with_shape((out, count, batch))
+        made = e.reshape(_dot(e, there, other, seen, (bound, lines)), (out, *places, batch))
+        order = (result[1], *result[2:], result[0])
     return reordered(e, made, tuple(int(i) for i in np.argsort(order)))
 
 
