@@ -1,13 +1,13 @@
 """SGD over lists of parameters: one op for all of a dtype, where torch makes a list of each number.
 
 Each result is what torch's own sequence of `_foreach_…` calls gives. What torch does to gradients
-in place (Nesterov's momentum), the first step, whose momentum is a copy, sparse gradients, narrow
-dtypes, and tensors in place of numbers are left to torch.
+in place (Nesterov's momentum), sparse gradients, narrow dtypes, and tensors in place of numbers
+are left to torch. In the first step momentum is torch's copy of the gradient: here a sum with what
+is zero, and so the same program as all later steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import wraps
 from typing import Any, Final
 
@@ -47,16 +47,30 @@ def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tup
 STEPS: Final = Composite("sgd_steps", _sgd_steps)
 
 
-def _is_plain(lists: Sequence[Sequence[Any]], options: dict[str, Any]) -> bool:
-    """Whether all that is asked for is SGD of Python numbers that has been running for a step."""
+def _is_plain(options: dict[str, Any]) -> bool:
+    """Whether all that is asked for is SGD of Python numbers."""
     names = ("weight_decay", "momentum", "lr", "dampening")
     numbers = [options.get(name) for name in names]
     return not (
         torch.compiler.is_compiling()
         or any(not isinstance(x, int | float) for x in numbers)
         or any(options.get(name) for name in ("nesterov", "has_sparse_grad"))
-        or any(x is None for column in lists for x in column)
     )
+
+
+def _groups(params: Any, grads: Any, momenta: Any) -> Any:
+    """Rows by dtype, and by whether their momentum begins; None where torch has to do it."""
+    if momenta is None:
+        return grouped([params, grads], (F32, F64), [False] * len(params))
+    begins = [x is None for x in momenta]
+    given = momenta
+    if any(begins):
+        pairs = zip(momenta, grads, strict=True)
+        given = [torch.zeros_like(grad) if x is None else x for x, grad in pairs]
+    groups = grouped([params, grads, given], (F32, F64), begins)
+    if groups is not None:
+        momenta[:] = given
+    return groups
 
 
 def listed(original: Step) -> Step:
@@ -65,22 +79,21 @@ def listed(original: Step) -> Step:
     @wraps(original)
     def step(params: Any, grads: Any, momenta: Any, *args: Any, **options: Any) -> None:
         has_momentum = bool(options.get("momentum"))
-        columns = [params, grads, momenta] if has_momentum else [params, grads]
         groups = None
-        if params and not any(x is not None for x in args) and _is_plain(columns, options):
-            groups = grouped(columns, (F32, F64), [None] * len(params))
+        plain = not any(x is not None for x in args) and _is_plain(options)
+        if params and plain and not any(x is None for x in grads):
+            groups = _groups(params, grads, momenta if has_momentum else None)
         if groups is None:
             original(params, grads, momenta, *args, **options)
             return
-        numbers = (
-            options["weight_decay"], options["momentum"], 1 - options["dampening"], -options["lr"],
-        )  # fmt: skip
         flags = {
             "momentum": has_momentum,
             "decay": bool(options["weight_decay"]),
             "maximize": bool(options["maximize"]),
         }
-        for rows in groups.values():
+        for (_, begins), rows in groups.items():
+            share = 1.0 if begins else 1 - options["dampening"]
+            numbers = options["weight_decay"], options["momentum"], share, -options["lr"]
             record(STEPS, rows, numbers, flags)
 
     return step
