@@ -40,8 +40,10 @@ FEW: Final = 64
 """So many taps of a kernel, or places of a result, may become parts of one matrix product."""
 LARGE: Final = 2**26
 """Elements that the matrix may have."""
-WORTH: Final = 2**24
+WORTH: Final = 2**20
 """Products in a convolution for which it is worth to measure."""
+MANY: Final = 2**24
+"""The same where one form is known to be good."""
 
 
 Form = Callable[[Emitter, TensorType, Value, Value, Window], Value]
@@ -97,15 +99,15 @@ def _of_what_is_met(e: Emitter, type: TensorType, x: Value, w: Value, window: Wi
 
 def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
     forms = _suitable(type, x.type, w.type, window)
-    kernel = window.kernel
+    size = type.size * w.type.size // w.type.shape[window.kernel[0]]
     if len(forms) == 1:
         taken = "rows"
-    elif type.size * w.type.size // w.type.shape[kernel[0]] >= WORTH:
-        taken = choice.fastest(f"convolution {window}", type, (x.type, w.type), forms, window)
-    elif _is_matrix(type, x.type, w.type, window):
+    elif size < MANY and _is_matrix(type, x.type, w.type, window):
         taken = _natural(forms, window)
-    else:
+    elif size < WORTH:
         taken = "rows"
+    else:
+        taken = choice.fastest(f"convolution {window}", type, (x.type, w.type), forms, window)
     return forms[taken](e, type, x, w, window)
 
 
@@ -125,11 +127,15 @@ def _is_matrix(type: TensorType, x: TensorType, w: TensorType, window: Window) -
 
 def _natural(forms: dict[str, Form], window: Window) -> str:
     """The form for which least is moved."""
-    if window.data[0] > window.data[1]:
-        return "places" if "places" in forms else "rows"
-    if "patches" not in forms or ("products" in forms and max(window.outer) > 1):
-        return "products" if "products" in forms else "rows"
-    return "patches"
+    data, kernel = window.data, window.kernel
+    by_features = max(window.outer) > 1 or (not is_led_by_space(kernel) and kernel[1] < kernel[0])
+    if data[0] > data[1]:
+        wanted: tuple[str, ...] = ("places",)
+    elif by_features:
+        wanted = ("products", "patches", "places")
+    else:
+        wanted = ("patches", "products", "places")
+    return next((name for name in wanted if name in forms), "rows")
 
 
 def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) -> dict[str, Form]:

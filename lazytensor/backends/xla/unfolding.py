@@ -236,7 +236,8 @@ def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     seen = _slices(e, rows, starts, taps, window.inner)
     count, batch, out = math.prod(places), x.type.shape[data[0]], w.type.shape[kernel[0]]
     lines = tuple(range(len(places) + 1))
-    if result[0] < result[1]:
+    # XLA turns the left matrix round, of which it contracts the lines.
+    if result[0] < result[1] and seen.type.size <= other.type.size + type.size:
         there = type.with_shape((count, batch, out))
         made = e.reshape(_dot(e, there, seen, other, (lines, bound)), (*places, batch, out))
         order = (*result[2:], result[0], result[1])
