@@ -66,6 +66,12 @@ def _complex(x: Array, y: Array) -> Any:
     return made
 
 
+def _clamp(low: Any, x: Any, high: Any) -> Any:
+    if x.dtype.kind in "iuf":
+        return np.clip(x, low, high)  # one pass over memory
+    return np.minimum(np.maximum(x, low), high)
+
+
 def _convert(x: Array, *, dtype: np.dtype) -> Any:
     if x.dtype == dtype:
         return x
@@ -126,7 +132,7 @@ REFERENCES.update(
         ops.greater: np.greater,
         ops.greater_equal: np.greater_equal,
         ops.select: np.where,
-        ops.clamp: lambda low, x, high: np.minimum(np.maximum(x, low), high),
+        ops.clamp: _clamp,
         ops.convert: _convert,
         ops.guard: lambda ok, *, error, text: ok,
         ops.guarded: lambda x, ok: x,

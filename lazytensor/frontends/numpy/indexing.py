@@ -115,15 +115,16 @@ def getitem(x: Lazy, key: Any) -> Any:
                     return part
                 del part  # not a view of the memory that anybody will write to
         elif ref.__class__ is Cell and (bound := settings.small):
-            if type(key) is int or (type(key) is tuple and _INT.issuperset(map(type, key))):
+            kind = type(key)
+            if kind is int or (kind is tuple and _INT.issuperset(map(type, key))):
                 known = ref.node.value
-                if type(known) is np.ndarray:  # an element is not worth a plan of the key
+                if known.__class__ is _Real:  # an element is not worth a plan of the key
                     part = known[key]
-                    if type(part) is not np.ndarray:
+                    if part.__class__ is not _Real:
                         return part
                     del part
                 del known  # memory is lent only while nobody else refers to it
-            found = None if type(key) is np.ndarray else plan(ref.type, key)
+            found = None if kind is _Real else plan(ref.type, key)
             if found is None:
                 part = parts.picked(ref, key)
                 if part is not None:
