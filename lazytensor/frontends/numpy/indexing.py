@@ -68,7 +68,6 @@ class Plan:
                 self.stores[type(value)] = Paired(signature, found)
 
 
-_INT: Final = frozenset([int])
 _Real: Final = np.ndarray
 _plans: Final = memory()
 _STORES_BOUND: Final = 64
@@ -116,7 +115,10 @@ def getitem(x: Lazy, key: Any) -> Any:
                 del part  # not a view of the memory that anybody will write to
         elif ref.__class__ is Cell and (bound := settings.small):
             kind = type(key)
-            if kind is int or (kind is tuple and _INT.issuperset(map(type, key))):
+            # Keys of one element, nearly: a look at more of their items takes longer than a view.
+            if kind is int or (
+                kind is tuple and key and key[0].__class__ is key[-1].__class__ is int
+            ):
                 known = ref.node.value
                 if known.__class__ is _Real:  # an element is not worth a plan of the key
                     part = known[key]

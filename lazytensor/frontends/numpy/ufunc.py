@@ -57,6 +57,7 @@ COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 )
 
+_Real: Final = np.ndarray
 WARNS_OF_WHERE: Final = NumpyVersion(np.__version__) >= "2.4.0"
 
 
@@ -160,7 +161,10 @@ class unary(ufunc):
         if kind is not ndarray or args or kwargs or x._shadow is not None:
             if not args and not kwargs:
                 # `is_small`, written out: loops over small arrays.
-                if x.size < settings.small if kind is np.ndarray else kind in NUMBERS:
+                if kind is _Real:
+                    if x.size < settings.small:
+                        return self.real(x)
+                elif kind in NUMBERS:
                     return self.real(x)
                 if kind is ndarray or kind is Scalar:
                     return self._alone(x)
