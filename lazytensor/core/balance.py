@@ -23,8 +23,10 @@ PROFIT: Final = 0.1
 """Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
 SECONDS_PER_OPERATION: Final = 3e-6
 """What recording one takes, in a frontend and here."""
-SPAN: Final = 8
+SPAN: Final = 32
 """How many times larger than by the setting arrays may be and count as small."""
+MOST: Final = 0.002
+"""Seconds that one run loses at the most: where the machine was busy, it says nothing."""
 FIRST: Final = 1.0
 """Seconds until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
@@ -43,18 +45,23 @@ class Balance:
         self.bound = self.raised = 0
         self.interval, self.until = FIRST, 0.0
 
-    def note(self, entry: Entry, seconds: float) -> None:
-        """Take note of a cut that took so long, from the graph to its results."""
+    def note(self, entry: Entry, seconds: float, cutting: float = 0.0) -> None:
+        """Take note of a cut that took so long, from the graph to its results.
+
+        `cutting`: what of that it took to make the program, if the results were waited for.
+        """
         program, bound = entry.program, settings.small
         if not bound or self.until or settings.tier != "auto":
             return
         if not bound <= program.largest <= SPAN * bound:
             return
-        gain = entry.gain(seconds)
+        gain = entry.gain(seconds, cutting)
         if gain is None:
             return
-        self.seconds += gain - program.size * SECONDS_PER_OPERATION
-        self.largest = max(self.largest, program.largest)
+        gain = max(gain - program.size * SECONDS_PER_OPERATION, -MOST)
+        self.seconds += gain
+        if gain < 0:
+            self.largest = max(self.largest, program.largest)
         if self.seconds > PROFIT:
             self.seconds, self.interval = PROFIT, FIRST
         elif self.seconds < -LOSS:

@@ -77,14 +77,15 @@ class Trial:
         """Whether both were timed, or nothing is to be."""
         return not self._interpreted or not (self._xlas or self._theirs)
 
-    def gain(self, seconds: float) -> float | None:
+    def gain(self, seconds: float, cutting: float) -> float | None:
         """How much longer NumPy takes than a run of so many seconds; None while it is not known.
 
-        A compiled run may have been started only: it takes what it took when it was waited for.
+        A compiled run may have been started only: it takes what it took when it was waited for,
+        after the seconds of `cutting`, in which the processor had nothing else to do.
         """
         if self._xlas or self._theirs:
             return None
-        taken = seconds if self._interprets else max(seconds, min(self._compiled))
+        taken = seconds if self._interprets else max(seconds, cutting + min(self._compiled))
         return min(self._interpreted) - taken
 
     def interpreted(self, seconds: float) -> None:
@@ -170,11 +171,14 @@ class Entry:
         """Seconds spent interpreting it, one more run included."""
         return self.spent + self.estimate
 
-    def gain(self, seconds: float) -> float | None:
-        """How much longer NumPy takes than a run of so many seconds; None while it is not known."""
+    def gain(self, seconds: float, cutting: float = 0.0) -> float | None:
+        """How much longer NumPy takes than a run of so many seconds; None while it is not known.
+
+        `cutting`: those before the program was there, if the results were waited for.
+        """
         if self.executable is not None and not self.spent:  # so large that it was compiled at once
             return self.estimate - seconds
-        return self.trial.gain(seconds)
+        return self.trial.gain(seconds, cutting)
 
     def is_worth_a_look(self) -> bool:
         """Whether looking for it on disk costs little against what it has cost already."""

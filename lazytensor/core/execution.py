@@ -29,6 +29,8 @@ from lazytensor.core.values import argument, host_operand, in_rows, with_room
 
 ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
+WAITED_FOR: Final = frozenset(["observation", "boolean mask"])
+"""Causes of cuts after which the host does nothing until it has the results."""
 
 
 class Run(NamedTuple):
@@ -37,6 +39,7 @@ class Run(NamedTuple):
     `once`: compiling it would not pay, whatever it costs to interpret. `proved`: it would, as it is
     part of a program that was compiled. `recorded`: the program that was recorded, if a twin of it
     is run. `exact`: the run as it was recorded, if this is of a program with room for other sizes.
+    `cutting`: the seconds between the graph and the program.
     """
 
     entry: Entry
@@ -50,6 +53,7 @@ class Run(NamedTuple):
     proved: bool = False
     recorded: Program | None = None
     exact: Run | None = None
+    cutting: float = 0.0
 
 
 def run(run: Run) -> list[Node] | None:
@@ -171,7 +175,7 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     events.record(Event(user_place(), run.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
-        balance.note(run.entry, seconds)
+        balance.note(run.entry, seconds, run.cutting if run.cause in WAITED_FOR else 0.0)
 
 
 def _obtain(run: Run) -> tuple[str, Change | None]:

@@ -159,8 +159,9 @@ def _compute(
             found = Cut(entry.program, found.nodes, found.leaves, found.slots)
         packed = pack(entry.program, found.slots)
         entry.observe(packed, own)
-        metrics.spent("cutting", started)
-        run = execution.Run(entry, found, wanted, packed, own, cause, started, once, proved)
+        cutting = metrics.spent("cutting", started)
+        how = cause, started, once, proved
+        run = execution.Run(entry, found, wanted, packed, own, *how, cutting=cutting)
         needed = execution.run(run)
         if needed is not None:
             paused = perf_counter()

@@ -13,12 +13,14 @@ from lazytensor.core.settings import settings
 
 BOUND = 100
 RUN = 1.0  # seconds of one run by XLA
+ENOUGH = 20  # runs that lose more than `LOSS` together, each as much as one may
 
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
+    monkeypatch.setattr(policy, "MOST", 1.0)
 
 
 def entry(size: int, numpys: float) -> Entry:
@@ -66,6 +68,34 @@ def test_what_wins_elsewhere_counts_too() -> None:
     balance.note(losing, RUN)
     balance.note(losing, RUN)
     assert settings.small == 3 * BOUND + 1
+
+
+def test_one_long_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(settings, "small", BOUND)
+    balance, losing = Balance(), entry(2 * BOUND, 0.5)
+    balance.note(losing, 100 * RUN)
+    assert settings.small == BOUND
+    for _ in range(ENOUGH):
+        balance.note(losing, 100 * RUN)
+    assert settings.small > BOUND
+
+
+def test_the_largest_arrays_that_lose_are_what_becomes_small() -> None:
+    balance = Balance()
+    balance.note(entry(3 * BOUND, 1.01), RUN)
+    balance.note(entry(2 * BOUND, 0.5), RUN)
+    assert settings.small == 2 * BOUND + 1
+
+
+def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
+    balance = Balance()
+    even = entry(2 * BOUND, 1.1)
+    balance.note(even, 0.2)
+    assert settings.small == BOUND
+    balance.note(even, 0.2, cutting=0.3)
+    balance.note(even, 0.2, cutting=0.3)
+    assert settings.small == 2 * BOUND + 1
 
 
 def test_what_is_not_known_yet_does_not_count() -> None:
