@@ -22,8 +22,8 @@ from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
-from lazytensor.core.node import Node, Signature, has_several
-from lazytensor.core.op import SLOT, scalar, signature_of
+from lazytensor.core.node import Node, Part, Several, Signature
+from lazytensor.core.op import SLOT, scalar, several, signature_of
 
 KEPT: Final = 20_000
 """Plans in one memory, where not said otherwise."""
@@ -75,8 +75,9 @@ class Plan:
     """What a call of certain types and plain values records; `form` is for the frontend.
 
     `steps` are recorded one after another, each of a signature and where its operands are among the
-    call's nodes, `constants` and earlier steps; `results` says where the results are. Where there
-    is one step, of the call's nodes in their order, and its result, `signature` is that step's.
+    call's nodes, `constants` and the results of earlier steps; `results` says where the results
+    are. Where there is one step, of the call's nodes in their order, and its one result,
+    `signature` is that step's.
     """
 
     __slots__ = ("constants", "form", "results", "signature", "steps")
@@ -92,14 +93,20 @@ class Plan:
         self.steps = steps
         self.results = results
         single = len(steps) == 1 and steps[0][1] == tuple(range(given)) and results == (given,)
-        self.signature = steps[0][0] if single else None
+        self.signature: Signature | None = None
+        if single and steps[0][0].type.__class__ is not tuple:
+            self.signature = steps[0][0]
         self.form: Any = None
 
     def record(self, nodes: Iterable[Node]) -> list[Node]:
         """Record all steps: the nodes given, constants, and what was made, at their places."""
         made = [*nodes, *self.constants]
         for signature, places in self.steps:
-            made.append(Node(signature, tuple([made[i] for i in places])))
+            operands = tuple([made[i] for i in places])
+            if signature.type.__class__ is tuple:
+                made += several(signature, operands)
+            else:
+                made.append(Node(signature, operands))
         return made
 
 
@@ -112,17 +119,25 @@ def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> Plan | 
         return None
     steps, constants = _behind(made, given)
     if len(steps) + len(constants) > LENGTH or not all(
-        node.serial >= before and node.value is None and not has_several(node) for node in steps
+        node.serial >= before and node.value is None for node in steps
     ):
         return None
     used = {x for node in steps for x in node.operands}.union(made)
     if not used.issuperset(given) or not all(_is_constant(node, before) for node in constants):
         return None
-    place = {node: i for i, node in enumerate((*given, *constants, *steps))}
+    place = {node: i for i, node in enumerate((*given, *constants))}
+    count = len(place)
+    for node in steps:
+        if isinstance(node, Part):
+            place[node] = place[node.operands[0]] + node.attrs[0]
+            continue
+        place[node] = count  # of several results, where the first is
+        count += len(node.parts) if isinstance(node, Several) else 1
+    recorded = [node for node in steps if not isinstance(node, Part)]
     return Plan(
         len(given),
         tuple(constants),
-        tuple((signature_of(node), tuple(place[x] for x in node.operands)) for node in steps),
+        tuple((signature_of(node), tuple(place[x] for x in node.operands)) for node in recorded),
         tuple(place[node] for node in made),
     )
 

@@ -61,11 +61,7 @@ class Op:
             signature = self._infer(key, types, attrs)
         if signature.type.__class__ is not tuple:
             return Node(signature, operands)
-        whole = Several(signature, operands)
-        picks = signature.parts or _parts(signature)
-        parts = tuple([Part(pick, whole) for pick in picks])
-        whole.parts = tuple(map(ref, parts))
-        return parts
+        return several(signature, operands)
 
     def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Signature:
         """The op at operands of these types, with the type of the result."""
@@ -203,6 +199,15 @@ def _parts(signature: Signature) -> tuple[Signature, ...]:
     picks = (element.signature(types, {"index": i}) for i in range(len(signature.type)))
     signature.parts = tuple(picks)
     return signature.parts
+
+
+def several(signature: Signature, operands: tuple[Node, ...]) -> tuple[Part, ...]:
+    """The results of an op with several, recorded."""
+    whole = Several(signature, operands)
+    picks = signature.parts or _parts(signature)
+    parts = tuple([Part(pick, whole) for pick in picks])
+    whole.parts = tuple(map(ref, parts))
+    return parts
 
 
 def elements(node: Node) -> list[Node]:

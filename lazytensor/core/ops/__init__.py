@@ -127,6 +127,7 @@ from lazytensor.core.ops.movement import (
 from lazytensor.core.ops.neural import (
     add_product,
     add_quotient,
+    attention,
     batch_norm,
     batch_norm_backward,
     channel_moments,
@@ -134,6 +135,7 @@ from lazytensor.core.ops.neural import (
     gelu_backward,
     layer_norm,
     layer_norm_backward,
+    layer_norm_inference,
     lerp,
     linear,
     linear_backward,

@@ -8,14 +8,25 @@ from __future__ import annotations
 import math
 from functools import reduce
 
-from lazytensor.core.dtypes import BF16, F16, F32, FLOATS
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS, S32
 from lazytensor.core.node import Node
 from lazytensor.core.op import check_dtype, composite, scalar
 from lazytensor.core.ops.contraction import dot_general
-from lazytensor.core.ops.elementwise import add, convert, divide, multiply, square, subtract
-from lazytensor.core.ops.movement import kept, reshape
-from lazytensor.core.ops.reduction import reduce_sum
+from lazytensor.core.ops.elementwise import (
+    add,
+    convert,
+    divide,
+    equal,
+    greater_equal,
+    multiply,
+    select,
+    square,
+    subtract,
+)
+from lazytensor.core.ops.movement import iota, kept, reshape
+from lazytensor.core.ops.reduction import reduce_max, reduce_sum
 from lazytensor.core.ops.special import erf, exp, rsqrt, tanh
+from lazytensor.core.ops.statistics import softmax
 
 _CUBIC = 0.044715
 
@@ -167,6 +178,16 @@ def layer_norm(x: Node, epsilon: Node, *scaling: Node, axes: int) -> tuple[Node,
 
 
 @composite
+def layer_norm_inference(x: Node, epsilon: Node, *scaling: Node, axes: int) -> Node:
+    """The first result of `layer_norm` alone: where nothing is differentiated, the rest is unused.
+
+    Operands, result, errors: as there.
+    """
+    found: Node = layer_norm(x, epsilon, *scaling, axes=axes)[0]
+    return found
+
+
+@composite
 def layer_norm_backward(
     grad: Node, x: Node, mean: Node, scale: Node, *weight: Node, axes: int
 ) -> tuple[Node, Node, Node]:
@@ -185,6 +206,41 @@ def layer_norm_backward(
     of_weight = reduce_sum(multiply(given, normal), axes=before)
     of_bias = reduce_sum(given, axes=before)
     return _narrow(found, x), _narrow(of_weight, x), _narrow(of_bias, x)
+
+
+@composite
+def attention(
+    query: Node, key: Node, value: Node, scale: Node, *mask: Node, causal: bool = False
+) -> Node:
+    """The sums of `value` weighted by the softmax of query · key times `scale`, plus a mask.
+
+    query: [..., L, E]; key: [..., S, E]; value: [..., S, V]; floats of one dtype, their first axes
+    the same. scale: 0-d, f32 or f64 as they are computed in. mask: one at most, broadcast to
+    [..., L, S]; flags, which say what counts, or floats, which are added; where nothing counts the
+    result is 0. causal: place i of L sees the places up to i of S.
+    Result: [..., L, V] of their dtype. Raises: DTypeError, ShapeError.
+    Source: Vaswani et al., arXiv 1706.03762.
+    """
+    q, k, v = (_wide("attention", x) for x in (query, key, value))
+    last = q.type.ndim - 1
+    first = tuple(range(last - 1))
+    found = dot_general(multiply(q, scale), k, batch=(first, first), contract=((last,), (last,)))
+    least = scalar(-math.inf, found.type.dtype)
+    if causal:
+        rows, columns = (iota(shape=found.type.shape[-2:], axis=axis, dtype=S32) for axis in (0, 1))
+        found = select(greater_equal(rows, columns), found, least)
+    for given in mask:
+        if given.type.dtype is BOOL:
+            found = select(given, found, least)
+        else:
+            found = add(found, _wide("attention", given))
+    share = softmax(found, axis=last)
+    if mask:
+        lost = equal(reduce_max(found, axes=(last,)), least)
+        none = scalar(0.0, found.type.dtype)
+        share = select(reshape(lost, shape=(*lost.type.shape, 1)), none, share)
+    made = dot_general(share, v, batch=(first, first), contract=((last,), (last - 1,)))
+    return _narrow(made, query)
 
 
 def _others(x: Node, axis: int) -> tuple[int, ...]:

@@ -24,7 +24,8 @@ from lazytensor.frontends.torch.promotion import (
     operand,
     promoted,
 )
-from lazytensor.frontends.torch.tensor import TORCH, wrap
+from lazytensor.frontends.torch.recipes import remembering
+from lazytensor.frontends.torch.tensor import NUMBERS, TORCH, wrap
 
 
 def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
@@ -64,17 +65,18 @@ def hot(op: Op, row: Row) -> Row:
     signatures = op.signatures
 
     def kernel(x: Any, y: Any, alpha: Any = 1) -> Any:
-        try:
-            held, other = x.untyped_storage().handle, y.untyped_storage().handle
-            first = held.node if held.__class__ is Cell else held.shown(x).node
-            second = other.node if other.__class__ is Cell else other.shown(y).node
-            if alpha == 1 and (first.type, second.type) in signatures:
-                made = op(first, second)
-                if held.__class__ is Cell and other.__class__ is Cell:
-                    return wrap(made)
-                return as_operands(made, (x, y))
-        except AttributeError:
-            pass  # a number, or a tensor of another device
+        if y.__class__ not in NUMBERS:
+            try:
+                held, other = x.untyped_storage().handle, y.untyped_storage().handle
+                first = held.node if held.__class__ is Cell else held.shown(x).node
+                second = other.node if other.__class__ is Cell else other.shown(y).node
+                if alpha == 1 and (first.type, second.type) in signatures:
+                    made = op(first, second)
+                    if held.__class__ is Cell and other.__class__ is Cell:
+                        return wrap(made)
+                    return as_operands(made, (x, y))
+            except AttributeError:
+                pass  # a tensor of another device
         try:
             return as_operands(row(x, y, alpha) if alpha != 1 else row(x, y), (x, y))
         except (ShapeError, DTypeError) as error:
@@ -325,6 +327,7 @@ MADE: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     for name, (op, row) in HOTTEST.items():
+        row = remembering(row)
         register(name, hot(op, row))
         variants(name, row)
-    rows(MADE, keeps=True)
+    rows(MADE, keeps=True, pure=True)

@@ -282,14 +282,18 @@ def _repeat(x: Any, repeats: Sequence[int]) -> Node:
     return made
 
 
-ROWS: dict[str, Row] = {
-    "cat": _cat,
-    "stack": _stack,
+INDEXED: dict[str, Row] = {
     "index_select": _index_select,
     "gather": _gather,
     "index.Tensor": _index,
     "index_put": _index_put,
     "_unsafe_index.Tensor": _index,
+}
+"""What looks at indices: flags among them are data, others are checked while the program runs."""
+
+MOVED: dict[str, Row] = {
+    "cat": _cat,
+    "stack": _stack,
     "flip": _flip,
     "roll": _roll,
     "constant_pad_nd": _pad,
@@ -308,5 +312,6 @@ def _index_put_impl(
 
 def attach() -> None:
     """Register the rows."""
-    rows(checking(ROWS))
+    rows(checking(INDEXED))
+    rows(MOVED, pure=True)
     register("_index_put_impl_", _index_put_impl)

@@ -18,6 +18,7 @@ from lazytensor.core.node import Node
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
 from lazytensor.frontends.torch.promotion import cast_to
+from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import kept_strides, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
 
@@ -31,7 +32,8 @@ class _Ready(threading.local):
     ready = False
 
 
-_thread: Final = _Ready()
+thread: Final = _Ready()
+"""Whether torch's autograd was told (`prepare_thread`)."""
 
 
 def prepare_thread() -> None:
@@ -39,8 +41,8 @@ def prepare_thread() -> None:
 
     Its own thread for a device meets a finalised interpreter at exit, and aborts.
     """
-    if not _thread.ready:
-        _thread.ready = True
+    if not thread.ready:
+        thread.ready = True
         torch.autograd.set_multithreading_enabled(False).__enter__()
 
 
@@ -49,7 +51,7 @@ def register(name: str, kernel: Row, has_derivative: bool = False) -> None:
 
     Not where torch composes the operation of others: it is differentiated through these, and a
     kernel would cut its gradients off, silently. `has_derivative`: not of this one, of which torch
-    knows the derivative as well.
+    knows the derivative as well, or which is composed above where there is one to take.
     """
     composed = "CompositeImplicitAutograd"
     if not has_derivative and torch._C._dispatch_has_kernel_for_dispatch_key(
@@ -63,16 +65,23 @@ def register(name: str, kernel: Row, has_derivative: bool = False) -> None:
 
 
 def rows(
-    table: dict[str, Row], keeps: bool = False, images: bool = False, composed: bool = False
+    table: dict[str, Row],
+    keeps: bool = False,
+    images: bool = False,
+    composed: bool = False,
+    pure: bool = False,
 ) -> None:
     """Register the functional overload of each row, and its variants.
 
     `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
-    that they have the operands' memory format; `composed` that a call is recorded as one node.
+    that they have the operands' memory format; `composed` that a call is recorded as one node;
+    `pure` that it follows from types and plain values what a row makes (see `recipes`).
     """
     for name, row in table.items():
         if composed:
             row = composition(name, row)
+        if pure:
+            row = remembering(row)
         register(name, keeping(row) if keeps else functional(formatted(row) if images else row))
         variants(name, row)
 
@@ -92,7 +101,7 @@ def functional(row: Row) -> Row:
     """A kernel that gives new tensors."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if not _thread.ready:
+        if not thread.ready:
             prepare_thread()
         try:
             made = row(*args, **kwargs)
@@ -107,7 +116,7 @@ def keeping(row: Row) -> Row:
     """A kernel whose new tensor has its elements in the order of the operands'."""
 
     def kernel(*args: Any, memory_format: Any = None, **kwargs: Any) -> Any:
-        if not _thread.ready:
+        if not thread.ready:
             prepare_thread()
         try:
             made = row(*args, **kwargs)

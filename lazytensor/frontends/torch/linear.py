@@ -17,6 +17,7 @@ from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import functional, register
 from lazytensor.frontends.torch.promotion import operand
+from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.tensor import value
 
 _composed: Final = torch.ops.aten.linear.default.decompose
@@ -80,8 +81,8 @@ class _Levels:
 
 def attach() -> None:
     """Register the kernels, and be told of forward derivatives."""
-    register("linear", functional(_linear), has_derivative=True)
-    register("linear_backward", functional(_linear_backward))
+    register("linear", functional(remembering(_linear)), has_derivative=True)
+    register("linear_backward", functional(remembering(_linear_backward)))
     levels = _Levels()
     forward_ad.enter_dual_level = levels.enter(forward_ad.enter_dual_level)
     forward_ad.exit_dual_level = levels.leave(forward_ad.exit_dual_level)

@@ -289,16 +289,21 @@ ROWS: dict[str, Row] = {
     "native_layer_norm_backward": _layer_norm_backward,
     "glu_jvp": _glu_jvp,
     "glu_backward_jvp": _glu_backward_jvp,
-    "native_dropout": _dropout,
     "native_dropout_backward": _dropout_backward,
-    "nll_loss_forward": _nll,
-    "nll_loss_backward": _nll_backward,
     "mse_loss": _mse,
     "mse_loss_backward": _mse_backward,
 }
 
+OTHERS: dict[str, Row] = {
+    "native_dropout": _dropout,
+    "nll_loss_forward": _nll,
+    "nll_loss_backward": _nll_backward,
+}
+"""What draws random numbers, or is checked while it runs."""
+
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
-    rows(ACTIVATIONS, keeps=True)
+    rows(ROWS, pure=True)
+    rows(OTHERS)
+    rows(ACTIVATIONS, keeps=True, pure=True)

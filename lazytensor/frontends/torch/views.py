@@ -17,7 +17,7 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.kernels import prepare_thread, register, rows
+from lazytensor.frontends.torch.kernels import prepare_thread, register, rows, thread
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.storages import META, Unread, place
 from lazytensor.frontends.torch.strides import axis_of, in_rows, reach, strides_for
@@ -76,19 +76,29 @@ def _overload(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
+def _torchs(name: str) -> Callable[..., Any]:
+    """Torch's own kernel, to be given the dispatch keys of a device that has it."""
+    found: Callable[..., Any] = _overload(name)._handle.redispatch_boxed
+    return found
+
+
 def _native(name: str) -> Callable[..., Any]:
-    make = _overload(name)._handle.redispatch_boxed
+    make = _torchs(name)
 
     def kernel(self: Any, *args: Any) -> Any:
-        prepare_thread()
-        share(self.untyped_storage())
+        if not thread.ready:
+            prepare_thread()
+        storage = self.untyped_storage()
+        if storage.handle.__class__ is Cell:
+            share(storage)
         return make(CPU, self, *args)
 
     return kernel
 
 
 def _as_strided(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    prepare_thread()
+    if not thread.ready:
+        prepare_thread()
     storage = share(self.untyped_storage())
     start = self.storage_offset() if storage_offset is None else storage_offset
     needed = reach(tuple(size), tuple(stride), start) * self.itemsize
@@ -99,6 +109,37 @@ def _as_strided(self: Any, size: Any, stride: Any, storage_offset: int | None = 
             f"storage of size {storage.cell.type.nbytes}"
         )
     return restride(self, size, stride, start)
+
+
+def _pieces(self: Any, sizes: Sequence[int], dim: int) -> list[Any]:
+    """Views of `sizes` along a dimension, one after another."""
+    if not thread.ready:
+        prepare_thread()
+    share(self.untyped_storage())
+    shape, strides, start = [*self.shape], self.stride(), self.storage_offset()
+    made = []
+    for n in sizes:
+        shape[dim] = n
+        made.append(restride(self, shape, strides, start))
+        start += n * strides[dim]
+    return made
+
+
+def _split(self: Any, split_size: int, dim: int = 0) -> Any:
+    axis = axis_of(dim, self.ndim)
+    if not self.ndim or split_size <= 0:
+        return _torchs("split.Tensor")(CPU, self, split_size, dim)  # for its errors
+    n = self.shape[axis]
+    whole, rest = divmod(n, split_size)
+    sizes = [split_size] * whole + [rest] * (rest > 0)
+    return _pieces(self, sizes or [0], axis)
+
+
+def _split_with_sizes(self: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
+    axis = axis_of(dim, self.ndim)
+    if not self.ndim or min(split_sizes, default=0) < 0 or sum(split_sizes) != self.shape[axis]:
+        return _torchs("split_with_sizes")(CPU, self, split_sizes, dim)  # for its errors
+    return _pieces(self, split_sizes, axis)
 
 
 def _as_strided_in_place(
@@ -213,6 +254,8 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "_has_same_storage_numel": lambda x, y: _count(x) == _count(y),
     "is_set_to": _is_set_to,
     "as_strided": _as_strided,
+    "split.Tensor": _split,
+    "split_with_sizes": _split_with_sizes,
     "as_strided_": _as_strided_in_place,
     "resize_": _resize,
     "set_": _set_empty,

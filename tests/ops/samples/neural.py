@@ -71,14 +71,36 @@ SAMPLES += [
 ]
 SAMPLES += [
     Sample(
-        ops.layer_norm,
+        op,
         (_x(dtype, 3, 2, 4), np.array(1e-5, _wide(dtype)), *(_x(dtype, 4) for _ in range(n))),
         {"axes": 1},
         EPS[dtype],
         REASON,
     )
     for dtype in FLOATS
+    for op in (ops.layer_norm, ops.layer_norm_inference)
     for n in (0, 1, 2)
+]
+_FLAGS = np.array([[True, False, True], [False, False, False]])
+SAMPLES += [
+    Sample(
+        ops.attention,
+        (
+            *(_x(dtype, *shape) for shape in ((2, 2, 4), (2, 3, 4), (2, 3, 5))),
+            np.array(0.5, _wide(dtype)),
+            *mask,
+        ),
+        {"causal": causal},
+        4 * EPS[dtype],
+        REASON,
+    )
+    for dtype in FLOATS
+    for mask, causal in (
+        ((), False),
+        ((), True),
+        ((_FLAGS,), False),
+        ((_x(dtype, 2, 1, 3),), False),
+    )
 ]
 SAMPLES += [
     Sample(
@@ -147,6 +169,16 @@ REFUSALS = [
     ),
     Refusal(
         ops.layer_norm, (np.zeros((2, 3)), np.array(0.1), np.zeros(2)), ShapeError, {"axes": 1}
+    ),
+    Refusal(
+        ops.attention, (*(np.zeros((2, n)) for n in (3, 3, 4)), np.array(0.1, "f4")), DTypeError, {}
+    ),
+    Refusal(ops.attention, (*(np.zeros((2, n)) for n in (3, 4, 4)), np.array(0.1)), ShapeError, {}),
+    Refusal(
+        ops.layer_norm_inference,
+        (np.zeros((2, 3)), np.array(0.1), np.zeros(2)),
+        ShapeError,
+        {"axes": 1},
     ),
     Refusal(
         ops.layer_norm_backward,
