@@ -21,6 +21,7 @@ RUNS = (
     ("bfloat16", "values"),
     ("complex64", "values"),
     ("float64", "gradient"),
+    ("float32", "again"),
     ("float32", "in-place"),
     ("float32", "out"),
     ("float32", "views"),

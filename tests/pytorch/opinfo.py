@@ -106,7 +106,7 @@ def outcome(
     op: Any,
     samples: int = SAMPLES,
     dtype: torch.dtype = torch.float32,
-    compare: Callable[[Any, Any], None] | None = None,
+    check: Callable[[Any, Any], None] | None = None,
 ) -> Outcome:
     """What becomes of an entry."""
     name = name_of(op)
@@ -116,7 +116,7 @@ def outcome(
         warnings.simplefilter("ignore")
         try:
             for sample in _samples(op, samples, dtype):
-                (compare or _compare)(op, sample)
+                (check or compare)(op, sample)
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is this entry's result
             if type(error).__name__ == "Neither":
                 return Outcome(name, "neither", "")
@@ -143,7 +143,8 @@ def _samples(op: Any, samples: int, dtype: torch.dtype) -> Iterator[Any]:
     return islice(op.sample_inputs("cpu", dtype, requires_grad=with_gradients), samples)
 
 
-def _compare(op: Any, sample: Any) -> None:
+def compare(op: Any, sample: Any) -> None:
+    """Compare what an entry gives on the device with what it gives on the CPU."""
     there = tree_map(to_device, (sample.input, sample.args, sample.kwargs))
     if op.name in ON_CPU:
         there = (there[0], sample.args, sample.kwargs)
@@ -256,11 +257,11 @@ def _given() -> argparse.Namespace:
 def main() -> None:
     """Print the outcome of each entry and the counts."""
     given = _given()
-    compare = None
+    check = None
     if given.check not in (None, "values"):
         from tests.pytorch.variants import CHECKS  # which imports this module
 
-        compare = CHECKS[given.check]
+        check = CHECKS[given.check]
     settings.tier = "interpret"
     table = {}
     if given.table and given.table.exists():
@@ -273,9 +274,7 @@ def main() -> None:
             continue
         if given.names or name not in table:
             with limited(SECONDS):
-                table[name] = outcome(
-                    op, given.samples, dtype=DTYPES[given.dtype], compare=compare
-                )[1:]
+                table[name] = outcome(op, given.samples, dtype=DTYPES[given.dtype], check=check)[1:]
             if given.table:
                 given.table.write_text(json.dumps(table, indent=0))
         how, why, where = table[name]

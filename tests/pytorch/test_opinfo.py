@@ -52,6 +52,11 @@ def test_quick_gradients(op: Any) -> None:
     assert found[1:3] == ("pass", "")
 
 
+@pytest.mark.parametrize("op", quick(), ids=opinfo.name_of)
+def test_quick_again(op: Any) -> None:
+    assert opinfo.outcome(op, 2, check=CHECKS["again"])[1:3] == ("pass", "")
+
+
 @pytest.mark.parametrize("check", ["in-place", "out"])
 @pytest.mark.parametrize("op", named(WRITTEN, torch.float32), ids=opinfo.name_of)
 def test_quick_variants(op: Any, check: str) -> None:

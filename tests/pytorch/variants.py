@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tests.pytorch.derivatives import DERIVATIVES
-from tests.pytorch.opinfo import FREE, ON_CPU, RANDOM, compare_results, to_device
+from tests.pytorch.opinfo import FREE, ON_CPU, RANDOM, compare, compare_results, to_device
 
 UNCALLED = frozenset(["_batch_norm_with_update", "histogramdd", "nonzero"])
 """Entries whose `out=` torch does not take as a tensor, or as many as there are results."""
@@ -54,6 +55,29 @@ def _gradients(op: Any, sample: Any, input: Any, args: Any, kwargs: Any) -> list
 def _cotangent(x: Any) -> Any:
     torch.manual_seed(2)
     return torch.randn(x.shape, dtype=x.dtype).to(x.device)
+
+
+def check_again(op: Any, sample: Any) -> None:
+    """Compare a call that follows two of the same types with the CPU's: it comes from a plan.
+
+    The two are given the elements in another order, and nobody looks at what they give: no value
+    of theirs may be found in the third. No gradient is asked for.
+    """
+    if op.name in RANDOM:
+        return
+    input, args, kwargs = tree_map(_detached, (sample.input, sample.args, sample.kwargs))
+    for _ in range(2):
+        with suppress(RuntimeError, ValueError):  # of what is no longer sorted, or regular
+            turned = tree_map(_turned, (input, args, kwargs))
+            moved = tree_map(to_device, turned)
+            rest = turned if op.name in ON_CPU else moved
+            op(moved[0], *rest[1], **rest[2])
+    with torch.no_grad():
+        compare(op, sample)
+
+
+def _turned(x: Any) -> Any:
+    return x.flatten().flip(0).reshape(x.shape) if isinstance(x, torch.Tensor) else x
 
 
 def check_in_place(op: Any, sample: Any) -> None:
@@ -160,6 +184,7 @@ def _overlaps(x: Any) -> bool:
 
 
 CHECKS = {
+    "again": check_again,
     "gradient": check_gradients,
     "in-place": check_in_place,
     "out": check_out,

@@ -101,6 +101,11 @@ def _silu(x: Any) -> Node:
 def _layer_norm(x: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
     given = operand(x)
     axes = len(normalized_shape)
+    if not axes:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
     if tuple(given.type.shape[given.type.ndim - axes :]) != tuple(normalized_shape):
         raise RuntimeError(
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
