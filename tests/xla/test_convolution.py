@@ -88,11 +88,36 @@ MET: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     ),
 }  # fmt: skip
 """Taps of the kernel, or places of the result, meet nothing but padding."""
+DEPTHWISE: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "each feature": ((2, 3, 7, 6), (3, 1, 3, 2), FORWARD | {"feature_groups": 3}),
+    "two of each": (
+        (2, 7, 6, 3), (3, 2, 1, 6),
+        FORWARD | {"feature_groups": 3, "dimensions": (ROWS, (3, 2, 0, 1), ROWS)},
+    ),
+    "gradient of each feature's data": (
+        (2, 4, 5, 3), (3, 2, 3, 1),
+        {"strides": (1, 1), "padding": ((1, 2), (1, 0)), "lhs_dilation": (2, 1),
+         "rhs_dilation": (1, 2), "feature_groups": 3, "reversal": (True, True),
+         "dimensions": (ROWS, (2, 3, 0, 1), ROWS)},
+    ),
+    "gradient of each feature's kernel": (
+        (2, 3, 7, 6), (2, 3, 4, 7),
+        {"strides": (1, 1), "padding": ((1, 0), (0, 2)), "rhs_dilation": (2, 1),
+         "batch_groups": 3, "dimensions": ((1, 0, 2, 3),) * 3},
+    ),
+    "gradient of two kernels of each": (
+        (2, 7, 6, 3), (2, 4, 7, 6),
+        {"strides": (1, 1), "padding": ((1, 0), (0, 2)), "rhs_dilation": (2, 1),
+         "batch_groups": 3, "dimensions": ((3, 0, 1, 2), (3, 0, 1, 2), (2, 3, 0, 1))},
+    ),
+}  # fmt: skip
+"""Each feature has kernels of its own."""
+SPECIAL = MET | DEPTHWISE
 
 
-@pytest.mark.parametrize("case", MET)
-def test_what_meets_only_padding(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    shape, kernel, attrs = MET[case]
+@pytest.mark.parametrize("case", SPECIAL)
+def test_special_cases(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shape, kernel, attrs = SPECIAL[case]
     random = np.random.default_rng(0)
     x, w = (random.standard_normal(s) for s in (shape, kernel))
 

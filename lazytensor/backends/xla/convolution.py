@@ -20,6 +20,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 from lazytensor.backends.xla import choice, client
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.contraction import highest
+from lazytensor.backends.xla.depthwise import by_taps, is_depthwise
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
@@ -98,6 +99,8 @@ def _of_what_is_met(e: Emitter, type: TensorType, x: Value, w: Value, window: Wi
 
 
 def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    if is_depthwise(type, x.type, w.type, window):
+        return by_taps(e, type, x, w, window)
     forms = _suitable(type, x.type, w.type, window)
     size = type.size * w.type.size // w.type.shape[window.kernel[0]]
     if len(forms) == 1:

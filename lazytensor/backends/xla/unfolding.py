@@ -50,7 +50,7 @@ def from_rows(e: Emitter, type: TensorType, rows: Value, window: Window) -> Valu
     return reordered(e, shaped, tuple(int(i) for i in np.argsort(order)))
 
 
-def _steps(sizes: Sequence[int], backward: Sequence[bool]) -> list[Sequence[int]]:
+def steps(sizes: Sequence[int], backward: Sequence[bool]) -> list[Sequence[int]]:
     """The places on each axis in the order in which a kernel is stored."""
     return [range(n)[::-1] if b else range(n) for n, b in zip(sizes, backward, strict=True)]
 
@@ -59,7 +59,7 @@ def _apart(steps: Sequence[Sequence[int]], gaps: Axes) -> list[Sequence[int]]:
     return [[i * gap for i in line] for line, gap in zip(steps, gaps, strict=True)]
 
 
-def _padded(e: Emitter, x: Value, pairs: Pairs, outer: Axes) -> Value:
+def padded(e: Emitter, x: Value, pairs: Pairs, outer: Axes) -> Value:
     """Rows with zeros around and between them."""
     low, high = ((0, *(pair[i] for pair in pairs), 0) for i in (0, 1))
     between = (0, *(n - 1 for n in outer), 0)
@@ -175,8 +175,8 @@ def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window)
     data, kernel = window.data, window.kernel
     places = space(type, window.result)
     rows = reordered(e, x, (data[0], *data[2:], data[1]))
-    rows = _padded(e, rows, window.padding, window.outer)
-    starts = _apart(_steps(space(w.type, kernel), window.backward), window.inner)
+    rows = padded(e, rows, window.padding, window.outer)
+    starts = _apart(steps(space(w.type, kernel), window.backward), window.inner)
     seen = _slices(e, rows, starts, places, window.strides)
     out = w.type.shape[kernel[0]]
     if kernel == tuple(range(len(kernel))) and w.turned is None and _is_less(seen, out):
@@ -204,7 +204,7 @@ def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window
     made = e.reshape(made, (*there, taps, out) if taps_first else (*there, out, taps))
     one, ones = (1, out) if taps_first else (out, 1), (1,) * (n + 3)
     terms = []
-    for i, tap in enumerate(product(*_steps(space(w.type, kernel), window.backward))):
+    for i, tap in enumerate(product(*steps(space(w.type, kernel), window.backward))):
         begin = (*(0,) * (n + 1), i, 0) if taps_first else (*(0,) * (n + 2), i)
         term = e.reshape(static_slice(e, made, begin, (*there, *one), ones), (*there, out))
         terms.append(_placed(e, term, tap, places, window))
@@ -220,7 +220,7 @@ def _placed(e: Emitter, x: Value, tap: Axes, places: Shape, window: Window) -> V
         wanted = (places[axis] - 1) * window.strides[axis] + 1
         long = (x.type.shape[axis + 1] - 1) * window.outer[axis] + 1
         pairs.append((low, wanted - long - low))
-    spread = _padded(e, x, tuple(pairs), window.outer)
+    spread = padded(e, x, tuple(pairs), window.outer)
     whole = (x.type.shape[0], *places, x.type.shape[-1])
     return static_slice(e, spread, (0,) * len(whole), whole, (1, *window.strides, 1))
 
@@ -229,10 +229,10 @@ def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     """All that makes one place of the result as a column of a matrix: for gradients of kernels."""
     data, kernel, result = window.data, window.kernel, window.result
     rows = reordered(e, x, (data[1], *data[2:], data[0]))
-    rows = _padded(e, rows, window.padding, window.outer)
+    rows = padded(e, rows, window.padding, window.outer)
     other, bound = _unmoved(e, w, kernel)
     places, taps = space(type, result), space(w.type, kernel)
-    starts = _apart(_steps(places, (False,) * len(places)), window.strides)
+    starts = _apart(steps(places, (False,) * len(places)), window.strides)
     seen = _slices(e, rows, starts, taps, window.inner)
     count, batch, out = math.prod(places), x.type.shape[data[0]], w.type.shape[kernel[0]]
     lines = tuple(range(len(places) + 1))
