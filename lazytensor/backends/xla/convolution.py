@@ -3,8 +3,8 @@
 XLA's own fast kernels read rows of features, (batch, space, features), and never a kernel
 backwards: what lies otherwise is transposed first, and a kernel turned round in memory, as a
 reversed window runs in a plain loop, up to a hundred times slower. Where there are many features
-and few places, one matrix product is faster still. There are three ways to make it one; which is
-best is measured, see `choice`.
+and few places, one matrix product is faster still (`unfolding`), and where an element of the result
+is a sum of few products, that sum (`depthwise`). What no rule decides is measured, see `choice`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 from lazytensor.backends.xla import choice, client
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.contraction import highest
-from lazytensor.backends.xla.depthwise import by_taps, is_depthwise
+from lazytensor.backends.xla.depthwise import by_taps, has_few_terms, is_depthwise
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
@@ -108,7 +108,7 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
     elif size < MANY and _is_matrix(type, x.type, w.type, window):
         taken = _natural(forms, window)
     elif size < WORTH:
-        taken = "rows"
+        taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
     else:
         taken = choice.fastest(f"convolution {window}", type, (x.type, w.type), forms, window)
     return forms[taken](e, type, x, w, window)
@@ -149,6 +149,8 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
     grouped = window.feature_groups != 1 or window.batch_groups != 1
     if grouped or not (n - 2 and type.size and x.size and w.size):
         return found
+    if has_few_terms(type, x, w, window):
+        found["taps"] = by_taps
     taps, places = math.prod(space(w, kernel)), math.prod(space(type, window.result))
     features, out = w.shape[kernel[1]], w.shape[kernel[0]]
     seen = x.shape[window.data[0]] * places * features * taps
