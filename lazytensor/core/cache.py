@@ -188,10 +188,10 @@ class Entry:
         """Whether compiling pays now (see the module's text)."""
         if settings.tier != "auto":
             return settings.tier == "compile"
-        program = self.program
-        price = COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
-        if not is_loaded():  # whatever is interpreted would have been worth that
-            price += max(0.0, IMPORT_SECONDS - cache.spent)
+        # However often it has come back: a loop may end before the import has paid.
+        if not is_loaded() and cache.spent + self.estimate < IMPORT_SECONDS:
+            return False
+        price = COMPILE_SECONDS + self.program.size * COMPILE_SECONDS_PER_NODE
         return self.debt * (1 + self.runs / EAGER_AFTER) > price
 
 
