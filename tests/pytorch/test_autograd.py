@@ -11,6 +11,8 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+import lazytensor
+from lazytensor.core.metrics import counts
 from tests.pytorch import agreement
 from tests.pytorch.agreement import net, numbers
 
@@ -304,3 +306,32 @@ def test_an_out_of_another_shape_is_resized_with_a_warning() -> None:
     base = torch.zeros(3, 2, device="lazytensor")
     torch.add(numbers("lazytensor", 3), 1, out=base[:, 1])
     assert base.tolist() == [[0.0, 0.0], [0.0, 1.5], [0.0, 3.0]]
+
+
+UNSEEN: dict[str, Any] = {
+    "max": lambda x: x.max() * x,
+    "min": lambda x: torch.min(x) * x,
+    "masked_scatter": lambda x: x.masked_scatter(x > 0, x.flip(0)),
+    "masked_fill": lambda x: x.masked_fill(x > 0, 2.0),
+    "amax": lambda x: x.amax(1),
+    "index_put": lambda x: x.index_put((torch.tensor([2, 0, 2]).to(x.device),), x, accumulate=True),
+    "cummax": lambda x: x.cummax(0).values,
+    "norm": lambda x: x.norm() + x.norm(1, 0) + x.norm(torch.inf),
+    "std": lambda x: x.std() * x.var(0),
+}
+
+
+@pytest.mark.parametrize("function", UNSEEN.values(), ids=UNSEEN)
+def test_a_backward_asks_for_no_value(function: Any) -> None:
+    """Where torch looks at values to choose a derivative, a step would be two programs."""
+
+    def program(device: str) -> Any:
+        x = (numbers(device, 3, 4) - 0.3).requires_grad_()
+        made = function(x)
+        lazytensor.sync()
+        cuts = counts["cuts"]
+        (grad,) = torch.autograd.grad(made, x, torch.ones_like(made))
+        assert counts["cuts"] == cuts
+        return grad
+
+    agreement.check(program)

@@ -12,7 +12,7 @@ from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.errors import dtype_name
-from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.kernels import Row, library, rows
 from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
 from lazytensor.frontends.torch.strides import axis_of
 from lazytensor.frontends.torch.tensor import numpy_dtype
@@ -220,6 +220,22 @@ ROWS: dict[str, Row] = {
 }
 
 
+def _whole_extreme(name: str, reduce: Row) -> Row:
+    """Above autograd: torch's derivative of `name` asks for a value, that of `reduce` does not."""
+
+    def composed(x: Any) -> Any:
+        if not x.numel():
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                "the reduction dim with the 'dim' argument."
+            )
+        return reduce(x)
+
+    return composed
+
+
 def attach() -> None:
     """Register the rows."""
     rows(ROWS, pure=True)
+    for name, reduce in (("max", torch.amax), ("min", torch.amin)):
+        library.impl(name, _whole_extreme(name, reduce), "AutogradPrivateUse1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -241,6 +242,21 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
     return made
 
 
+def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:
+    """For each element of the source the gradient of where it went to, in order; the rest got none.
+
+    Torch's own selects by the mask, and has to know how many that are.
+    """
+    given, flags = operand(grad), cast_to(operand(mask), BOOL)
+    count = math.prod(sizes)
+    flags = _line(ops.broadcast(flags, shape=given.type.shape))
+    place = ops.subtract(ops.cumsum(cast_to(flags, S64), axis=0), cast_to(1, S64))
+    place = ops.select(flags, place, cast_to(count, S64))  # dropped
+    zeros = filled((count,), 0, given.type.dtype)
+    made = scattered(zeros, _line(given), [place], (0,), "set") if count else zeros
+    return ops.reshape(made, shape=tuple(sizes))
+
+
 ROWS: dict[str, Row] = {
     "scatter.src": _scatter("set"),
     "scatter.value": _scatter("set"),
@@ -257,6 +273,7 @@ ROWS: dict[str, Row] = {
     "index_fill.int_Tensor": _index_fill,
     "put": _put,
     "masked_scatter": _masked_scatter,
+    "masked_scatter_backward": _masked_scatter_backward,
 }
 
 
