@@ -100,6 +100,47 @@ def _mamba() -> Any:
     return transformers.MambaForCausalLM(config)
 
 
+def _mixtral() -> Any:
+    config = transformers.MixtralConfig(
+        vocab_size=WORDS, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=64,
+        num_local_experts=4, num_experts_per_tok=2, output_router_logits=True,
+    )  # fmt: skip
+    return transformers.MixtralForCausalLM(config)
+
+
+def _wav2vec2() -> Any:
+    config = transformers.Wav2Vec2Config(
+        vocab_size=WORDS, conv_dim=[8, 8], conv_kernel=[5, 3], conv_stride=[3, 2],
+        num_feat_extract_layers=2, num_conv_pos_embeddings=4, num_conv_pos_embedding_groups=2,
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        hidden_dropout=0.0, attention_dropout=0.0, activation_dropout=0.0, final_dropout=0.0,
+        feat_proj_dropout=0.0, layerdrop=0.0, apply_spec_augment=False, pad_token_id=0,
+        ctc_loss_reduction="mean",
+    )  # fmt: skip
+    return transformers.Wav2Vec2ForCTC(config)
+
+
+def _sounds() -> dict[str, torch.Tensor]:
+    return {"input_values": torch.randn(BATCH, 200), "labels": torch.randint(1, WORDS, (BATCH, 4))}
+
+
+def _llava() -> Any:
+    sizes = {name: DENSE[name] for name in list(DENSE)[:4]}
+    config = transformers.LlavaConfig(
+        text_config=transformers.LlamaConfig(vocab_size=WORDS, num_key_value_heads=1, **sizes),
+        vision_config=transformers.CLIPVisionConfig(image_size=SIDE, patch_size=16, **sizes),
+        image_token_index=WORDS - 1, vision_feature_layer=-1,
+    )  # fmt: skip
+    return transformers.LlavaForConditionalGeneration(config)
+
+
+def _words_and_pictures() -> dict[str, torch.Tensor]:
+    places = torch.full((BATCH, (SIDE // 16) ** 2), WORDS - 1)
+    ids = torch.cat([places, torch.randint(3, WORDS - 1, (BATCH, LENGTH))], dim=1)
+    return {"input_ids": ids, "labels": ids, "pixel_values": torch.randn(BATCH, 3, SIDE, SIDE)}
+
+
 SAMPLES = {
     "bert": Sample(_bert, _words(attention_mask=lambda: torch.ones(BATCH, LENGTH).long())),
     "gpt2": Sample(_gpt2, _words()),
@@ -109,4 +150,7 @@ SAMPLES = {
     "resnet": Sample(_resnet, _pictures),
     "whisper": Sample(_whisper, _speech),
     "mamba": Sample(_mamba, _words()),
+    "mixtral": Sample(_mixtral, _words()),
+    "wav2vec2": Sample(_wav2vec2, _sounds),
+    "llava": Sample(_llava, _words_and_pictures),
 }

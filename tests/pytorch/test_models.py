@@ -25,6 +25,11 @@ COMPILED = {"bert", "resnet"}
 everything but XLA, and takes a tenth of the time."""
 
 
+OBSERVATIONS = {"bert": 1, "wav2vec2": 2, "llava": 2}
+"""How often `transformers` looks at values in a step: whether a mask masks anything, whether labels
+are words, how long they are, whether there are as many places as pictures."""
+
+
 def compiles() -> int:
     """How often XLA compiles what the cache has seen, were nothing interpreted.
 
@@ -66,9 +71,9 @@ def test_training(name: str, optimizer: str, monkeypatch: pytest.MonkeyPatch) ->
     expected = losses(net, batch, OPTIMIZERS[optimizer](net.parameters()))
     assert found == pytest.approx(expected, rel=1e-4)
     assert counts["fallbacks"] == counts["automatic_cuts"] == 0
-    assert compiles() <= 2
+    observations = OBSERVATIONS.get(name, 0)
+    assert compiles() <= max(2, 1 + observations)
     assert not compiled or counts["compiles"] <= 2
-    observations = 1 if name == "bert" else 0  # it looks whether its mask masks anything
     assert counts["cuts"] == STEPS * (1 + observations)
 
 
