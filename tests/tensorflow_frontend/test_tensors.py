@@ -225,3 +225,20 @@ def test_the_class_of_a_lazy_tensor_equals_tensorflows(recording: None) -> None:
     assert type(y) == type(x)  # noqa: E721
     assert {type(x): 1}[type(y)] == 1
     assert type(y) != tf.Variable  # noqa: E721
+
+
+@pytest.mark.parametrize("as_function", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("shape", [(9,), (5, 2), (1, 3), ()])
+def test_what_is_shuffled_has_tensorflows_order(shape: tuple[int, ...], as_function: bool) -> None:
+    values = np.arange(float(np.prod(shape, dtype=int))).reshape(shape)
+
+    def shuffled(x: Any) -> Any:
+        return tf.random.shuffle(x, seed=5) + 1.0
+
+    def three(make: Callable[[Any], Any]) -> list[Any]:
+        tf.random.set_seed(3)
+        run = tf.function(shuffled) if as_function else shuffled
+        return [run(make(values)) for _ in range(3)]
+
+    for mine, theirs in zip(three(lazy), three(tf.constant), strict=True):
+        same(mine, theirs)

@@ -1,6 +1,7 @@
 """TF's random numbers: Philox 4x32-10 bit for bit; seed and counter are data of a program.
 
-Stateful random ops are TF's own, run on the host: their streams are in TF's kernels.
+Stateful random ops are TF's own, run on the host: their streams are in TF's kernels. What one of
+them shuffles may be lazy: TF shuffles its positions.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32, F64, S64, U32, U64
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
-from lazytensor.frontends.tf.table import rows
+from lazytensor.core.op import leaf, scalar
+from lazytensor.frontends.tf import fallback
+from lazytensor.frontends.tf.indexing import gathered
+from lazytensor.frontends.tf.shapes import attr
+from lazytensor.frontends.tf.table import answer, rows
+from lazytensor.frontends.tf.tensor import LazyTensor, ValueNeeded, of_array, state
 
 _KEY: Final = 0x02461E29 << 32 | 0x3EC8F720
 """The key with which TF scrambles seeds (its `GenerateKey`)."""
@@ -139,8 +144,21 @@ def seeded(function: Any) -> Any:
     return row
 
 
+def _shuffled(ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
+    node = args[0].node
+    if not node.type.ndim:
+        return LazyTensor(node)
+    if state.tracing:  # each call has an order of its own
+        raise ValueNeeded
+    seeds = (part for key in ("seed", "seed2") for part in (key, attr(args, 1, key, 0)))
+    places = of_array(np.arange(node.type.shape[0]))
+    order = fallback.execute(ctx, "RandomShuffle", name, places, *seeds)
+    return LazyTensor(gathered(node, leaf(np.array(order._numpy())), 0))
+
+
 def attach() -> None:
     """Register the rows."""
+    answer("RandomShuffle", _shuffled)
     rows({"StatelessRandomGetKeyCounter": _key_counter})
     rows({"StatelessRandomUniformV2": _uniform, "StatelessRandomNormalV2": _normal,
           "StatelessRandomUniformIntV2": _integers,
