@@ -5,6 +5,7 @@ little larger (200² of them) may lose by it all the same: XLA has nothing to fu
 recorded takes longer than to do it. That is known of programs that were timed both ways (`Trial`).
 Once what they have lost is `LOSS`, arrays of their size are small too; from time to time that is
 tried again, at longer and longer intervals, so that what it may cost is a few hundredths.
+Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access.
 """
 
 from __future__ import annotations
@@ -50,22 +51,32 @@ class Balance:
 
         `cutting`: what of that it took to make the program, if the results were waited for.
         """
-        program, bound = entry.program, settings.small
+        program = entry.program
+        gain = entry.gain(seconds, cutting) if self._counts(program.largest) else None
+        if gain is not None:
+            recording = program.size * SECONDS_PER_OPERATION
+            self._add(max(gain - recording, -MOST), program.largest)
+
+    def lost(self, seconds: float, size: int) -> None:
+        """Take note of what lazy arrays of so many elements lost in a loop over parts of them."""
+        if self._counts(size):
+            self._add(-seconds, size)
+
+    def _counts(self, size: int) -> bool:
+        """Whether arrays of this size may come to be small."""
+        bound = settings.small
         if not bound or self.until or settings.tier != "auto":
-            return
-        if not bound <= program.largest <= SPAN * bound:
-            return
-        gain = entry.gain(seconds, cutting)
-        if gain is None:
-            return
-        gain = max(gain - program.size * SECONDS_PER_OPERATION, -MOST)
+            return False
+        return bound <= size <= SPAN * bound
+
+    def _add(self, gain: float, size: int) -> None:
         self.seconds += gain
         if gain < 0:
-            self.largest = max(self.largest, program.largest)
+            self.largest = max(self.largest, size)
         if self.seconds > PROFIT:
             self.seconds, self.interval = PROFIT, FIRST
         elif self.seconds < -LOSS:
-            self._raise(bound)
+            self._raise(settings.small)
 
     def _raise(self, bound: int) -> None:
         self.bound, self.raised = bound, self.largest + 1

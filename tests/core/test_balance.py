@@ -98,6 +98,17 @@ def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
     assert settings.small == 2 * BOUND + 1
 
 
+def test_loops_over_parts_count_too() -> None:
+    balance = Balance()
+    balance.note(entry(2 * BOUND, 1.02), RUN)
+    balance.lost(policy.LOSS, 3 * BOUND)
+    assert settings.small == BOUND
+    balance.lost(policy.LOSS, (policy.SPAN + 1) * BOUND)
+    assert settings.small == BOUND
+    balance.lost(policy.LOSS, 3 * BOUND)
+    assert settings.small == 3 * BOUND + 1
+
+
 def test_what_is_not_known_yet_does_not_count() -> None:
     balance = Balance()
     untried = entry(2 * BOUND, 0.5)

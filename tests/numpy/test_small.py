@@ -8,7 +8,9 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as np
+from lazytensor.core import balance as policy
 from lazytensor.core import metrics
+from lazytensor.core.balance import balance
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
 
@@ -251,6 +253,22 @@ def test_a_large_part_is_numpys_where_such_parts_are_multiplied():
         part = A[:, i:]
         assert numpy.allclose(A[:, i] @ part, B[:, i] @ B[:, i:])
     assert not issubclass(type(part), Lazy)
+
+
+def test_arrays_that_only_loops_over_elements_use_come_to_be_small(monkeypatch):
+    monkeypatch.setattr(policy, "LOSS", 1e-3)
+    for _ in range(20):
+        if settings.small > 2 * BOUND:
+            break
+        A = filled(np, 2 * BOUND)
+        for i in range(2 * BOUND):
+            A[i] = A[i - 1] + 1.0
+    assert settings.small > 2 * BOUND
+    assert type(filled(np, 2 * BOUND)) is numpy.ndarray
+    assert balance.until
+    settings.small = BOUND
+    balance.look()
+    assert not balance.until
 
 
 @pytest.mark.parametrize(("program", "most"), SMALL_OPERATIONS)

@@ -183,6 +183,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     ref = x.ref
     is_plain = type(value) in _HOSTS and key.__class__ is not ndarray
     if ref.__class__ is Lent and is_plain and x._shadow is None:
+        parts.written[0] += 1
         ref.memory[key] = value
         return
     if x._shadow is not None and not x._shadow.flags.writeable:

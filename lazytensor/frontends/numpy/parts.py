@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lazytensor.core import memory, ops, runtime
+from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.lending import Lent, is_own, lend
@@ -27,6 +28,8 @@ from lazytensor.frontends.numpy.masked import Masked
 
 SECONDS_PER_OPERATION: Final = 3e-5
 """What recording and running a small operation takes, its share in copies of the array apart."""
+SECONDS_PER_WRITE: Final = 4e-7
+"""What a write to lent memory, and the two or three reads before it, take longer than NumPy's."""
 OPERATIONS_A_CUT: Final = 32
 SECONDS_PER_BYTE: Final = 2e-10
 SECONDS_PER_CUT: Final = 1.5e-4
@@ -210,17 +213,20 @@ def _heat_of(cell: Cell) -> Heat:
 class Streak:
     """Small reads and writes of values at hand: how many, and the nodes made before the last.
 
-    `place`: where a large part of lent memory was read last.
+    `largest`: elements of the largest array lent since `written` was looked at. `place`: where a
+    large part of lent memory was read last.
     """
 
-    __slots__ = ("count", "nodes", "place")
+    __slots__ = ("count", "largest", "nodes", "place")
 
     def __init__(self) -> None:
-        self.count = self.nodes = 0
+        self.count = self.largest = self.nodes = 0
         self.place: Place | None = None
 
 
 _streak: Final = Streak()
+written: Final = [0]
+"""Small writes to lent memory, in a list as that is counted up fastest."""
 
 
 def _is_worth_lending() -> bool:
@@ -233,6 +239,10 @@ def _is_worth_lending() -> bool:
 
 def _lent(cell: Cell) -> np.ndarray:
     """The memory of a cell, lent from now on."""
+    if written[0] > LOOPS_BOUND:
+        balance.lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
+        written[0] = _streak.largest = 0
+    _streak.largest = max(_streak.largest, cell.type.size)
     heat = _heat.get(cell)
     if heat is not None:
         if len(_loops) >= LOOPS_BOUND:
