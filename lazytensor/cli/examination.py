@@ -19,6 +19,7 @@ from rich.table import Table
 
 from lazytensor.cli.table import seconds
 from lazytensor.inspection.advice import advice
+from lazytensor.inspection.asking import asked
 from lazytensor.inspection.finding import Finding, findings
 from lazytensor.inspection.ledger import Ledger
 
@@ -28,9 +29,17 @@ SHOWN: Final = 20
 PARTS: Final = ("cutting", "compiling", "running", "fallbacks", "other")
 
 
+def _asked(finding: Finding) -> Counter[str]:
+    """What asked for values, in words."""
+    made: Counter[str] = Counter()
+    for cause, times in finding.observed.items():
+        made[asked(cause, finding.source)] += times
+    return made
+
+
 SECTIONS: Final[dict[str, Callable[[Finding], Counter[str]]]] = {
     "Fallbacks": lambda finding: finding.tally.fallbacks,
-    "Cuts because a value was asked for": lambda finding: finding.observed,
+    "Cuts because a value was asked for": _asked,
     "Compiles, and why": lambda finding: finding.tally.reasons,
 }
 

@@ -39,7 +39,8 @@ def _calls(finding: Finding, names: frozenset[str]) -> bool:
 
 def _element(finding: Finding) -> bool:
     source = finding.source
-    return finding.observations >= MANY and (source.varies or source.iterated)
+    each = source.iterated or (source.varies and not source.reduced)
+    return finding.observations >= MANY and each
 
 
 def _changed(*kinds: str) -> Callable[[Finding], bool]:
@@ -87,7 +88,7 @@ OBSERVATIONS: Final = (
     Row(
         "test",
         lambda f: _again(f) and f.source.tested,
-        "A test of an array cuts each time round. Choose values with `np.where(condition, a, b)`; "
+        "A test of an array cuts each time round. Choose values with `where(condition, a, b)`; "
         "in a loop that must end by itself test every k-th round: `if i % 50 == 0 and …`.",
     ),
     Row(
@@ -99,8 +100,9 @@ OBSERVATIONS: Final = (
     Row(
         "conversion",
         lambda f: _again(f) and _calls(f, CONVERSIONS),
-        "Each conversion to a Python number cuts and waits. Keep the scalar: it computes, compares "
-        "and formats like a number. Collect scalars in a list and convert them after the loop.",
+        "Each conversion to a Python number cuts and waits. Keep the scalar (in torch "
+        "`x.detach()`): it computes, compares and formats like a number. Add scalars up, or "
+        "collect them in a list, and convert after the loop.",
     ),
     Row(
         "again",
@@ -148,7 +150,7 @@ COMPILES: Final = (
     Row(
         "structure",
         _changed(change.BRANCH, change.OPERANDS),
-        "Other operations than last time: a Python branch. Choose with `np.where`, or have both "
+        "Other operations than last time: a Python branch. Choose with `where`, or have both "
         "ways seen early: each is compiled once.",
     ),
     Row(

@@ -9,7 +9,13 @@ from typing import Any
 from lazytensor.inspection.ledger import Site, Tally
 from lazytensor.inspection.source import Source, source
 
-SILENT = {"automatic cut", "sync()"}
+SILENT = {
+    "automatic cut",
+    "sync()",
+    "optimizer.step()",
+    "optimizer.apply()",
+    "initial values of variables",
+}
 """Causes of cuts that are no observation of a value."""
 
 

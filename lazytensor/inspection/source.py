@@ -62,6 +62,13 @@ class Source:
         return [*names, *["format" for node in self.around if isinstance(node, ast.JoinedStr)]]
 
     @property
+    def reduced(self) -> bool:
+        """Whether it is a method's call on what another call gives: `(x == y).sum().item()`."""
+        node = self.around[0] if self.around else None
+        method = node.func if isinstance(node, ast.Call) else None
+        return isinstance(method, ast.Attribute) and isinstance(method.value, ast.Call)
+
+    @property
     def varies(self) -> bool:
         """Whether it is of an element of a loop around it, or of an element with its number."""
         if not self.around:

@@ -136,7 +136,7 @@ def test_the_report_names_lines_and_reasons(project: Write, lazytensor: Run) -> 
     assert len(printed.splitlines()) == 2
     assert re.search(r"\d m?s  s\.py:4  2 cuts, 2 compiles +\n +print\(np\.sin", report)
     assert "→ Nothing to do: numbers that vary" in report
-    assert re.search(r"Cuts because a value was asked for\n  2 × s\.py:4: observation", report)
+    assert re.search(r"Cuts because a value was asked for\n  2 × s\.py:4: printed: `print`", report)
     assert re.search(r"Compiles, and why\n  2 × s\.py:4: the first program of its kind", report)
 
 

@@ -12,6 +12,9 @@ from torch.nn import functional
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
 from lazytensor.core import runtime
+from lazytensor.inspection.advice import advice
+from lazytensor.inspection.finding import findings
+from lazytensor.inspection.ledger import Ledger
 
 
 @pytest.fixture(autouse=True)
@@ -188,3 +191,22 @@ def test_memory_stays_flat() -> None:
 
     before = run(200)
     assert run(1000) - before < 4096  # KiB; a leak of one small array a step would pass it
+
+
+def test_doctor_takes_a_step_for_work_and_a_loss_that_is_read_for_an_observation() -> None:
+    net = nn.Linear(3, 2).to("lazytensor")
+    x = torch.ones(4, 3, device="lazytensor")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    ledger = Ledger()
+    with ledger.open():
+        for _ in range(10):
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            (loss * 2).sum().item()
+    found = {finding.source.text: finding for finding in findings(ledger.sites)}
+    step, read = found["optimizer.step()"], found["(loss * 2).sum().item()"]
+    assert (step.cuts, step.observations) == (10, 0)
+    assert (read.cuts, read.observations) == (10, 10)
+    assert "conversion" in advice(read)
