@@ -64,10 +64,11 @@ class Balance:
 
     def _counts(self, size: int) -> bool:
         """Whether arrays of this size may come to be small."""
-        bound = settings.small
-        if not bound or self.until or settings.tier != "auto":
+        small = settings.small
+        if not small or settings.tier != "auto":
             return False
-        return bound <= size <= SPAN * bound
+        bound = self.bound if self.until and small == self.raised else small
+        return small <= size <= SPAN * bound
 
     def _add(self, gain: float, size: int) -> None:
         self.seconds += gain
@@ -76,10 +77,12 @@ class Balance:
         if self.seconds > PROFIT:
             self.seconds, self.interval = PROFIT, FIRST
         elif self.seconds < -LOSS:
-            self._raise(settings.small)
+            self._raise()
 
-    def _raise(self, bound: int) -> None:
-        self.bound, self.raised = bound, self.largest + 1
+    def _raise(self) -> None:
+        if not self.until or settings.small != self.raised:
+            self.bound = settings.small
+        self.raised = self.largest + 1
         self.seconds, self.largest = 0.0, 0
         self.until = perf_counter() + self.interval
         self.interval = min(2 * self.interval, LONGEST)

@@ -98,6 +98,18 @@ def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
     assert settings.small == 2 * BOUND + 1
 
 
+def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
+    balance = Balance()
+    for size in (2 * BOUND, 3 * BOUND):
+        balance.note(entry(size, 0.5), RUN)
+        assert settings.small == size + 1
+    balance.note(entry(2 * BOUND, 0.5), RUN)
+    assert (settings.small, balance.bound) == (3 * BOUND + 1, BOUND)
+    balance.until = 1e-9
+    balance.look()
+    assert settings.small == BOUND
+
+
 def test_loops_over_parts_count_too() -> None:
     balance = Balance()
     balance.note(entry(2 * BOUND, 1.02), RUN)
