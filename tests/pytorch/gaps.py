@@ -100,14 +100,12 @@ GAPS = (
         "logcumsumexp",
         "complex64-values",
     ),
-    Gap("no series written yet: frontends/torch/bessel.py", "fallback", "special.airy_ai", OUT),
     Gap(
         "LAPACK's, of which jax lowers none",
         "fallback",
         "geqrf linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve",
         OUT,
     ),
-    Gap("hashes the bits as torch does, and nobody else", "fallback", "hash_tensor", OUT),
 )
 
 

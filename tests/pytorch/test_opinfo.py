@@ -22,7 +22,7 @@ QUICK = [
     "nn.functional.conv2d", "nn.functional.conv_transpose2d", "nn.functional.max_pool2d",
     "nn.functional.avg_pool2d", "nn.functional.cross_entropy", "nn.functional.nll_loss",
     "nn.functional.mse_loss", "nn.functional.interpolate", "linalg.svd", "linalg.qr",
-    "fft.fft2", "fft.irfftn", "var", "std", "native_layer_norm",
+    "fft.fft2", "fft.irfftn", "var", "std", "native_layer_norm", "special.airy_ai", "hash_tensor",
 ]  # fmt: skip
 
 DIFFERENTIATED = [

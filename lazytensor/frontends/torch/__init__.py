@@ -5,6 +5,7 @@ from __future__ import annotations
 from lazytensor.frontends.torch import (
     accelerator,
     adam,
+    airy,
     autocast,
     bessel,
     compilation,
@@ -61,6 +62,7 @@ TABLES = (
     elementwise,
     special,
     bessel,
+    airy,
     polynomials,
     reductions,
     spectral,

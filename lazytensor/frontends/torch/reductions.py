@@ -8,14 +8,16 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64, real_of
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64, U64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
+from lazytensor.core.ops.folding import fold
+from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, library, rows
 from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
 from lazytensor.frontends.torch.strides import axis_of
-from lazytensor.frontends.torch.tensor import numpy_dtype
+from lazytensor.frontends.torch.tensor import TORCH, numpy_dtype
 from lazytensor.frontends.torch.views import axes_of
 
 
@@ -48,16 +50,16 @@ def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) 
     return made
 
 
-def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any) -> None:
+def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any, name: str = "") -> None:
     """Raise torch's error where there is nothing to take the largest of."""
     if dim is None or dim == []:
         raise RuntimeError(
-            "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
-            "dim with the 'dim' argument."
+            f"{name}Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
         )
     for axis in axes:
         if not x.type.shape[axis]:
-            raise IndexError(f"Expected reduction dim {axis} to have non-zero size.")
+            raise IndexError(f"{name}Expected reduction dim {axis} to have non-zero size.")
 
 
 def _extreme(op: Op) -> Row:
@@ -188,6 +190,25 @@ def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
     return ops.kept(made, x, axes, keepdim)
 
 
+def _hash(x: Any, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Node:
+    """The exclusive or of the bits of elements, as f64 or s64."""
+    given = operand(x)
+    if mode:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    if given.type.dtype.kind == "c":
+        name = dtype_name(TORCH[given.type.dtype])
+        raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{name}'")
+    axes = axes_of(dim or None, given.type.ndim)
+    if not given.type.size:
+        _check_not_empty(given, axes, list(dim), "hash_tensor: ")
+    wide = cast_to(given, F64 if is_inexact(given.type.dtype) else S64)
+    shape = tuple(n for i, n in enumerate(given.type.shape) if i not in axes)
+    if 0 in shape:
+        return ops.kept(filled(shape, 0, U64), given, axes, keepdim)
+    bits = ops.bitcast(wide, dtype=U64)
+    return ops.kept(fold(ops.xor, bits, axes) if axes else bits, given, axes, keepdim)
+
+
 ROWS: dict[str, Row] = {
     "sum": _summed(ops.reduce_sum),
     "sum.dim_IntList": _summed(ops.reduce_sum),
@@ -217,6 +238,7 @@ ROWS: dict[str, Row] = {
     "cumsum": _cumulative(ops.cumsum),
     "cumprod": _cumulative(ops.cumprod),
     "logsumexp": _logsumexp,
+    "hash_tensor": _hash,
 }
 
 
