@@ -20,6 +20,7 @@ CAUSES: Final = {
     "Where": "a boolean mask: how many elements it selects is data",  # as TensorFlow has it
     "optimizer.apply()": "`optimizer.apply()` ends a step",
     "initial values of variables": "variables were made: their initial values",
+    "initial values of parameters": "an optimizer was made: its parameters' initial values",
     "iteration": "a loop over the elements of an array",
     "errstate": "`errstate` asks for floating-point errors at once",
 }

@@ -15,6 +15,7 @@ SILENT = {
     "optimizer.step()",
     "optimizer.apply()",
     "initial values of variables",
+    "initial values of parameters",
 }
 """Causes of cuts that are no observation of a value."""
 

@@ -210,3 +210,17 @@ def test_doctor_takes_a_step_for_work_and_a_loss_that_is_read_for_an_observation
     assert (step.cuts, step.observations) == (10, 0)
     assert (read.cuts, read.observations) == (10, 10)
     assert "conversion" in advice(read)
+
+
+def test_a_model_that_was_made_on_the_device_has_one_program() -> None:
+    metrics.reset()
+    with torch.device("lazytensor"):
+        net, x = deep(2), torch.randn(4, 8)
+    optimizer = torch.optim.AdamW(net.parameters())
+    begun = metrics.snapshot()["compiles"]
+    for _ in range(3):
+        optimizer.zero_grad()
+        net(x).square().mean().backward()
+        optimizer.step()
+    assert metrics.snapshot()["compiles"] == begun + 1
+    assert metrics.snapshot()["cuts"] == 4

@@ -10,6 +10,8 @@ Without gradients (`torch.no_grad`) the core cuts, at the heads of the user's lo
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import wraps
 from sys import _getframe
 from typing import Any, Final
 
@@ -25,7 +27,7 @@ from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.node import nodes_made
 from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch.creation import stepping
-from lazytensor.frontends.torch.tensor import is_lazy
+from lazytensor.frontends.torch.tensor import is_lazy, node
 
 NEVER: Final = -(2**62)
 """A recorder's work with which it does not ask for an automatic cut."""
@@ -90,6 +92,23 @@ def _is_ours(optimizer: Any) -> bool:
     return any(is_lazy(p) for group in optimizer.param_groups for p in group["params"][:1])
 
 
+def _starting(original: Callable[..., None]) -> Callable[..., None]:
+    """An optimizer's `__init__`, after which parameters have values.
+
+    How a model that was made on the device begins is no part of a step: the first step would be a
+    program of its own.
+    """
+
+    @wraps(original)
+    def init(self: Any, params: Any, defaults: dict[str, Any]) -> None:
+        original(self, params, defaults)
+        every = (p for group in self.param_groups for p in group["params"])
+        if any(is_lazy(p) and node(p).value is None for p in every):
+            runtime.sync(cause="initial values of parameters")
+
+    return init
+
+
 def _begin_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     stepping.call = _getframe(1) if _is_ours(optimizer) else None
 
@@ -104,5 +123,6 @@ def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
 def attach() -> None:
     """Be told of optimizers' steps, and asked before automatic cuts."""
     alignment.holds.append(_is_under_way)
+    torch.optim.Optimizer.__init__ = _starting(torch.optim.Optimizer.__init__)
     register_optimizer_step_pre_hook(_begin_step)
     register_optimizer_step_post_hook(_end_step)
