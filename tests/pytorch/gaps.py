@@ -42,7 +42,10 @@ FEWER = {
 }
 """Samples of checks that take long."""
 
-VALUES = "float32-views float32-values int64-values bool-values bfloat16-values complex64-values "
+VALUES = (
+    "float32-views float32-values float32-again int64-values bool-values bfloat16-values "
+    "complex64-values "
+)
 GRADIENTS = VALUES + "float64-gradient "
 OUT = GRADIENTS + "float32-out "
 
