@@ -12,19 +12,27 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from lazytensor.core.node import Node
 from lazytensor.core.op import Composite
+from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.composition import traced
-from lazytensor.frontends.torch.strides import order_of
-from lazytensor.frontends.torch.tensor import is_lazy, laid, node, wrap
+from lazytensor.frontends.torch.strides import in_rows, order_of
+from lazytensor.frontends.torch.tensor import held_by, is_lazy, laid, node, wrap
 
 NAME: Final = "lazytensor"
 _ops: Final[dict[str, Composite]] = {}
 """Composites by name, which says what their bodies are: a graph compiled again is the same op."""
+
+
+class _Plan(NamedTuple):
+    """What a call records, and how each result lies: at strides, or in rows where that is None."""
+
+    op: Composite
+    layouts: tuple[Any, ...]
 
 
 class Graph:
@@ -37,31 +45,34 @@ class Graph:
     def __init__(self, module: torch.fx.GraphModule) -> None:
         self.module = module
         self.constants = [n.target for n in module.graph.nodes if n.op == "get_attr"]
-        self.composites: dict[tuple[Any, ...], Composite | None] = {}
+        self.plans: dict[tuple[Any, ...], _Plan | None] = {}
         (last,) = (n for n in module.graph.nodes if n.op == "output")
         self.outputs: list[Any] = list(last.args[0])
 
     def __call__(self, *args: Any) -> Any:
-        if not all(is_lazy(x) for x in args if isinstance(x, torch.Tensor)):
-            return self.from_elsewhere(args)
-        constants = [getattr(self.module, name) for name in self.constants]
-        given = [*args, *constants]
-        key = tuple(node(x).type if is_lazy(x) else x for x in given)
-        if key not in self.composites:
-            self.composites[key] = self.composite(given)
-        op = self.composites[key]
-        if op is None:
+        given = [*args, *(getattr(self.module, name) for name in self.constants)]
+        nodes: list[Node] = []
+        key: list[Any] = []
+        for x in given:
+            if isinstance(x, torch.Tensor):
+                held = held_by(x)
+                if held is None:
+                    return self.from_elsewhere(args)
+                x = held.node
+                nodes.append(x)
+                x = x.type
+            key.append(x)
+        known = tuple(key)
+        if known not in self.plans:
+            self.plans[known] = self.plan(given)
+        plan = self.plans[known]
+        if plan is None:
             return self.module(*args)
-        made = iter(op(*(node(x) for x in given if is_lazy(x))))
-        return [
-            self.output(next(made), place) if isinstance(place, torch.fx.Node) else place
-            for place in self.outputs
-        ]
-
-    def output(self, made: Node, place: Any) -> Any:
-        """A tensor that lies as torch has inferred."""
-        stride = place.meta["val"].stride()
-        return laid(made, stride) if order_of(made.type.shape, stride) is not None else wrap(made)
+        made = (
+            wrap(result) if stride is None else laid(result, stride)
+            for result, stride in zip(plan.op(*nodes), plan.layouts, strict=True)
+        )
+        return [next(made) if isinstance(x, torch.fx.Node) else x for x in self.outputs]
 
     def from_elsewhere(self, args: Sequence[Any]) -> Any:
         """The results for tensors of which some are on the CPU: moved there and back."""
@@ -71,7 +82,7 @@ class Graph:
             return made
         return [x.cpu() if is_lazy(x) else x for x in made]
 
-    def composite(self, given: Sequence[Any]) -> Composite | None:
+    def plan(self, given: Sequence[Any]) -> _Plan | None:
         """The graph as one op for operands of these types; None where that cannot be."""
         types = [node(x).type for x in given if is_lazy(x)]
         places = [n for n in self.outputs if isinstance(n, torch.fx.Node)]
@@ -94,7 +105,15 @@ class Graph:
         name = f"graph_{blake2b(text.encode(), digest_size=8).hexdigest()}"
         op = _ops.setdefault(name, Composite(name, body))
         op.programs[tuple(types),] = program
-        return op
+        shapes = [program.instructions[i][3].shape for i in program.outputs]
+        strides = (place.meta["val"].stride() for place in places)
+        return _Plan(op, tuple(map(_layout, shapes, strides)))
+
+
+def _layout(shape: Shape, stride: Any) -> Any:
+    """The strides that torch has inferred; None where elements are in rows, or have gaps."""
+    rows = order_of(shape, stride) is None or tuple(stride) == in_rows(shape)
+    return None if rows else stride
 
 
 class _Run(torch.fx.Interpreter):
