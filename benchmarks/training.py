@@ -71,7 +71,7 @@ def chain() -> Task:
         nn.Sequential(*parts),
         {"input": torch.randn(ROWS_A_STEP, WIDTH)},
         lambda made: made.square().mean(),
-        lambda parameters: torch.optim.AdamW(parameters, lr=1e-3, foreach=True),
+        lambda parameters: torch.optim.AdamW(parameters, lr=1e-3),
     )
 
 

@@ -21,9 +21,10 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.op import scalar
 from lazytensor.core.types import TensorType
-from lazytensor.frontends.torch.kernels import Row, functional, library, register
+from lazytensor.frontends.torch.kernels import Row, library, prepare_thread, register, thread
 from lazytensor.frontends.torch.promotion import operand
 from lazytensor.frontends.torch.recipes import remembering
+from lazytensor.frontends.torch.tensor import wrap
 
 
 def _attention(
@@ -108,25 +109,26 @@ ROWS: Final[dict[str, Row]] = {
 def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The kernels of a composed operation: above autograd, and below."""
     composed = getattr(torch.ops.aten, name).default.decompose
-    remembered = remembering(row)
+    is_differentiated = torch.is_grad_enabled
 
-    def made(*args: Any, **kwargs: Any) -> Any:
-        found = remembered(*args, **kwargs)
-        return composed(*args, **kwargs) if found is NotImplemented else found
+    @remembering
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        given = [x.__class__ for x in args if isinstance(x, Tensor)]
+        if not all(kind is Tensor or kind is Parameter for kind in given):
+            return NotImplemented  # a stand-in of a compiler's
+        return row(*args, **kwargs)
 
-    below = functional(made)
+    def below(*args: Any, **kwargs: Any) -> Any:
+        if not thread.ready:
+            prepare_thread()
+        made = plain(*args, **kwargs)
+        return composed(*args, **kwargs) if made is NotImplemented else wrap(made)
 
     def above(*args: Any, **kwargs: Any) -> Any:
+        if is_differentiated() and any(isinstance(x, Tensor) and x.requires_grad for x in args):
+            return composed(*args, **kwargs)
         if forward_ad._current_level >= 0:
             return composed(*args, **kwargs)
-        recorded = torch.is_grad_enabled()
-        for x in args:
-            kind = x.__class__
-            if kind is Tensor or kind is Parameter:
-                if recorded and x.requires_grad:
-                    return composed(*args, **kwargs)
-            elif isinstance(x, Tensor):  # a stand-in, of a compiler or of `torch.func`
-                return composed(*args, **kwargs)
         return below(*args, **kwargs)
 
     return above, below

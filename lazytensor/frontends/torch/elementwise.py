@@ -9,10 +9,10 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, FLOATS
+from lazytensor.core.dtypes import BOOL, F32, F64, FLOATS
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.torch.errors import raise_as_torch
 from lazytensor.frontends.torch.functions import COMPARED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants
@@ -61,11 +61,22 @@ _multiply = _alternative(ops.multiply, ops.and_)
 
 
 def hot(op: Op, row: Row) -> Row:
-    """A kernel of two operands that goes straight to the op where the dtypes are one."""
+    """A kernel of two operands that goes straight to the op where the dtypes are one.
+
+    So does one of f32 or f64 and a number.
+    """
     signatures = op.signatures
 
     def kernel(x: Any, y: Any, alpha: Any = 1) -> Any:
-        if y.__class__ not in NUMBERS:
+        kind = y.__class__
+        if kind is float or kind is int:
+            held = x.untyped_storage().handle
+            if alpha == 1 and held.__class__ is Cell:
+                first = held.node
+                dtype = first.type.dtype
+                if dtype is F32 or dtype is F64:
+                    return wrap(op(first, scalar(float(y), dtype)))
+        elif kind not in NUMBERS:
             try:
                 held, other = x.untyped_storage().handle, y.untyped_storage().handle
                 first = held.node if held.__class__ is Cell else held.shown(x).node
