@@ -182,14 +182,10 @@ def _loss(
     return loss, ops.transpose(whole, axes=(1, 0, 2))
 
 
-def _slope(
-    grad: Node, log_probs: Node, labels: Node, steps: Node, lengths: Node, loss: Node,
-    log_alpha: Node, *, blank: int, zero_infinity: bool,
-) -> Node:  # fmt: skip
-    """What the loss changes by with the logits of `log_probs`, times `grad`: [t,n,c]."""
-    dtype, (times, count, classes) = log_probs.type.dtype, log_probs.type.shape
-    symbols, jumps = _spelling(labels, blank, classes)
-    emitted = _emitted(log_probs, symbols)
+def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) -> Node:
+    """The backward variables: [t,n,l]."""
+    symbols, jumps = spelling
+    dtype = emitted.type.dtype
     end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), _whole(2))), dtype)
     last = ops.subtract(_column(steps), _whole(1))
 
@@ -201,31 +197,42 @@ def _slope(
     never = filled(symbols.type.shape, NEVER, dtype)
     whole = filled(emitted.type.shape, NEVER, dtype)
     state = emitted, never, whole, end, jumps, last
-    log_beta = _over_time("ctc backward", body, times - 1, -1, *state)[1]
+    found: Node = _over_time("ctc backward", body, emitted.type.shape[0] - 1, -1, *state)[1]
+    return found
+
+
+def _by_class(share: Node, symbols: Node, classes: int) -> Node:
+    """What stands at symbols, [t,n,l], added up for each class: [t,n,c]."""
+    shape = share.type.shape
+    where = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
+    where.append(ops.broadcast(ops.reshape(symbols, shape=(1, *shape[1:])), shape=shape))
+    zeros = filled((*shape[:2], classes), 0, share.type.dtype)
+    made: Node = ops.scatter(zeros, share, *where, axes=(0, 1, 2), mode="add")
+    return made
+
+
+def _slope(
+    grad: Node, log_probs: Node, labels: Node, steps: Node, lengths: Node, loss: Node,
+    log_alpha: Node, *, blank: int, zero_infinity: bool,
+) -> Node:  # fmt: skip
+    """What the loss changes by with the logits of `log_probs`, times `grad`: [t,n,c]."""
+    times, count, classes = log_probs.type.shape
+    each = (1, count, 1)
+    spelling = _spelling(labels, blank, classes)
+    emitted = _emitted(log_probs, spelling.symbols)
+    log_beta = _log_beta(emitted, spelling, steps, lengths)
     # Both variables have the symbol of their own time in them.
     both = ops.subtract(ops.add(ops.transpose(log_alpha, axes=(1, 0, 2)), log_beta), emitted)
-    share = ops.exp(ops.add(both, ops.reshape(loss, shape=(1, count, 1))))
-    spelled = ops.less_equal(
-        ops.iota(dtype=S64, shape=(1, *symbols.type.shape), axis=2),
-        ops.reshape(ops.multiply(lengths, _whole(2)), shape=(1, count, 1)),
-    )
-    share = _chosen(spelled, share, _like(0, share))
-    where = [ops.iota(dtype=S64, shape=emitted.type.shape, axis=axis) for axis in (0, 1)]
-    where.append(
-        ops.broadcast(
-            ops.reshape(symbols, shape=(1, *symbols.type.shape)), shape=emitted.type.shape
-        )
-    )
-    zeros = filled((times, count, classes), 0, dtype)
-    seen = ops.scatter(zeros, share, *where, axes=(0, 1, 2), mode="add")
-    made = ops.subtract(ops.exp(log_probs), seen)
-    made = ops.multiply(made, ops.reshape(grad, shape=(1, count, 1)))
-    endless = ops.reshape(ops.equal(loss, _like(np.inf, loss)), shape=(1, count, 1))
+    share = ops.exp(ops.add(both, ops.reshape(loss, shape=each)))
+    places = ops.iota(dtype=S64, shape=(1, count, emitted.type.shape[2]), axis=2)
+    last = ops.reshape(ops.multiply(lengths, _whole(2)), shape=each)
+    share = _chosen(ops.less_equal(places, last), share, _like(0, share))
+    made = ops.subtract(ops.exp(log_probs), _by_class(share, spelling.symbols, classes))
+    made = ops.multiply(made, ops.reshape(grad, shape=each))
+    endless = ops.reshape(ops.equal(loss, _like(np.inf, loss)), shape=each)
     made = _chosen(endless, _like(0 if zero_infinity else np.nan, made), made)
-    within = ops.less(
-        ops.iota(dtype=S64, shape=(times, 1, 1), axis=0), ops.reshape(steps, shape=(1, count, 1))
-    )
-    return _chosen(within, made, _like(0, made))
+    time = ops.iota(dtype=S64, shape=(times, 1, 1), axis=0)
+    return _chosen(ops.less(time, ops.reshape(steps, shape=each)), made, _like(0, made))
 
 
 LOSS: Final = Composite("ctc_loss", _loss)
