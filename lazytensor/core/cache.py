@@ -42,6 +42,9 @@ WARMING: Final = 3
 """Runs before those, which do not count: memory, caches and threads are still cold."""
 NEAR: Final = 4.0
 """How many times XLA's time the interpreter's best may be for it to be tried when warm."""
+LONG: Final = 0.02
+"""Seconds of a run by which what is cold at its beginning hardly shows; then `NEAR_LONG` counts."""
+NEAR_LONG: Final = 2.0
 AGAIN: Final = 20
 """Interpreted runs after which XLA is tried again, as the machine may have been busy; then 4 times
 as many, and so on."""
@@ -108,8 +111,9 @@ class Trial:
             self._compiled.append(seconds)
         self._xlas -= 1
         if not self._xlas:
-            near = min(self._interpreted) < NEAR * min(self._compiled)
-            self._theirs = WARMING + TRIALS if near else 0
+            best = min(self._interpreted)
+            near = (NEAR_LONG if best > LONG else NEAR) * min(self._compiled)
+            self._theirs = WARMING + TRIALS if best < near else 0
             self._interprets = False
 
 

@@ -107,12 +107,21 @@ def test_tiers_are_compared_by_their_quickest_runs(
     assert trial.interprets() is chosen
 
 
-def test_what_is_far_slower_is_not_tried_again() -> None:
+@pytest.mark.parametrize(
+    ("seconds", "times", "tried"),
+    [
+        (1e-3, 0.9 * policy.NEAR, True),
+        (1e-3, 1.1 * policy.NEAR, False),
+        (1.0, 0.9 * policy.NEAR_LONG, True),
+        (1.0, 1.1 * policy.NEAR_LONG, False),
+    ],
+)
+def test_what_is_far_slower_is_not_tried_again(seconds: float, times: float, tried: bool) -> None:
     trial = policy.Trial()
-    trial.interpreted(2 * policy.NEAR)
+    trial.interpreted(times * seconds)
     for _ in range(policy.WARMING + policy.TRIALS):
-        trial.compiled(1.0)
-    assert not trial.interprets()
+        trial.compiled(seconds)
+    assert trial.interprets() is tried
     assert not trial.is_open()
 
 
