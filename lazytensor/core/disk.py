@@ -37,6 +37,8 @@ Pairs = tuple[tuple[int, int], ...]
 MAGIC: Final = b"lazytensor 1\n"
 SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
+CHOICES_SUFFIX: Final = ".json"
+"""Of what a backend has found by measuring."""
 
 
 class File(NamedTuple):
@@ -74,9 +76,9 @@ def entries() -> list[File]:
 
 
 def clear() -> int:
-    """Remove every executable; how many there were."""
+    """Remove every executable, and what was found by measuring; how many executables there were."""
     removed = 0
-    for path in _paths():
+    for path in _paths(SUFFIX, SLOTS_SUFFIX, CHOICES_SUFFIX):
         with suppress(OSError):
             path.unlink()
             removed += path.suffix == SUFFIX

@@ -193,4 +193,8 @@ def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
     choice._known.cache_clear()
     assert choice.fastest("test", type, (type,), forms) == "quick"
     assert len(made) == 4
+    disk.clear()
+    choice._known.cache_clear()
+    assert choice.fastest("test", type, (type,), forms) == "quick"
+    assert len(made) == 6
     choice._known.cache_clear()

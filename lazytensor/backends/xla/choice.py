@@ -97,7 +97,7 @@ def _module(
 
 def _path() -> Path:
     name = blake2b(backend().fingerprint(), digest_size=16).hexdigest()
-    return disk.folder() / f"choices-{name}.json"
+    return disk.folder() / f"choices-{name}{disk.CHOICES_SUFFIX}"
 
 
 @cache
