@@ -160,8 +160,9 @@ def _compute(
         packed = pack(entry.program, found.slots)
         entry.observe(packed, own)
         cutting = metrics.spent("cutting", started)
-        how = cause, started, once, proved
-        run = execution.Run(entry, found, wanted, packed, own, *how, cutting=cutting)
+        run = execution.Run(
+            entry, found, wanted, packed, own, cause, started, once, proved, cutting=cutting
+        )
         needed = execution.run(run)
         if needed is not None:
             paused = perf_counter()

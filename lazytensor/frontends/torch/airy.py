@@ -13,8 +13,9 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
-from lazytensor.frontends.torch.bessel import in_double, number
+from lazytensor.frontends.torch.bessel import in_double, polynomial
 from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.promotion import double
 
 FAR: Final = -9.0
 """Below, the series is exact to f64 but for what cosines lose; above, the integral cancels less."""
@@ -31,23 +32,16 @@ def _terms(count: int) -> list[float]:
     return found
 
 
-def _series(x: Node, coefficients: list[float]) -> Node:
-    made = number(coefficients[-1])
-    for c in reversed(coefficients[:-1]):
-        made = ops.add(ops.multiply(made, x), number(c))
-    return made
-
-
 def _near(x: Node) -> Node:
-    height = ops.maximum(ops.sqrt(ops.maximum(x, number(0.0))), number(1.0))
+    height = ops.maximum(ops.sqrt(ops.maximum(x, double(0.0))), double(1.0))
     square = ops.square(height)
-    scale = ops.multiply(height, ops.subtract(ops.multiply(square, number(1 / 3)), x))
+    scale = ops.multiply(height, ops.subtract(ops.multiply(square, double(1 / 3)), x))
     column = (*x.type.shape, 1)
     tall = ops.reshape(height, shape=column)
     # Of large numbers the integrand is narrow.
     places = ops.multiply(ops.leaf(PLACES), ops.rsqrt(tall))
     apart = ops.reshape(ops.subtract(x, square), shape=column)
-    cube = ops.multiply(places, ops.multiply(ops.square(places), number(1 / 3)))
+    cube = ops.multiply(places, ops.multiply(ops.square(places), double(1 / 3)))
     turn = ops.cos(ops.add(cube, ops.multiply(apart, places)))
     fall = ops.exp(ops.negate(ops.multiply(tall, ops.square(places))))
     values = ops.multiply(ops.multiply(turn, fall), ops.leaf(WEIGHTS))
@@ -59,28 +53,28 @@ def _near(x: Node) -> Node:
 def _below(x: Node) -> Node:
     size = ops.negate(x)
     root = ops.sqrt(size)
-    zeta = ops.multiply(ops.multiply(size, root), number(2 / 3))
+    zeta = ops.multiply(ops.multiply(size, root), double(2 / 3))
     inverse = ops.reciprocal(zeta)
     square = ops.square(inverse)
     terms = _terms(16)
-    even = _series(square, [c * (-1) ** k for k, c in enumerate(terms[::2])])
-    odd = _series(square, [c * (-1) ** k for k, c in enumerate(terms[1::2])])
-    angle = ops.subtract(zeta, number(math.pi / 4))
+    even = polynomial(square, [c * (-1) ** k for k, c in enumerate(terms[::2])])
+    odd = polynomial(square, [c * (-1) ** k for k, c in enumerate(terms[1::2])])
+    angle = ops.subtract(zeta, double(math.pi / 4))
     made = ops.add(
         ops.multiply(ops.cos(angle), even),
         ops.multiply(ops.sin(angle), ops.multiply(inverse, odd)),
     )
-    found: Node = ops.multiply(ops.multiply(made, number(1 / math.sqrt(math.pi))), ops.rsqrt(root))
+    found: Node = ops.multiply(ops.multiply(made, double(1 / math.sqrt(math.pi))), ops.rsqrt(root))
     return found
 
 
 def ai(x: Node) -> Node:
     """The function; NaN for what is not finite."""
-    far = ops.less(x, number(FAR))
-    near = _near(ops.clamp(number(FAR), x, number(110.0)))  # it is below any f64 there
-    made = ops.select(far, _below(ops.minimum(x, number(FAR))), near)
+    far = ops.less(x, double(FAR))
+    near = _near(ops.clamp(double(FAR), x, double(110.0)))  # it is below any f64 there
+    made = ops.select(far, _below(ops.minimum(x, double(FAR))), near)
     none = ops.not_(ops.is_finite(x))
-    found: Node = ops.select(none, number(math.nan), made)
+    found: Node = ops.select(none, double(math.nan), made)
     return found
 
 

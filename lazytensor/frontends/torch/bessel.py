@@ -16,7 +16,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, floating
+from lazytensor.frontends.torch.promotion import cast_to, double, floating
 
 Function = Callable[[Node], Node]
 GAMMA: Final = float(np.euler_gamma)
@@ -24,11 +24,6 @@ FAR: Final = 25.0
 """From here on the asymptotic series are exact to f64: their smallest term is exp(-2 * FAR)."""
 NEAR: Final = 2.0
 """Up to here the power series of functions that are singular at 0 are used."""
-
-
-def number(value: float) -> Node:
-    """A number in f64."""
-    return cast_to(value, F64)
 
 
 def in_double(function: Function) -> Row:
@@ -50,10 +45,11 @@ def _integral(x: Node, nodes: Any, weights: Any, integrand: Callable[[Node, Node
     return made
 
 
-def _polynomial(x: Node, coefficients: Sequence[float]) -> Node:
-    made = number(coefficients[-1])
+def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
+    """The sum of powers of `x` times `coefficients`, that of the constant first."""
+    made = double(coefficients[-1])
     for c in reversed(coefficients[:-1]):
-        made = ops.add(ops.multiply(made, x), number(c))
+        made = ops.add(ops.multiply(made, x), double(c))
     return made
 
 
@@ -81,23 +77,23 @@ def scaled_i(order: int) -> Function:
 
     def function(x: Node) -> Node:
         size = ops.abs(x)
-        near = ops.minimum(size, number(FAR))
+        near = ops.minimum(size, double(FAR))
         inner = _integral(
             near, np.cos(nodes) - 1, weights, lambda x, bend: ops.exp(ops.multiply(x, bend))
         )
-        far = ops.maximum(size, number(FAR))
+        far = ops.maximum(size, double(FAR))
         tail = ops.multiply(
-            _polynomial(ops.reciprocal(far), series),
-            ops.rsqrt(ops.multiply(far, number(2 * math.pi))),
+            polynomial(ops.reciprocal(far), series),
+            ops.rsqrt(ops.multiply(far, double(2 * math.pi))),
         )
-        made = _where(ops.greater(size, number(FAR)), tail, inner)
+        made = _where(ops.greater(size, double(FAR)), tail, inner)
         made = _where(ops.is_nan(x), x, made)
         if not order:
             return made
-        half = ops.multiply(ops.minimum(size, number(1.0)), number(0.5))
-        close = ops.multiply(half, _polynomial(ops.square(half), small))
+        half = ops.multiply(ops.minimum(size, double(1.0)), double(0.5))
+        close = ops.multiply(half, polynomial(ops.square(half), small))
         close = ops.multiply(close, ops.exp(ops.negate(size)))
-        made = _where(ops.less(size, number(1.0)), close, made)  # the sum above cancels there
+        made = _where(ops.less(size, double(1.0)), close, made)  # the sum above cancels there
         return ops.multiply(made, ops.sign(x))
 
     return function
@@ -133,28 +129,28 @@ def scaled_k(order: int) -> Function:
 
     def integrand(x: Node, square: Node) -> Node:
         share = ops.divide(square, x)
-        made = ops.rsqrt(ops.add(number(1.0), ops.multiply(share, number(0.25))))
-        more = ops.add(number(1.0), ops.multiply(share, number(0.5)))
+        made = ops.rsqrt(ops.add(double(1.0), ops.multiply(share, double(0.25))))
+        more = ops.add(double(1.0), ops.multiply(share, double(0.5)))
         found: Node = ops.multiply(made, more) if order else made
         return found
 
     def function(x: Node) -> Node:
-        near = ops.minimum(x, number(NEAR))
-        half = ops.multiply(near, number(0.5))
+        near = ops.minimum(x, double(NEAR))
+        half = ops.multiply(near, double(0.5))
         square, logarithm = ops.square(half), ops.log(half)
         if order:
-            inner = ops.multiply(logarithm, _polynomial(square, plain))
-            inner = ops.multiply(half, ops.add(inner, _polynomial(square, rest)))
+            inner = ops.multiply(logarithm, polynomial(square, plain))
+            inner = ops.multiply(half, ops.add(inner, polynomial(square, rest)))
             inner = ops.add(inner, ops.reciprocal(near))
         else:
             inner = ops.subtract(
-                _polynomial(square, rest), ops.multiply(logarithm, _polynomial(square, plain))
+                polynomial(square, rest), ops.multiply(logarithm, polynomial(square, plain))
             )
         inner = ops.multiply(inner, ops.exp(near))
-        far = ops.maximum(x, number(NEAR))
+        far = ops.maximum(x, double(NEAR))
         tail = ops.multiply(_integral(far, nodes**2, weights, integrand), ops.rsqrt(far))
-        made = _where(ops.greater(x, number(NEAR)), tail, inner)
-        return _where(ops.equal(x, number(0.0)), number(math.inf), made)
+        made = _where(ops.greater(x, double(NEAR)), tail, inner)
+        return _where(ops.equal(x, double(0.0)), double(math.inf), made)
 
     return function
 
@@ -172,12 +168,12 @@ def _phases(order: int, x: Node) -> tuple[Node, Node, Node]:
     square = ops.square(inverse)
     even = [c * (-1) ** k for k, c in enumerate(terms[::2])]
     odd = [c * (-1) ** k for k, c in enumerate(terms[1::2])]
-    angle = ops.subtract(x, number((order / 2 + 0.25) * math.pi))
-    return _polynomial(square, even), ops.multiply(inverse, _polynomial(square, odd)), angle
+    angle = ops.subtract(x, double((order / 2 + 0.25) * math.pi))
+    return polynomial(square, even), ops.multiply(inverse, polynomial(square, odd)), angle
 
 
 def _amplitude(x: Node) -> Node:
-    made: Node = ops.sqrt(ops.divide(number(2 / math.pi), x))
+    made: Node = ops.sqrt(ops.divide(double(2 / math.pi), x))
     return made
 
 
@@ -193,13 +189,13 @@ def j(order: int) -> Function:
 
     def function(x: Node) -> Node:
         size = ops.abs(x)
-        near = ops.minimum(size, number(FAR))
+        near = ops.minimum(size, double(FAR))
         inner = _integral(near, np.sin(nodes), np.full(count, 1 / count), integrand)
-        far = ops.maximum(size, number(FAR))
+        far = ops.maximum(size, double(FAR))
         p, q, angle = _phases(order, far)
         tail = ops.subtract(ops.multiply(p, ops.cos(angle)), ops.multiply(q, ops.sin(angle)))
         tail = ops.multiply(_amplitude(far), tail)
-        made = _where(ops.is_nan(x), x, _where(ops.greater(size, number(FAR)), tail, inner))
+        made = _where(ops.is_nan(x), x, _where(ops.greater(size, double(FAR)), tail, inner))
         return ops.multiply(made, ops.sign(x)) if order else made
 
     return function
@@ -221,12 +217,12 @@ def _y_near(order: int) -> Function:
     first, series = j(order), _y_series(order)
 
     def near(x: Node) -> Node:
-        half = ops.multiply(x, number(0.5))
-        rest = _polynomial(ops.square(half), series)
-        made = ops.multiply(ops.multiply(first(x), ops.log(half)), number(2 / math.pi))
+        half = ops.multiply(x, double(0.5))
+        rest = polynomial(ops.square(half), series)
+        made = ops.multiply(ops.multiply(first(x), ops.log(half)), double(2 / math.pi))
         if order:
             rest = ops.subtract(ops.multiply(half, rest), ops.reciprocal(half))
-        found: Node = ops.add(made, ops.multiply(rest, number(1 / math.pi)))
+        found: Node = ops.add(made, ops.multiply(rest, double(1 / math.pi)))
         return found
 
     return near
@@ -251,17 +247,17 @@ def y(order: int) -> Function:
         return made
 
     def function(x: Node) -> Node:
-        near = ops.minimum(ops.maximum(x, number(bound)), number(FAR))
+        near = ops.minimum(ops.maximum(x, double(bound)), double(FAR))
         middle = ops.subtract(
             _integral(near, np.sin(angles), angle_shares, swing),
             _integral(near, np.sinh(times), time_shares * growth, decay),
         )
-        far = ops.maximum(x, number(FAR))
+        far = ops.maximum(x, double(FAR))
         p, q, angle = _phases(order, far)
         tail = ops.add(ops.multiply(p, ops.sin(angle)), ops.multiply(q, ops.cos(angle)))
-        made = _where(ops.greater(x, number(FAR)), ops.multiply(_amplitude(far), tail), middle)
-        made = _where(ops.less(x, number(bound)), close(ops.minimum(x, number(bound))), made)
-        return _where(ops.equal(x, number(0.0)), number(-math.inf), made)
+        made = _where(ops.greater(x, double(FAR)), ops.multiply(_amplitude(far), tail), middle)
+        made = _where(ops.less(x, double(bound)), close(ops.minimum(x, double(bound))), made)
+        return _where(ops.equal(x, double(0.0)), double(-math.inf), made)
 
     return function
 
@@ -272,38 +268,38 @@ def erfcx(x: Node) -> Node:
     nodes = np.arange(21) * step
     weights = np.exp(-(nodes**2)) * step * 2 / math.pi
     weights[0] /= 2
-    near = ops.minimum(x, number(NEAR))
+    near = ops.minimum(x, double(NEAR))
     inner = ops.multiply(ops.exp(ops.square(near)), ops.erfc(near))
-    far = ops.maximum(x, number(NEAR))
+    far = ops.maximum(x, double(NEAR))
     tail = _integral(
         far, nodes**2, weights,
         lambda x, square: ops.reciprocal(ops.add(x, ops.divide(square, x))),
     )  # fmt: skip
-    return _where(ops.greater(x, number(NEAR)), tail, inner)
+    return _where(ops.greater(x, double(NEAR)), tail, inner)
 
 
 def ndtri(p: Node) -> Node:
     """The place below which a normal distribution has the share `p`."""
-    low = ops.minimum(p, ops.subtract(number(1.0), p))
+    low = ops.minimum(p, ops.subtract(double(1.0), p))
     start = ops.multiply(
-        ops.erf_inv(ops.subtract(ops.multiply(p, number(2.0)), number(1.0))), number(math.sqrt(2))
+        ops.erf_inv(ops.subtract(ops.multiply(p, double(2.0)), double(1.0))), double(math.sqrt(2))
     )
     logarithm = ops.log(low)
-    found = ops.negate(ops.sqrt(ops.multiply(number(-2.0), logarithm)))
+    found = ops.negate(ops.sqrt(ops.multiply(double(-2.0), logarithm)))
     for _ in range(6):  # Newton's method for the logarithm, which is nearly a parabola
-        tail = ops.multiply(erfcx(ops.multiply(found, number(-math.sqrt(0.5)))), number(0.5))
-        square = ops.multiply(ops.square(found), number(-0.5))
+        tail = ops.multiply(erfcx(ops.multiply(found, double(-math.sqrt(0.5)))), double(0.5))
+        square = ops.multiply(ops.square(found), double(-0.5))
         error = ops.subtract(ops.add(ops.log(tail), square), logarithm)
-        slope = ops.divide(number(1 / math.sqrt(2 * math.pi)), tail)
+        slope = ops.divide(double(1 / math.sqrt(2 * math.pi)), tail)
         found = ops.subtract(found, ops.divide(error, slope))
-    signed = _where(ops.greater(p, number(0.5)), ops.negate(found), found)
-    inside = ops.and_(ops.less(low, number(0.01)), ops.greater(low, number(0.0)))
+    signed = _where(ops.greater(p, double(0.5)), ops.negate(found), found)
+    inside = ops.and_(ops.less(low, double(0.01)), ops.greater(low, double(0.0)))
     return _where(inside, signed, start)
 
 
 def _sinc(x: Node) -> Node:
-    made = _where(ops.equal(x, number(0.0)), number(1.0), ops.divide(ops.sin(x), x))
-    return _where(ops.is_inf(x), number(0.0), made)
+    made = _where(ops.equal(x, double(0.0)), double(1.0), ops.divide(ops.sin(x), x))
+    return _where(ops.is_inf(x), double(0.0), made)
 
 
 FUNCTIONS: dict[str, Function] = {

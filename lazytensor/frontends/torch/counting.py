@@ -15,7 +15,7 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, functional, register, rows
-from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
+from lazytensor.frontends.torch.promotion import cast_to, is_inexact, like, operand
 from lazytensor.frontends.torch.sorting import search, whole
 from lazytensor.frontends.torch.tensor import TORCH
 
@@ -23,10 +23,6 @@ from lazytensor.frontends.torch.tensor import TORCH
 def _line(x: Node) -> Node:
     made: Node = ops.reshape(x, shape=(x.type.size,))
     return made
-
-
-def _like(value: float, x: Node) -> Node:
-    return cast_to(value, x.type.dtype)
 
 
 def _added(count: int, weights: Node, places: Node) -> Node:
@@ -49,8 +45,8 @@ def _range(name: str, x: Node) -> tuple[Node, Node]:
 def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
     """A range, so much around its one value if it has but one."""
     single = ops.equal(first, last)
-    below = ops.select(single, ops.subtract(first, _like(around, first)), first)
-    return below, ops.select(single, ops.add(last, _like(around, last)), last)
+    below = ops.select(single, ops.subtract(first, like(around, first)), first)
+    return below, ops.select(single, ops.add(last, like(around, last)), last)
 
 
 def _wide(x: Node) -> Node:
@@ -71,9 +67,9 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     if min == max and wide.type.size:
         low, high = _range("torch.histc", wide)
     else:
-        low, high = _like(min, wide), _like(max, wide)
+        low, high = like(min, wide), like(max, wide)
     low, high = _apart(low, high, 1)
-    apart, span, count = ops.subtract(wide, low), ops.subtract(high, low), _like(bins, wide)
+    apart, span, count = ops.subtract(wide, low), ops.subtract(high, low), like(bins, wide)
     if is_inexact(wide.type.dtype):
         places = cast_to(ops.floor(ops.multiply(ops.divide(apart, span), count)), S64)
     else:
@@ -90,9 +86,9 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
     if limits is None and x.type.size:
         low, high = _range(name, x)
     else:
-        low, high = (_like(value, x) for value in limits or (0, 1))
+        low, high = (like(value, x) for value in limits or (0, 1))
     low, high = _apart(low, high, 0.5)
-    step = ops.divide(ops.subtract(high, low), _like(bins, x))
+    step = ops.divide(ops.subtract(high, low), like(bins, x))
     places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
     up, down = (cast_to(n, x.type.dtype) for n in (places, ops.subtract(whole(bins), places)))
     # From both ends to the middle, as torch's `linspace` does.

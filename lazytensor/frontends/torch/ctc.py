@@ -23,7 +23,8 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.sorting import whole
 from lazytensor.frontends.torch.tensor import TORCH
 
 NEVER: Final = -np.inf
@@ -35,14 +36,6 @@ class _Spelling(NamedTuple):
 
     symbols: Node
     jumps: Node
-
-
-def _like(value: float, x: Node) -> Node:
-    return cast_to(value, x.type.dtype)
-
-
-def _whole(value: int) -> Node:
-    return cast_to(value, S64)
 
 
 def _chosen(flag: Node, x: Node, y: Node) -> Node:
@@ -63,17 +56,17 @@ def _moved(x: Node, places: int, filling: Any) -> Node:
 
 def _spelling(labels: Node, blank: int, classes: int) -> _Spelling:
     count, length = labels.type.shape
-    inside = ops.clamp(_whole(0), labels, _whole(classes - 1))  # what fills up a row is anything
+    inside = ops.clamp(whole(0), labels, whole(classes - 1))  # what fills up a row is anything
     pairs = ops.pad(
-        ops.reshape(inside, shape=(count, length, 1)), _whole(blank), low=(0, 0, 1),
+        ops.reshape(inside, shape=(count, length, 1)), whole(blank), low=(0, 0, 1),
         high=(0, 0, 0), interior=(0, 0, 0),
     )  # fmt: skip
     symbols = ops.pad(
-        ops.reshape(pairs, shape=(count, 2 * length)), _whole(blank), low=(0, 0), high=(0, 1),
+        ops.reshape(pairs, shape=(count, 2 * length)), whole(blank), low=(0, 0), high=(0, 1),
         interior=(0, 0),
     )  # fmt: skip
     places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
-    odd = ops.equal(ops.remainder(places, _whole(2)), _whole(1))
+    odd = ops.equal(ops.remainder(places, whole(2)), whole(1))
     return _Spelling(symbols, ops.and_(odd, ops.not_equal(symbols, _moved(symbols, 2, -1))))
 
 
@@ -81,7 +74,7 @@ def _log_sum(*terms: Node) -> Node:
     most = terms[0]
     for x in terms[1:]:
         most = ops.maximum(most, x)
-    most = _chosen(ops.equal(most, _like(NEVER, most)), _like(0, most), most)
+    most = _chosen(ops.equal(most, like(NEVER, most)), like(0, most), most)
     total, *rest = [ops.exp(ops.subtract(x, most)) for x in terms]
     for x in rest:
         total = ops.add(total, x)
@@ -90,13 +83,13 @@ def _log_sum(*terms: Node) -> Node:
 
 
 def _forward_step(before: Node, emitted: Node, jumps: Node) -> Node:
-    two = _chosen(jumps, _moved(before, 2, NEVER), _like(NEVER, before))
+    two = _chosen(jumps, _moved(before, 2, NEVER), like(NEVER, before))
     made: Node = ops.add(_log_sum(before, _moved(before, 1, NEVER), two), emitted)
     return made
 
 
 def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
-    two = _chosen(_moved(jumps, -2, False), _moved(after, -2, NEVER), _like(NEVER, after))
+    two = _chosen(_moved(jumps, -2, False), _moved(after, -2, NEVER), like(NEVER, after))
     made: Node = ops.add(_log_sum(after, _moved(after, -1, NEVER), two), emitted)
     return made
 
@@ -111,15 +104,15 @@ def _over_time(name: str, body: Callable[..., Any], first: int, step: int, *stat
     steps, shape = state[0].type.shape[0], (1, *state[0].type.shape[1:])
 
     def more(time: Node, *_: Node) -> Node:
-        found: Node = ops.and_(ops.greater_equal(time, _whole(0)), ops.less(time, _whole(steps)))
+        found: Node = ops.and_(ops.greater_equal(time, whole(0)), ops.less(time, whole(steps)))
         return found
 
     def round_(time: Node, *state: Node) -> tuple[Node, ...]:
         emitted = ops.slice(state[0], _begin(time), sizes=shape, strides=(1, 1, 1))
         changed = body(time, ops.reshape(emitted, shape=shape[1:]), *state[1:])
-        return (ops.add(time, _whole(step)), state[0], *changed)
+        return (ops.add(time, whole(step)), state[0], *changed)
 
-    now = ops.broadcast(_whole(first), shape=())
+    now = ops.broadcast(whole(first), shape=())
     types = [x.type for x in (now, *state)]
     made = ops.while_(
         now, *state,
@@ -129,9 +122,9 @@ def _over_time(name: str, body: Callable[..., Any], first: int, step: int, *stat
     return made[2:]
 
 
-def _stored(whole: Node, time: Node, line: Node) -> Node:
+def _stored(table: Node, time: Node, line: Node) -> Node:
     made: Node = ops.update_slice(
-        whole, ops.reshape(line, shape=(1, *line.type.shape)), _begin(time), strides=(1, 1, 1)
+        table, ops.reshape(line, shape=(1, *line.type.shape)), _begin(time), strides=(1, 1, 1)
     )
     return made
 
@@ -161,42 +154,42 @@ def _loss(
     dtype = log_probs.type.dtype
     symbols, jumps = _spelling(labels, blank, log_probs.type.shape[2])
     emitted = _emitted(log_probs, symbols)
-    start = cast_to(_places_where(symbols, _whole(0)), dtype)
-    last = ops.subtract(_column(steps), _whole(1))
+    start = cast_to(_places_where(symbols, whole(0)), dtype)
+    last = ops.subtract(_column(steps), whole(1))
 
     def body(time: Node, emitted: Node, *state: Node) -> tuple[Node, ...]:
-        now, end, whole, jumps, last = state
+        now, end, table, jumps, last = state
         now = _forward_step(now, emitted, jumps)
         end = _chosen(ops.equal(last, time), now, end)
-        return now, end, _stored(whole, time, now), jumps, last
+        return now, end, _stored(table, time, now), jumps, last
 
-    whole = filled(emitted.type.shape, NEVER, dtype)
-    state = emitted, start, start, whole, jumps, last
-    _, end, whole, _, _ = _over_time("ctc forward", body, 0, 1, *state)
-    at = ops.multiply(_column(lengths), _whole(2))
+    table = filled(emitted.type.shape, NEVER, dtype)
+    state = emitted, start, start, table, jumps, last
+    _, end, table, _, _ = _over_time("ctc forward", body, 0, 1, *state)
+    at = ops.multiply(_column(lengths), whole(2))
     blank_last = ops.take_along(end, at, axis=1)
-    before = ops.take_along(end, ops.maximum(ops.subtract(at, _whole(1)), _whole(0)), axis=1)
-    some = ops.greater(at, _whole(0))
-    found = _log_sum(blank_last, _chosen(some, before, _like(NEVER, before)))
+    before = ops.take_along(end, ops.maximum(ops.subtract(at, whole(1)), whole(0)), axis=1)
+    some = ops.greater(at, whole(0))
+    found = _log_sum(blank_last, _chosen(some, before, like(NEVER, before)))
     loss = ops.reshape(ops.negate(found), shape=(symbols.type.shape[0],))
-    return loss, ops.transpose(whole, axes=(1, 0, 2))
+    return loss, ops.transpose(table, axes=(1, 0, 2))
 
 
 def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) -> Node:
     """The backward variables: [t,n,l]."""
     symbols, jumps = spelling
     dtype = emitted.type.dtype
-    end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), _whole(2))), dtype)
-    last = ops.subtract(_column(steps), _whole(1))
+    end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), whole(2))), dtype)
+    last = ops.subtract(_column(steps), whole(1))
 
     def body(time: Node, emitted: Node, *state: Node) -> tuple[Node, ...]:
-        now, whole, end, jumps, last = state
+        now, table, end, jumps, last = state
         now = _backward_step(_chosen(ops.equal(last, time), end, now), emitted, jumps)
-        return now, _stored(whole, time, now), end, jumps, last
+        return now, _stored(table, time, now), end, jumps, last
 
     never = filled(symbols.type.shape, NEVER, dtype)
-    whole = filled(emitted.type.shape, NEVER, dtype)
-    state = emitted, never, whole, end, jumps, last
+    table = filled(emitted.type.shape, NEVER, dtype)
+    state = emitted, never, table, end, jumps, last
     found: Node = _over_time("ctc backward", body, emitted.type.shape[0] - 1, -1, *state)[1]
     return found
 
@@ -225,14 +218,14 @@ def _slope(
     both = ops.subtract(ops.add(ops.transpose(log_alpha, axes=(1, 0, 2)), log_beta), emitted)
     share = ops.exp(ops.add(both, ops.reshape(loss, shape=each)))
     places = ops.iota(dtype=S64, shape=(1, count, emitted.type.shape[2]), axis=2)
-    last = ops.reshape(ops.multiply(lengths, _whole(2)), shape=each)
-    share = _chosen(ops.less_equal(places, last), share, _like(0, share))
+    last = ops.reshape(ops.multiply(lengths, whole(2)), shape=each)
+    share = _chosen(ops.less_equal(places, last), share, like(0, share))
     made = ops.subtract(ops.exp(log_probs), _by_class(share, spelling.symbols, classes))
     made = ops.multiply(made, ops.reshape(grad, shape=each))
-    endless = ops.reshape(ops.equal(loss, _like(np.inf, loss)), shape=each)
-    made = _chosen(endless, _like(0 if zero_infinity else np.nan, made), made)
+    endless = ops.reshape(ops.equal(loss, like(np.inf, loss)), shape=each)
+    made = _chosen(endless, like(0 if zero_infinity else np.nan, made), made)
     time = ops.iota(dtype=S64, shape=(times, 1, 1), axis=0)
-    return _chosen(ops.less(time, ops.reshape(steps, shape=each)), made, _like(0, made))
+    return _chosen(ops.less(time, ops.reshape(steps, shape=each)), made, like(0, made))
 
 
 LOSS: Final = Composite("ctc_loss", _loss)
@@ -288,24 +281,24 @@ def _check(log_probs: Node, targets: Any, blank: int) -> None:
 def _labels(targets: Any, lengths: Sequence[int]) -> Node:
     """A row for each label: s64[n,s]."""
     given, count, most = cast_to(operand(targets), S64), len(lengths), max(lengths)
-    whole = given.type.shape[0]
+    total = given.type.shape[0]
     if given.type.ndim == 2:
-        if whole != count or given.type.shape[1] < most:
-            axis, wanted = (0, count) if whole != count else (1, most)
+        if total != count or given.type.shape[1] < most:
+            axis, wanted = (0, count) if total != count else (1, most)
             raise RuntimeError(
                 f"Expected tensor to have size {'at least ' if axis else ''}{wanted} at dimension "
                 f"{axis}, but got size {given.type.shape[axis]} for argument #2 'targets' {_WHILE}"
             )
         return given
-    if whole != sum(lengths):
+    if total != sum(lengths):
         raise RuntimeError(
-            f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size {whole} for "
+            f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size {total} for "
             f"argument #2 'targets' {_WHILE}"
         )
-    if not whole:
+    if not total:
         return filled((count, 0), 0, S64)
     first = np.cumsum([0, *lengths[:-1]])
-    places = np.minimum(first[:, None] + np.arange(most), whole - 1)
+    places = np.minimum(first[:, None] + np.arange(most), total - 1)
     made: Node = ops.gather(given, ops.leaf(places), axes=(0,))
     return made
 

@@ -11,11 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
-
-
-def _like(value: float, x: Node) -> Node:
-    return cast_to(value, x.type.dtype)
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
 
 
 def p_norm(apart: Node, p: float) -> Node:
@@ -25,7 +21,7 @@ def p_norm(apart: Node, p: float) -> Node:
     if not apart.type.shape[-1]:
         return filled(apart.type.shape[:-1], 0, apart.type.dtype)
     if p == 0:
-        flags = ops.not_equal(apart, _like(0, apart))
+        flags = ops.not_equal(apart, like(0, apart))
         made = ops.reduce_sum(cast_to(flags, apart.type.dtype), axes=last)
     elif p == 1:
         made = ops.reduce_sum(size, axes=last)
@@ -34,8 +30,8 @@ def p_norm(apart: Node, p: float) -> Node:
     elif math.isinf(p):
         made = ops.reduce_max(size, axes=last)
     else:
-        total = ops.reduce_sum(ops.power(size, _like(p, apart)), axes=last)
-        made = ops.power(total, _like(1 / p, apart))
+        total = ops.reduce_sum(ops.power(size, like(p, apart)), axes=last)
+        made = ops.power(total, like(1 / p, apart))
     return made
 
 
@@ -43,17 +39,17 @@ def _slope(apart: Node, distance: Node, p: float) -> Node:
     """How the p-norm changes with each element; nothing where it is 0."""
     sign, size = ops.sign(apart), ops.abs(apart)
     if p == 0 or not apart.type.size:
-        return ops.multiply(apart, _like(0, apart))
+        return ops.multiply(apart, like(0, apart))
     made: Node
     if p == 1:
         return sign
     if math.isinf(p):
         made = ops.multiply(sign, cast_to(ops.equal(size, distance), apart.type.dtype))
     else:
-        share = ops.power(ops.divide(size, distance), _like(p - 1, apart))
+        share = ops.power(ops.divide(size, distance), like(p - 1, apart))
         made = ops.multiply(sign, share)
-    nothing = ops.or_(ops.equal(distance, _like(0, apart)), ops.equal(size, _like(0, apart)))
-    found: Node = ops.select(nothing, _like(0, apart), made)
+    nothing = ops.or_(ops.equal(distance, like(0, apart)), ops.equal(size, like(0, apart)))
+    found: Node = ops.select(nothing, like(0, apart), made)
     return found
 
 

@@ -20,7 +20,7 @@ from lazytensor.core.op import Composite
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, double, operand
 
 ROUNDS: Final = 24
 """Candidates of an element: the worst rate of acceptance is 3 in 4, which leaves 10⁻¹⁴."""
@@ -30,22 +30,18 @@ COUNTED: Final = 56
 """Counts that are looked at then: the rest of a Poisson distribution of mean 12 is 10⁻¹⁸."""
 
 
-def _number(value: float) -> Node:
-    return cast_to(value, F64)
-
-
 def _plus(x: Node, value: float) -> Node:
-    made: Node = ops.add(x, _number(value))
+    made: Node = ops.add(x, double(value))
     return made
 
 
 def _times(value: float, x: Node) -> Node:
-    made: Node = ops.multiply(_number(value), x)
+    made: Node = ops.multiply(double(value), x)
     return made
 
 
 def _less(x: Node, value: float) -> Node:
-    made: Node = ops.less(x, _number(value))
+    made: Node = ops.less(x, double(value))
     return made
 
 
@@ -74,15 +70,15 @@ def _gamma(shape: Node, normal: Node, uniform: Node, rest: Node) -> Node:
     c = ops.rsqrt(_times(9.0, d))
     root = _plus(ops.multiply(c, normal), 1.0)
     cube = ops.multiply(root, ops.square(root))
-    inside = ops.maximum(cube, _number(np.finfo(np.float64).tiny))
+    inside = ops.maximum(cube, double(np.finfo(np.float64).tiny))
     bound = ops.add(
         _times(0.5, ops.square(normal)),
         ops.multiply(d, _plus(ops.subtract(ops.log(inside), cube), 1.0)),
     )
-    accepted = _both(ops.greater(cube, _number(0.0)), ops.less(ops.log(uniform), bound))
+    accepted = _both(ops.greater(cube, double(0.0)), ops.less(ops.log(uniform), bound))
     made = ops.multiply(d, _first(cube, accepted))
     made = ops.select(low, ops.multiply(made, ops.power(rest, ops.reciprocal(shape))), made)
-    found: Node = ops.select(ops.greater(shape, _number(0.0)), made, _number(math.nan))
+    found: Node = ops.select(ops.greater(shape, double(0.0)), made, double(math.nan))
     return found
 
 
@@ -105,26 +101,26 @@ def _log_factorial(x: Node) -> Node:
 def _poisson(mean: Node, uniform: Node, first: Node, second: Node) -> Node:
     """By transformed rejection (PTRS): Hörmann (1993), doi 10.1016/0167-6687(93)90997-4."""
     low = _less(mean, SMALL)
-    little = ops.minimum(mean, _number(SMALL))
+    little = ops.minimum(mean, double(SMALL))
     few = _counted(
-        ops.exp(ops.negate(little)), lambda k: ops.multiply(little, _number(1 / k)), uniform
+        ops.exp(ops.negate(little)), lambda k: ops.multiply(little, double(1 / k)), uniform
     )
-    much = ops.maximum(mean, _number(SMALL))
+    much = ops.maximum(mean, double(SMALL))
     b = _plus(_times(2.53, ops.sqrt(much)), 0.931)
     a = _plus(_times(0.02483, b), -0.059)
-    scale = _plus(ops.divide(_number(1.1328), _plus(b, -3.4)), 1.1239)
-    bound = ops.subtract(_number(0.9277), ops.divide(_number(3.6224), _plus(b, -2.0)))
+    scale = _plus(ops.divide(double(1.1328), _plus(b, -3.4)), 1.1239)
+    bound = ops.subtract(double(0.9277), ops.divide(double(3.6224), _plus(b, -2.0)))
     side = _plus(first, -0.5)
-    edge = ops.subtract(_number(0.5), ops.abs(side))
+    edge = ops.subtract(double(0.5), ops.abs(side))
     place = ops.multiply(ops.add(ops.divide(_times(2.0, a), edge), b), side)
     count = ops.floor(_plus(ops.add(place, much), 0.43))
     left = ops.log(ops.divide(ops.multiply(second, scale), _hat(a, b, edge)))
     share = ops.subtract(ops.multiply(count, ops.log(much)), much)
-    right = ops.subtract(share, _log_factorial(ops.maximum(count, _number(0.0))))
+    right = ops.subtract(share, _log_factorial(ops.maximum(count, double(0.0))))
     accepted = _accepted(edge, second, bound, count, left, right)
     made = ops.select(low, few, _first(count, accepted))
-    valid = ops.greater_equal(mean, _number(0.0))
-    found: Node = ops.select(valid, made, _number(math.nan))
+    valid = ops.greater_equal(mean, double(0.0))
+    found: Node = ops.select(valid, made, double(math.nan))
     return found
 
 
@@ -135,24 +131,24 @@ def _hat(a: Node, b: Node, edge: Node) -> Node:
 
 def _accepted(edge: Node, second: Node, bound: Node, count: Node, left: Node, right: Node) -> Node:
     """Candidates of transformed rejection: surely, or by their probability."""
-    surely = _both(ops.greater_equal(edge, _number(0.07)), ops.less_equal(second, bound))
+    surely = _both(ops.greater_equal(edge, double(0.07)), ops.less_equal(second, bound))
     far = _both(_less(edge, 0.013), ops.greater(second, edge))
     rightly = _both(ops.not_(far), ops.less_equal(left, right))
-    found: Node = _both(ops.greater_equal(count, _number(0.0)), ops.or_(surely, rightly))
+    found: Node = _both(ops.greater_equal(count, double(0.0)), ops.or_(surely, rightly))
     return found
 
 
 def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -> Node:
     """By transformed rejection (BTRS): Hörmann (1993), doi 10.1080/00949659308811496."""
-    turned = ops.greater(p, _number(0.5))
-    share = ops.select(turned, ops.subtract(_number(1.0), p), p)
-    rest = ops.subtract(_number(1.0), share)
+    turned = ops.greater(p, double(0.5))
+    share = ops.select(turned, ops.subtract(double(1.0), p), p)
+    rest = ops.subtract(double(1.0), share)
     odds = ops.divide(share, rest)
     low = _less(ops.multiply(trials, share), SMALL)
 
     def ratio(k: int) -> Node:
-        left = ops.maximum(_plus(trials, 1.0 - k), _number(0.0))
-        made: Node = ops.multiply(ops.multiply(left, _number(1 / k)), odds)
+        left = ops.maximum(_plus(trials, 1.0 - k), double(0.0))
+        made: Node = ops.multiply(ops.multiply(left, double(1 / k)), odds)
         return made
 
     few = ops.minimum(_counted(ops.power(rest, trials), ratio, uniform), trials)
@@ -160,15 +156,15 @@ def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -
     b = _plus(_times(2.53, spread), 1.15)
     a = _plus(ops.add(_times(0.0248, b), _times(0.01, share)), -0.0873)
     middle = _plus(ops.multiply(trials, share), 0.5)
-    bound = ops.subtract(_number(0.92), ops.divide(_number(4.2), b))
-    scale = ops.multiply(_plus(ops.divide(_number(5.1), b), 2.83), spread)
+    bound = ops.subtract(double(0.92), ops.divide(double(4.2), b))
+    scale = ops.multiply(_plus(ops.divide(double(5.1), b), 2.83), spread)
     side = _plus(first, -0.5)
-    edge = ops.subtract(_number(0.5), ops.abs(side))
+    edge = ops.subtract(double(0.5), ops.abs(side))
     place = ops.multiply(ops.add(ops.divide(_times(2.0, a), edge), b), side)
     count = ops.floor(ops.add(place, middle))
     peak = ops.floor(ops.multiply(_plus(trials, 1.0), share))
     left = ops.log(ops.divide(ops.multiply(second, scale), _hat(a, b, edge)))
-    within = ops.clamp(_number(0.0), count, trials)
+    within = ops.clamp(double(0.0), count, trials)
     right = ops.subtract(_weight(trials, odds, within), _weight(trials, odds, peak))
     accepted = _accepted(edge, second, bound, count, left, right)
     accepted = _both(accepted, ops.less_equal(count, trials))
@@ -190,7 +186,7 @@ BINOMIAL = Composite("binomial_draw", _binomial)
 
 def _uniform(shape: Shape, generator: Any) -> Node:
     """Numbers from (0, 1]: their logarithms are finite."""
-    made: Node = ops.subtract(_number(1.0), randomness.uniform(shape, F64, generator))
+    made: Node = ops.subtract(double(1.0), randomness.uniform(shape, F64, generator))
     return made
 
 

@@ -12,14 +12,10 @@ from lazytensor.frontends.torch.distances import p_norm
 from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.joining import checked
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.sorting import search
 
 SUM, MEAN, MAX = 0, 1, 2
-
-
-def _like(value: float, x: Node) -> Node:
-    return cast_to(value, x.type.dtype)
 
 
 def _column(x: Node) -> Node:
@@ -101,7 +97,7 @@ def _bag(
         return made, bags.of, size, best
     if per_sample_weights is not None:
         read = ops.multiply(read, _column(operand(per_sample_weights)))
-    read = ops.select(_column(bags.counted), read, _like(0, read))
+    read = ops.select(_column(bags.counted), read, like(0, read))
     made = _added(bags.many, read, bags.of)
     if mode == MEAN:
         divisor = ops.maximum(size, cast_to(1, S64))
@@ -111,7 +107,7 @@ def _bag(
 
 def _largest(read: Node, places: Node, bags: _Bags, shape: tuple[int, ...]) -> tuple[Node, Node]:
     """Of each bag and column the largest element, and the row of the table that it is from."""
-    lowest = _like(float("-inf"), read)
+    lowest = like(float("-inf"), read)
     given = ops.select(_column(bags.counted), read, lowest)
     least = filled(shape, float("-inf"), read.type.dtype)
     made = ops.scatter(least, given, bags.of, axes=(0,), mode="max")
@@ -123,7 +119,7 @@ def _largest(read: Node, places: Node, bags: _Bags, shape: tuple[int, ...]) -> t
     )
     best = ops.gather(places, first, axes=(0,)) if n else filled(shape, 0, S64)
     empty = ops.equal(made, lowest)
-    return ops.select(empty, _like(0, made), made), best
+    return ops.select(empty, like(0, made), made), best
 
 
 def _bag_backward(
@@ -136,7 +132,7 @@ def _bag_backward(
         best = operand(maximum_indices)
         columns = ops.iota(dtype=S64, shape=best.type.shape, axis=1)
         there = ops.greater(_column(operand(bag_size)), cast_to(0, S64))
-        updates = ops.select(there, given, _like(0, given))
+        updates = ops.select(there, given, like(0, given))
         zeros = filled((num_weights, given.type.shape[1]), 0, given.type.dtype)
         made: Node = ops.scatter(zeros, updates, best, columns, axes=(0, 1), mode="add")
         return made
@@ -170,7 +166,7 @@ def _sample_weights_backward(
     made = ops.reduce_sum(ops.multiply(given, read), axes=(1,))
     if padding_idx >= 0:
         hit = ops.equal(places, cast_to(padding_idx, S64))
-        made = ops.select(hit, _like(0, made), made)
+        made = ops.select(hit, like(0, made), made)
     return made
 
 
@@ -179,9 +175,9 @@ def _renorm(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     table, places = operand(self), _line(indices)
     named = _added(table.type.shape[0], filled(places.type.shape, 1, S64), places)
     norm = p_norm(table, norm_type)
-    above = ops.and_(ops.greater(norm, _like(max_norm, norm)), ops.greater(named, cast_to(0, S64)))
-    scale = ops.divide(_like(max_norm, norm), ops.add(norm, _like(1e-7, norm)))
-    factor = ops.select(above, scale, _like(1, norm))
+    above = ops.and_(ops.greater(norm, like(max_norm, norm)), ops.greater(named, cast_to(0, S64)))
+    scale = ops.divide(like(max_norm, norm), ops.add(norm, like(1e-7, norm)))
+    factor = ops.select(above, scale, like(1, norm))
     write(self, ops.multiply(table, _column(factor)))
     return self
 

@@ -8,11 +8,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
-
-
-def _like(value: Any, node: Node) -> Node:
-    return cast_to(value, node.type.dtype)
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
 
 
 def _as_rows(x: Node) -> Node:
@@ -36,7 +32,7 @@ def _hits(places: Node, classes: int) -> Node:
 
 
 def _only(flags: Node, x: Node) -> Node:
-    made: Node = ops.select(flags, x, _like(0, x))
+    made: Node = ops.select(flags, x, like(0, x))
     return made
 
 
@@ -49,7 +45,7 @@ def _shared(slope: Node, grad: Node, reduction: int) -> Node:
     """The slopes of the losses of rows, divided by the classes, times the gradient."""
     count, classes = slope.type.shape
     divisor = classes * (count if reduction == 1 else 1)
-    by = ops.divide(_column(grad, count), _like(divisor, grad))
+    by = ops.divide(_column(grad, count), like(divisor, grad))
     made: Node = ops.multiply(slope, by)
     return made
 
@@ -63,10 +59,10 @@ def _multi_margin_backward(
     places = ops.reshape(places, shape=(count,))
     hit = _hits(places, classes)
     own = ops.reshape(_sum(_only(hit, at), 1), shape=(count, 1))
-    apart = ops.add(ops.subtract(at, own), _like(margin, at))
-    slope = _like(1, at) if p == 1 else ops.multiply(_like(2, at), apart)
-    slope = ops.select(ops.greater(apart, _like(0, at)), slope, _like(0, at))
-    slope = ops.select(hit, _like(0, at), slope)
+    apart = ops.add(ops.subtract(at, own), like(margin, at))
+    slope = like(1, at) if p == 1 else ops.multiply(like(2, at), apart)
+    slope = ops.select(ops.greater(apart, like(0, at)), slope, like(0, at))
+    slope = ops.select(hit, like(0, at), slope)
     if weight is not None:
         share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
         slope = ops.multiply(slope, ops.reshape(share, shape=(count, 1)))
@@ -81,17 +77,17 @@ def _multilabel_margin_backward(
     given = operand(x)
     at, places, named = map(_as_rows, (given, operand(target), operand(is_target)))
     count, classes = at.type.shape
-    valid = ops.cumprod(cast_to(ops.greater_equal(places, _like(0, places)), S64), axis=1)
+    valid = ops.cumprod(cast_to(ops.greater_equal(places, like(0, places)), S64), axis=1)
     hits = ops.and_(  # row, label, class; a row's labels end with its first -1
         _hits(places, classes),
         ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(count, classes, 1)),
     )
     row = ops.reshape(at, shape=(count, 1, classes))
     own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
-    apart = ops.add(ops.subtract(row, own), _like(1, at))
-    other = ops.equal(ops.reshape(named, shape=(count, 1, classes)), _like(0, named))
+    apart = ops.add(ops.subtract(row, own), like(1, at))
+    other = ops.equal(ops.reshape(named, shape=(count, 1, classes)), like(0, named))
     labelled = ops.reduce_or(hits, axes=(2,))
-    active = ops.and_(ops.greater(apart, _like(0, at)), other)
+    active = ops.and_(ops.greater(apart, like(0, at)), other)
     active = ops.and_(active, ops.reshape(labelled, shape=(count, classes, 1)))
     steps = cast_to(active, at.type.dtype)
     lost = ops.reshape(_sum(steps, 2), shape=(count, classes, 1))

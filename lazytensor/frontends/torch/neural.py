@@ -17,13 +17,9 @@ from lazytensor.frontends.torch.elementwise import multiply
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import checked, part
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.strides import axis_of
 from lazytensor.frontends.torch.tensor import numpy_dtype
-
-
-def _number(value: Any, like: Node) -> Node:
-    return cast_to(value, like.type.dtype)
 
 
 def _softmax(name: str) -> Row:
@@ -68,27 +64,27 @@ def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
 
 def _relu(x: Any) -> Node:
     given = operand(x)
-    made: Node = ops.maximum(given, _number(0, given))
+    made: Node = ops.maximum(given, like(0, given))
     return made
 
 
 def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
     given, at = operand(grad), operand(x)
-    above = ops.greater(at, _number(threshold, at))
-    made: Node = ops.select(above, given, _number(0, given))
+    above = ops.greater(at, like(threshold, at))
+    made: Node = ops.select(above, given, like(0, given))
     return made
 
 
 def _sigmoid_backward(grad: Any, y: Any) -> Node:
     given, found = operand(grad), operand(y)
-    slope = ops.multiply(found, ops.subtract(_number(1, found), found))
+    slope = ops.multiply(found, ops.subtract(like(1, found), found))
     made: Node = ops.multiply(given, slope)
     return made
 
 
 def _tanh_backward(grad: Any, y: Any) -> Node:
     given, found = operand(grad), operand(y)
-    made: Node = ops.multiply(given, ops.subtract(_number(1, found), ops.square(found)))
+    made: Node = ops.multiply(given, ops.subtract(like(1, found), ops.square(found)))
     return made
 
 
@@ -142,7 +138,7 @@ def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
     if train is False:
         return given, filled(shape, True, BOOL)
     mask = bernoulli(shape, 1.0 - p)
-    scale = _number(0.0 if p == 1 else 1.0 / (1.0 - p), given)
+    scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
     return ops.multiply(ops.multiply(given, cast_to(mask, given.type.dtype)), scale), mask
 
 
@@ -184,7 +180,7 @@ def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) ->
     counts, places = _picked(wanted, given.type.shape[1], ignore_index)
     shares = _shares(places, counts, weight, given)
     found = ops.gather(given, _line_of(places), places, axes=(0, 1))
-    zero = _number(0, given)
+    zero = like(0, given)
     losses = ops.select(counts, ops.negate(ops.multiply(found, shares)), zero)
     total = ops.reduce_sum(shares, axes=(0,))
     if reduction == 0:
@@ -206,12 +202,12 @@ def _nll_backward(
     shares = ops.multiply(ops.negate(given), _shares(places, counts, weight, at))
     if reduction == 1:
         shares = ops.divide(shares, operand(total))
-    shares = ops.select(counts, shares, _number(0, at))
+    shares = ops.select(counts, shares, like(0, at))
     wide = at.type.shape
     classes = ops.iota(dtype=S64, shape=wide, axis=1)
     column = (wide[0], 1)
     hit = ops.equal(classes, ops.reshape(places, shape=column))
-    made = ops.select(hit, ops.reshape(shares, shape=column), _number(0, at))
+    made = ops.select(hit, ops.reshape(shares, shape=column), like(0, at))
     return ops.reshape(made, shape=shape) if single else made
 
 
@@ -231,14 +227,14 @@ def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
     given, first, second = operand(grad), operand(x), operand(target)
     apart = ops.subtract(first, second)
     factor = 2.0 / apart.type.size if reduction == 1 and apart.type.size else 2.0
-    made: Node = ops.multiply(ops.multiply(apart, _number(factor, apart)), given)
+    made: Node = ops.multiply(ops.multiply(apart, like(factor, apart)), given)
     return made
 
 
 def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
     given, at = operand(grad), operand(x)
-    within = ops.less_equal(ops.abs(at), _number(lambd, at))
-    made: Node = ops.select(within, _number(0, given), given)
+    within = ops.less_equal(ops.abs(at), like(lambd, at))
+    made: Node = ops.select(within, like(0, given), given)
     return made
 
 
@@ -249,7 +245,7 @@ def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
     count = given.type.shape[axis] // 2
     share = ops.logistic(part(given, axis, count, count))
     first, second = (part(moved, axis, start, count) for start in (0, count))
-    rest = ops.multiply(ops.subtract(_number(1, share), share), found)
+    rest = ops.multiply(ops.subtract(like(1, share), share), found)
     made: Node = ops.add(ops.multiply(first, share), ops.multiply(rest, second))
     return made
 
@@ -263,7 +259,7 @@ def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any
         [part(t, axis, start, count) for start in (0, count)] for t in (at, dx, found)
     )
     share = ops.logistic(second)
-    rest = ops.subtract(_number(1, share), share)
+    rest = ops.subtract(like(1, share), share)
     change = ops.multiply(ops.multiply(share, rest), dsecond)
     low = ops.add(ops.multiply(dgrad, share), ops.multiply(given, change))
     bend = ops.multiply(gate, ops.multiply(ops.subtract(rest, share), dsecond))

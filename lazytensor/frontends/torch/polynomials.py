@@ -15,7 +15,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, floating
+from lazytensor.frontends.torch.promotion import cast_to, double, floating
 from lazytensor.frontends.torch.tensor import is_lazy, node, to_cpu
 
 Closed = Callable[[Node, Node, Node, Node], Node]
@@ -23,20 +23,16 @@ Next = Callable[[Node, Node, Node, int], Node]
 """From the argument, the polynomials of degree k and k - 1, and k: that of degree k + 1."""
 
 
-def _number(value: float) -> Node:
-    return cast_to(value, F64)
-
-
 def _wave(x: Node, angle: Node, size: Node, factor: Node, sine: bool) -> Node:
     """cos or sin of `factor * angle` where x is within 1, else cosh or sinh of `factor * size`."""
     inside = (ops.sin if sine else ops.cos)(ops.multiply(factor, angle))
     outside = (ops.sinh if sine else ops.cosh)(ops.multiply(factor, size))
-    made: Node = ops.select(ops.less_equal(ops.abs(x), _number(1.0)), inside, outside)
+    made: Node = ops.select(ops.less_equal(ops.abs(x), double(1.0)), inside, outside)
     return made
 
 
 def _ratio(above: Node, below: Node, limit: Node) -> Node:
-    made: Node = ops.select(ops.equal(below, _number(0.0)), limit, ops.divide(above, below))
+    made: Node = ops.select(ops.equal(below, double(0.0)), limit, ops.divide(above, below))
     return made
 
 
@@ -45,14 +41,14 @@ def _first(x: Node, angle: Node, size: Node, n: Node) -> Node:
 
 
 def _second(x: Node, angle: Node, size: Node, n: Node) -> Node:
-    more, one = ops.add(n, _number(1.0)), _number(1.0)
+    more, one = ops.add(n, double(1.0)), double(1.0)
     return _ratio(_wave(x, angle, size, more, True), _wave(x, angle, size, one, True), more)
 
 
 def _half(sine: bool) -> Closed:
     def closed(x: Node, angle: Node, size: Node, n: Node) -> Node:
-        more, half = ops.add(n, _number(0.5)), _number(0.5)
-        limit = ops.add(ops.multiply(n, _number(2.0)), _number(1.0))
+        more, half = ops.add(n, double(0.5)), double(0.5)
+        limit = ops.add(ops.multiply(n, double(2.0)), double(1.0))
         above, below = (_wave(x, angle, size, f, sine) for f in (more, half))
         return _ratio(above, below, limit)
 
@@ -64,14 +60,14 @@ def _mirrored(closed: Closed, other: Closed) -> Callable[[Node, Node], Node]:
 
     def function(x: Node, n: Node) -> Node:
         given = ops.abs(x)
-        angle = ops.acos(ops.minimum(given, _number(1.0)))
-        size = ops.acosh(ops.maximum(given, _number(1.0)))
-        odd = ops.equal(ops.abs(ops.remainder(n, _number(2.0))), _number(1.0))
+        angle = ops.acos(ops.minimum(given, double(1.0)))
+        size = ops.acosh(ops.maximum(given, double(1.0)))
+        odd = ops.equal(ops.abs(ops.remainder(n, double(2.0))), double(1.0))
         below = other(given, angle, size, n)
         below = ops.select(odd, ops.negate(below), below)
-        made = ops.select(ops.less(x, _number(0.0)), below, closed(given, angle, size, n))
+        made = ops.select(ops.less(x, double(0.0)), below, closed(given, angle, size, n))
         made = ops.select(ops.is_nan(x), x, made)
-        found: Node = ops.select(ops.less(n, _number(0.0)), _number(0.0), made)
+        found: Node = ops.select(ops.less(n, double(0.0)), double(0.0), made)
         return found
 
     return function
@@ -82,7 +78,7 @@ def _row(function: Callable[[Node, Node], Node], shifted: bool) -> Row:
         given, degree = floating(x, n)
         wide = cast_to(given, F64)
         if shifted:
-            wide = ops.subtract(ops.multiply(wide, _number(2.0)), _number(1.0))
+            wide = ops.subtract(ops.multiply(wide, double(2.0)), double(1.0))
         made = function(wide, ops.trunc(cast_to(degree, F64)))
         return cast_to(made, given.type.dtype)
 
@@ -107,15 +103,15 @@ def _by_recurrence(first: Callable[[Node], Node], following: Next, most: bool = 
         given, degrees = floating(x, n)
         wide, degree = cast_to(given, F64), ops.trunc(cast_to(degrees, F64))
         bound = (512 if given.type.dtype == F64 else 128) if most else None
-        below, last = _number(1.0), first(wide)
-        made = ops.select(ops.less_equal(degree, _number(0.0)), below, last)
+        below, last = double(1.0), first(wide)
+        made = ops.select(ops.less_equal(degree, double(0.0)), below, last)
         for k in range(1, min(_highest(n), bound or sys.maxsize)):
             below, last = last, following(wide, last, below, k)
-            made = ops.select(ops.greater(degree, _number(float(k))), last, made)
-        made = ops.select(ops.less(degree, _number(0.0)), _number(0.0), made)
+            made = ops.select(ops.greater(degree, double(float(k))), last, made)
+        made = ops.select(ops.less(degree, double(0.0)), double(0.0), made)
         if bound is not None:
-            beyond = ops.greater(degree, _number(float(bound)))
-            made = ops.select(beyond, _number(math.nan), made)
+            beyond = ops.greater(degree, double(float(bound)))
+            made = ops.select(beyond, double(math.nan), made)
         return cast_to(made, given.type.dtype)
 
     return row
@@ -123,14 +119,14 @@ def _by_recurrence(first: Callable[[Node], Node], following: Next, most: bool = 
 
 def _weighed(a: Node, last: Node, b: float, below: Node, by: float) -> Node:
     """`(a * last - b * below) / by`."""
-    above = ops.subtract(ops.multiply(a, last), ops.multiply(_number(b), below))
-    made: Node = ops.divide(above, _number(by)) if by != 1 else above
+    above = ops.subtract(ops.multiply(a, last), ops.multiply(double(b), below))
+    made: Node = ops.divide(above, double(by)) if by != 1 else above
     return made
 
 
 def _times(factor: float, x: Node, shift: float = 0.0) -> Node:
-    made: Node = ops.multiply(_number(factor), x)
-    return ops.add(made, _number(shift)) if shift else made
+    made: Node = ops.multiply(double(factor), x)
+    return ops.add(made, double(shift)) if shift else made
 
 
 RECURRENCES: dict[str, Row] = {

@@ -17,7 +17,7 @@ from torch.nn import Parameter
 
 from lazytensor.core.calls import memory
 from lazytensor.core.casting import cast
-from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.dtypes import BOOL, F64, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.tensor import (
@@ -132,6 +132,16 @@ def number(value: Any, dtype: np.dtype) -> Node:
         signed = kind == "i" and wide >> (bits - 1)
         return scalar(wide - (1 << bits) if signed else wide, dtype)
     return scalar(complex(value) if kind == "c" else float(value), dtype)
+
+
+def like(value: Any, x: Node) -> Node:
+    """A Python number as a scalar of the dtype of `x`."""
+    return cast_to(value, x.type.dtype)
+
+
+def double(value: float) -> Node:
+    """A Python number as a scalar of f64."""
+    return cast_to(value, F64)
 
 
 def cast_to(x: Any, dtype: np.dtype) -> Node:

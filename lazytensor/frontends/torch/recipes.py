@@ -17,9 +17,10 @@ from torch.nn import Parameter
 from lazytensor.core.calls import Key, Plan, keep, learned, memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node, nodes_made
+from lazytensor.frontends.torch import composition
 
 Row = Callable[..., Any]
-PLAIN: Final = frozenset([bool, int, str, type(None), torch.dtype, torch.layout, torch.device])
+PLAIN: Final = composition.PLAIN - {float, complex}
 """Classes of arguments that are part of a key as they are; floats are as well."""
 _SEEN: Final = object()
 """Known of a call that came once: most calls come once or often."""

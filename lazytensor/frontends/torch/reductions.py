@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -50,13 +50,16 @@ def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) 
     return made
 
 
+_UNNAMED: Final = (
+    "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+    "the 'dim' argument."
+)
+
+
 def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any, name: str = "") -> None:
     """Raise torch's error where there is nothing to take the largest of."""
     if dim is None or dim == []:
-        raise RuntimeError(
-            f"{name}Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
+        raise RuntimeError(name + _UNNAMED)
     for axis in axes:
         if not x.type.shape[axis]:
             raise IndexError(f"{name}Expected reduction dim {axis} to have non-zero size.")
@@ -247,10 +250,7 @@ def _whole_extreme(name: str, reduce: Row) -> Row:
 
     def composed(x: Any) -> Any:
         if not x.numel():
-            raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-                "the reduction dim with the 'dim' argument."
-            )
+            raise RuntimeError(f"{name}(): {_UNNAMED}")
         return reduce(x)
 
     return composed

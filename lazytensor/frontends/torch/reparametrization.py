@@ -18,17 +18,13 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, double, operand
 
 STEP: Final = 0.1
 _TURNS: Final = np.arange(-38, 39) * STEP
 PLACES: Final = np.exp(_TURNS - np.exp(-_TURNS))
 """Nodes from 0 to beyond 40, for what falls off as exp(-v): by Takahasi and Mori (1974)."""
 WEIGHTS: Final = STEP * PLACES * (1 + np.exp(-_TURNS))
-
-
-def _number(value: float) -> Node:
-    return cast_to(value, F64)
 
 
 def _plus(x: Node, y: Node, *rest: Node) -> Node:
@@ -60,9 +56,9 @@ def _where(flag: Node, x: Node, y: Node) -> Node:
 
 def _scale(slope: Node, bend: Node) -> Node:
     """Where `slope * v + bend * v² / 2` is 1."""
-    steep = ops.maximum(slope, _number(0.0))
-    root = ops.sqrt(_plus(ops.square(steep), _times(_number(2.0), bend)))
-    return _over(_number(2.0), _plus(steep, root))
+    steep = ops.maximum(slope, double(0.0))
+    root = ops.sqrt(_plus(ops.square(steep), _times(double(2.0), bend)))
+    return _over(double(2.0), _plus(steep, root))
 
 
 def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
@@ -80,14 +76,14 @@ def _column(x: Node) -> Node:
 
 
 def _gamma_slope(shape: Node, draw: Node) -> Node:
-    low = ops.less(shape, _number(1.0))
-    a = _where(low, _plus(shape, _number(1.0)), shape)
+    low = ops.less(shape, double(1.0))
+    a = _where(low, _plus(shape, double(1.0)), shape)
     lower = ops.less_equal(draw, a)
     apart = ops.abs(_minus(draw, a))
-    near = ops.less(draw, _number(1.0))
+    near = ops.less(draw, double(1.0))
     scale = _where(near, ops.reciprocal(a), _scale(apart, draw))
     centre = _minus(ops.log(draw), ops.digamma(a))
-    side = _where(lower, _number(-1.0), _number(1.0))
+    side = _where(lower, double(-1.0), double(1.0))
 
     def integrand(v: Node) -> Node:
         way = _times(_column(side), v)
@@ -97,7 +93,7 @@ def _gamma_slope(shape: Node, draw: Node) -> Node:
     made = _times(_times(side, draw), _integral(scale, integrand))
     ahead = _times(_over(draw, shape), _minus(made, centre))
     made = _where(low, ahead, made)
-    return _where(ops.greater(draw, _number(0.0)), made, _number(0.0))
+    return _where(ops.greater(draw, double(0.0)), made, double(0.0))
 
 
 def _standard_gamma_grad(x: Any, output: Any) -> Node:
@@ -109,12 +105,12 @@ def _standard_gamma_grad(x: Any, output: Any) -> Node:
 def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
     """For `a` and `b` of at least 1: minus the slope of the distribution function with `a`, over
     the density and over `1 - draw`."""
-    rest = _minus(_number(1.0), draw)
+    rest = _minus(double(1.0), draw)
     lower = ops.less_equal(_times(draw, b), _times(rest, a))
     near, far = _where(lower, draw, rest), _where(lower, rest, draw)
     first, second = _where(lower, a, b), _where(lower, b, a)
-    more, odds = _minus(second, _number(1.0)), _over(near, far)
-    bend = _times(more, _times(odds, _plus(odds, _number(1.0))))
+    more, odds = _minus(second, double(1.0)), _over(near, far)
+    bend = _times(more, _times(odds, _plus(odds, double(1.0))))
     scale = _scale(_minus(first, _times(more, odds)), bend)
     centre = _minus(ops.digamma(_plus(a, b)), ops.digamma(a))
     logarithm, edge = ops.log(near), ops.log(far)
@@ -126,12 +122,12 @@ def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
         at = _where(_column(lower), _minus(_column(logarithm), v), beyond)
         return _times(weight, _plus(_column(centre), at))
 
-    side = _where(lower, ops.negate(odds), _number(1.0))
+    side = _where(lower, ops.negate(odds), double(1.0))
     return _times(side, _integral(scale, integrand))
 
 
 def _dirichlet_slope(draw: Node, shape: Node, total: Node) -> Node:
-    other, one = _minus(total, shape), _number(1.0)
+    other, one = _minus(total, shape), double(1.0)
     few, small = ops.less(shape, one), ops.less(other, one)
     a = _where(few, _plus(shape, one), shape)
     b = _where(small, _plus(other, one), other)
@@ -144,7 +140,7 @@ def _dirichlet_slope(draw: Node, shape: Node, total: Node) -> Node:
     centre = _plus(logarithm, _minus(ops.digamma(total), ops.digamma(_plus(shape, one))))
     back = _times(_over(draw, shape), _minus(_times(total, made), centre))
     made = _where(few, back, made)
-    return _where(ops.greater(draw, _number(0.0)), made, _number(0.0))
+    return _where(ops.greater(draw, double(0.0)), made, double(0.0))
 
 
 def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Node:

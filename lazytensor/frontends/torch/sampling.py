@@ -16,7 +16,7 @@ from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
@@ -31,31 +31,27 @@ class Tap(NamedTuple):
     slope: Node
 
 
-def _like(value: float, x: Node) -> Node:
-    return cast_to(value, x.type.dtype)
-
-
 def _clipped(x: Node, size: int) -> tuple[Node, Node]:
     """A coordinate within the axis, and how it changes with the one outside."""
-    last = _like(size - 1, x)
-    free = ops.and_(ops.greater(x, _like(0, x)), ops.less(x, last))
-    return ops.clamp(_like(0, x), x, last), cast_to(free, x.type.dtype)
+    last = like(size - 1, x)
+    free = ops.and_(ops.greater(x, like(0, x)), ops.less(x, last))
+    return ops.clamp(like(0, x), x, last), cast_to(free, x.type.dtype)
 
 
 def _reflected(x: Node, size: int, align: bool) -> tuple[Node, Node]:
     low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
     if high <= low:
-        zero = ops.multiply(x, _like(0, x))
+        zero = ops.multiply(x, like(0, x))
         return zero, zero
-    span = _like(high - low, x)
-    apart = ops.subtract(x, _like(low, x))
+    span = like(high - low, x)
+    apart = ops.subtract(x, like(low, x))
     distance, turn = ops.abs(apart), ops.sign(apart)
     flips = ops.floor(ops.divide(distance, span))
     extra = ops.remainder(distance, span)
-    even = ops.equal(ops.remainder(flips, _like(2, x)), _like(0, x))
+    even = ops.equal(ops.remainder(flips, like(2, x)), like(0, x))
     inside = ops.select(even, extra, ops.subtract(span, extra))
     turn = ops.select(even, turn, ops.negate(turn))
-    made, free = _clipped(ops.add(inside, _like(low, x)), size)
+    made, free = _clipped(ops.add(inside, like(low, x)), size)
     return made, ops.multiply(turn, free)
 
 
@@ -64,7 +60,7 @@ def _padded(x: Node, size: int, padding: int, align: bool) -> tuple[Node, Node]:
         return _clipped(x, size)
     if padding == REFLECTION:
         return _reflected(x, size, align)
-    return x, _like(1, x)
+    return x, like(1, x)
 
 
 def _cubic(distance: Node) -> tuple[Node, Node]:
@@ -73,16 +69,16 @@ def _cubic(distance: Node) -> tuple[Node, Node]:
     a = _CUBIC
     near, near_slope = (1, 0, -(a + 3), a + 2), (0, -2 * (a + 3), 3 * (a + 2))
     far, far_slope = (-4 * a, 8 * a, -5 * a, a), (8 * a, -10 * a, 3 * a)
-    inner = ops.less(size, _like(1, size))
+    inner = ops.less(size, like(1, size))
     slope = ops.select(inner, _horner(size, near_slope), _horner(size, far_slope))
     weight = ops.select(inner, _horner(size, near), _horner(size, far))
     return weight, ops.multiply(slope, ops.sign(distance))
 
 
 def _horner(x: Node, coefficients: Sequence[float]) -> Node:
-    made = _like(coefficients[-1], x)
+    made = like(coefficients[-1], x)
     for c in reversed(coefficients[:-1]):
-        made = ops.add(ops.multiply(made, x), _like(c, x))
+        made = ops.add(ops.multiply(made, x), like(c, x))
     return made
 
 
@@ -90,28 +86,28 @@ def _taps(
     grid: Node, size: int, interpolation: int, padding: int, align: bool
 ) -> tuple[list[Tap], Node]:
     """The taps of an axis, and how its coordinate changes with the grid."""
-    one = ops.add(grid, _like(1, grid))
+    one = ops.add(grid, like(1, grid))
     factor = (size - 1) / 2 if align else size / 2
-    at = ops.multiply(one, _like(factor, grid))
+    at = ops.multiply(one, like(factor, grid))
     if not align:
-        at = ops.subtract(at, _like(0.5, grid))
-    rate = _like(factor, grid)
+        at = ops.subtract(at, like(0.5, grid))
+    rate = like(factor, grid)
     if interpolation == BICUBIC:
         below = ops.floor(at)
         share = ops.subtract(at, below)
         taps = []
         for i in (-1, 0, 1, 2):
-            weight, slope = _cubic(ops.subtract(share, _like(i, grid)))
-            place, _ = _padded(ops.add(below, _like(i, grid)), size, padding, align)
+            weight, slope = _cubic(ops.subtract(share, like(i, grid)))
+            place, _ = _padded(ops.add(below, like(i, grid)), size, padding, align)
             taps.append(Tap(place, weight, slope))
         return taps, rate
     at, free = _padded(at, size, padding, align)
-    zero = ops.multiply(at, _like(0, grid))
+    zero = ops.multiply(at, like(0, grid))
     if interpolation == NEAREST:
-        return [Tap(ops.round_even(at), _like(1, grid), zero)], rate
+        return [Tap(ops.round_even(at), like(1, grid), zero)], rate
     below = ops.floor(at)
     share = ops.subtract(at, below)
-    minus, plus = _like(-1, grid), _like(1, grid)
+    minus, plus = like(-1, grid), like(1, grid)
     taps = [
         Tap(below, ops.subtract(plus, share), minus),
         Tap(ops.add(below, plus), share, plus),
@@ -155,7 +151,7 @@ class _Plan:
             inside: Node = filled(self.lines.type.shape, True, BOOL)
             places = [self.lines]
             for tap, size in zip(taps, self.sizes, strict=True):
-                low, high = _like(0, tap.place), _like(size - 1, tap.place)
+                low, high = like(0, tap.place), like(size - 1, tap.place)
                 within = ops.and_(
                     ops.greater_equal(tap.place, low), ops.less_equal(tap.place, high)
                 )
@@ -167,7 +163,7 @@ class _Plan:
     def read(self, places: list[Node], inside: Node) -> Node:
         """The channels at the indices, as a last axis; zeros outside."""
         found = ops.gather(self.input, *places, axes=self.axes)
-        made: Node = ops.select(_column(inside), found, _like(0, found))
+        made: Node = ops.select(_column(inside), found, like(0, found))
         return made
 
 
@@ -201,12 +197,12 @@ def _backward(
     given = cast_to(operand(grad), plan.input.type.dtype)
     given = ops.transpose(given, axes=(0, *range(2, n + 2), 1))
     of_input = filled(plan.input.type.shape, 0, plan.input.type.dtype)
-    slopes: list[Any] = [_like(0, given)] * n
+    slopes: list[Any] = [like(0, given)] * n
     for taps, places, inside in plan.corners():
         weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
         if output_mask[0]:
             updates = ops.multiply(given, _column(weight))
-            updates = ops.select(_column(inside), updates, _like(0, updates))
+            updates = ops.select(_column(inside), updates, like(0, updates))
             of_input = ops.scatter(of_input, updates, *places, axes=plan.axes, mode="add")
         if output_mask[1] and interpolation != NEAREST:
             seen = ops.multiply(plan.read(places, inside), given)

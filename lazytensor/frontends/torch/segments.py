@@ -15,7 +15,7 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.sorting import search, whole
 from lazytensor.frontends.torch.strides import axis_of
 from lazytensor.frontends.torch.tensor import TORCH
@@ -52,10 +52,6 @@ class _Segments(NamedTuple):
         axes = tuple(range(len(self.places)))
         made: Node = ops.scatter(start, values, *self.places, axes=axes, mode=mode)
         return made
-
-
-def _like(value: float, x: Node) -> Node:
-    return cast_to(value, x.type.dtype)
 
 
 def _segments(data: Node, bounds: Node, offsets: bool) -> _Segments:
@@ -104,17 +100,17 @@ def _reduced(
     made = segments.combined(start, values, IDENTITIES[reduce][0])
     if reduce == "mean":
         length = cast_to(segments.lengths, values.type.dtype)
-        empty = ops.equal(length, _like(0, length))
-        made = ops.divide(made, ops.select(empty, _like(1, length), length))
+        empty = ops.equal(length, like(0, length))
+        made = ops.divide(made, ops.select(empty, like(1, length), length))
         if not given:
-            made = ops.select(empty, _like(np.nan, made), made)
+            made = ops.select(empty, like(np.nan, made), made)
     return cast_to(made, data.type.dtype)
 
 
 def _without_one(data: Node, segments: _Segments, initial: Node, shape: tuple[int, ...]) -> Node:
     """For elements that are zero or NaN, the product of all others of the segment."""
-    zero, nan = ops.equal(data, _like(0, data)), ops.is_nan(data)
-    one = _like(1, data)
+    zero, nan = ops.equal(data, like(0, data)), ops.is_nan(data)
+    one = like(1, data)
     plain = ops.select(ops.or_(zero, nan), one, data)
     made = segments.of(
         segments.combined(
@@ -125,7 +121,7 @@ def _without_one(data: Node, segments: _Segments, initial: Node, shape: tuple[in
         numbers = cast_to(flags, S64)
         all_ = segments.of(segments.combined(filled(shape, 0, S64), numbers, "add"))
         others = ops.greater(ops.subtract(all_, numbers), whole(0))
-        made = ops.multiply(made, ops.select(others, _like(factor, data), one))
+        made = ops.multiply(made, ops.select(others, like(factor, data), one))
     return made
 
 
@@ -143,20 +139,20 @@ def _slope(
         change = ops.divide(change, segments.of(length))
     elif mode in ("max", "min"):
         best = ops.or_(ops.is_nan(data), ops.equal(data, segments.of(output)))
-        numbers = ops.select(best, _like(1, data), _like(0, data))
+        numbers = ops.select(best, like(1, data), like(0, data))
         several = segments.of(
             segments.combined(filled(output.type.shape, 0, data.type.dtype), numbers, "add")
         )
         # Torch divides nothing but what is positive by how many there are.
         shared = ops.divide(change, cast_to(several, grad.type.dtype))
-        change = ops.select(ops.greater(change, _like(0, change)), shared, change)
-        change = ops.select(best, change, _like(0, change))
+        change = ops.select(ops.greater(change, like(0, change)), shared, change)
+        change = ops.select(best, change, like(0, change))
     elif mode == "mul":
         rest = _without_one(data, segments, initial, output.type.shape)
-        special = ops.or_(ops.is_nan(data), ops.equal(data, _like(0, data)))
+        special = ops.or_(ops.is_nan(data), ops.equal(data, like(0, data)))
         product = ops.divide(segments.of(output), data)
         change = ops.multiply(change, ops.select(special, rest, product))
-    made: Node = ops.select(segments.inside, change, _like(0, change))
+    made: Node = ops.select(segments.inside, change, like(0, change))
     return made
 
 
