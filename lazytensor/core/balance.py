@@ -2,7 +2,8 @@
 
 `settings.small` is where recording pays as a rule. A loop that does few operations on arrays a
 little larger (200² of them) may lose by it all the same: XLA has nothing to fuse, and what is
-recorded takes longer than to do it. That is known of programs that were timed both ways (`Trial`).
+recorded takes longer than to do it. That is known of programs that were timed both ways (`Trial`),
+and of those that cost more to make than they take NumPy: these lose however fast XLA would be.
 Once what they have lost is `LOSS`, arrays of their size are small too; from time to time that is
 tried again, at longer and longer intervals, so that what it may cost is a few hundredths.
 Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access.
@@ -52,10 +53,16 @@ class Balance:
         `cutting`: what of that it took to make the program, if the results were waited for.
         """
         program = entry.program
-        gain = entry.gain(seconds, cutting) if self._counts(program.largest) else None
+        if not self._counts(program.largest):
+            return
+        recording = program.size * SECONDS_PER_OPERATION
+        gain = entry.gain(seconds, cutting)
         if gain is not None:
-            recording = program.size * SECONDS_PER_OPERATION
             self._add(max(gain - recording, -MOST), program.largest)
+            return
+        most = entry.most_gain(seconds)
+        if most is not None and most < recording:
+            self._add(max(most - recording, -MOST), program.largest)
 
     def lost(self, seconds: float, size: int) -> None:
         """Take note of what lazy arrays of so many elements lost in a loop over parts of them."""

@@ -91,6 +91,12 @@ class Trial:
         taken = seconds if self._interprets else max(seconds, cutting + min(self._compiled))
         return min(self._interpreted) - taken
 
+    def most_gain(self, seconds: float) -> float | None:
+        """See `Entry.most_gain`."""
+        if not self._interpreted:
+            return None
+        return min(self._interpreted) - (seconds - self._interpreted[-1])
+
     def interpreted(self, seconds: float) -> None:
         """Take note of how long an interpreted run took."""
         self._interpreted.append(seconds)
@@ -183,6 +189,16 @@ class Entry:
         if self.executable is not None and not self.spent:  # so large that it was compiled at once
             return self.estimate - seconds
         return self.trial.gain(seconds, cutting)
+
+    def most_gain(self, seconds: float) -> float | None:
+        """What there is to gain if XLA took no time, of a run by NumPy of so many seconds.
+
+        That is NumPy's own time less what a run takes besides. None where XLA has had a chance, and
+        for the first runs, in which everything is new.
+        """
+        if self.executable is not None or self.runs <= WARMING:
+            return None
+        return self.trial.most_gain(seconds)
 
     def is_worth_a_look(self) -> bool:
         """Whether looking for it on disk costs little against what it has cost already."""

@@ -70,6 +70,23 @@ def test_what_wins_elsewhere_counts_too() -> None:
     assert settings.small == 3 * BOUND + 1
 
 
+def interpreted(size: int, runs: int) -> Entry:
+    """A program that NumPy has run so often, in `RUN` seconds at best, and XLA never."""
+    made = Entry(entry(size, RUN).program, runs=runs)
+    made.trial.interpreted(RUN)
+    return made
+
+
+def test_what_costs_more_than_it_takes_numpy_loses_however_fast_xla_is() -> None:
+    balance = Balance()
+    for _ in range(ENOUGH):
+        balance.note(interpreted(2 * BOUND, WARMING + 1), 1.9 * RUN)  # XLA could gain by it
+        balance.note(interpreted(2 * BOUND, WARMING), 3 * RUN)  # all is new
+    assert settings.small == BOUND
+    balance.note(interpreted(2 * BOUND, WARMING + 1), 2.1 * RUN)
+    assert settings.small == 2 * BOUND + 1
+
+
 def test_one_long_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(settings, "small", BOUND)
