@@ -1,4 +1,4 @@
-"""TensorFlow: whole training steps of the issue's models, eager and as functions, against TF's."""
+"""TensorFlow: whole training steps of the issue's models against TF's: eager, functions, `fit`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from subprocess import DEVNULL, PIPE, Popen
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from benchmarks.figures import SHORT, Figures, count, figure, ratio, rest, seconds_of
 from benchmarks.program import ROOT
 from benchmarks.raw_ops import tensorflow
@@ -20,13 +22,35 @@ from lazytensor import metrics, settings
 MODELS = ("cnn", "resnet", "mobilenet", "transformer", "lstm", "bidirectional", "unet")
 DEEP = ("resnet", "mobilenet")
 EAGER, FUNCTION, COMPILED = "TF eager", "tf.function", "jit_compile"
+FIT, FIT_COMPILED = "fit", "fit, jit_compile"
+BATCHES = 8  # of an epoch of `fit`
 Step = Callable[[], Any]
 TAKEN_UP = 2  # steps of a turn before those that are measured: caches are the others'
 MEASURED = 3  # steps of a turn whose median is what it took
 
 
+def _fitter(name: str, compiled: bool) -> Step:
+    """An epoch of Keras's own loop over batches of one of the tests' models."""
+    tf = tensorflow()
+    from tests.tensorflow_frontend.models import TASKS, loss_of
+
+    task = TASKS[name]
+    tf.keras.utils.set_random_seed(0)
+    model = task.make()
+    model.compile("adam", loss_of(task), jit_compile=compiled)
+    x, y = (np.concatenate([part] * BATCHES) for part in (task.x, task.y))
+
+    def epoch() -> Any:
+        done = model.fit(x, y, batch_size=len(task.x), verbose=0, shuffle=False)
+        return done.history["loss"][-1]
+
+    return epoch
+
+
 def trainer(name: str, how: str) -> Step:
-    """A training step of one of the tests' models, from the batch to the loss."""
+    """A training step of one of the tests' models, from the batch to the loss; or an epoch."""
+    if how in (FIT, FIT_COMPILED):
+        return _fitter(name, compiled=how == FIT_COMPILED)
     tf = tensorflow()
     from tests.tensorflow_frontend.models import TASKS, loss_of
 
@@ -82,10 +106,11 @@ def work(name: str, how: str, lazily: bool) -> None:
     settings.tier = "compile"  # steps as small as these would be interpreted at first
     with ltf.enabled() if lazily else nullcontext():
         step = trainer(name, how)
+        steps = BATCHES if how in (FIT, FIT_COMPILED) else 1
         for turn, _ in enumerate(sys.stdin):
             if turn == 1:
                 metrics.reset()
-            print(json.dumps(_turn(step)), flush=True)
+            print(json.dumps(_turn(step) / steps), flush=True)
     counts = metrics.snapshot()
     print(json.dumps({"compiles": counts["compiles"], "fallbacks": counts["fallbacks"]}))
 
@@ -165,7 +190,9 @@ def rows() -> list[Row]:
     """The steps of all models, eager ones first."""
     eager = "≥ 0.95× TF eager; mean ≥ 1.3×"
     function = "≥ 0.9× jit_compile; mean ≥ 1.5× tf.function"
+    fitting = "≥ 0.9× jit_compile; mean ≥ 1.5× plain `fit`"
     return [
         *(_row(name, "eager", eager, 0.95, EAGER) for name in MODELS),
         *(_row(name, "function", function, 0.9, FUNCTION, COMPILED) for name in MODELS),
+        *(_row(name, "fit", fitting, 0.9, FIT, FIT_COMPILED) for name in MODELS),
     ]
