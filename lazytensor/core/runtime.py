@@ -57,8 +57,9 @@ def sync(
     if recorder.tracing:
         raise Unsupported(f"{cause}: there are no values in the body of a composite")
     with _lock:
+        only = _only(recorder, nodes) if nodes or not alone else None
         wanted = _pending(nodes) if nodes else []
-        live = wanted if alone else _live(wanted)
+        live = [only] if only is not None else wanted if alone else _live(wanted)
         recorder.busy = True
         try:
             _compute(live, cause, largest, once)
@@ -74,13 +75,27 @@ def sync(
             recorder.busy = False
             recorder.work = 0
             recorder.fuses = True
-            recorder.serial = made = nodes_made()
+            recorder.serial = made = nodes_made() if only is None else only.serial + 1
             if cause != AUTOMATIC:
                 _note_span(recorder, made)
             recorder.cells = _pending_cells(recorder.cells)
     for node in nodes:
         if node.value.__class__ is Failure:
             node.value.throw()
+
+
+def _only(recorder: Recorder, nodes: Sequence[Node]) -> Node | None:
+    """The one pending node that there is, and that is asked for if one is; None if there are more.
+
+    So it is by far most often where single operations are waited for.
+    """
+    cells = recorder.cells
+    if len(cells) != 1 or len(nodes) > 1 or recorder.refused is not None:
+        return None
+    cell = cells[0]()
+    if cell is None or cell.node.value is not None or (nodes and nodes[0] is not cell.node):
+        return None
+    return cell.node
 
 
 def _note_span(recorder: Recorder, made: int) -> None:

@@ -6,8 +6,8 @@ something here that is not as it was leaves the node to the long way.
 
 from __future__ import annotations
 
-import time
 from operator import attrgetter
+from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -58,23 +58,19 @@ def run(node: Node, cause: str) -> bool:
     known: Known | None = cache.alone.get(_key(node, operands))
     if known is None or settings.tier == "interpret":
         return False
-    if not _are_computed(operands):
-        return False
-    entry, how = known.entry, "cached"
-    start = time.perf_counter()
+    entry, counts, start = known.entry, metrics.counts, perf_counter()
     if entry.hosted or (settings.tier == "auto" and entry.trial.interprets()):
-        if known.reference is None:
+        how, counted = "interpreted", "interpreted"
+        if known.reference is None or not _interpret(node, known, start):
             return False
-        how = "interpreted"
-        _interpret(node, known, start)
-        metrics.counts["interpreted"] += 1
-    elif not _execute(node, known):
-        return False
     else:
-        metrics.counts["cache_hits"] += 1
-    metrics.counts["cuts"] += 1
+        how, counted = "cached", "cache_hits"
+        if not _are_computed(operands) or not _execute(node, known):
+            return False
+    counts[counted] += 1
+    counts["cuts"] += 1
     before, entry.runs = entry.runs, entry.runs + 1
-    seconds = time.perf_counter() - start
+    seconds = perf_counter() - start
     balance.note(entry, seconds)
     events.record(Event(user_place(), cause, entry.program, how, None, seconds, before))
     return True
@@ -93,11 +89,14 @@ def _key(node: Node, operands: tuple[Node, ...]) -> tuple[Any, ...]:
     return node.op, node.attrs, node.type, *map(_type_of, operands)
 
 
-def _interpret(node: Node, known: Known, start: float) -> None:
+def _interpret(node: Node, known: Known, start: float) -> bool:
+    """Let NumPy do it, if there is all that it needs; say whether there was."""
     values = []
     for operand in node.operands:
         value = operand.value
         if value.__class__ is not np.ndarray:
+            if value is None or value.__class__ is Failure:
+                return False
             value = host_operand(operand)
             _keep_on_host(operand, value)
         values.append(value)
@@ -105,8 +104,9 @@ def _interpret(node: Node, known: Known, start: float) -> None:
     type = node.type
     if value.__class__ is not np.ndarray or value.dtype is not type.dtype:
         value = np.asarray(value, type.dtype)
-    node.settle(in_rows(value))
+    node.settle(value if value.flags.c_contiguous else in_rows(value))
     known.entry.trial.interpreted(metrics.spent("interpreting", start))
+    return True
 
 
 _looks: Final[dict[int, int]] = {}
@@ -146,7 +146,7 @@ def _execute(node: Node, known: Known) -> bool:
             return False
         data = entry.history.data(packed)
         buffers += [backend().to_device(array, owned=True) for array in data]
-    start = time.perf_counter()
+    start = perf_counter()
     results: list[Any] = []  # see `execution._execute`
     try:
         results.extend(executable.start(buffers))

@@ -278,3 +278,41 @@ def test_small_operations_are_not_recorded(program, most):
     program(np)
     assert metrics.snapshot()["cuts"] <= most
     assert metrics.snapshot()["nodes"] < 900
+
+
+DECOMPOSITIONS = {
+    "cholesky": lambda np, a, b: (np.linalg.cholesky(a),),
+    "eigh": lambda np, a, b: tuple(np.linalg.eigh(a, UPLO="U")),
+    "eigvalsh": lambda np, a, b: (np.linalg.eigvalsh(a),),
+    "inv": lambda np, a, b: (np.linalg.inv(a),),
+    "solve": lambda np, a, b: (np.linalg.solve(a, b),),
+    "svd": lambda np, a, b: tuple(np.linalg.svd(a, full_matrices=False)),
+    "svdvals": lambda np, a, b: (np.linalg.svdvals(a),),
+}
+
+
+@pytest.mark.parametrize("function", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS)
+def test_a_matrix_at_hand_is_decomposed_at_once(function):
+    a = numpy.random.default_rng(0).random((12, 12))
+    a = a @ a.T + numpy.eye(12)
+    b = numpy.arange(12.0)
+    x = np.array(a)
+    metrics.reset()
+    made = function(np, x, b)
+    assert not metrics.snapshot()["cuts"]
+    for given, expected in zip(made, function(numpy, a, b), strict=True):
+        assert type(given) is (np.ndarray if expected.size >= BOUND else numpy.ndarray)
+        numpy.testing.assert_array_equal(numpy.asarray(given), expected)
+    lazy = function(np, x + 0.0, b)  # whose values are not known yet
+    assert issubclass(type(lazy[0]), Lazy)
+    for given, expected in zip(lazy, function(numpy, a, b), strict=True):
+        size = numpy.abs(numpy.asarray(given))  # vectors may point the other way
+        numpy.testing.assert_allclose(size, numpy.abs(expected), rtol=1e-9, atol=1e-12)
+
+
+def test_what_cannot_be_decomposed_is_refused():
+    x = np.array(-numpy.eye(12))
+    with pytest.raises(numpy.linalg.LinAlgError):
+        numpy.asarray(np.linalg.cholesky(x))
+    with pytest.raises(numpy.linalg.LinAlgError):
+        numpy.asarray(np.linalg.svd(np.array(numpy.full((12, 12), numpy.nan)))[1])

@@ -22,6 +22,11 @@ def _dot_general(
     dtype: np.dtype | None,
 ) -> np.ndarray:
     wide = sum_dtype(x.dtype, dtype or x.dtype)
+    plain = wide == x.dtype and dtype in (None, wide) and not batch[0]
+    if plain and len(contract[0]) == 1 and x.ndim <= 2 and y.ndim <= 2:
+        left = x if contract[0][0] == x.ndim - 1 else x.T
+        found: np.ndarray = np.matmul(left, y.T if contract[1][0] else y)
+        return found
     free = [
         tuple(i for i in range(array.ndim) if i not in shared + summed)
         for array, shared, summed in zip((x, y), batch, contract, strict=True)

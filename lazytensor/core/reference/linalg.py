@@ -144,8 +144,10 @@ def _finite(x: np.ndarray) -> np.ndarray:
 
 
 def _triangle(x: np.ndarray, lower: bool) -> np.ndarray:
-    """One triangle, where `eigh` reads it: below the diagonal."""
-    return _finite(np.tril(x) if lower else np.conj(np.swapaxes(np.triu(x), -1, -2)))
+    """One triangle, where `eigh` reads it: below the diagonal. What lies above may be anything."""
+    if not np.isfinite(x).all():  # to look takes less than to copy the triangle
+        x = _finite(np.tril(x) if lower else np.triu(x))
+    return x if lower else np.conj(np.swapaxes(x, -1, -2))
 
 
 def _eig(x: np.ndarray) -> Results:

@@ -27,10 +27,13 @@ def _wide(x: Array) -> Array:
 class _Unlocked:
     """An array's memory, given out as if it might be written to."""
 
+    __slots__ = ("__array_interface__", "_owner")
+
     def __init__(self, x: Array) -> None:
         self._owner = x
-        address, _ = x.__array_interface__["data"]
-        self.__array_interface__ = {**x.__array_interface__, "data": (address, False)}
+        interface = x.__array_interface__  # made when it is asked for
+        interface["data"] = interface["data"][0], False
+        self.__array_interface__ = interface
 
 
 def _unlocked(x: Array) -> Array:
@@ -61,8 +64,12 @@ def _chosen_mean(x: Array, flags: Array, *, axes: Ints, keepdims: bool) -> Any:
     return np.asarray(total / count.astype(wide.dtype)).astype(x.dtype, copy=False)
 
 
-def _arg_reduction(find: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, *, axis: find(_unlocked(_wide(x)), axis)
+def _argmax(x: Array, *, axis: int | None) -> Any:
+    return _unlocked(_wide(x)).argmax(axis)
+
+
+def _argmin(x: Array, *, axis: int | None) -> Any:
+    return _unlocked(_wide(x)).argmin(axis)
 
 
 def _cumulative(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -113,10 +120,10 @@ REFERENCES.update(
         ops.reduce_or: _reduction(np.bitwise_or),
         ops.reduce_xor: _reduction(np.bitwise_xor),
         ops.chosen_mean: _chosen_mean,
-        ops.argmax: _arg_reduction(np.argmax),
-        ops.argmin: _arg_reduction(np.argmin),
-        ops.complex_argmax: _arg_reduction(np.argmax),
-        ops.complex_argmin: _arg_reduction(np.argmin),
+        ops.argmax: _argmax,
+        ops.argmin: _argmin,
+        ops.complex_argmax: _argmax,
+        ops.complex_argmin: _argmin,
         ops.reduce_gcd: lambda x, *, axes: np.gcd.reduce(x, axes),
         ops.cumsum: _cumulative(np.add),
         ops.cumprod: _cumulative(np.multiply),

@@ -16,13 +16,16 @@ from numpy.linalg import LinAlgError
 from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
-from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import parts
+from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.fallback import on_host
-from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, hosted, lazily
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.rebound import SURFACE, rebound
 from lazytensor.frontends.numpy.functions.reductions import axes_of
 from lazytensor.frontends.numpy.promotion import convert, number, operand
+from lazytensor.frontends.numpy.small import all_stay
 
 SINGULAR = "Singular matrix"
 NOT_POSITIVE = "Matrix is not positive definite"
@@ -192,10 +195,32 @@ _REBOUND = (
     "tensorsolve trace vector_norm"
 )
 
+_AT_ONCE = "cholesky eigh eigvalsh inv solve svd svdvals"
+"""LAPACK's decompositions that are NumPy's wherever they are a program by themselves."""
+
+
+def at_once(function: Function) -> Function:
+    """`function`, or NumPy's own at once where the host has the matrix: nothing fuses with it.
+
+    Lazily it would be NumPy's as well, when somebody asks, with a program made of it.
+    """
+    real = getattr(np.linalg, function.__name__)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if settings.small and args and type(args[0]) is ndarray and all_stay(kwargs.values()):
+            given = parts.at_hand(args)
+            if given is not None and given[0].ndim == 2 and np.isfinite(given[0]).all():
+                return entered(real(*given, **kwargs))
+        return function(*args, **kwargs)
+
+    return dressed(call, real)
+
+
 LAZY: dict[str, Function] = {
     **{name: rebound(name, of=np.linalg) for name in _REBOUND.split()},
     **{name: lazily(name, own, getattr(np.linalg, name)) for name, own in _OWN.items()},
 }
+LAZY.update({name: at_once(LAZY[name]) for name in _AT_ONCE.split()})
 HOST: dict[str, Function] = {name: hosted(name, getattr(np.linalg, name)) for name in _HOST.split()}
 
 globals().update({**LAZY, **HOST})

@@ -25,6 +25,7 @@ from lazytensor.core.place import Place, user_place
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.masked import Masked
+from lazytensor.frontends.numpy.small import all_stay
 
 SECONDS_PER_OPERATION: Final = 3e-5
 """What recording and running a small operation takes, its share in copies of the array apart."""
@@ -305,6 +306,20 @@ def _factor(x: Any, bound: int) -> np.ndarray | None:
         return None
     found: np.ndarray | None = x.ref.known()
     return found
+
+
+def at_hand(args: tuple[Any, ...]) -> list[Any] | None:
+    """Arguments as NumPy takes them, if the host has the values of those that are lazy."""
+    given = []
+    for x in args:
+        if type(x) is ndarray:
+            x = x.ref.known()
+        elif type(x) is not np.ndarray and not all_stay((x,)):
+            return None
+        if x is None:
+            return None
+        given.append(x)
+    return given
 
 
 _factors: Final[dict[Place | None, int]] = {}
