@@ -14,6 +14,7 @@ from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, ir_type
+from lazytensor.backends.xla.sharing import read_shared
 from lazytensor.backends.xla.storing import store_shared
 from lazytensor.core.dtypes import COMPLEX, FLOATS
 from lazytensor.core.errors import Unsupported
@@ -218,6 +219,7 @@ def module_of(
             results = emit(emitter, program, arguments[: len(inputs)], slots, places)
             func.ReturnOp([x.ir for x in results])
             if client.platform() == "cpu":
+                read_shared(block)
                 store_shared(module, block)
         ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])
         main.attributes["function_type"] = ir.TypeAttr.get(ends)
