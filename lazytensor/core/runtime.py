@@ -38,31 +38,36 @@ from lazytensor.core.slots import pack
 
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
-_lock: Final = threading.RLock()
+lock: Final = threading.RLock()
 AUTOMATIC: Final = "automatic cut"
 LARGEST: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
 
 
 def sync(
-    *nodes: Node, cause: str = "sync()", largest: int = 0, alone: bool = False, once: bool = False
+    *nodes: Node,
+    cause: str = "sync()",
+    largest: int = 0,
+    alone: bool = False,
+    once: bool = False,
+    runs: list[execution.Run] | None = None,
 ) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
     `largest`: nodes of one program, if more than `LARGEST`: for graphs that come again and again.
     `alone`: `nodes` and what they need only. `once`: the graph will not come again, so that it is
-    interpreted.
+    interpreted. `runs`: gets what was run.
     """
     recorder = thread.recorder
     if recorder.tracing:
         raise Unsupported(f"{cause}: there are no values in the body of a composite")
-    with _lock:
+    with lock:
         only = _only(recorder, nodes) if nodes or not alone else None
         wanted = _pending(nodes) if nodes else []
         live = [only] if only is not None else wanted if alone else _live(wanted)
         recorder.busy = True
         try:
-            _compute(live, cause, largest, once)
+            _compute(live, cause, largest, once, runs=runs)
         except Exception:
             # One failing graph must not make every later cut fail: what is not computed now is
             # computed when somebody asks for it.
@@ -150,7 +155,12 @@ def _pending_cells(cells: list[ref[Cell]]) -> list[ref[Cell]]:
 
 
 def _compute(
-    outputs: list[Node], cause: str, largest: int = 0, once: bool = False, proved: bool = False
+    outputs: list[Node],
+    cause: str,
+    largest: int = 0,
+    once: bool = False,
+    proved: bool = False,
+    runs: list[execution.Run] | None = None,
 ) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     if len(outputs) == 1 and single.run(outputs[0], cause):
@@ -179,6 +189,8 @@ def _compute(
             entry, found, wanted, packed, own, cause, started, once, proved, cutting=cutting
         )
         needed = execution.run(run)
+        if runs is not None:
+            runs.append(run)
         if needed is not None:
             paused = perf_counter()
             # Else all nodes would seem to be somebody's, and become outputs of what comes before.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from lazytensor import metrics
+from lazytensor import metrics, settings
 
 X = np.arange(10.0, dtype=np.float32).reshape(5, 2)
 REFUSED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
@@ -65,6 +65,32 @@ def test_a_variable_is_as_before_when_a_function_was_refused(recording: None) ->
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"test_checks\.py"):
         step(tf.constant(1.0) + 6.0).numpy()
     np.testing.assert_array_equal(weights.numpy(), [0.5, 1.0, 1.5])
+
+
+def test_a_step_made_again_and_again_is_refused_all_the_same(
+    recording: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "tier", "compile")
+    weights = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def step(i: Any) -> Any:
+        chosen = tf.gather(weights, tf.cast(i, tf.int32))
+        weights.assign_add(tf.ones([3]) * chosen)
+        return chosen
+
+    expected = np.array([1.0, 2.0, 3.0])
+    for i in (0, 1, 2, 7, 0, -1, 1, 1):
+        position = tf.constant(float(i))
+        if 0 <= i < 3:
+            assert float(step(position)) == expected[i]
+            expected += expected[i]
+        else:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                step(position)
+        if i:  # a read that is still pending when the next step is made
+            assert float(tf.reduce_sum(weights + 1.0)) == expected.sum() + 3
+    np.testing.assert_array_equal(weights.numpy(), expected)
 
 
 def test_a_branch_that_is_not_taken_demands_nothing(no_fallbacks: None) -> None:

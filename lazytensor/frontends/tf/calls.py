@@ -11,12 +11,14 @@ import threading
 from collections import Counter
 from typing import Any, Final
 
-from lazytensor.core import ops
+from lazytensor.core import ops, repeats
 from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, SLOT, Composite
 from lazytensor.core.program import Program, cut, reachable
+from lazytensor.core.recorder import thread
+from lazytensor.core.repeats import Call
 from lazytensor.core.types import TensorType
-from lazytensor.frontends.tf import checks, fallback
+from lazytensor.frontends.tf import checks, fallback, steps
 from lazytensor.frontends.tf.graphs import Graph, stripped
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.lists import LazyVariant
@@ -28,13 +30,19 @@ SIGNATURES: Final = 64
 """Signatures of one function that are kept; with more it is walked at each call."""
 SMALL: Final = 16
 """Elements of an integer argument whose value may be part of a signature."""
+TRIES: Final = 200
+"""Calls after which nothing will change any more in how a step is run."""
 
 
 class _Calls(threading.local):
-    """`depth`: calls under way in this thread; `written`: whether one assigned to a variable."""
+    """`depth`: calls under way in this thread; `written`: whether one assigned to a variable.
+
+    `whole`: what was recorded where nothing was pending before.
+    """
 
     depth = 0
     written = False
+    whole: Call | None = None
 
 
 calls: Final = _Calls()
@@ -119,10 +127,11 @@ class Plan:
     `constants`: operands after the given ones. `results`: how each result is made of the node's;
     `written`: positions among the handles, in the order of the new values. `demand`: what the last
     of the node's results is the flag of, if anything. `held`: resources that the signature names by
-    where they are: as long as it is kept, nothing else is there.
+    where they are: as long as it is kept, nothing else is there. `tries`: how many calls more may
+    turn out to be steps by themselves.
     """
 
-    __slots__ = ("constants", "demand", "held", "op", "results", "written")
+    __slots__ = ("constants", "demand", "held", "op", "results", "tries", "written")
 
     def __init__(self, walk: Walk, graph: Graph, given: Given) -> None:
         parameters = [Input(PARAMETER, node.type) for node in given.nodes]
@@ -140,6 +149,7 @@ class Plan:
         nodes += [] if ok is None else [ok]
         self.demand = "; ".join(dict.fromkeys(text for _, text in demands.flags))
         nodes = [ops.broadcast(n, shape=()) if n.op is SLOT else n for n in nodes]
+        self.tries = TRIES
         self.op: FunctionOp | None = None
         self.constants: tuple[Node, ...] = ()
         if nodes:
@@ -284,19 +294,41 @@ def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
         if len(graph.plans) >= SIGNATURES:
             raise ValueNeeded
         plan = graph.plans[given.key] = Plan(walk, graph, given)
-    made: Any = ()
-    if plan.op is not None:
-        made = plan.op(*given.nodes, *plan.constants)
-        if plan.demand:
-            made = _demanded(plan, made)
+    operands = (*given.nodes, *plan.constants)
+    made = _repeated(plan, graph, operands)
+    if made is None:
+        made = _recorded(plan, operands)
+        calls.written = calls.written or bool(plan.written)
     results = [_result(form, made, inputs) for form in plan.results]
     new = made[len(made) - len(plan.written) :]
     for i, node in zip(plan.written, new, strict=True):
         cell = cell_of(given.handles[i])
         assert cell is not None
         cell.write(node)
-        calls.written = True
     return results
+
+
+def _repeated(plan: Plan, graph: Graph, operands: tuple[Node, ...]) -> Any:
+    """The results of a call that is a step by itself, if it is one that was met before."""
+    if plan.op is None or not plan.written or calls.depth != 1 or state.tracing:
+        return None
+    made = repeats.repeated(plan.op, operands, f"end of {stripped(graph.name)}")
+    if made is not None:
+        steps.step.serial = -1
+    return made
+
+
+def _recorded(plan: Plan, operands: tuple[Node, ...]) -> Any:
+    if plan.op is None:
+        return ()
+    alone = not thread.recorder.cells
+    made = plan.op(*operands)
+    if plan.demand:
+        made = _demanded(plan, made)
+    if plan.written and plan.tries and alone:
+        plan.tries -= 1
+        calls.whole = repeats.call(plan.op, operands, made)
+    return made
 
 
 def _demanded(plan: Plan, made: tuple[Node, ...]) -> tuple[Node, ...]:

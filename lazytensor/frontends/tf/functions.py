@@ -54,6 +54,7 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
         steps.settle_variables()
     steps.hold_cuts()
     calls.depth += 1
+    calls.whole = None
     _stop()
     try:
         made = invoke(graph, inputs)
@@ -62,7 +63,7 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
         calls.depth -= 1
     if not calls.depth and calls.written and not state.tracing:
         calls.written = False
-        steps.end_step(f"end of {stripped(name)}")
+        steps.end_step(f"end of {stripped(name)}", calls.whole)
     return made
 
 

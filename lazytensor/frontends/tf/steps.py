@@ -16,9 +16,11 @@ from typing import Any, Final
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 
-from lazytensor.core import alignment, runtime
+from lazytensor.core import alignment, repeats, runtime
+from lazytensor.core.execution import Run
 from lazytensor.core.node import Node, nodes_made
 from lazytensor.core.recorder import thread
+from lazytensor.core.repeats import Call
 from lazytensor.frontends.tf.tensor import state
 
 _MODULE: Final = "keras.src.optimizers.base_optimizer"
@@ -107,10 +109,13 @@ def leave_optimizers() -> None:
         _watched.clear()
 
 
-def end_step(cause: str) -> None:
-    """The graph is cut, so that the next step repeats it."""
+def end_step(cause: str, call: Call | None = None) -> None:
+    """The graph is cut, so that the next step repeats it; `call`: what may be all of it."""
     step.serial = -1
-    runtime.sync(cause=cause, largest=LONGEST)
+    runs: list[Run] | None = None if call is None else []
+    runtime.sync(cause=cause, largest=LONGEST, runs=runs)
+    if call is not None and runs is not None:
+        repeats.learn(call, runs)
 
 
 def attach() -> None:

@@ -1,0 +1,137 @@
+"""The short way of a call that is a whole cut: run before, it is neither recorded nor cut again.
+
+A training step that is a function is one composite, and all that is pending when it ends. Its
+program, which operand is which of its inputs and which result which of its outputs are the same
+each time. What is found here that is not as it was leaves the call to the long way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core import events, metrics, runtime
+from lazytensor.core.backend import backend, on_host
+from lazytensor.core.balance import balance
+from lazytensor.core.cache import Entry, cache
+from lazytensor.core.donation import donations
+from lazytensor.core.events import Event
+from lazytensor.core.execution import Run
+from lazytensor.core.failures import Failure
+from lazytensor.core.node import Input, Node, nodes_made
+from lazytensor.core.op import PARAMETER, Op
+from lazytensor.core.place import Place, user_place
+from lazytensor.core.recorder import thread
+from lazytensor.core.settings import settings
+from lazytensor.core.types import TensorType
+from lazytensor.core.values import argument
+
+NOWHERE: Final = -1
+
+
+class Known(NamedTuple):
+    """A call's program: per input the operand that it is, per output the result and its type."""
+
+    entry: Entry
+    inputs: tuple[int, ...]
+    outputs: tuple[tuple[int, TensorType], ...]
+
+
+class Call(NamedTuple):
+    """A call that was recorded; serial numbers, as nobody is to refer to what may be donated."""
+
+    op: Op
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+def call(op: Op, operands: Sequence[Node], results: Sequence[Node]) -> Call:
+    """Take note of a call of an op that has one signature only."""
+    return Call(op, tuple([x.serial for x in operands]), tuple([x.serial for x in results]))
+
+
+def learn(made: Call, runs: Sequence[Run]) -> None:
+    """These programs were run at the end of a call: if all of it was one, remember that."""
+    if len(runs) != 1 or not _is_plain(runs[0]):
+        return
+    (run,) = runs
+    inputs = [_place(made.operands, leaf) for leaf in run.found.leaves]
+    outputs = [_place(made.results, node) for node in run.outputs]
+    if NOWHERE in inputs + outputs or len(outputs) != len(made.results):
+        return
+    types = [node.type for node in run.outputs]
+    pairs = tuple(zip(outputs, types, strict=True))
+    cache.alone[(made.op,)] = Known(run.entry, tuple(inputs), pairs)
+
+
+def _place(serials: tuple[int, ...], node: Node) -> int:
+    """Where a node is, if it is there once."""
+    return serials.index(node.serial) if serials.count(node.serial) == 1 else NOWHERE
+
+
+def _is_plain(run: Run) -> bool:
+    """Whether the program will be run by XLA as it is from now on, and overwrites no input."""
+    entry, program = run.entry, run.found.program
+    if entry.executable is None or entry.twin is not None or entry.padded or run.exact is not None:
+        return False
+    if run.found.slots or run.once or donations(program, [True] * len(program.parameters)):
+        return False
+    if settings.tier == "auto":
+        trial = entry.trial
+        if not trial.is_decided() or trial.interprets() or entry.shared or entry.shared is None:
+            return False
+    return all(node.value.__class__ is not Failure for node in run.outputs)
+
+
+def repeated(op: Op, operands: Sequence[Node], cause: str) -> list[Any] | None:
+    """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
+    known: Known | None = cache.alone.get((op,))
+    if known is None or thread.recorder.cells or settings.tier == "interpret":
+        return None
+    with runtime.lock:
+        start, place = time.perf_counter(), user_place()
+        values = _run(known, operands, start)
+        if values is None:
+            return None
+        results = _leaves(known, values, place)
+        recorder, entry = thread.recorder, known.entry
+        recorder.work, recorder.fuses, recorder.serial = 0, True, nodes_made()
+        metrics.counts["cuts"] += 1
+        metrics.counts["cache_hits"] += 1
+        before, entry.runs = entry.runs, entry.runs + 1
+        seconds = time.perf_counter() - start
+        balance.note(entry, seconds)
+        events.record(Event(place, cause, entry.program, "cached", None, seconds, before))
+    return results
+
+
+def _run(known: Known, operands: Sequence[Node], start: float) -> list[Any] | None:
+    """The values of the outputs; None if they cannot be had, or if a guard is false."""
+    executable = known.entry.executable
+    if executable is None:
+        return None
+    leaves = [operands[i] for i in known.inputs]
+    for leaf in leaves:
+        if leaf.value is None or leaf.value.__class__ is Failure:
+            return None
+    (values,) = executable.start([argument(leaf, False) for leaf in leaves])
+    metrics.spent("running", start)
+    if settings.wait:
+        for value in values:
+            backend().wait(value)
+    outputs = len(known.outputs)
+    if not all(np.all(on_host(flag)) for flag in values[outputs:]):
+        return None  # it has changed nothing: the long way will raise what is to be raised
+    return values[:outputs]
+
+
+def _leaves(known: Known, values: list[Any], place: Place | None) -> list[Any]:
+    """The results that have these values."""
+    results: list[Any] = [None] * len(values)
+    for (at, type), value in zip(known.outputs, values, strict=True):
+        node = results[at] = Input(PARAMETER, type, value)
+        node.place = place
+    return results
