@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
 from lazytensor.core.donation import donations
-from lazytensor.core.program import Program
+from lazytensor.core.interpret import OVERWRITING
+from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 SECONDS_PER_ELEMENT: Final = 2e-9
 SECONDS_PER_NODE: Final = 3e-6
+SECONDS_PER_STEP: Final = 1.2e-6
+"""What the interpreter needs for an operation besides NumPy's time."""
+SECONDS_PER_BYTE: Final = 5e-11
+"""What it takes to copy an array."""
 COMPILE_SECONDS: Final = 0.03
 COMPILE_SECONDS_PER_NODE: Final = 1e-3
 IMPORT_SECONDS: Final = 0.7
@@ -40,11 +45,14 @@ TRIALS: Final = 5
 """Runs of each tier that are compared, by the quickest: what disturbs a run only adds to it."""
 WARMING: Final = 3
 """Runs before those, which do not count: memory, caches and threads are still cold."""
-NEAR: Final = 4.0
-"""How many times XLA's time the interpreter's best may be for it to be tried when warm."""
-LONG: Final = 0.02
-"""Seconds of a run by which what is cold at its beginning hardly shows; then `NEAR_LONG` counts."""
-NEAR_LONG: Final = 2.0
+NEAR: Final = 10.0
+"""How many times XLA's time the interpreter's best may be for it to be tried when warm: cold runs
+take up to four times as long."""
+LONG: Final = 0.002
+"""Seconds of a run from which `NEAR_LONG` counts: trying it costs more, and cold shows less."""
+NEAR_LONG: Final = 4.0
+LONGEST: Final = 0.02
+NEAR_LONGEST: Final = 2.0
 AGAIN: Final = 20
 """Interpreted runs after which XLA is tried again, as the machine may have been busy; then 4 times
 as many, and so on."""
@@ -118,8 +126,8 @@ class Trial:
         self._xlas -= 1
         if not self._xlas:
             best = min(self._interpreted)
-            near = (NEAR_LONG if best > LONG else NEAR) * min(self._compiled)
-            self._theirs = WARMING + TRIALS if best < near else 0
+            near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
+            self._theirs = WARMING + TRIALS if best < near * min(self._compiled) else 0
             self._interprets = False
 
 
@@ -134,7 +142,8 @@ class Entry:
     else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
-    `padded`: that it is a program made with room for more (see `padding`).
+    `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes of
+    inputs that have parts replaced, once known.
     """
 
     program: Program
@@ -154,6 +163,7 @@ class Entry:
     twin: Twin | None = None
     growth: Growth | None = None
     padded: bool = False
+    rewritten: int = -1
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
@@ -188,7 +198,21 @@ class Entry:
         """
         if self.executable is not None and not self.spent:  # so large that it was compiled at once
             return self.estimate - seconds
-        return self.trial.gain(seconds, cutting)
+        gain = self.trial.gain(seconds, cutting)
+        return None if gain is None else gain - self.detour
+
+    @property
+    def detour(self) -> float:
+        """Seconds by which the interpreter is slower than NumPy by itself.
+
+        It has steps to look up, and copies what it is given where NumPy writes to a part of it.
+        """
+        if self.rewritten < 0:
+            lines = self.program.instructions
+            writes = [line for line in lines if line[0] in OVERWRITING]
+            given = (line[3].nbytes for line in writes if lines[line[1][0]][0] in INPUTS)
+            self.rewritten = sum(given)
+        return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 
     def most_gain(self, seconds: float) -> float | None:
         """What there is to gain if XLA took no time, of a run by NumPy of so many seconds.
