@@ -208,7 +208,7 @@ def test_every_cause_is_named_at_its_line(script: str, project: Write, lazytenso
     missing = {(KINDS.get(cause, cause), number) for cause, number in wanted} - named
     assert not missing, done.stdout
     grows = [new["text"] for line in seen for new in line["new"] if new["kind"] == "growth"]
-    assert any("sizes up to 16 are one program from now on" in text for text in grows), grows
+    assert any("sizes up to 64 are one program from now on" in text for text in grows), grows
     # What is not one of the seeded causes is the first program of its kind, and said to be.
     marked = {number for _, number in wanted}
     assert {kind for kind, number in named if number not in marked} <= {"first", "item"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lazytensor.core import metrics
 from lazytensor.core.cache import COMPILE_SECONDS, COMPILE_SECONDS_PER_NODE, Entry, cache
 from lazytensor.core.node import Node
-from lazytensor.core.padding.opening import Refused, Side, opened
-from lazytensor.core.padding.program import Link, Roomy, roomy
+from lazytensor.core.padding.opening import Opened, Refused, Side, opened
+from lazytensor.core.padding.program import FIRST, SMALLEST, Link, Roomy, roomy
 from lazytensor.core.program import Cut, Program
 from lazytensor.core.recipes import Constant
 from lazytensor.core.settings import settings
@@ -24,6 +24,8 @@ KEPT: Final = 4
 """Programs of a family that a new one may be laid beside."""
 SECONDS_PER_ELEMENT: Final = 2.5e-10
 """What an element costs a compiled program that need not have computed it."""
+RUNS: Final = 500
+"""So many runs may cost as much by elements beyond their size as a compile that is saved."""
 
 
 @dataclass
@@ -138,13 +140,30 @@ def _pad(run: Run, growth: Growth) -> None:
     other = family.other(mine.program)
     if other is None:
         raise Refused("there is but one program of its kind")
-    made = roomy(opened(mine, other), mine.slots, family.varying)
-    if made.link.waste * SECONDS_PER_ELEMENT > _price(made.program):
+    lines = opened(mine, other)
+    made = _with_much_room(lines, mine, family)
+    if made is None:
+        made = roomy(lines, mine.slots, family.varying, SMALLEST)
+    if _wasted(made) > _price(made.program):
         raise Refused("most of what would be computed lies beyond its size")
     entry = cache.find(made.program)
     if entry.program is made.program:
         _prepare(run, entry, family, made)
     growth.entry, growth.link = entry, made.link
+
+
+def _with_much_room(lines: Opened, mine: Side, family: Family) -> Roomy | None:
+    """The program with room for `FIRST`, if that costs next to nothing."""
+    try:
+        made = roomy(lines, mine.slots, family.varying, FIRST)
+    except Refused:  # a large array would grow on two axes
+        return None
+    return made if RUNS * _wasted(made) <= _price(made.program) else None
+
+
+def _wasted(made: Roomy) -> float:
+    """Seconds a run that elements beyond the size take."""
+    return made.link.waste * SECONDS_PER_ELEMENT
 
 
 def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:

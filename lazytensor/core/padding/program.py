@@ -15,6 +15,8 @@ from lazytensor.core.recipes import Constant, Slot
 
 SMALLEST: Final = 16
 """The least that there is room for."""
+FIRST: Final = 64
+"""The same where that costs next to nothing: two capacities less are two programs less."""
 LARGE: Final = 2**20
 """Elements of an array that must not have two axes with room: it would take four times as much."""
 
@@ -42,14 +44,15 @@ class Roomy(NamedTuple):
     origins: tuple[int, ...]
 
 
-def roomy(opened: Opened, given: Sequence[Any], varying: set[int]) -> Roomy:
-    """The program with room; `given` are its slots, those at `varying` never the same.
+def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int) -> Roomy:
+    """The program with room for `least` or more; `given` are its slots, those at `varying` never
+    the same.
 
     Raises: Refused.
     """
     lines = opened.lines
     most = max(extra for line in lines for extra in line.grown if extra is not None)
-    capacity = capacity_for(opened.size + most)
+    capacity = max(least, capacity_for(opened.size + most))
     b = Builder(opened.size, capacity, given)
     parts: list[Part] = []
     for line in lines:
