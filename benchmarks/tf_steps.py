@@ -23,10 +23,14 @@ MODELS = ("cnn", "resnet", "mobilenet", "transformer", "lstm", "bidirectional", 
 DEEP = ("resnet", "mobilenet")
 EAGER, FUNCTION, COMPILED = "TF eager", "tf.function", "jit_compile"
 FIT, FIT_COMPILED = "fit", "fit, jit_compile"
-BATCHES = 8  # of an epoch of `fit`
+BATCHES, BATCHES_OF_DEEP = 64, 8  # of an epoch of `fit`
 Step = Callable[[], Any]
 TAKEN_UP = 2  # steps of a turn before those that are measured: caches are the others'
 MEASURED = 3  # steps of a turn whose median is what it took
+
+
+def _batches(name: str) -> int:
+    return BATCHES_OF_DEEP if name in DEEP else BATCHES
 
 
 def _fitter(name: str, compiled: bool) -> Step:
@@ -38,7 +42,7 @@ def _fitter(name: str, compiled: bool) -> Step:
     tf.keras.utils.set_random_seed(0)
     model = task.make()
     model.compile("adam", loss_of(task), jit_compile=compiled)
-    x, y = (np.concatenate([part] * BATCHES) for part in (task.x, task.y))
+    x, y = (np.concatenate([part] * _batches(name)) for part in (task.x, task.y))
 
     def epoch() -> Any:
         done = model.fit(x, y, batch_size=len(task.x), verbose=0, shuffle=False)
@@ -106,7 +110,7 @@ def work(name: str, how: str, lazily: bool) -> None:
     settings.tier = "compile"  # steps as small as these would be interpreted at first
     with ltf.enabled() if lazily else nullcontext():
         step = trainer(name, how)
-        steps = BATCHES if how in (FIT, FIT_COMPILED) else 1
+        steps = _batches(name) if how in (FIT, FIT_COMPILED) else 1
         for turn, _ in enumerate(sys.stdin):
             if turn == 1:
                 metrics.reset()

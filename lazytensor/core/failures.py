@@ -56,9 +56,8 @@ def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict
     if not found.program.guards:
         return {}
     spoiled: dict[int, Failure] = {}
-    for index, error, text, place in _violated(found, computed, values):
-        if not issubclass(error, Warning):
-            spoiled[index] = Failure(error, text, place)
+    for index, error, text, place in _violated(found, computed, values, warnings=False):
+        spoiled[index] = Failure(error, text, place)
     if spoiled:
         for i, (op, operands, _, _) in enumerate(found.program.instructions):
             inherits = operands if op is not guard else ()
@@ -71,19 +70,19 @@ def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict
 
 def warn(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> None:
     """Give the warnings of the guards that were false, at the lines that recorded them."""
-    for _, error, text, place in _violated(found, computed, values):
-        if issubclass(error, Warning):
+    for _, error, text, place in _violated(found, computed, values, warnings=True):
+        if issubclass(error, Warning):  # all are
             warn_at(place, text, error)
 
 
 def _violated(
-    found: Cut, computed: tuple[int, ...], values: Sequence[Any]
+    found: Cut, computed: tuple[int, ...], values: Sequence[Any], *, warnings: bool
 ) -> Iterator[tuple[int, type[Exception], str, Place | None]]:
-    """The guards that were false: instruction, error, text, where it was recorded."""
+    """The guards of one kind that were false: instruction, error, text, where it was recorded."""
     for index, flag in zip(found.program.guards, values[len(computed) :], strict=True):
-        if not np.all(on_host(flag)):
+        error, text = found.program.instructions[index][2]
+        if issubclass(error, Warning) is warnings and not np.all(on_host(flag)):
             node = found.nodes[index]
-            error, text = found.program.instructions[index][2]
             yield index, error, text, node.place if node is not None else None
 
 
