@@ -7,14 +7,13 @@ import statistics
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from subprocess import DEVNULL, PIPE, Popen
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from benchmarks.contestant import Contestant
 from benchmarks.figures import SHORT, Figures, count, figure, ratio, rest, seconds_of
-from benchmarks.program import ROOT
 from benchmarks.raw_ops import tensorflow
 from benchmarks.row import Effort, Row
 from lazytensor import metrics, settings
@@ -119,48 +118,14 @@ def work(name: str, how: str, lazily: bool) -> None:
     print(json.dumps({"compiles": counts["compiles"], "fallbacks": counts["fallbacks"]}))
 
 
-class Contestant:
-    """A process that takes turns: neither's memory, threads or hooks are the other's."""
-
-    def __init__(self, name: str, how: str, lazily: bool) -> None:
-        call = f"from benchmarks.tf_steps import work; work({name!r}, {how!r}, {lazily})"
-        self.process = Popen(
-            [sys.executable, "-c", call],
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            text=True,
-            cwd=ROOT,
-        )
-
-    def turn(self) -> float:
-        """The seconds that a step took."""
-        return float(self._answer("\n"))
-
-    def end(self) -> dict[str, float]:
-        """What was counted; the process ends."""
-        found: dict[str, float] = self._answer(None)
-        self.process.wait()
-        return found
-
-    def _answer(self, line: str | None) -> Any:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        if line is None:
-            self.process.stdin.close()
-        else:
-            self.process.stdin.write(line)
-            self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"a contestant ended with code {self.process.wait()}")
-        return json.loads(answer)
+def _contestant(name: str, how: str, lazily: bool) -> Contestant:
+    return Contestant(f"from benchmarks.tf_steps import work; work({name!r}, {how!r}, {lazily})")
 
 
 def contest(name: str, peers: tuple[str, ...], effort: Effort) -> Figures:
     """Ours, made as the first of `peers` is, and TF's, in turns, each in a process of its own."""
-    contestants = {"ours": Contestant(name, peers[0], lazily=True)}
-    contestants |= {how: Contestant(name, how, lazily=False) for how in peers}
+    contestants = {"ours": _contestant(name, peers[0], lazily=True)}
+    contestants |= {how: _contestant(name, how, lazily=False) for how in peers}
     try:
         turns = {how: each.turn for how, each in contestants.items()}
         rounds = effort.rounds(6 if name in DEEP else 12)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from benchmarks import pytorch_xla
 from benchmarks.figures import Figure, Figures, count, figure, interleaved, ratio, seconds_of
 from benchmarks.row import Effort, Row
 from lazytensor import metrics, sync
@@ -110,7 +111,11 @@ def resnet() -> Task:
     )
 
 
-def _trainer(task: Task, device: str, compiled: Any = None) -> Trainer:
+def trainer(task: Task, device: Any, compiled: Any = None) -> Trainer:
+    """A training step, which gives its loss.
+
+    device: where to. compiled: torch.compile's backend, if it is to be compiled.
+    """
     import torch
 
     net = copy.deepcopy(task.model).to(device)
@@ -144,15 +149,20 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
         done = losses.setdefault(name, [])
         return lambda: seconds_of(lambda: done.append(train().item()))
 
-    trainers = {"ours": _trainer(task, "lazytensor"), "torch": _trainer(task, "cpu")}
+    trainers = {"ours": trainer(task, "lazytensor"), "torch": trainer(task, "cpu")}
     if effort.peers:
-        trainers["torch.compile"] = _trainer(task, "cpu", "inductor")
-        trainers["torch.compile, ours"] = _trainer(task, "lazytensor", lazytensor.torch.backend)
+        trainers["torch.compile"] = trainer(task, "cpu", "inductor")
+        trainers["torch.compile, ours"] = trainer(task, "lazytensor", lazytensor.torch.backend)
     contestants = {name: contestant(name, train) for name, train in trainers.items()}
+    other = pytorch_xla.contestant(make.__name__) if effort.peers else None
+    if other is not None:
+        contestants[pytorch_xla.NAME] = other.turn
     interleaved(contestants, rounds)  # the first are interpreted, until compiling pays
     before = sum(len(done) for name, done in losses.items() if "ours" in name)
     metrics.reset()
     samples = interleaved(contestants, effort.rounds(rounds))
+    if other is not None:
+        other.end()
     counts = metrics.snapshot()
     steps = sum(len(done) for name, done in losses.items() if "ours" in name) - before
     mine, theirs = list(zip(losses["ours"], losses["torch"], strict=False))[-1]
@@ -213,7 +223,7 @@ def memory(effort: Effort) -> Figures:
     import lazytensor.torch  # noqa: F401 -- registers the device
 
     torch.manual_seed(0)
-    train = _trainer(chain(), "lazytensor")
+    train = trainer(chain(), "lazytensor")
     peaks = []
     for steps in (100, effort.rounds(1000)):
         for _ in range(steps):
