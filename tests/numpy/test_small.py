@@ -12,6 +12,7 @@ from lazytensor.core import balance as policy
 from lazytensor.core import metrics
 from lazytensor.core.balance import balance
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import linalg
 from lazytensor.frontends.numpy.array import Lazy
 
 BOUND = 100
@@ -308,6 +309,14 @@ def test_a_matrix_at_hand_is_decomposed_at_once(function):
     for given, expected in zip(lazy, function(numpy, a, b), strict=True):
         size = numpy.abs(numpy.asarray(given))  # vectors may point the other way
         numpy.testing.assert_allclose(size, numpy.abs(expected), rtol=1e-9, atol=1e-12)
+
+
+def test_a_large_matrix_is_decomposed_in_a_program(monkeypatch):
+    monkeypatch.setattr(linalg, "LARGEST_AT_ONCE", 100)
+    metrics.reset()
+    made = np.linalg.cholesky(np.array(4 * numpy.eye(12)))
+    numpy.testing.assert_array_equal(numpy.asarray(made), 2 * numpy.eye(12))
+    assert metrics.snapshot()["cuts"] == 1
 
 
 def test_what_cannot_be_decomposed_is_refused():

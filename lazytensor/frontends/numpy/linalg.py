@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -197,6 +197,9 @@ _REBOUND = (
 
 _AT_ONCE = "cholesky eigh eigvalsh inv solve svd svdvals"
 """LAPACK's decompositions that are NumPy's wherever they are a program by themselves."""
+LARGEST_AT_ONCE: Final = 2**17
+"""Elements of a matrix beyond which a program costs nothing beside them. What comes after them is
+better in it: OpenBLAS's threads go on spinning, and XLA would have one processor."""
 
 
 def at_once(function: Function) -> Function:
@@ -209,11 +212,15 @@ def at_once(function: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if settings.small and args and type(args[0]) is ndarray and all_stay(kwargs.values()):
             given = parts.at_hand(args)
-            if given is not None and given[0].ndim == 2 and np.isfinite(given[0]).all():
+            if given is not None and _is_small(given[0]):
                 return entered(real(*given, **kwargs))
         return function(*args, **kwargs)
 
     return dressed(call, real)
+
+
+def _is_small(a: np.ndarray) -> bool:
+    return a.ndim == 2 and a.size <= LARGEST_AT_ONCE and bool(np.isfinite(a).all())
 
 
 LAZY: dict[str, Function] = {
