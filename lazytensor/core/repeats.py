@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from lazytensor.core.failures import Failure
 from lazytensor.core.node import Input, Node, nodes_made
 from lazytensor.core.op import PARAMETER, Op
 from lazytensor.core.place import Place, user_place
+from lazytensor.core.program import Program
 from lazytensor.core.recorder import thread
 from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType
@@ -58,8 +60,9 @@ def learn(made: Call, runs: Sequence[Run]) -> None:
     if len(runs) != 1 or not _is_plain(runs[0]):
         return
     (run,) = runs
-    inputs = [_place(made.operands, leaf) for leaf in run.found.leaves]
-    outputs = [_place(made.results, node) for node in run.outputs]
+    operands, results = _places(made.operands), _places(made.results)
+    inputs = [operands.get(leaf.serial, NOWHERE) for leaf in run.found.leaves]
+    outputs = [results.get(node.serial, NOWHERE) for node in run.outputs]
     if NOWHERE in inputs + outputs or len(outputs) != len(made.results):
         return
     types = [node.type for node in run.outputs]
@@ -67,9 +70,18 @@ def learn(made: Call, runs: Sequence[Run]) -> None:
     cache.alone[(made.op,)] = Known(run.entry, tuple(inputs), pairs)
 
 
-def _place(serials: tuple[int, ...], node: Node) -> int:
-    """Where a node is, if it is there once."""
-    return serials.index(node.serial) if serials.count(node.serial) == 1 else NOWHERE
+def _places(serials: tuple[int, ...]) -> dict[int, int]:
+    """Where each node is that is there once."""
+    found: dict[int, int] = {}
+    for at, serial in enumerate(serials):
+        found[serial] = NOWHERE if serial in found else at
+    return found
+
+
+@lru_cache(maxsize=64)
+def _overwrites(program: Program) -> bool:
+    """Whether the program would overwrite one of its inputs, if nobody else had it."""
+    return bool(donations(program, [True] * len(program.parameters)))
 
 
 def _is_plain(run: Run) -> bool:
@@ -77,7 +89,7 @@ def _is_plain(run: Run) -> bool:
     entry, program = run.entry, run.found.program
     if entry.executable is None or entry.twin is not None or entry.padded or run.exact is not None:
         return False
-    if run.found.slots or run.once or donations(program, [True] * len(program.parameters)):
+    if run.found.slots or run.once or _overwrites(program):
         return False
     if settings.tier == "auto":
         trial = entry.trial
