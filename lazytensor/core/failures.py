@@ -8,7 +8,7 @@ again whenever one of them is observed; all others are as they should be.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -71,8 +71,7 @@ def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict
 def warn(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> None:
     """Give the warnings of the guards that were false, at the lines that recorded them."""
     for _, error, text, place in _violated(found, computed, values, warnings=True):
-        if issubclass(error, Warning):  # all are
-            warn_at(place, text, error)
+        warn_at(place, text, cast(type[Warning], error))
 
 
 def _violated(

@@ -7,19 +7,17 @@ each time. What is found here that is not as it was leaves the call to the long 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import lru_cache
+from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import events, metrics, runtime
+from lazytensor.core import metrics, runtime, single
 from lazytensor.core.backend import backend, on_host
-from lazytensor.core.balance import balance
 from lazytensor.core.cache import Entry, cache
 from lazytensor.core.donation import donations
-from lazytensor.core.events import Event
 from lazytensor.core.execution import Run
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Input, Node, nodes_made
@@ -104,19 +102,14 @@ def repeated(op: Op, operands: Sequence[Node], cause: str) -> list[Any] | None:
     if known is None or thread.recorder.cells or settings.tier == "interpret":
         return None
     with runtime.lock:
-        start, place = time.perf_counter(), user_place()
+        start = perf_counter()
         values = _run(known, operands, start)
         if values is None:
             return None
-        results = _leaves(known, values, place)
-        recorder, entry = thread.recorder, known.entry
+        results = _leaves(known, values, user_place())
+        recorder = thread.recorder
         recorder.work, recorder.fuses, recorder.serial = 0, True, nodes_made()
-        metrics.counts["cuts"] += 1
-        metrics.counts["cache_hits"] += 1
-        before, entry.runs = entry.runs, entry.runs + 1
-        seconds = time.perf_counter() - start
-        balance.note(entry, seconds)
-        events.record(Event(place, cause, entry.program, "cached", None, seconds, before))
+        single.account(known.entry, cause, "cached", start)
     return results
 
 
@@ -126,9 +119,8 @@ def _run(known: Known, operands: Sequence[Node], start: float) -> list[Any] | No
     if executable is None:
         return None
     leaves = [operands[i] for i in known.inputs]
-    for leaf in leaves:
-        if leaf.value is None or leaf.value.__class__ is Failure:
-            return None
+    if not single.are_computed(leaves):
+        return None
     (values,) = executable.start([argument(leaf, False) for leaf in leaves])
     metrics.spent("running", start)
     if settings.wait:

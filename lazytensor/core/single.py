@@ -6,6 +6,7 @@ something here that is not as it was leaves the node to the long way.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import attrgetter
 from time import perf_counter
 from typing import Any, Final, NamedTuple
@@ -58,25 +59,32 @@ def run(node: Node, cause: str) -> bool:
     known: Known | None = cache.alone.get(_key(node, operands))
     if known is None or settings.tier == "interpret":
         return False
-    entry, counts, start = known.entry, metrics.counts, perf_counter()
+    entry, start = known.entry, perf_counter()
     if entry.hosted or (settings.tier == "auto" and entry.trial.interprets()):
-        how, counted = "interpreted", "interpreted"
+        how = "interpreted"
         if known.reference is None or not _interpret(node, known, start):
             return False
     else:
-        how, counted = "cached", "cache_hits"
-        if not _are_computed(operands) or not _execute(node, known):
+        how = "cached"
+        if not are_computed(operands) or not _execute(node, known):
             return False
-    counts[counted] += 1
+    account(entry, cause, how, start)
+    return True
+
+
+def account(entry: Entry, cause: str, how: str, start: float) -> None:
+    """Take note of a run, "cached" or "interpreted", that has ended and began at `start`."""
+    counts = metrics.counts
+    counts["cache_hits" if how == "cached" else how] += 1
     counts["cuts"] += 1
     before, entry.runs = entry.runs, entry.runs + 1
     seconds = perf_counter() - start
     balance.note(entry, seconds)
     events.record(Event(user_place(), cause, entry.program, how, None, seconds, before))
-    return True
 
 
-def _are_computed(operands: tuple[Node, ...]) -> bool:
+def are_computed(operands: Iterable[Node]) -> bool:
+    """Whether all have their values, and none is a failure."""
     # In a frame of its own, which does not go on referring to the last one: that is counted.
     for operand in operands:
         value = operand.value

@@ -1,6 +1,6 @@
 """A call that is a whole cut is run without being recorded, if all is as it was."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,6 @@ from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 
 VALUES = np.arange(4.0)
-
-
-@pytest.fixture(autouse=True)
-def _compile(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(settings, "tier", "compile")
-    yield
-    cache.clear()
 
 
 def _step(x: Node, y: Node) -> tuple[Node, Node, Node]:

@@ -42,7 +42,7 @@ def test_jax_is_imported_once_that_has_paid_and_not_because_a_program_comes_back
         from lazytensor.core import ops
         from lazytensor.core.cache import IMPORT_SECONDS, cache
         from lazytensor.core.backend import is_loaded
-        from lazytensor.core.op import leaf, starts
+        from lazytensor.core.op import leaf
         from lazytensor.core.runtime import fetch
 
         x = np.zeros(20_000)

@@ -10,16 +10,11 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, starts
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.runtime import fetch
-from lazytensor.core.settings import settings
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 SHAPE = 1, 4, 64, 32
 BATCH = (0, 1), (0, 1)
-
-
-@pytest.fixture(autouse=True)
-def _compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "tier", "compile")
-    monkeypatch.setattr(settings, "disk", False)
 
 
 def arrays(dtype: str) -> list[np.ndarray]:

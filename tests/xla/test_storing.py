@@ -15,13 +15,9 @@ from lazytensor.core.program import cut, reachable
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 ROWS, WIDTH = 256, 128
-
-
-@pytest.fixture(autouse=True)
-def _compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "tier", "compile")
-    monkeypatch.setattr(settings, "disk", False)
 
 
 def arrays(count: int) -> list[np.ndarray]:

@@ -6,18 +6,13 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.op import leaf
 from lazytensor.core.runtime import fetch
-from lazytensor.core.settings import settings
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 PERMUTED = [
     ((128, 64, 9), (2, 1, 0)), ((64, 64, 3, 3), (2, 3, 1, 0)), ((64, 3, 3, 128), (3, 0, 1, 2)),
     ((8, 64, 24, 24), (0, 2, 3, 1)), ((4, 48, 7, 80), (3, 1, 0, 2)), ((3, 300, 80), (0, 2, 1)),
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "tier", "compile")
-    monkeypatch.setattr(settings, "disk", False)
 
 
 @pytest.mark.parametrize(("shape", "axes"), PERMUTED)

@@ -9,7 +9,7 @@ from lazytensor.core import metrics
 from lazytensor.core.cache import COMPILE_SECONDS, COMPILE_SECONDS_PER_NODE, Entry, cache
 from lazytensor.core.node import Node
 from lazytensor.core.padding.opening import Opened, Refused, Side, opened
-from lazytensor.core.padding.program import FIRST, SMALLEST, Link, Roomy, roomy
+from lazytensor.core.padding.program import FIRST, Link, Roomy, roomy
 from lazytensor.core.program import Cut, Program
 from lazytensor.core.recipes import Constant
 from lazytensor.core.settings import settings
@@ -141,9 +141,9 @@ def _pad(run: Run, growth: Growth) -> None:
     if other is None:
         raise Refused("there is but one program of its kind")
     lines = opened(mine, other)
-    made = _with_much_room(lines, mine, family)
-    if made is None:
-        made = roomy(lines, mine.slots, family.varying, SMALLEST)
+    made = roomy(lines, mine.slots, family.varying)
+    if made.link.capacity < FIRST:
+        made = _with_much_room(lines, mine, family) or made
     if _wasted(made) > _price(made.program):
         raise Refused("most of what would be computed lies beyond its size")
     entry = cache.find(made.program)

@@ -44,7 +44,7 @@ class Roomy(NamedTuple):
     origins: tuple[int, ...]
 
 
-def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int) -> Roomy:
+def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = SMALLEST) -> Roomy:
     """The program with room for `least` or more; `given` are its slots, those at `varying` never
     the same.
 
@@ -52,7 +52,7 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int) -
     """
     lines = opened.lines
     most = max(extra for line in lines for extra in line.grown if extra is not None)
-    capacity = max(least, capacity_for(opened.size + most))
+    capacity = capacity_for(opened.size + most, least)
     b = Builder(opened.size, capacity, given)
     parts: list[Part] = []
     for line in lines:
@@ -71,9 +71,9 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int) -
     return Roomy(program, link, tuple(b.origins))
 
 
-def capacity_for(size: int) -> int:
-    """Room for a size: at most twice as much, so that a loop meets few of them."""
-    return max(SMALLEST, 1 << (size - 1).bit_length())
+def capacity_for(size: int, least: int = SMALLEST) -> int:
+    """Room for a size: `least`, or at most twice as much, so that a loop meets few of them."""
+    return max(least, 1 << (size - 1).bit_length())
 
 
 def _part(b: Builder, line: Line, operands: list[Part], varying: set[int]) -> Part:
