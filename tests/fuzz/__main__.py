@@ -1,4 +1,7 @@
-"""Long walks: `python -m tests.fuzz [--steps 100000] [--seed 0] [--keep-going]`."""
+"""Long walks: `python -m tests.fuzz [--steps 100000] [--seed 0] [--keep-going]`.
+
+With every third program all arrays are lazy; with the others the smallest stay NumPy's.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import random
 import sys
 import time
 
+from lazytensor.core.node import nodes_made
 from lazytensor.core.settings import settings
-from tests.fuzz.walk import Failure, shrunk, walk
+from tests.fuzz.walk import SMALL, Failure, leaving_small, shrunk, walk
 
 LENGTH = 60
 
@@ -21,22 +25,33 @@ def main() -> int:
     parser.add_argument("--keep-going", action="store_true", help="past the first difference")
     given = parser.parse_args()
     settings.disk = False
-    found, steps, seed, start = 0, 0, given.seed, time.monotonic()
+    found, steps, seed, start, made = 0, 0, given.seed, time.monotonic(), nodes_made()
     while steps < given.steps:
-        rng = random.Random(seed)
-        try:
-            steps += len(walk(rng.randrange(2**32) for _ in range(LENGTH)))
-        except Failure as failure:
-            steps += len(failure.lines)
+        small = SMALL[seed % len(SMALL)]
+        with leaving_small(small):
+            lines, failure = _walked(seed)
+        steps += lines
+        if failure is not None:
             found += 1
-            print(f"\n# seed {seed}\n{shrunk(failure)}", flush=True)
+            print(f"\n# seed {seed}, small {small}\n{failure}", flush=True)
             if not given.keep_going:
                 return 1
         seed += 1
         if seed % 50 == 0:
             print(f"{steps} steps, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
-    print(f"{steps} steps, {found} differences, seeds {given.seed} to {seed - 1}")
-    return bool(found)
+    recorded = nodes_made() - made
+    seeds = f"seeds {given.seed} to {seed - 1}"
+    print(f"{steps} steps, {recorded} operations recorded, {found} differences, {seeds}")
+    return bool(found or not recorded)
+
+
+def _walked(seed: int) -> tuple[int, Failure | None]:
+    """How many lines one program has, and the difference that it gives, as short as can be."""
+    rng = random.Random(seed)
+    try:
+        return len(walk(rng.randrange(2**32) for _ in range(LENGTH))), None
+    except Failure as failure:
+        return len(failure.lines), shrunk(failure)
 
 
 if __name__ == "__main__":

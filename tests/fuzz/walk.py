@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import numpy
 
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import parts
 from tests.fuzz import grammar
 from tests.fuzz.pair import Difference, Pair, quiet
 
 MOST_ARRAYS = 9
+SMALL = (0, 5, 14)
+"""What `leaving_small` is tried with: 0 for all arrays to be lazy."""
 
 
 class Failure(Exception):
@@ -21,6 +26,17 @@ class Failure(Exception):
         super().__init__("\n".join([*lines, f"# {text}"]))
         self.lines = lines
         self.text = text
+
+
+@contextmanager
+def leaving_small(elements: int) -> Iterator[None]:
+    """Arrays of fewer elements stay NumPy's own, and memory is lent at the first read."""
+    before, settings.small = settings.small, elements
+    patience, parts.PATIENCE = parts.PATIENCE, 0
+    try:
+        yield
+    finally:
+        settings.small, parts.PATIENCE = before, patience
 
 
 def walk(numbers: Iterable[int]) -> list[str]:

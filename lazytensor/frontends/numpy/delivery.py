@@ -34,10 +34,15 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
     return out
 
 
-def check_writeable(out: Any) -> None:
-    """Raise NumPy's error if `out` is a lazy scalar, or an array that must not be written to."""
+def check_array(out: Any) -> None:
+    """Raise NumPy's error if `out` is a scalar."""
     if isinstance(out, Scalar | np.generic):
         raise TypeError("return arrays must be of ArrayType")
+
+
+def check_writeable(out: Any) -> None:
+    """Raise NumPy's error if `out` is a scalar, or an array that must not be written to."""
+    check_array(out)
     if isinstance(out, Lazy) and out._shadow is not None and not out._shadow.flags.writeable:
         raise ValueError("output array is read-only")
 

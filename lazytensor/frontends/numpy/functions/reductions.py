@@ -14,11 +14,12 @@ from lazytensor.core.dtypes import BOOL, S64, U64
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy import delivery
+from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
-from lazytensor.frontends.numpy.layout import lay_out, lay_out_reduced
+from lazytensor.frontends.numpy.layout import lay_out, lay_out_like, lay_out_reduced
 from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
 
 NO: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
@@ -235,7 +236,7 @@ def position(op: Op, real: Function) -> Function:
         if axis is not None:
             axes = axes_of(operator.index(axis), ndim)
         if out is not None:
-            delivery.check_writeable(out)
+            delivery.check_array(out)
         line = ops.reshape(node, shape=(node.type.size,)) if flat and ndim != 1 else node
         place = 0 if flat else axes[0]
         if not line.type.shape[place]:
@@ -328,8 +329,12 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """See numpy.count_nonzero."""
     node = operand(a)
     axes = axes_of(axis, node.type.ndim)
-    flags = convert(convert(node, BOOL), S64)
-    made = kept(node, ops.reduce_sum(flags, axes=axes), axes, keepdims)
+    truths = convert(node, BOOL)
+    made = kept(node, ops.reduce_sum(convert(truths, S64), axes=axes), axes, keepdims)
+    if made.type.ndim > 1 and truths is not node:  # NumPy counts in a copy, which `a` lays out
+        flags = wrap(truths)
+        lay_out_like(flags, a)
+        a = flags
     return _given(made, None, axes, a, NO)
 
 
