@@ -146,11 +146,12 @@ def _wild(x: Any) -> bool:
 
 
 def _within_flags(x: Any) -> bool:
-    """Whether `x` is a view of flags some of which are neither 0 nor 1: ours are always."""
+    """Whether flags in its memory, seen as such, are neither 0 nor 1: ours are always."""
     root = x
     while isinstance(root.base, numpy.ndarray):
         root = root.base
-    return root.dtype == bool and x.dtype != bool and bool((root.view(numpy.uint8) > 1).any())
+    flags = [seen for seen in (x, root) if seen.dtype == bool]
+    return any(bool((seen.view(numpy.uint8) > 1).any()) for seen in flags)
 
 
 def relation(np: Any, x: Any, y: Any) -> str:

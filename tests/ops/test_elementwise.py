@@ -11,7 +11,7 @@ from scipy import special
 
 from lazytensor.backends.xla.division import SMALL
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, S64
+from lazytensor.core.dtypes import F32, F64, INTS, S64
 from lazytensor.core.interpret import references
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
@@ -82,6 +82,20 @@ def test_power_of_integers_wraps(exponent: int) -> None:
     data = computed(ops.power, base, np.array([exponent]))
     np.testing.assert_array_equal(constant, base**exponent)
     np.testing.assert_array_equal(data, base**exponent)
+
+
+@pytest.mark.parametrize("op", [ops.divide, ops.remainder, ops.modulo, ops.floor_divide], ids=str)
+@pytest.mark.parametrize("dtype", sorted(INTS, key=str), ids=str)
+def test_whole_constants_are_divided_while_compiling(op: Op, dtype: np.dtype) -> None:
+    """Zeros by themselves too, of which XLA's compiler once died, and the process with it."""
+    limits = np.iinfo(dtype)
+    numbers = np.array([0, 1, 7, limits.min, limits.max, max(-1, limits.min)], dtype)
+    same = [ops.broadcast(ops.scalar(n.item(), dtype), shape=(4,)) for n in numbers]
+    others = [ops.broadcast(ops.scalar(n.item(), dtype), shape=(4,)) for n in numbers]
+    made = [op(x, y) for x in same for y in [x, *others]]
+    with np.errstate(all="ignore"):
+        expected = [references()[op](x, y) for x in numbers for y in [x, *numbers]]
+    np.testing.assert_array_equal(np.stack([fetch(node) for node in made])[:, 0], expected)
 
 
 @pytest.mark.parametrize("op", [ops.remainder, ops.modulo, ops.floor_divide], ids=str)

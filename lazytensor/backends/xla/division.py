@@ -50,13 +50,15 @@ def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 def _unless_zero(
     e: Emitter, type: TensorType, name: str, x: Value, y: Value, known: np.ndarray | None
 ) -> Value:
-    """An instruction on integers that XLA leaves open where y is 0: 0 there."""
-    found = e.op(name, type, x, y)
+    """An instruction on integers that XLA leaves open where y is 0: 0 there.
+
+    XLA's compiler divides constants, and the process dies of a 0 by itself: so y is never 0.
+    """
     if known is not None and known.all():
-        return found
-    zero = e.full(0, type)
-    empty = compare("EQ")(e, type.with_dtype(BOOL), y, zero)
-    return e.op("select", type, empty, zero, found)
+        return e.op(name, type, x, y)
+    empty = compare("EQ")(e, type.with_dtype(BOOL), y, e.full(0, type))
+    found = e.op(name, type, x, e.op("select", type, empty, e.full(1, type), y))
+    return found if name == "remainder" else e.op("select", type, empty, e.full(0, type), found)
 
 
 def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
