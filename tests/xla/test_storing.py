@@ -25,16 +25,17 @@ def arrays(count: int) -> list[np.ndarray]:
     return [random.standard_normal((ROWS, WIDTH)) for _ in range(count)]
 
 
-def residual(layers: int) -> list[Node]:
+def residual(layers: int, rows: int = 256, width: int = 128) -> list[Node]:
     """The backward of so many layers: a stream that each normalises, multiplies and adds to."""
     random = np.random.default_rng(0)
 
     def array(*shape: int) -> Node:
         return leaf(random.standard_normal(shape).astype(np.float32))
 
-    stream, outputs = array(4, 64, 128), []
+    stream, outputs = array(rows, width), []
     for _ in range(layers):
-        x, scale, weight, before = array(4, 64, 128), array(128), array(128, 128), array(4, 64, 128)
+        x, scale, before = array(rows, width), array(width), array(rows, width)
+        weight = array(width, width)
         _, mean, spread = ops.layer_norm(x, scalar(1e-5, F32), scale, axes=1)
         inner, *sums = ops.layer_norm_backward(stream, x, mean, spread, scale, axes=1)
         made = ops.linear_backward(inner, before, weight, wanted=(True, True, True))
@@ -54,8 +55,9 @@ def compiled_lines(outputs: list[Node]) -> int:
     return module.to_string().count(" = ")
 
 
-def test_a_network_twice_as_deep_is_twice_as_long() -> None:
-    short, long = (compiled_lines(residual(layers)) for layers in (3, 6))
+@pytest.mark.parametrize(("rows", "width", "layers"), [(256, 128, 3), (8, 16, 8)])
+def test_a_network_twice_as_deep_is_twice_as_long(rows: int, width: int, layers: int) -> None:
+    short, long = (compiled_lines(residual(n, rows, width)) for n in (layers, 2 * layers))
     assert long < 2.3 * short
 
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-SMALLEST: Final = 2**14
-"""Elements under which a further loop costs more than it saves."""
+LOOP: Final = 2**14
+"""Cheap operations that take as long as a further loop does."""
 SMALL: Final = 8
 """What has so many times fewer elements is read from a cache."""
 READ: Final = 8
@@ -110,8 +110,6 @@ def store_shared(module: ir.Module, block: ir.Block) -> None:
                 needed.kept = needed.kept or not (is_loop or name in REDUCING)
         if isinstance(node, _Loop):
             loops[op.results[0]] = node
-    if max((node.size for node in loops.values()), default=0) < SMALLEST:
-        return
     for node in reversed(loops.values()):
         _join(node)
     for number, node in enumerate(loops.values()):
@@ -152,9 +150,10 @@ def _price(node: _Loop, loops: Loops) -> None:
 
 def _is_better_stored(node: _Loop) -> bool:
     """Whether several loops need the result, and would take longer to compute it than to read."""
-    if len(node.users) < 2 or node.joins is not None or node.size < SMALLEST:
+    if len(node.users) < 2 or node.joins is not None:
         return False
-    return node.cost + READ * len(node.read) > (READING if node.kept else STORING)
+    spared = node.cost + READ * len(node.read) - (READING if node.kept else STORING)
+    return node.size * spared >= LOOP
 
 
 def _outline(module: ir.Module, name: str, node: _Loop, loops: Loops) -> None:
