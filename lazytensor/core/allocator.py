@@ -1,5 +1,7 @@
 """The C library's allocator, told to keep what is freed.
 
+NumPy takes large arrays from malloc, and so do interpreted programs: of 400,000 doubles two
+comparisons take 0.5 ms instead of 0.1 where their results come from the kernel each time.
 XLA:CPU takes its buffers from malloc: each result, and all that a program needs meanwhile as one
 block. By default glibc gives blocks of this size back to the kernel when they are freed, and the
 next run pays a page fault for every 4 KiB: a Jacobi step without donation takes 6.9 ms and 1,060
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from functools import cache
 from typing import Final
 
 M_TRIM_THRESHOLD: Final = -1
@@ -25,6 +28,7 @@ KEPT: Final = 1024**3
 STEP: Final = 64 * 1024**2
 
 
+@cache
 def keep_freed_memory() -> None:
     """Let malloc keep up to 1 GiB of freed memory; LAZYTENSOR_MALLOC=0 leaves it as it is."""
     if os.environ.get("LAZYTENSOR_MALLOC", "1") == "0":

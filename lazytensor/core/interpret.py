@@ -190,7 +190,8 @@ def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
 @cache
 def references() -> dict[Op, Reference]:
     """The table of references, its modules imported on first use."""
-    from lazytensor.core import reference
+    from lazytensor.core import allocator, reference
 
+    allocator.keep_freed_memory()
     reference.load()
     return REFERENCES

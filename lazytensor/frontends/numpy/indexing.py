@@ -106,11 +106,11 @@ def getitem(x: Lazy, key: Any) -> Any:
     found = None
     if type(x) is ndarray and x._shadow is None:
         ref = x.ref
-        if ref.__class__ is Lent:
+        if type(ref) is Lent:
             # `parts.read`, written out: a loop over rows does little else.
-            if key.__class__ is not ndarray:
+            if type(key) is not ndarray:
                 part = ref.memory[key]
-                if part.__class__ is not _Real or part.size < settings.small or parts.is_factor():
+                if type(part) is not _Real or part.size < settings.small or parts.is_factor():
                     return part
                 del part  # not a view of the memory that anybody will write to
         elif ref.__class__ is Cell and (bound := settings.small):
@@ -123,9 +123,13 @@ def getitem(x: Lazy, key: Any) -> Any:
                 if known.__class__ is _Real:  # an element is not worth a plan of the key
                     part = known[key]
                     if part.__class__ is not _Real:
+                        del known  # memory is lent only while nobody else refers to it
+                        parts.elements[0] += 1
+                        if not parts.elements[0] % parts.A_LOOK:
+                            parts.look(ref)
                         return part
                     del part
-                del known  # memory is lent only while nobody else refers to it
+                del known
             found = None if kind is _Real else plan(ref.type, key)
             if found is None:
                 part = parts.picked(ref, key)

@@ -78,18 +78,36 @@ def _of_one(slow: Function, real: Function, growing: bool) -> FunctionType:
     array, known = np.ndarray, settings  # looked up faster than what is global
 
     def call(
-        home: Home, x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kwargs: Any
+        home: Home,
+        x: Any = NOTHING,
+        other: Any = NOTHING,
+        /,
+        *args: Any,
+        axis: Any = NOTHING,
+        **kwargs: Any,
     ) -> Any:
-        if type(x) is array and x.size < known.small:
+        kind = type(x)
+        if kind is array and x.size < known.small:
             if other is NOTHING and not kwargs:
-                made = real(x)
-                return lazy_if_large(made) if type(made) is array else made
-            rest = () if other is NOTHING else (other, *args)
-            if not growing and all_stay(rest) and all_stay(kwargs.values()):
-                made = real(x, *rest, **kwargs)
-                if type(made) is array and made.size < known.small:
-                    return made
-                return entered(made, (x, *rest), kwargs)  # several may be large, or shown
+                if axis is NOTHING:
+                    made = real(x)
+                    return lazy_if_large(made) if type(made) is array else made
+                if type(axis) is int or (type(axis) is tuple and all_stay(axis)):
+                    made = real(x, axis=axis)
+                    if type(made) is array and made.size < known.small:
+                        return made
+                    return entered(made, (x,))
+            is_small = not growing
+        else:
+            is_small = (kind is tuple or kind is list) and not growing and all_stay(x)
+        if axis is not NOTHING:
+            kwargs["axis"] = axis
+        rest = () if other is NOTHING else (other, *args)
+        if is_small and all_stay(rest) and (not kwargs or all_stay(kwargs.values())):
+            made = real(x, *rest, **kwargs)
+            if type(made) is array and made.size < known.small:
+                return made
+            return entered(made, (x, *rest), kwargs)  # several may be large, or shown
         if other is NOTHING:
             return slow(**kwargs) if x is NOTHING else slow(x, **kwargs)
         return slow(x, other, *args, **kwargs)

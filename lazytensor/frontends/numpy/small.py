@@ -41,7 +41,7 @@ def all_stay(values: Iterable[Any]) -> bool:
             if value.size >= settings.small:
                 return False
         elif kind is tuple or kind is list:
-            if not all_stay(value):
+            if not (_PLAIN.issuperset(map(type, value)) or all_stay(value)):
                 return False
         elif not is_plain(kind):
             return False

@@ -7,6 +7,7 @@ of its operands in `plans`, which the fast paths here and in `operators.py` look
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import repeat
 from typing import Any, Final, NamedTuple
@@ -57,7 +58,7 @@ COMPARISONS: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 )
 
-_Real: Final = np.ndarray
+Function = Callable[..., Any]
 WARNS_OF_WHERE: Final = NumpyVersion(np.__version__) >= "2.4.0"
 
 
@@ -79,7 +80,6 @@ class ufunc(metaclass=UfuncType):
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         self.real = real
-        self.host: Any = real
         self.row = row
         self.plans: Plans = memo()
         self.loops: dict[Any, loops.Loop] = memory()
@@ -153,74 +153,111 @@ class ufunc(metaclass=UfuncType):
         return self.__name__
 
 
-class unary(ufunc):
+class Short(ufunc):
+    """A ufunc whose calls are a function of its own: all that it looks up is at hand there.
+
+    An attribute of a class that has `__getattr__` takes Python 30 ns each time, as long as a small
+    array's addition in all.
+    """
+
+    __slots__ = ("__call__",)
+
+    __call__: Function
+
+
+class unary(Short):
     """A ufunc of one operand."""
 
-    def __call__(self, x: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
+    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
+        super().__init__(real, row)
+        self.__call__ = _of_one(self)
+
+
+class binary(Short):
+    """A ufunc of two operands."""
+
+    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
+        super().__init__(real, row)
+        self.__call__ = _of_two(self, real)
+
+
+class product(Short):
+    """`matmul`: what NumPy can do at once with the host's data it does."""
+
+    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
+        super().__init__(real, row)
+        usual = _of_two(self, lambda x, other: lazy_if_large(real(x, other)))
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if settings.small and len(args) == 2 and not kwargs:
+                made = parts.product(real, *args)
+                if made is not None:
+                    return made
+            return usual(*args, **kwargs)
+
+        self.__call__ = call
+
+
+def _of_one(self: ufunc) -> Function:
+    """Calls of a ufunc of one operand: numbers and small arrays are the real one's."""
+    real, plans, slow, general = self.real, self.plans, self._alone, self.general
+    array, known, numbers = np.ndarray, settings, NUMBERS
+
+    def run(x: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
         kind = type(x)
-        if kind is not ndarray or args or kwargs or x._shadow is not None:
-            if not args and not kwargs:
-                # `is_small`, written out: loops over small arrays.
-                if kind is _Real:
-                    if x.size < settings.small:
-                        return self.real(x)
-                elif kind in NUMBERS:
-                    return self.real(x)
-                if kind is ndarray or kind is Scalar:
-                    return self._alone(x)
-            return self.general(args if x is NOTHING else (x, *args), kwargs)
+        if args or kwargs or x is NOTHING:
+            return general(args if x is NOTHING else (x, *args), kwargs)
+        if kind in numbers:
+            return real(x)
+        if kind is array:
+            # `is_small`, written out: loops over small arrays.
+            return real(x) if x.size < known.small else general((x,), kwargs)
+        if kind is not ndarray or x._shadow is not None:
+            return slow(x) if kind is ndarray or kind is Scalar else general((x,), kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
         node = x.ref.node
-        plan = self.plans.get(node.type)
+        plan = plans.get(node.type)
         if plan is None:
-            return call(self, (x,), {})
+            return call(self, (x,), kwargs)
         signature = plan.signature
         result: Any = new(plan.form)
         result.ref = Cell(plan.body(node) if signature is None else Node(signature, (node,)))
         result._shadow = result._base = None
         return result
 
+    return run
 
-class binary(ufunc):
-    """A ufunc of two operands."""
 
-    def __call__(self, x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kw: Any) -> Any:
+def _of_two(self: ufunc, host: Function) -> Function:
+    """Calls of a ufunc of two operands: of two small arrays they are `host`'s."""
+    real, general = self.real, self.general
+    array, known, numbers = np.ndarray, settings, NUMBERS
+    ahead, behind = self._forward, self._backward
+
+    def run(x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kw: Any) -> Any:
         if args or kw or other is NOTHING:
             given = () if x is NOTHING else (x,) if other is NOTHING else (x, other, *args)
-            return self.general(given, kw)
+            return general(given, kw)
         kind, second = type(x), type(other)
-        if kind is np.ndarray:
-            if second is np.ndarray:
-                size, bound = x.size, settings.small
+        if kind is array:
+            if second is array:
+                size, bound = x.size, known.small
                 # Written out, as are other small calls: loops over small arrays.
                 if size < bound and other.size < bound:
                     if size * other.size >= bound and spreads(x, other):
-                        return call(self, (x, other), {})
-                    return self.host(x, other)
-            elif second in NUMBERS and x.size < settings.small:
-                return self.real(x, other)
+                        return call(self, (x, other), kw)
+                    return host(x, other)
+            elif second in numbers and x.size < known.small:
+                return real(x, other)
         elif kind is ndarray or kind is Scalar:
-            return self._forward(x, other)
+            return ahead(x, other)
         if second is ndarray or second is Scalar:
-            return self._backward(other, x)
+            return behind(other, x)
         if is_small(x) and is_small(other):
-            return self.real(x, other)
-        return self.general((x, other), {})
+            return real(x, other)
+        return general((x, other), kw)
 
-
-class product(binary):
-    """`matmul`: what NumPy can do at once with the host's data it does."""
-
-    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
-        super().__init__(real, row)
-        self.host = lambda x, other: lazy_if_large(real(x, other))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if settings.small and len(args) == 2 and not kwargs:
-            made = parts.product(np.matmul, *args)
-            if made is not None:
-                return made
-        return super().__call__(*args, **kwargs)
+    return run
 
 
 def declared(real: np.ufunc, row: loops.Row) -> ufunc:
