@@ -22,18 +22,20 @@ MODELS = ("cnn", "resnet", "mobilenet", "transformer", "lstm", "bidirectional", 
 DEEP = ("resnet", "mobilenet")
 EAGER, FUNCTION, COMPILED = "TF eager", "tf.function", "jit_compile"
 FIT, FIT_COMPILED = "fit", "fit, jit_compile"
-BATCHES, BATCHES_OF_DEEP = 64, 8  # of an epoch of `fit`
+BATCHES, BATCHES_OF_DEEP = 64, 24  # of an epoch of `fit`
+BEGINNING = 4  # batches of an epoch while the data set's threads start
 Step = Callable[[], Any]
+Timed = Callable[[], float]
+"""Does something, and returns the seconds that a step of it took."""
 TAKEN_UP = 2  # steps of a turn before those that are measured: caches are the others'
 MEASURED = 3  # steps of a turn whose median is what it took
 
 
-def _batches(name: str) -> int:
-    return BATCHES_OF_DEEP if name in DEEP else BATCHES
+def _fitter(name: str, compiled: bool) -> Timed:
+    """An epoch of Keras's own loop over batches of one of the tests' models.
 
-
-def _fitter(name: str, compiled: bool) -> Step:
-    """An epoch of Keras's own loop over batches of one of the tests' models."""
+    What an epoch takes to begin (iterators, 20 to 50 ms of TensorFlow's) is no part of its steps.
+    """
     tf = tensorflow()
     from tests.tensorflow_frontend.models import TASKS, loss_of
 
@@ -41,19 +43,25 @@ def _fitter(name: str, compiled: bool) -> Step:
     tf.keras.utils.set_random_seed(0)
     model = task.make()
     model.compile("adam", loss_of(task), jit_compile=compiled)
-    x, y = (np.concatenate([part] * _batches(name)) for part in (task.x, task.y))
+    batches = BATCHES_OF_DEEP if name in DEEP else BATCHES
+    x, y = (np.concatenate([part] * batches) for part in (task.x, task.y))
+    ends: list[float] = []
+    clock = tf.keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: ends.append(perf_counter())
+    )
 
-    def epoch() -> Any:
-        done = model.fit(x, y, batch_size=len(task.x), verbose=0, shuffle=False)
-        return done.history["loss"][-1]
+    def epoch() -> float:
+        ends.clear()
+        size = len(task.x)
+        model.fit(x, y, batch_size=size, verbose=0, shuffle=False, callbacks=[clock])
+        measured = ends[BEGINNING - 1 :]
+        return (measured[-1] - measured[0]) / (len(measured) - 1)
 
     return epoch
 
 
 def trainer(name: str, how: str) -> Step:
-    """A training step of one of the tests' models, from the batch to the loss; or an epoch."""
-    if how in (FIT, FIT_COMPILED):
-        return _fitter(name, compiled=how == FIT_COMPILED)
+    """A training step of one of the tests' models, from the batch to the loss."""
     tf = tensorflow()
     from tests.tensorflow_frontend.models import TASKS, loss_of
 
@@ -76,25 +84,28 @@ def trainer(name: str, how: str) -> Step:
     return tf.function(step, jit_compile=how == COMPILED)  # type: ignore[no-any-return]
 
 
-def _turn(step: Step) -> float:
+def _timed(name: str, how: str) -> Timed:
+    if how in (FIT, FIT_COMPILED):
+        return _fitter(name, compiled=how == FIT_COMPILED)
+    step = trainer(name, how)
+    return lambda: seconds_of(lambda: float(step()))
+
+
+def _turn(timed: Timed) -> float:
     """How long a step takes, once some have been made; a rest before each.
 
-    A rest cools caches: where a step is short there is one more after it that is not measured.
+    A rest cools caches: what is short is done once more after it, and that is not measured.
     """
-
-    def once() -> float:
-        return seconds_of(lambda: float(step()))
-
-    start, samples = perf_counter(), [once() for _ in range(TAKEN_UP)]
+    start = perf_counter()
+    lengths = [seconds_of(timed) for _ in range(TAKEN_UP)]
     while perf_counter() - start < SHORT:
-        samples.append(once())
-    is_short = samples[-1] < SHORT
-    samples.clear()
+        lengths.append(seconds_of(timed))
+    samples = []
     for _ in range(MEASURED):
         rest()
-        if is_short:
-            once()
-        samples.append(once())
+        if lengths[-1] < SHORT:
+            timed()
+        samples.append(timed())
     return statistics.median(samples)
 
 
@@ -108,12 +119,11 @@ def work(name: str, how: str, lazily: bool) -> None:
 
     settings.tier = "compile"  # steps as small as these would be interpreted at first
     with ltf.enabled() if lazily else nullcontext():
-        step = trainer(name, how)
-        steps = _batches(name) if how in (FIT, FIT_COMPILED) else 1
+        timed = _timed(name, how)
         for turn, _ in enumerate(sys.stdin):
             if turn == 1:
                 metrics.reset()
-            print(json.dumps(_turn(step) / steps), flush=True)
+            print(json.dumps(_turn(timed)), flush=True)
     counts = metrics.snapshot()
     print(json.dumps({"compiles": counts["compiles"], "fallbacks": counts["fallbacks"]}))
 
