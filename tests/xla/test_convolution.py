@@ -60,12 +60,26 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
         (2, 5, 5, 3), (1, 1, 3, 4),
         {"strides": (2, 2), "padding": ((0, 0), (0, 0)), "dimensions": (ROWS, (3, 2, 0, 1), ROWS)},
     ),
+    "lines": (
+        (2, 3, 7, 6), (4, 3, 3, 2),
+        {"strides": (1, 2), "padding": ((1, 3), (0, 2)), "rhs_dilation": (2, 1)},
+    ),
+    "lines of rows": (
+        (2, 7, 6, 3), (3, 2, 3, 4),
+        {"strides": (1, 1), "padding": ((1, 1), (0, 2)), "dimensions": (ROWS, (3, 2, 0, 1), ROWS)},
+    ),
+    "lines, gradient of the data": (
+        (2, 4, 5, 4), (4, 3, 3, 2),
+        {"strides": (1, 1), "padding": ((1, 2), (1, 0)), "lhs_dilation": (1, 2),
+         "reversal": (True, True), "dimensions": ((0, 1, 2, 3), (1, 0, 2, 3), (0, 1, 2, 3))},
+    ),
 }  # fmt: skip
 FORMS = {
     "gradient of the data": 4, "cropped": 4, "rows": 4, "rows, gradient of the data": 3,
-    "rows, gradient of the kernel": 3,
+    "rows, gradient of the kernel": 3, "lines": 6,
+    "lines, gradient of the data": 5, "lines of rows": 5,
 }  # fmt: skip
-"""Of five, where there are fewer."""
+"""Of six, where there are fewer or more than five."""
 MET: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "one place": ((2, 3, 1, 1), (4, 3, 3, 5), {"strides": (1, 1), "padding": ((1, 1), (2, 2))}),
     "far strides": ((1, 2, 3), (2, 2, 2), {"strides": (4,), "padding": ((7, 9),)}),

@@ -7,8 +7,8 @@ processor, version or way to lower is measured again, and so is what no file is 
 from __future__ import annotations
 
 import json
-import math
 import os
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +31,8 @@ from lazytensor.core.types import TensorType
 
 Form = Callable[..., Value]
 RUNS: Final = 9
-"""Runs of each way, of which the fastest counts: what else the machine does only slows one down."""
+"""Runs of each way, of which the median counts: ways that make large arrays vary most, and would
+win by their fastest run."""
 HOPELESS: Final = 4.0
 LONG: Final = 0.02  # seconds
 """What takes so many times as long as the fastest, and this long, is run twice only: in double
@@ -67,15 +68,15 @@ def _seconds(
         runs[name] = client.compile(_module(form, type, operands, static))
         runs[name].expect([type])
     inputs = [client.to_device(np.ones(t.shape, t.dtype), owned=True) for t in operands]
-    found = dict.fromkeys(forms, math.inf)
+    taken: dict[str, list[float]] = {name: [] for name in forms}
     for run in range(RUNS):
         for name, executable in runs.items():
-            if run > 1 and found[name] > max(LONG, HOPELESS * min(found.values())):
+            if run > 1 and min(taken[name]) > max(LONG, HOPELESS * min(map(min, taken.values()))):
                 continue
             start = time.perf_counter()
             client.block_until_ready(executable(inputs)[0])
-            found[name] = min(found[name], time.perf_counter() - start)
-    return found
+            taken[name].append(time.perf_counter() - start)
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 
 def _module(

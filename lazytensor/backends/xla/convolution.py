@@ -22,6 +22,7 @@ from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.contraction import highest
 from lazytensor.backends.xla.depthwise import by_taps, has_few_terms, is_depthwise
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.lines import by_lines
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
 from lazytensor.backends.xla.unfolding import (
@@ -41,6 +42,8 @@ FEW: Final = 64
 """So many taps of a kernel, or places of a result, may become parts of one matrix product."""
 LARGE: Final = 2**26
 """Elements that the matrix may have."""
+THIN: Final = 96
+"""So few results of a place that a matrix of all that is seen takes long, beside the product."""
 WORTH: Final = 2**20
 """Products in a convolution for which it is worth to measure."""
 MANY: Final = 2**24
@@ -162,7 +165,17 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
         found["products"] = by_products
     if places <= FEW and not any(window.backward) and seen <= LARGE:
         found["places"] = by_places
+    if _is_for_lines(type, w, window):
+        found["lines"] = by_lines
     return found
+
+
+def _is_for_lines(type: TensorType, w: TensorType, window: Window) -> bool:
+    """Whether a matrix of all taps takes long, and lines of padding are few."""
+    taps, places = space(w, window.kernel), space(type, window.result)
+    thin = w.shape[window.kernel[0]] <= THIN and math.prod(taps) <= FEW
+    forward = window.data[0] < window.data[1] and window.strides[0] == window.outer[0] == 1
+    return thin and forward and len(taps) > 1 and 1 < taps[0] < places[0]
 
 
 def _rows(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:

@@ -55,7 +55,7 @@ def steps(sizes: Sequence[int], backward: Sequence[bool]) -> list[Sequence[int]]
     return [range(n)[::-1] if b else range(n) for n, b in zip(sizes, backward, strict=True)]
 
 
-def _apart(steps: Sequence[Sequence[int]], gaps: Axes) -> list[Sequence[int]]:
+def apart(steps: Sequence[Sequence[int]], gaps: Axes) -> list[Sequence[int]]:
     return [[i * gap for i in line] for line, gap in zip(steps, gaps, strict=True)]
 
 
@@ -75,7 +75,7 @@ def padded(e: Emitter, x: Value, pairs: Pairs, outer: Axes) -> Value:
     )  # fmt: skip
 
 
-def _slices(
+def slices(
     e: Emitter, x: Value, starts: Sequence[Sequence[int]], sizes: Shape, strides: Axes
 ) -> Value:
     """Slices of rows, (first, …, last), along a new axis before the last.
@@ -107,7 +107,7 @@ def _stacked(e: Emitter, x: Value, starts: Sequence[Axes], sizes: Shape, strides
     return e.op("concatenate", there, *parts, dimension=i64(len(whole) - 1))
 
 
-def _dot(e: Emitter, type: TensorType, x: Value, y: Value, contract: tuple[Axes, Axes]) -> Value:
+def dot(e: Emitter, type: TensorType, x: Value, y: Value, contract: tuple[Axes, Axes]) -> Value:
     numbers = hlo.DotDimensionNumbers.get([], [], list(contract[0]), list(contract[1]))
     return e.op(
         "dot_general", type, x, y, dot_dimension_numbers=numbers, precision_config=highest()
@@ -176,8 +176,8 @@ def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window)
     places = space(type, window.result)
     rows = reordered(e, x, (data[0], *data[2:], data[1]))
     rows = padded(e, rows, window.padding, window.outer)
-    starts = _apart(steps(space(w.type, kernel), window.backward), window.inner)
-    seen = _slices(e, rows, starts, places, window.strides)
+    starts = apart(steps(space(w.type, kernel), window.backward), window.inner)
+    seen = slices(e, rows, starts, places, window.strides)
     out = w.type.shape[kernel[0]]
     if kernel == tuple(range(len(kernel))) and w.turned is None and _is_less(seen, out):
         seen = _taps_last(e, seen)
@@ -185,7 +185,7 @@ def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window)
     else:
         matrix, axis = _by_taps(e, w, kernel)
     lines = e.reshape(seen, (math.prod(seen.type.shape[:-2]), math.prod(seen.type.shape[-2:])))
-    made = _dot(e, type.with_shape((lines.type.shape[0], out)), lines, matrix, ((1,), (axis,)))
+    made = dot(e, type.with_shape((lines.type.shape[0], out)), lines, matrix, ((1,), (axis,)))
     return from_rows(e, type, made, window)
 
 
@@ -200,7 +200,7 @@ def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window
     # Where there are fewer features than places the kernel is smaller: it is moved.
     taps_first = is_led_by_space(kernel) or math.prod(there) > rows.type.shape[-1]
     matrix, axis = _by_features(e, w, kernel, taps_first)
-    made = _dot(e, type.with_shape((*there, out * taps)), rows, matrix, ((n + 1,), (axis,)))
+    made = dot(e, type.with_shape((*there, out * taps)), rows, matrix, ((n + 1,), (axis,)))
     made = e.reshape(made, (*there, taps, out) if taps_first else (*there, out, taps))
     one, ones = (1, out) if taps_first else (out, 1), (1,) * (n + 3)
     terms = []
@@ -232,22 +232,22 @@ def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     rows = padded(e, rows, window.padding, window.outer)
     other, bound = _unmoved(e, w, kernel)
     places, taps = space(type, result), space(w.type, kernel)
-    starts = _apart(steps(places, (False,) * len(places)), window.strides)
-    seen = _slices(e, rows, starts, taps, window.inner)
+    starts = apart(steps(places, (False,) * len(places)), window.strides)
+    seen = slices(e, rows, starts, taps, window.inner)
     count, batch, out = math.prod(places), x.type.shape[data[0]], w.type.shape[kernel[0]]
     lines = tuple(range(len(places) + 1))
     # XLA turns the left matrix round, of which it contracts the lines.
     if result[0] < result[1] and seen.type.size <= other.type.size + type.size:
         there = type.with_shape((count, batch, out))
-        made = e.reshape(_dot(e, there, seen, other, (lines, bound)), (*places, batch, out))
+        made = e.reshape(dot(e, there, seen, other, (lines, bound)), (*places, batch, out))
         order = (*result[2:], result[0], result[1])
     elif result[2:] == tuple(range(2, type.ndim)) and _is_less(seen, out):
         there = type.with_shape((out, batch, count))
-        made = _dot(e, there, other, _taps_last(e, seen), (bound, lines))
+        made = dot(e, there, other, _taps_last(e, seen), (bound, lines))
         made, order = e.reshape(made, (out, batch, *places)), (result[1], result[0], *result[2:])
     else:
         there = type.with_shape((out, count, batch))
-        made = e.reshape(_dot(e, there, other, seen, (bound, lines)), (out, *places, batch))
+        made = e.reshape(dot(e, there, other, seen, (bound, lines)), (out, *places, batch))
         order = (result[1], *result[2:], result[0])
     return reordered(e, made, tuple(int(i) for i in np.argsort(order)))
 
