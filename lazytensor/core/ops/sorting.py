@@ -40,6 +40,20 @@ def argsort(x: TensorType, *, axis: int, descending: bool = False) -> TensorType
 
 
 @primitive
+def order_statistics(x: TensorType, *, ranks: tuple[int, ...]) -> TensorType:
+    """What sorting the last axis would put at the places `ranks`; of equal zeros either.
+
+    x: ordered. ranks: at least one, each below the last axis. NaN ranks last.
+    Result: dtype of x, last axis `len(ranks)`. Raises: DTypeError, ShapeError.
+    Source: numpy.partition.
+    """
+    check_dtype("order_statistics", ORDERED, x)
+    if not x.ndim or not ranks or not all(0 <= k < x.shape[-1] for k in ranks):
+        raise ShapeError(f"order_statistics: ranks must be within the last axis of {x}: {ranks}")
+    return x.with_shape((*x.shape[:-1], len(ranks)))
+
+
+@primitive
 def top_k(x: TensorType, *, k: int) -> tuple[TensorType, TensorType]:
     """The `k` largest elements of the last axis, largest first, and their indices.
 

@@ -86,6 +86,12 @@ LARGEST = [
     Sample(ops.top_k, (NOTHING,), {"k": 0}),
 ]
 
+MIDDLES = [  # without -0.0: which of equal zeros it is is left open
+    *(Sample(ops.order_statistics, (mixed(d),), {"ranks": (3, 7, 0, 3)}) for d in DTYPES),
+    *(Sample(ops.order_statistics, (x + x.dtype.type(0),), {"ranks": (349, 699)}) for x in LINES),
+    Sample(ops.order_statistics, (np.zeros((0, 3)),), {"ranks": (2,)}),
+]
+
 
 def in_order(dtype: np.dtype) -> np.ndarray:
     line = mixed(dtype, zeros=True).ravel()
@@ -103,7 +109,7 @@ SEARCHES = [
     Sample(ops.searchsorted, (np.arange(3.0), np.array(1.5)), {"side": "left"}),
     Sample(ops.searchsorted, (np.arange(3.0), np.zeros((0, 2))), {"side": "right"}),
 ]
-SAMPLES = [*SORTS, *ARGSORTS, *LARGEST, *SEARCHES]
+SAMPLES = [*SORTS, *ARGSORTS, *LARGEST, *MIDDLES, *SEARCHES]
 
 X = np.ones((2, 3), F32)
 REFUSALS = [
@@ -114,6 +120,10 @@ REFUSALS = [
     Refusal(ops.sort, (X,), ShapeError, {"axis": 0, "keys": 2}),
     Refusal(ops.argsort, (X.astype(C64),), DTypeError, {"axis": 0}),
     Refusal(ops.argsort, (X,), ShapeError, {"axis": -1}),
+    Refusal(ops.order_statistics, (X,), ShapeError, {"ranks": (0, 3)}),
+    Refusal(ops.order_statistics, (X,), ShapeError, {"ranks": (-1,)}),
+    Refusal(ops.order_statistics, (X,), ShapeError, {"ranks": ()}),
+    Refusal(ops.order_statistics, (X.astype(C64),), DTypeError, {"ranks": (1,)}),
     Refusal(ops.top_k, (X,), ShapeError, {"k": 4}),
     Refusal(ops.top_k, (X,), ShapeError, {"k": -1}),
     Refusal(ops.top_k, (np.array(1.0),), ShapeError, {"k": 0}),

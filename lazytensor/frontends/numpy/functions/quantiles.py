@@ -1,16 +1,17 @@
-"""Medians and quantiles: a sort, then elements at positions that shapes alone decide."""
+"""Medians and quantiles: the elements of ranks that shapes alone decide."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.calls import remembered
-from lazytensor.core.dtypes import F64, S64
+from lazytensor.core.dtypes import F64, ORDERED, S64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
@@ -25,14 +26,28 @@ from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.weighing import lined, weighted
 from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
 
+MOST_RANKS: Final = 16
+"""More than that are found faster by sorting."""
+
 
 def _sorted(node: Node) -> Node:
     made: Node = ordering.sort(wrap(node)).node
     return made
 
 
-def _last(line: Node, *indices: int) -> Node:
-    return picked(line, np.array(indices), line.type.ndim - 1)
+def _ranked(line: Node, *ranks: int) -> Node:
+    """What sorting the last axis would put at these places."""
+    wanted = sorted(set(ranks))
+    if line.type.dtype in ORDERED and len(wanted) <= MOST_RANKS:
+        line = ops.order_statistics(line, ranks=tuple(wanted))
+        ranks = tuple(wanted.index(k) for k in ranks)
+    else:
+        line = _sorted(line)
+    return _part(line, ranks)
+
+
+def _part(line: Node, places: Sequence[int]) -> Node:
+    return picked(line, np.array(places), line.type.ndim - 1)
 
 
 def median(
@@ -51,11 +66,13 @@ def median(
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
         made = ops.mean(_inexact(line), axes=(line.type.ndim - 1,))
         return deliver(kept(node, made, axes, keepdims), out)
-    line = _sorted(line)
-    middle = _last(line, *{(size - 1) // 2, size // 2})
-    made = ops.mean(_inexact(middle), axes=(line.type.ndim - 1,))
-    if line.type.dtype.kind in "fcV":
-        end = ops.reshape(_last(line, size - 1), shape=made.type.shape)
+    middle = sorted({(size - 1) // 2, size // 2})
+    has_nan = line.type.dtype.kind in "fcV"
+    found = _ranked(line, *middle, size - 1) if has_nan else _ranked(line, *middle)
+    made = _part(found, range(len(middle))) if has_nan else found
+    made = ops.mean(_inexact(made), axes=(line.type.ndim - 1,))
+    if has_nan:
+        end = ops.reshape(_part(found, [len(middle)]), shape=made.type.shape)
         made = ops.select(ops.is_nan(end), number(math.nan, made.type.dtype), made)
     return deliver(kept(node, made, axes, keepdims), out)
 
@@ -129,28 +146,29 @@ def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     if not size:
         np.quantile(np.zeros(0), 0.5, method=method)  # raises
     positions = _positions(size, tuple(q.ravel().tolist()), method, q.dtype)
-    line = _sorted(line)
     below = np.clip(np.floor(positions), 0, size - 1).astype(np.int64)
-    share = positions - below
-    low = _last(line, *below.tolist())
+    above = np.minimum(below + 1, size - 1)
+    share, n = positions - below, below.size
+    found = _ranked(line, *below.tolist(), *above.tolist(), size - 1)
+    low = _part(found, range(n))
     if not share.any() and line.type.dtype.kind in "biu" and _discrete(method):
         return low
     low = convert(low, dtype)
     if share.any():
-        high = convert(_last(line, *np.minimum(below + 1, size - 1).tolist()), dtype)
+        high = convert(_part(found, range(n, 2 * n)), dtype)
         low = _between(low, high, convert(operand(share), dtype))
-    return _missing(low, line, dtype)
+    return _missing(low, _part(found, [2 * n]), dtype)
 
 
 def _discrete(method: str) -> bool:
     return method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
 
-def _missing(made: Node, line: Node, dtype: np.dtype) -> Node:
-    if line.type.dtype.kind not in "fV":
+def _missing(made: Node, last: Node, dtype: np.dtype) -> Node:
+    """NaN where the last of all, in order, is."""
+    if last.type.dtype.kind not in "fV":
         return made
-    end = ops.is_nan(_last(line, line.type.shape[-1] - 1))
-    found: Node = ops.select(end, number(math.nan, dtype), made)
+    found: Node = ops.select(ops.is_nan(last), number(math.nan, dtype), made)
     return found
 
 
