@@ -217,7 +217,7 @@ def _sum_of_products(
         columns = _columns(e, e.convert(value, wide.dtype), dot, side, inner)
         parts.append([e.place(column, type.shape, axes) for column in columns])
     terms = [e.op("multiply", wide, *pair) for pair in zip(*parts, strict=True)]
-    return e.convert(_sum(e, terms), type.dtype)
+    return e.convert(total(e, terms), type.dtype)
 
 
 def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Value]:
@@ -260,7 +260,7 @@ def _sum_of_limbs(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, in
             exact = _product(e, line.with_dtype(F64), left[i], right[j], dot)
             places = e.full(shift, line)
             terms.append(e.op("shift_left", line, e.convert(exact, S64), places))
-    return e.convert(_sum(e, terms), type.dtype)
+    return e.convert(total(e, terms), type.dtype)
 
 
 def _limbs(e: Emitter, x: Value, width: int) -> list[Value]:
@@ -273,7 +273,8 @@ def _limbs(e: Emitter, x: Value, width: int) -> list[Value]:
     return [e.convert(e.op("and", x.type, limb, mask), F64) for limb in shifted]
 
 
-def _sum(e: Emitter, terms: Sequence[Value]) -> Value:
+def total(e: Emitter, terms: Sequence[Value]) -> Value:
+    """The sum of values of one type, added up from the first on."""
     return reduce(lambda x, y: e.op("add", x.type, x, y), terms)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
 from itertools import product
 from typing import Final
 
@@ -17,6 +16,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla.attributes import i64, ir_type
+from lazytensor.backends.xla.contraction import total
 from lazytensor.backends.xla.emit import Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
@@ -85,7 +85,7 @@ def _moved_over(e: Emitter, type: TensorType, rows: Value, w: Value, window: Win
             e.place(e.reshape(one, (groups, times)), apart, (n + 1, n + 2)),
         )
         terms.append(e.op("multiply", type.with_shape(apart), *factors))
-    return e.reshape(reduce(lambda a, b: e.op("add", a.type, a, b), terms), type.shape)
+    return e.reshape(total(e, terms), type.shape)
 
 
 def _summed(e: Emitter, type: TensorType, rows: Value, w: Value, window: Window) -> Value:

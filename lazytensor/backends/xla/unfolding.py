@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import reduce
 from itertools import product
 from typing import Final
 
@@ -16,7 +15,7 @@ import numpy as np
 from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.contraction import highest
+from lazytensor.backends.xla.contraction import highest, total
 from lazytensor.backends.xla.emit import Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
@@ -208,8 +207,7 @@ def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window
         begin = (*(0,) * (n + 1), i, 0) if taps_first else (*(0,) * (n + 2), i)
         term = e.reshape(static_slice(e, made, begin, (*there, *one), ones), (*there, out))
         terms.append(_placed(e, term, tap, places, window))
-    total = reduce(lambda a, b: e.op("add", a.type, a, b), terms)
-    return from_rows(e, type, total, window)
+    return from_rows(e, type, total(e, terms), window)
 
 
 def _placed(e: Emitter, x: Value, tap: Axes, places: Shape, window: Window) -> Value:
