@@ -35,8 +35,18 @@ def _sorted(node: Node) -> Node:
     return made
 
 
-def _ranked(line: Node, *ranks: int) -> Node:
-    """What sorting the last axis would put at these places."""
+def _ranked(line: Node, *ranks: int) -> tuple[Node, Node | None]:
+    """What sorting the last axis would put at these places, and last: NaN if there is one.
+
+    Of dtypes that have no NaN nothing is last.
+    """
+    if line.type.dtype.kind not in "fcV":
+        return _sorted_at(line, ranks), None
+    found = _sorted_at(line, (*ranks, line.type.shape[-1] - 1))
+    return _part(found, range(len(ranks))), _part(found, [len(ranks)])
+
+
+def _sorted_at(line: Node, ranks: tuple[int, ...]) -> Node:
     wanted = sorted(set(ranks))
     if line.type.dtype in ORDERED and len(wanted) <= MOST_RANKS:
         line = ops.order_statistics(line, ranks=tuple(wanted))
@@ -67,13 +77,10 @@ def median(
         made = ops.mean(_inexact(line), axes=(line.type.ndim - 1,))
         return deliver(kept(node, made, axes, keepdims), out)
     middle = sorted({(size - 1) // 2, size // 2})
-    has_nan = line.type.dtype.kind in "fcV"
-    found = _ranked(line, *middle, size - 1) if has_nan else _ranked(line, *middle)
-    made = _part(found, range(len(middle))) if has_nan else found
-    made = ops.mean(_inexact(made), axes=(line.type.ndim - 1,))
-    if has_nan:
-        end = ops.reshape(_part(found, [len(middle)]), shape=made.type.shape)
-        made = ops.select(ops.is_nan(end), number(math.nan, made.type.dtype), made)
+    found, last = _ranked(line, *middle)
+    made = ops.mean(_inexact(found), axes=(line.type.ndim - 1,))
+    if last is not None:
+        made = _missing(made, ops.reshape(last, shape=made.type.shape))
     return deliver(kept(node, made, axes, keepdims), out)
 
 
@@ -149,7 +156,7 @@ def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     below = np.clip(np.floor(positions), 0, size - 1).astype(np.int64)
     above = np.minimum(below + 1, size - 1)
     share, n = positions - below, below.size
-    found = _ranked(line, *below.tolist(), *above.tolist(), size - 1)
+    found, last = _ranked(line, *below.tolist(), *above.tolist())
     low = _part(found, range(n))
     if not share.any() and line.type.dtype.kind in "biu" and _discrete(method):
         return low
@@ -157,18 +164,18 @@ def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     if share.any():
         high = convert(_part(found, range(n, 2 * n)), dtype)
         low = _between(low, high, convert(operand(share), dtype))
-    return _missing(low, _part(found, [2 * n]), dtype)
+    return _missing(low, last)
 
 
 def _discrete(method: str) -> bool:
     return method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
 
-def _missing(made: Node, last: Node, dtype: np.dtype) -> Node:
-    """NaN where the last of all, in order, is."""
-    if last.type.dtype.kind not in "fV":
+def _missing(made: Node, last: Node | None) -> Node:
+    """NaN where what is last in order is; `made` if nothing can be."""
+    if last is None:
         return made
-    found: Node = ops.select(ops.is_nan(last), number(math.nan, dtype), made)
+    found: Node = ops.select(ops.is_nan(last), number(math.nan, made.type.dtype), made)
     return found
 
 
