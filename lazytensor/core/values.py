@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.node import Node
 from lazytensor.core.padding.buffer import Padded, padded
 from lazytensor.core.program import SLOTS, Cut
+
+_ELSEWHERE: Final = frozenset([np.ndarray, Padded])
 
 
 def host_operand(node: Node) -> np.ndarray:
@@ -29,6 +32,14 @@ def argument(leaf: Node, shared: bool) -> Any:
     elif leaf.value.__class__ is Padded:
         leaf.value = backend().to_device(on_host(leaf.value), owned=True)
     return backend().copy(leaf.value) if shared else leaf.value
+
+
+def arguments(leaves: Sequence[Node]) -> list[Any]:
+    """The leaves' device buffers, of which the program overwrites none that others need."""
+    values = [leaf.value for leaf in leaves]
+    if _ELSEWHERE.isdisjoint(map(type, values)):  # hundreds of them in a training step
+        return values
+    return [argument(leaf, False) for leaf in leaves]
 
 
 def with_room(found: Cut, shared: list[bool]) -> list[Any]:

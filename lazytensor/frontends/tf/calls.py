@@ -18,18 +18,15 @@ from lazytensor.core.program import Program, cut, reachable
 from lazytensor.core.recorder import thread
 from lazytensor.core.repeats import Call
 from lazytensor.core.types import TensorType
-from lazytensor.frontends.tf import checks, fallback, steps
+from lazytensor.frontends.tf import checks, steps
+from lazytensor.frontends.tf.given import Given, Places
 from lazytensor.frontends.tf.graphs import Graph, stripped
-from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.lists import LazyVariant
 from lazytensor.frontends.tf.regions import Walk
-from lazytensor.frontends.tf.tensor import NUMPY, LazyTensor, ValueNeeded, node_of, state
-from lazytensor.frontends.tf.variables import adopt, cell_of, is_handle
+from lazytensor.frontends.tf.tensor import LazyTensor, ValueNeeded, state
 
 SIGNATURES: Final = 64
 """Signatures of one function that are kept; with more it is walked at each call."""
-SMALL: Final = 16
-"""Elements of an integer argument whose value may be part of a signature."""
 TRIES: Final = 200
 """Calls after which nothing will change any more in how a step is run."""
 
@@ -46,13 +43,6 @@ class _Calls(threading.local):
 
 
 calls: Final = _Calls()
-
-
-class Unnamed(Exception):
-    """An input that no signature can name: this call is walked.
-
-    A variable without a value yet, a value of a dtype that XLA has not.
-    """
 
 
 class Demands:
@@ -204,60 +194,6 @@ def _traced(
             handle._lazy_cell = cell
 
 
-class Given:
-    """The inputs of a call: the nodes of what is data, how the inputs are made of them again.
-
-    `key` is what a body depends on.
-    """
-
-    __slots__ = ("forms", "handles", "key", "nodes", "places")
-
-    def __init__(self, inputs: list[Any], static: bool) -> None:
-        self.nodes: list[Node] = []
-        self.handles: list[Any] = []
-        self.places: dict[int, int] = {}
-        self.forms = [self._form(x, static) for x in inputs]
-        values = [cell_of(handle).node for handle in self.handles]  # type: ignore[union-attr]
-        shape = tuple(form[:2] for form in self.forms)
-        self.nodes += values
-        self.key = (shape, tuple(node.type for node in self.nodes))
-
-    def _form(self, x: Any, static: bool) -> tuple[Any, ...]:
-        if type(x) is LazyTensor:
-            self.nodes.append(x.node)
-            return "data", None
-        if type(x) is LazyVariant:
-            parts = tuple(
-                ("none", None) if item is None else self._form(item, static) for item in x.items
-            )
-            return "list", tuple(part[:2] for part in parts), parts, x
-        if is_handle(x):
-            return self._handle(x)
-        if x._datatype_enum() not in NUMPY:
-            raise Unnamed  # a variant, strings: the next one may be at the same address
-        if static and x.dtype.is_integer | x.dtype.is_bool and x._num_elements() <= SMALL:
-            return "host", host_value(x).key, x
-        node = node_of(x)
-        assert node is not None
-        self.nodes.append(node)
-        return "data", None
-
-    def _handle(self, x: Any) -> tuple[Any, ...]:
-        place = self.places.get(id(x))
-        if place is not None:
-            return "handle", place, x
-        if cell_of(x) is None:
-            data = getattr(x, "_handle_data", None)
-            if data is None or not data.is_set:
-                return "host", id(x), x
-            adopt(fallback.current(), x, data.shape_and_type[0].dtype)
-        if cell_of(x) is None:
-            raise Unnamed
-        place = self.places[id(x)] = len(self.handles)
-        self.handles.append(x)
-        return "handle", place, x
-
-
 def _rebuilt(form: tuple[Any, ...], rest: Any) -> Any:
     kind = form[0]
     if kind == "data":
@@ -288,24 +224,33 @@ def _form(x: Any, nodes: list[Node], arguments: list[Any]) -> tuple[Any, ...]:
 
 def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
     """The results of a function as one node. Raises: Unnamed, ValueNeeded."""
-    given = Given(inputs, graph.static)
-    plan = graph.plans.get(given.key)
+    last: Places | None = graph.last
+    nodes = None if last is None else last.nodes(inputs)
+    if last is None or nodes is None:
+        given = Given(inputs, graph.static)
+        last = graph.last = Places(inputs, given, graph.static, _plan(walk, graph, given))
+        nodes = given.nodes
+    plan: Plan = last.plan
+    operands = (*nodes, *plan.constants)
+    cells = last.cells(inputs, plan.written)
+    made = _repeated(plan, graph, operands)
+    if made is None:
+        made = _recorded(plan, operands)
+        calls.written = calls.written or bool(cells)
+    else:
+        repeats.retire([cell.node for cell in cells])
+    for cell, node in zip(cells, made[len(made) - len(cells) :], strict=True):
+        cell.write(node)
+    return [_result(form, made, inputs) for form in plan.results]
+
+
+def _plan(walk: Walk, graph: Graph, given: Given) -> Plan:
+    plan: Plan | None = graph.plans.get(given.key)
     if plan is None:
         if len(graph.plans) >= SIGNATURES:
             raise ValueNeeded
         plan = graph.plans[given.key] = Plan(walk, graph, given)
-    operands = (*given.nodes, *plan.constants)
-    made = _repeated(plan, graph, operands)
-    if made is None:
-        made = _recorded(plan, operands)
-        calls.written = calls.written or bool(plan.written)
-    results = [_result(form, made, inputs) for form in plan.results]
-    new = made[len(made) - len(plan.written) :]
-    for i, node in zip(plan.written, new, strict=True):
-        cell = cell_of(given.handles[i])
-        assert cell is not None
-        cell.write(node)
-    return results
+    return plan
 
 
 def _repeated(plan: Plan, graph: Graph, operands: tuple[Node, ...]) -> Any:

@@ -18,7 +18,8 @@ from tensorflow.python.framework import dtypes
 from lazytensor.core import ops
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.frontends.tf import checks, fallback, regions, steps, table
-from lazytensor.frontends.tf.calls import Unnamed, as_node, calls
+from lazytensor.frontends.tf.calls import as_node, calls
+from lazytensor.frontends.tf.given import Unnamed
 from lazytensor.frontends.tf.graphs import (
     CALLS,
     IGNORED,
@@ -79,6 +80,7 @@ def invoke(graph: Graph, inputs: list[Any]) -> list[Any]:
         if not graph.static:
             graph.static = True
             graph.plans.clear()
+            graph.last = None
             return invoke(graph, inputs)
         graph.refused = True
         return walk(graph, inputs)

@@ -70,6 +70,7 @@ class Graph:
         )
         self.pure = all(_is_pure(step) for step in self.steps)
         self.plans: dict[Any, Any] = {}
+        self.last: Any = None
         self.static = False
         self.refused = False
 
