@@ -22,13 +22,15 @@ COPIES = 0x0101010101010101
 def pack_bits(x: Node, *, little: bool) -> Node:
     """The flags along the last axis, eight to a byte, the first in the highest bit or the lowest.
 
-    x: pred[..., 8n]. Result: u8[..., n]. Raises: DTypeError, ShapeError. Source: numpy.packbits.
+    x: pred[..., 8n], or u8 of which all but zeros are true. Result: u8[..., n]. Raises: DTypeError,
+    ShapeError. Source: numpy.packbits.
     """
-    check_dtype("pack_bits", frozenset([BOOL]), x.type)
+    check_dtype("pack_bits", frozenset([BOOL, U8]), x.type)
     if not x.type.ndim or x.type.shape[-1] % 8:
         raise ShapeError(f"pack_bits: eight flags a byte are needed, got {x.type}")
     shape = (*x.type.shape[:-1], x.type.shape[-1] // 8, 8)
-    words = bitcast(reshape(convert(x, dtype=U8), shape=shape), dtype=U64)
+    flags = x if x.type.dtype == BOOL else not_equal(x, scalar(0, U8))
+    words = bitcast(reshape(convert(flags, dtype=U8), shape=shape), dtype=U64)
     moved = multiply(words, scalar(GATHERING[little], U64))
     made: Node = convert(shift_right(moved, scalar(56, U64)), dtype=U8)
     return made
@@ -36,9 +38,9 @@ def pack_bits(x: Node, *, little: bool) -> Node:
 
 @composite
 def unpack_bits(x: Node, *, little: bool) -> Node:
-    """The bits of bytes as flags along the last axis, the highest first or the lowest.
+    """The bits of bytes, zeros and ones along the last axis, the highest first or the lowest.
 
-    x: u8[..., n]. Result: pred[..., 8n]. Raises: DTypeError, ShapeError. Source: numpy.unpackbits.
+    x: u8[..., n]. Result: u8[..., 8n]. Raises: DTypeError, ShapeError. Source: numpy.unpackbits.
     """
     check_dtype("unpack_bits", frozenset([U8]), x.type)
     if not x.type.ndim:
@@ -47,5 +49,5 @@ def unpack_bits(x: Node, *, little: bool) -> Node:
     copies = multiply(convert(x, dtype=U64), scalar(COPIES, U64))
     picked = and_(copies, scalar(PICKING[little], U64))
     bits = not_equal(bitcast(picked, dtype=U8), scalar(0, U8))
-    made: Node = reshape(bits, shape=shape)
+    made: Node = reshape(convert(bits, dtype=U8), shape=shape)
     return made

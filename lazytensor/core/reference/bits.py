@@ -97,8 +97,6 @@ REFERENCES.update(
         ops.bitcast: _bitcast,
         ops.reduce_precision: _reduce_precision,
         ops.pack_bits: lambda x, *, little: np.packbits(x, -1, _ORDERS[little]),
-        ops.unpack_bits: lambda x, *, little: np.unpackbits(x, -1, bitorder=_ORDERS[little]).view(
-            np.bool_
-        ),
+        ops.unpack_bits: lambda x, *, little: np.unpackbits(x, -1, bitorder=_ORDERS[little]),
     }
 )

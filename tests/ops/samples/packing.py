@@ -25,7 +25,11 @@ def _complex(dtype: str) -> np.ndarray:
 
 
 SAMPLES = [
-    *(Sample(ops.pack_bits, (FLAGS,), {"little": little}) for little in (False, True)),
+    *(
+        Sample(ops.pack_bits, (given,), {"little": little})
+        for given in (FLAGS, FLAGS * np.uint8(130))
+        for little in (False, True)
+    ),
     *(Sample(ops.unpack_bits, (BYTES,), {"little": little}) for little in (False, True)),
     *(
         Sample(ops.reduce_gcd, (12 * _random.integers(0, 9, (4, 5)).astype(dtype),), {"axes": axes})
@@ -41,7 +45,7 @@ SAMPLES = [
 ]
 REFUSALS = [
     Refusal(ops.pack_bits, (FLAGS[:, :7],), ShapeError, {"little": False}),
-    Refusal(ops.pack_bits, (BYTES,), DTypeError, {"little": False}),
+    Refusal(ops.pack_bits, (FLAGS.astype("int8"),), DTypeError, {"little": False}),
     Refusal(ops.unpack_bits, (FLAGS,), DTypeError, {"little": False}),
     Refusal(ops.unpack_bits, (BYTES[0, 0],), ShapeError, {"little": False}),
     Refusal(ops.reduce_gcd, (np.ones(3),), DTypeError, {"axes": (0,)}),

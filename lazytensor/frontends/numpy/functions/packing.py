@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
+from lazytensor.core.dtypes import BOOL, S64, U8
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
@@ -18,8 +18,6 @@ from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
 from lazytensor.frontends.numpy.promotion import convert, operand
-
-U8 = np.dtype(np.uint8)
 
 
 def _lines(a: Any, axis: Any) -> tuple[Node, int]:
@@ -69,7 +67,7 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     little = _is_little(bitorder)
     n = node.type.shape[-1]
     flags = node
-    if node.type.dtype.kind != "b":
+    if node.type.dtype not in (BOOL, U8):
         flags = ops.not_equal(node, scalar(0, node.type.dtype))
     packed = ops.pack_bits(_resized(flags, -(-n // 8) * 8) if n % 8 else flags, little=little)
     return wrap(_to(packed, packed.type.ndim - 1, place))
@@ -81,7 +79,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         raise TypeError("Expected an input array of unsigned byte data type")
     node, place = _lines(a, axis)
     shape = node.type.shape
-    flags = convert(ops.unpack_bits(node, little=_is_little(bitorder)), U8)
+    flags = ops.unpack_bits(node, little=_is_little(bitorder))
     if count is not None:
         n = operator.index(count)
         if n < 0 and -n > 8 * shape[-1]:
