@@ -37,11 +37,13 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def double() -> Iterator[None]:
-    """Models in double precision."""
-    before = tf.keras.config.floatx()
+    """Models in double precision. Keras keeps the policy that its first model had."""
+    before, policy = tf.keras.config.floatx(), tf.keras.config.dtype_policy()
     tf.keras.config.set_floatx("float64")
+    tf.keras.config.set_dtype_policy("float64")
     yield
     tf.keras.config.set_floatx(before)
+    tf.keras.config.set_dtype_policy(policy)
 
 
 def assert_trained(counts: dict[str, Any], programs: int) -> None:
