@@ -27,7 +27,7 @@ from lazytensor.core.place import user_place
 from lazytensor.core.program import SLOTS
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import pack
-from lazytensor.core.values import argument, host_operand, in_rows
+from lazytensor.core.values import arguments, host_operand, in_rows
 
 LOOKS_KEPT: Final = 256
 _type_of = attrgetter("type")
@@ -188,4 +188,4 @@ def _inputs(node: Node, known: Known) -> tuple[list[Any], list[Any]] | None:
             return None
     if owned_by_one(leaves) != known.entry.owned:
         return None
-    return [argument(leaf, False) for leaf in leaves], slots
+    return arguments(leaves), slots

@@ -38,7 +38,7 @@ SCRIPT = """
         sync()
         low, order = ops.sort(y.node, x.node, axis=0, keys=1)
     # Which of the two ran the last step is a matter of time, and NumPy's and XLA's sines
-    # differ in their last bit: 3e6 of them by 1e-9 at most. The sums are exact in both.
+    # differ in their last bit: 3e6 of them by 1e-9 at most. What makes x is rounded alike.
     print(x.numpy().sum(), f"{y.numpy().sum():.6f}")
     shown = metrics.snapshot()
     print(int(shown["compiles"]), int(shown["disk_hits"]))

@@ -19,7 +19,7 @@ COUNT = 3
 Calls = Callable[[], list[Any]]
 
 
-def _sum_of(step: Any, *batches: Any) -> list[Any]:
+def _called(step: Any, *batches: Any) -> list[Any]:
     return [step(tf.constant(batch)).numpy() for batch in batches]
 
 
@@ -31,7 +31,7 @@ def other_data() -> list[Any]:
         v.assign_add(x)
         return tf.reduce_sum(v * x)
 
-    return [*_sum_of(step, *np.arange(20.0, dtype="f4").reshape(5, 4)), v.numpy()]
+    return [*_called(step, *np.arange(20.0, dtype="f4").reshape(5, 4)), v.numpy()]
 
 
 def other_variables() -> list[Any]:
@@ -87,7 +87,7 @@ def other_shapes() -> list[Any]:
         v.assign_add(tf.reduce_sum(x))
         return v + 1.0
 
-    return _sum_of(step, *(np.ones(n, "f4") for n in (3, 3, 3, 2, 3, 2, 2, 2)))
+    return _called(step, *(np.ones(n, "f4") for n in (3, 3, 3, 2, 3, 2, 2, 2)))
 
 
 def other_numbers_that_name_it() -> list[Any]:

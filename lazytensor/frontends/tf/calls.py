@@ -225,10 +225,10 @@ def _form(x: Any, nodes: list[Node], arguments: list[Any]) -> tuple[Any, ...]:
 def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
     """The results of a function as one node. Raises: Unnamed, ValueNeeded."""
     last: Places | None = graph.last
-    nodes = None if last is None else last.nodes(inputs)
+    nodes = None if last is None else last.nodes(inputs, graph.static)
     if last is None or nodes is None:
         given = Given(inputs, graph.static)
-        last = graph.last = Places(inputs, given, graph.static, _plan(walk, graph, given))
+        last = graph.last = Places(inputs, given, _plan(walk, graph, given))
         nodes = given.nodes
     plan: Plan = last.plan
     operands = (*nodes, *plan.constants)

@@ -41,6 +41,10 @@ class Given:
         self.key = (shape, tuple(node.type for node in self.nodes))
 
     def _form(self, x: Any, static: bool) -> tuple[Any, ...]:
+        node = _data(x, static)
+        if node is not None:
+            self.nodes.append(node)
+            return "data", None
         if type(x) is LazyVariant:
             if any(map(is_handle, x.items)):
                 raise Unnamed
@@ -50,11 +54,7 @@ class Given:
             return "list", tuple(part[:2] for part in parts), parts, x
         if is_handle(x):
             return self._handle(x)
-        node = _data(x, static)
-        if node is None:
-            return "host", host_value(x).key, x
-        self.nodes.append(node)
-        return "data", None
+        return "host", host_value(x).key, x
 
     def _handle(self, x: Any) -> tuple[Any, ...]:
         place = self.places.get(id(x))
@@ -73,9 +73,11 @@ class Given:
 
 
 def _data(x: Any, static: bool) -> Node | None:
-    """The node of an input that is neither a list nor a handle; None if its value names it."""
+    """The node of an input that is data; None of a list, a handle, and what its value names."""
     if type(x) is LazyTensor:
         return x.node
+    if type(x) is LazyVariant or is_handle(x):
+        return None
     if x._datatype_enum() not in NUMPY:
         raise Unnamed  # a variant, strings: the next one may be at the same address
     if static and x.dtype.is_integer | x.dtype.is_bool and x._num_elements() <= SMALL:
@@ -91,13 +93,12 @@ class Places:
     is where the first was has a cell too, or is none. `held`: what has no cell and is named.
     """
 
-    __slots__ = ("data", "handles", "held", "ids", "named", "plan", "static", "types")
+    __slots__ = ("data", "handles", "held", "ids", "named", "plan", "types")
 
-    def __init__(self, inputs: list[Any], given: Given, static: bool, plan: Any) -> None:
+    def __init__(self, inputs: list[Any], given: Given, plan: Any) -> None:
         kinds = [form[0] for form in given.forms]
         self.held = [x for x, kind in zip(inputs, kinds, strict=True) if kind == "host"]
         self.plan = plan
-        self.static = static
         self.data = [i for i, kind in enumerate(kinds) if kind == "data"]
         self.named = [i for i, kind in enumerate(kinds) if kind != "data"]
         certain = "list" not in kinds and not any(map(is_handle, self.held))
@@ -106,21 +107,16 @@ class Places:
         self.handles = [first[id(handle)] for handle in given.handles]
         self.types = [node.type for node in given.nodes]
 
-    def nodes(self, inputs: list[Any]) -> list[Node] | None:
+    def nodes(self, inputs: list[Any], static: bool) -> list[Node] | None:
         """The nodes of a call's data; None if this is another kind of call."""
         if [id(inputs[i]) for i in self.named] != self.ids:
             return None
-        nodes = []
-        for i in self.data:
-            x = inputs[i]
-            node = None if type(x) is LazyVariant or is_handle(x) else _data(x, self.static)
-            if node is None:
-                return None
-            nodes.append(node)
+        data = [_data(inputs[i], static) for i in self.data]
         try:
-            nodes += [inputs[i]._lazy_cell.node for i in self.handles]
+            values = [inputs[i]._lazy_cell.node for i in self.handles]
         except AttributeError:  # a variable that TF has the value of
             return None
+        nodes = [node for node in (*data, *values) if node is not None]  # fewer, if one is no data
         return nodes if [node.type for node in nodes] == self.types else None
 
     def cells(self, inputs: list[Any], which: tuple[int, ...]) -> list[VariableCell]:
