@@ -5,6 +5,9 @@ import os
 import pytest
 
 os.environ.setdefault("LAZYTENSOR_SMALL", "0")  # test data is small, and is to be lazy
+# Else it is the CPU that decides which of its kernels TensorFlow takes, and they differ: without
+# oneDNN grouped convolutions have no gradient, and what batch norm keeps for its own is another.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 from hypothesis import HealthCheck, settings
 
