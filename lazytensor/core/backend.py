@@ -76,8 +76,11 @@ class Backend(Protocol):
 
     def runs_on_host(
         self, op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
-    ) -> bool:
-        """Whether the host's NumPy runs this op faster; `alone`: if the program is all its own."""
+    ) -> int:
+        """Whether the host's NumPy runs this op faster; `alone`: if the program is all its own.
+
+        0: it does not; else how many elements of other work are next to nothing beside it.
+        """
 
     def to_device(self, array: np.ndarray, *, owned: bool) -> Any:
         """A device buffer; `owned` allows it to alias `array`, which nobody will write to."""

@@ -53,32 +53,34 @@ def _host_instructions(entry: Entry) -> tuple[int, ...]:
     """Those that the host does faster, and what only looks at their operands and results."""
     references()  # which fills the tables of ops
     program = entry.program
-    host = _chosen(program, alone=True)
-    rest = (i for i in range(len(program.instructions)) if i not in host)
-    entry.hosted = bool(host) and all(_is_light(program, i) for i in rest)
-    if not entry.hosted:
-        host = _chosen(program, alone=False)
+    chosen = _chosen(program, alone=True)
+    rest = (i for i in range(len(program.instructions)) if i not in chosen)
+    entry.hosted = bool(chosen) and sum(_work(program, i) for i in rest) < sum(chosen.values())
+    host = set(chosen if entry.hosted else _chosen(program, alone=False))
     _add_views(program, host)
     return tuple(sorted(host))
 
 
-def _chosen(program: Program, alone: bool) -> set[int]:
+def _chosen(program: Program, alone: bool) -> dict[int, int]:
+    """What the host does faster, and how many elements of other work are nothing beside it."""
     lines = program.instructions
     takes = backend().runs_on_host
-    return {
-        i
-        for i, (op, operands, attrs, _) in enumerate(lines)
-        if takes(op, [lines[j][3] for j in operands], attrs, alone=alone)
-    }
+    found = {}
+    for i, (op, operands, attrs, _) in enumerate(lines):
+        beside = takes(op, [lines[j][3] for j in operands], attrs, alone=alone)
+        if beside:
+            found[i] = beside
+    return found
 
 
-def _is_light(program: Program, index: int) -> bool:
-    """Whether an instruction is nothing to NumPy: a view, or few elements to work on."""
+def _work(program: Program, index: int) -> int:
+    """Elements that an instruction works on; 0 of views and few elements, nothing to NumPy."""
     op, operands, _, type = program.instructions[index]
     if op in INPUTS or op in VIEWING:
-        return True
+        return 0
     types = [type, *(program.instructions[j][3] for j in operands[op in PICKING :])]
-    return not any(size_of(t) > FEW for t in types)
+    most = max(map(size_of, types))
+    return most if most > FEW else 0
 
 
 def _add_views(program: Program, host: set[int]) -> None:

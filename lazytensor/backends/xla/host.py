@@ -11,22 +11,29 @@ from lazytensor.core.op import Composite, Op, element
 from lazytensor.core.program import INPUTS
 from lazytensor.core.types import TensorType
 
-Rule = Callable[..., bool]
+Rule = Callable[..., int]
 HOST: Final[dict[Op, Rule]] = {}
-"""Per op: `rule(*operand_types, **attrs)`, whether the host runs it where programs run on a CPU."""
+"""Per op: `rule(*operand_types, **attrs)`, whether the host runs it where programs run on a CPU.
+
+0: it does not; else how many elements of other work cost next to nothing beside it.
+"""
 ALONE: Final[dict[Op, Rule]] = {}
 """The same for ops that the host runs only if all of the program is its: they gain less."""
 
 
 def runs_on_host(
     op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
-) -> bool:
-    """Whether NumPy runs this op faster, or nobody has lowered it; `alone`: all else is nothing."""
+) -> int:
+    """Whether NumPy runs this op faster, or nobody has lowered it; `alone`: all else is nothing.
+
+    See `ALONE` for what the number says.
+    """
     if op in INPUTS or op is element or isinstance(op, Composite):
-        return False
+        return 0
     if op not in lowerings():
-        return True
+        return 1
+    if client.platform() != "cpu":
+        return 0
     rules = (HOST.get(op), ALONE.get(op) if alone else None)
     given = op.attrs_of(attrs)
-    fits = any(rule is not None and rule(*operands, **given) for rule in rules)
-    return fits and client.platform() == "cpu"
+    return max((int(rule(*operands, **given)) for rule in rules if rule is not None), default=0)

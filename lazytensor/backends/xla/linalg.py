@@ -13,13 +13,15 @@ from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.host import ALONE, HOST
 from lazytensor.backends.xla.library import Function, call, inlined
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
+from lazytensor.core.dtypes import BOOL, COMPLEX
 from lazytensor.core.op import Op
 from lazytensor.core.ops.linalg import CHECKED
 from lazytensor.core.types import TensorType, tensor_type
 
 Array: TypeAlias = jax.Array
 LARGE: Final = 64
+PER_ELEMENT: Final = 120
+"""Multiplications that LAPACK does in eight times what NumPy takes for an element of a function."""
 
 
 def _adjoint(x: Array) -> Array:
@@ -181,12 +183,18 @@ LOWERINGS.update(
 )
 
 
-def _large(x: TensorType, *_: TensorType, **__: Any) -> bool:
+def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
     """NumPy's LAPACK does not copy to and fro, nor compete with its BLAS for the processors.
 
-    Of `eigvalsh` jax computes the vectors too, which take 1.6 times as long again.
+    jax calls SciPy's, whose threads are others: where NumPy's ran just before, both take twice as
+    long. So it is worth it with some other work, too. Of `eigvalsh` jax computes the vectors too,
+    which take 1.6 times as long again.
     """
-    return min(x.shape[-2:]) >= LARGE
+    size = min(x.shape[-2:])
+    if size < LARGE:
+        return 0
+    products = max(y.size for y in (x, *others)) * size * (4 if x.dtype in COMPLEX else 1)
+    return max(products // PER_ELEMENT, 1)
 
 
 _ON_HOST = (ops.cholesky, ops.eigh, ops.inv, ops.singular_values, ops.solve, ops.svd)
