@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 
+from benchmarks.figures import rest
 from benchmarks.program import ROOT
 
 
@@ -34,6 +36,13 @@ class Contestant:
         """The seconds that a step took."""
         return float(self._answer("\n"))
 
+    def __enter__(self) -> Contestant:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
     def end(self) -> Mapping[str, float]:
         """What was counted; the process ends."""
         found: dict[str, float] = self._answer(None)
@@ -52,3 +61,13 @@ class Contestant:
         if not answer:
             raise RuntimeError(f"a contestant ended with code {self.process.wait()}")
         return json.loads(answer)
+
+
+def take_turns(turn: Callable[[], float]) -> None:
+    """Be such a process, in which nothing is counted. A turn ends when its threads are at rest."""
+    for _ in sys.stdin:
+        with redirect_stdout(sys.stderr):
+            seconds = turn()
+        rest()
+        print(json.dumps(seconds), flush=True)
+    print("{}")

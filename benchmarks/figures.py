@@ -13,7 +13,7 @@ MIN_FOR_QUARTILES = 3
 LOOK = 0.005  # seconds between two looks whether a library's threads are still busy
 BUSY = 0.1  # processors in use, above which they are
 LONGEST_REST = 0.5  # seconds
-SHORT = 0.1  # seconds; what takes less is called once more, as a rest cools caches too
+SHORT = 0.3  # seconds; what takes less is called once more, as a rest cools caches too
 
 
 @dataclass(frozen=True)

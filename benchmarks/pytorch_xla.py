@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from typing import Final
 
-from benchmarks.contestant import Contestant
+from benchmarks.contestant import Contestant, take_turns
 from benchmarks.figures import seconds_of
 
 NAME: Final = "PyTorch/XLA"
@@ -38,6 +36,4 @@ def work(name: str) -> None:
         torch_xla.sync()
         loss.item()
 
-    for _ in sys.stdin:
-        print(json.dumps(seconds_of(step)), flush=True)
-    print("{}")
+    take_turns(lambda: seconds_of(step))

@@ -1,18 +1,16 @@
-"""One kernel in this process: first calls, then by turns when everything is compiled."""
+"""One kernel, ours in this process: first calls, then by turns when everything is compiled."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-import numpy
 
 import lazytensor
 import lazytensor.numpy
 from benchmarks.figures import Figures, count, figure, interleaved, ratio
 from benchmarks.npbench.kernel import Call, Kernel, agree
+from benchmarks.npbench.timed import Timed, apart, by_numpy
 from benchmarks.warming import warm_up
 from lazytensor.core import runtime
 from lazytensor.frontends.numpy.array import Lazy
@@ -25,25 +23,6 @@ class WrongResult(AssertionError):
     """A kernel ran, and does not validate."""
 
 
-class Contestant:
-    """One library's calls. `seconds` are of the last call, results waited for."""
-
-    def __init__(self, call: Call, data: Mapping[str, Any], ready: Callable[[list[Any]], None]):
-        self.call = call
-        self.data = data
-        self.ready = ready
-        self.results: list[Any] = []
-
-    def __call__(self) -> float:
-        self.results = []  # the last call's memory is free again before the next takes any
-        arguments = self.call.arguments(self.data)
-        start = time.perf_counter()
-        returned = self.call.function(*arguments.values())
-        self.results = self.call.results(returned, arguments)
-        self.ready(self.results)
-        return time.perf_counter() - start
-
-
 def wait(results: list[Any]) -> None:
     """Return when all is computed, and the host could read it; nothing is copied."""
     lazytensor.sync()
@@ -52,7 +31,7 @@ def wait(results: list[Any]) -> None:
             runtime.observe(result.node)
 
 
-def peer(kernel: Kernel, data: Mapping[str, Any]) -> Contestant | None:
+def peer(kernel: Kernel, data: Mapping[str, Any]) -> Timed | None:
     """What was written for JAX by hand, compiled; None if there is no such thing, or it fails."""
     import jax
 
@@ -60,7 +39,7 @@ def peer(kernel: Kernel, data: Mapping[str, Any]) -> Contestant | None:
     function = kernel.by_hand()
     if function is None:
         return None
-    made = Contestant(Call(kernel, function, jax.numpy.array), data, jax.block_until_ready)
+    made = Timed(Call(kernel, function, jax.numpy.array), data, jax.block_until_ready)
     try:
         made()
     except (TypeError, ValueError, RuntimeError, NameError) as error:  # written for another JAX
@@ -72,19 +51,19 @@ def peer(kernel: Kernel, data: Mapping[str, Any]) -> Contestant | None:
 def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False) -> Figures:
     """A kernel's figures, spending about so many seconds on the steady state."""
     data = kernel.data(preset)
-    theirs = Contestant(Call(kernel, kernel.function(), numpy.copy), data, lambda _: None)
-    swapped = kernel.function(swapped=True)
-    ours = Contestant(Call(kernel, swapped, lazytensor.numpy.array), data, wait)
-    first = {"numpy": theirs(), "ours": ours()}
-    _check(kernel, theirs, ours)
-    warm_up(ours)
-    compiles = lazytensor.metrics.snapshot()["compiles"]
-    pair = theirs() + ours()
-    _check(kernel, theirs, ours)
-    rounds = max(1, min(MOST_ROUNDS, int(seconds / pair)))
-    lazytensor.metrics.reset()
-    contestants = {"ours": ours, "numpy": theirs}
-    samples = interleaved(contestants, rounds, warmup=0)
+    call = Call(kernel, kernel.function(swapped=True), lazytensor.numpy.array)
+    with apart(kernel, preset) as other:
+        first = {"numpy": other.turn()}
+        ours = Timed(call, data, wait)  # which takes memory: so the first call comes now
+        first["ours"] = ours()
+        _check(kernel, data, ours)
+        warm_up(ours)
+        compiles = lazytensor.metrics.snapshot()["compiles"]
+        pair = other.turn() + ours()
+        _check(kernel, data, ours)
+        rounds = max(1, min(MOST_ROUNDS, int(seconds / pair)))
+        lazytensor.metrics.reset()
+        samples = interleaved({"ours": ours, "numpy": other.turn}, rounds, warmup=0)
     counts = lazytensor.metrics.snapshot()
     figures = {
         "NumPy": figure(samples["numpy"]),
@@ -97,13 +76,16 @@ def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False)
     }
     by_hand = peer(kernel, data) if peers else None
     if by_hand is not None:
-        samples = interleaved({"jax": by_hand, "numpy": theirs}, rounds, warmup=1)
+        with apart(kernel, preset) as other:
+            samples = interleaved({"jax": by_hand, "numpy": other.turn}, rounds, warmup=1)
         figures["jax speed"] = ratio(samples["numpy"], samples["jax"])
     return figures
 
 
-def _check(kernel: Kernel, theirs: Contestant, ours: Contestant) -> None:
+def _check(kernel: Kernel, data: Mapping[str, Any], ours: Timed) -> None:
     """Raises: WrongResult."""
+    theirs = by_numpy(kernel, data)
+    theirs()
     wrong = agree(kernel, theirs.results, ours.results)
     if wrong:
         raise WrongResult(wrong)

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy
 
-from lazytensor.swap import swap
-
 PRESETS = ("S", "M", "L", "paper")
 RTOL, ATOL, NORM_ERROR = 1e-5, 1e-8, 1e-5  # NPBench's own, where a kernel names no others
 
@@ -23,6 +21,7 @@ class Kernel:
     """One benchmark as its JSON file describes it."""
 
     name: str
+    source: Path
     folder: Path
     info: Mapping[str, Any]
 
@@ -39,11 +38,8 @@ class Kernel:
 
     def function(self, *, swapped: bool = False) -> Callable[..., Any]:
         """The NumPy version from a fresh copy of its module; lazy if `swapped`."""
-        undo = swap() if swapped else lambda: None
-        try:
-            module = self._module(f"{self.info['module_name']}_numpy")
-        finally:
-            undo()
+        name = f"{self.info['module_name']}_numpy"
+        module = self._swapped(name) if swapped else self._module(name)
         found: Callable[..., Any] = getattr(module, self.info["func_name"])
         return found
 
@@ -66,6 +62,15 @@ class Kernel:
             values.update(zip(outputs, [made] if len(outputs) == 1 else made, strict=True))
         return values
 
+    def _swapped(self, name: str) -> ModuleType:
+        from lazytensor.swap import swap  # NumPy's own process has nothing of ours
+
+        undo = swap()
+        try:
+            return self._module(name)
+        finally:
+            undo()
+
     def _module(self, name: str) -> ModuleType:
         path = self.folder / f"{name}.py"
         spec = importlib.util.spec_from_file_location(name, path)
@@ -82,7 +87,7 @@ def kernels(source: Path) -> dict[str, Kernel]:
     for path in sorted((source / "bench_info").glob("*.json")):
         info = json.loads(path.read_text())["benchmark"]
         folder = source / "npbench" / "benchmarks" / info["relative_path"]
-        found[path.stem] = Kernel(path.stem, folder, info)
+        found[path.stem] = Kernel(path.stem, source, folder, info)
     return found
 
 
