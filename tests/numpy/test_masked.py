@@ -44,3 +44,20 @@ def test_a_masked_update_of_a_large_array_is_no_cut() -> None:
     x[x > 0.5] = x[x > 0.5] ** 2 + 1.0
     assert metrics.snapshot()["cuts"] == 0
     numpy.testing.assert_allclose(x, numpy.where(values > 0.5, values**2 + 1.0, values))
+
+
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_values_counted_by_a_mask_are_written_where_nobody_else_looks(is_seen: bool) -> None:
+    values = numpy.linspace(0.0, 1.0, 100_000)
+    x = np.array(values)
+    copy, mask = x.copy(), x > 0.5
+    seen = numpy.asarray(x) if is_seen else None
+    for i in range(3):
+        chosen = numpy.full(numpy.count_nonzero(values > 0.5), float(i))
+        x[mask] = chosen
+        numpy.testing.assert_array_equal(x, numpy.where(values > 0.5, i, values))
+    with pytest.raises(ValueError, match="50001"):
+        x[mask] = numpy.zeros(50_001)
+    numpy.testing.assert_array_equal(x, numpy.where(values > 0.5, 2.0, values))
+    for held in (copy, values if seen is None else seen):
+        numpy.testing.assert_array_equal(held, values)
