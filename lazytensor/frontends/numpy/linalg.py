@@ -197,6 +197,8 @@ _REBOUND = (
 
 _AT_ONCE = "cholesky eigh eigvalsh inv solve svd svdvals"
 """LAPACK's decompositions that are NumPy's wherever they are a program by themselves."""
+_ITERATED = frozenset(["eigh", "eigvalsh", "svd", "svdvals"])
+"""Those of them that never come back from OpenBLAS where a matrix has NaN or infinity in it."""
 LARGEST_AT_ONCE: Final = 2**17
 """Elements of a matrix beyond which a program costs nothing beside them. What comes after them is
 better in it: OpenBLAS's threads go on spinning, and XLA would have one processor."""
@@ -208,19 +210,21 @@ def at_once(function: Function) -> Function:
     Lazily it would be NumPy's as well, when somebody asks, with a program made of it.
     """
     real = getattr(np.linalg, function.__name__)
+    iterates = function.__name__ in _ITERATED
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if settings.small and args and type(args[0]) is ndarray and all_stay(kwargs.values()):
             given = parts.at_hand(args)
-            if given is not None and _is_small(given[0]):
+            if given is not None and _is_small(given[0], iterates):
                 return entered(real(*given, **kwargs))
         return function(*args, **kwargs)
 
     return dressed(call, real)
 
 
-def _is_small(a: np.ndarray) -> bool:
-    return a.ndim == 2 and a.size <= LARGEST_AT_ONCE and bool(np.isfinite(a).all())
+def _is_small(a: np.ndarray, finite: bool) -> bool:
+    small = a.ndim == 2 and a.size <= LARGEST_AT_ONCE
+    return small and not (finite and not np.isfinite(a).all())
 
 
 LAZY: dict[str, Function] = {
