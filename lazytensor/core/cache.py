@@ -56,6 +56,9 @@ NEAR_LONGEST: Final = 2.0
 AGAIN: Final = 20
 """Interpreted runs after which XLA is tried again, as the machine may have been busy; then 4 times
 as many, and so on."""
+WARMING_AGAIN: Final = 1
+TIMED_AGAIN: Final = 2
+"""Runs by XLA that are compared then. If it is still slower, nothing else is tried."""
 MARGIN: Final = 0.95
 """What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
 
@@ -66,12 +69,15 @@ class Trial:
     Once a program is compiled, some runs by XLA are timed, then as many by the interpreter.
     """
 
-    __slots__ = ("_again", "_compiled", "_interpreted", "_interprets", "_runs", "_theirs", "_xlas")
+    __slots__ = (
+        "_again", "_compiled", "_interpreted", "_interprets", "_runs", "_theirs", "_timed", "_xlas",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._interpreted: deque[float] = deque(maxlen=TRIALS)
         self._compiled: deque[float] = deque(maxlen=TRIALS)
-        self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
+        self._timed = TRIALS  # of the runs by XLA, the last so many count
+        self._xlas = WARMING + TRIALS  # those that are still to come
         self._theirs = 0  # and by the interpreter, after those
         self._again, self._runs = AGAIN, 0
         self._interprets = False
@@ -117,18 +123,24 @@ class Trial:
             self._runs += 1
             if self._runs == self._again:
                 self._again *= 4
-                self._xlas = WARMING + TRIALS
+                self._runs = 0
+                self._compiled.clear()
+                self._timed = TIMED_AGAIN
+                self._xlas = WARMING_AGAIN + TIMED_AGAIN
 
     def compiled(self, seconds: float) -> None:
         """Take note of how long a compiled run took."""
-        if self._xlas <= TRIALS:
+        if self._xlas <= self._timed:
             self._compiled.append(seconds)
         self._xlas -= 1
-        if not self._xlas:
-            best = min(self._interpreted)
-            near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
-            self._theirs = WARMING + TRIALS if best < near * min(self._compiled) else 0
-            self._interprets = False
+        if self._xlas:
+            return
+        best, xlas = min(self._interpreted), min(self._compiled)
+        if self._interprets and best < MARGIN * xlas:
+            return  # it was found before to be the faster one, and still is
+        near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
+        self._theirs = WARMING + TRIALS if best < near * xlas else 0
+        self._interprets = False
 
 
 @dataclass(slots=True, weakref_slot=True)

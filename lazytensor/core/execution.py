@@ -16,7 +16,7 @@ from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
 from lazytensor.core.failures import Failure
 from lazytensor.core.hosting import may_share, needed_before, needed_by_host
-from lazytensor.core.interpret import apply, interpret
+from lazytensor.core.interpret import apply, interpret, references
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
 from lazytensor.core.padding import families
@@ -225,6 +225,7 @@ def _change(run: Run) -> Change:
 def _interpret(run: Run) -> None:
     entry, exact = run.entry, run.exact or run
     program = exact.found.program
+    references()  # whose import is no part of what a program takes
     before, start, worked = entry.runs, time.perf_counter(), time.thread_time()
     try:
         leaves = [on_host(leaf.value) for leaf in exact.found.leaves]
