@@ -11,6 +11,7 @@ Loops over elements of lazy arrays whose memory is lent lose as well, a little b
 
 from __future__ import annotations
 
+import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,7 @@ MOST: Final = 0.002
 FIRST: Final = 1.0
 """Seconds until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
+PROCESSORS: Final = os.cpu_count() or 1
 
 
 class Balance:
@@ -47,16 +49,17 @@ class Balance:
         self.bound = self.raised = 0
         self.interval, self.until = FIRST, 0.0
 
-    def note(self, entry: Entry, seconds: float, cutting: float = 0.0) -> None:
+    def note(self, entry: Entry, seconds: float, cutting: float | None = None) -> None:
         """Take note of a cut that took so long, from the graph to its results.
 
-        `cutting`: what of that it took to make the program, if the results were waited for.
+        `cutting`: what of that it took to make the program, if the results were waited for. If not,
+        all of it was made while XLA ran the last program, on all processors but for this one.
         """
         program = entry.program
         if not self._counts(program.largest):
             return
         recording = program.size * SECONDS_PER_OPERATION
-        gain = entry.gain(seconds, cutting)
+        gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting)
         if gain is not None:
             self._add(max(gain - recording, -MOST), program.largest)
             return

@@ -98,7 +98,7 @@ class Trial:
         """How much longer NumPy takes than a run of so many seconds; None while it is not known.
 
         A compiled run may have been started only: it takes what it took when it was waited for,
-        after the seconds of `cutting`, in which the processor had nothing else to do.
+        and the seconds of `cutting`, in which no program was run.
         """
         if self._xlas or self._theirs:
             return None
@@ -154,8 +154,8 @@ class Entry:
     else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
-    `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes of
-    inputs that have parts replaced, once known.
+    `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes that
+    parts of arrays are replaced by, and of inputs that have such parts, once known.
     """
 
     program: Program
@@ -206,7 +206,7 @@ class Entry:
     def gain(self, seconds: float, cutting: float = 0.0) -> float | None:
         """How much longer NumPy takes than a run of so many seconds; None while it is not known.
 
-        `cutting`: those before the program was there, if the results were waited for.
+        `cutting`: those of them in which processors did nothing else.
         """
         if self.executable is not None and not self.spent:  # so large that it was compiled at once
             return self.estimate - seconds
@@ -217,13 +217,15 @@ class Entry:
     def detour(self) -> float:
         """Seconds by which the interpreter is slower than NumPy by itself.
 
-        It has steps to look up, and copies what it is given where NumPy writes to a part of it.
+        It has steps to look up, copies what it is given where NumPy writes to a part of it, and
+        what it writes there, which NumPy computes in its place.
         """
         if self.rewritten < 0:
             lines = self.program.instructions
             writes = [line for line in lines if line[0] in OVERWRITING]
             given = (line[3].nbytes for line in writes if lines[line[1][0]][0] in INPUTS)
-            self.rewritten = sum(given)
+            parts = (lines[line[1][1]][3].nbytes for line in writes)
+            self.rewritten = sum(given) + sum(parts)
         return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 
     def most_gain(self, seconds: float) -> float | None:

@@ -175,7 +175,7 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     events.record(Event(user_place(), run.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
-        balance.note(run.entry, seconds, run.cutting if run.cause in WAITED_FOR else 0.0)
+        balance.note(run.entry, seconds, run.cutting if run.cause in WAITED_FOR else None)
 
 
 def _obtain(run: Run) -> tuple[str, Change | None]:

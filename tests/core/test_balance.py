@@ -21,6 +21,7 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(policy, "MOST", 1.0)
+    monkeypatch.setattr(policy, "PROCESSORS", np.inf)
 
 
 def entry(size: int, numpys: float) -> Entry:
@@ -113,6 +114,16 @@ def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
     balance.note(even, 0.2, cutting=0.3)
     balance.note(even, 0.2, cutting=0.3)
     assert settings.small == 2 * BOUND + 1
+
+
+@pytest.mark.parametrize(("processors", "loses"), [(2, True), (4, False)])
+def test_what_is_cut_while_xla_runs_takes_a_processor_from_it(
+    monkeypatch: pytest.MonkeyPatch, processors: int, loses: bool
+) -> None:
+    monkeypatch.setattr(policy, "PROCESSORS", processors)
+    balance = Balance()
+    balance.note(entry(2 * BOUND, 1.1), 0.3)
+    assert (settings.small > BOUND) is loses
 
 
 def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
