@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import lazytensor
 
-QUIET_RUNS = 4  # without a compile: programs that run once in a run are compiled after a few
+QUIET_RUNS = 20  # without a compile: some are interpreted first, then timed both ways, 8 runs each
 QUIET_SECONDS = 2.0  # without a compile: tiers are chosen by what programs have cost
 LONGEST = 30.0  # seconds after which what still compiles is measured as it is
 

@@ -12,7 +12,7 @@ Loops over elements of lazy arrays whose memory is lent lose as well, a little b
 from __future__ import annotations
 
 import os
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Final
 
 from lazytensor.core.settings import settings
@@ -31,7 +31,7 @@ SPAN: Final = 32
 MOST: Final = 0.002
 """Seconds that one run loses at the most: where the machine was busy, it says nothing."""
 FIRST: Final = 1.0
-"""Seconds until recording is tried again; then twice as many, and so on."""
+"""Seconds of work until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
 PROCESSORS: Final = os.cpu_count() or 1
 
@@ -39,15 +39,16 @@ PROCESSORS: Final = os.cpu_count() or 1
 class Balance:
     """What recording has gained, in seconds, for arrays up to `SPAN` times the bound.
 
-    While `until` is set the setting is `raised`, and was `bound`.
+    While `until` is set the setting is `raised`, and was `bound`. It is put back when the process
+    has worked until `worked`: one that mostly waits would be trying again most of its time.
     """
 
-    __slots__ = ("bound", "interval", "largest", "raised", "seconds", "until")
+    __slots__ = ("bound", "interval", "largest", "raised", "seconds", "until", "worked")
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
         self.bound = self.raised = 0
-        self.interval, self.until = FIRST, 0.0
+        self.interval, self.until, self.worked = FIRST, 0.0, 0.0
 
     def note(self, entry: Entry, seconds: float, cutting: float | None = None) -> None:
         """Take note of a cut that took so long, from the graph to its results.
@@ -95,6 +96,7 @@ class Balance:
         self.raised = self.largest + 1
         self.seconds, self.largest = 0.0, 0
         self.until = perf_counter() + self.interval
+        self.worked = process_time() + self.interval
         self.interval = min(2 * self.interval, LONGEST)
         settings.small = self.raised
 
@@ -103,7 +105,11 @@ class Balance:
         if settings.small != self.raised:
             self.until = 0.0
         elif perf_counter() > self.until:
-            settings.small, self.until = self.bound, 0.0
+            left = self.worked - process_time()
+            if left > 0:
+                self.until = perf_counter() + left
+            else:
+                settings.small, self.until = self.bound, 0.0
 
 
 balance: Final = Balance()

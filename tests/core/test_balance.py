@@ -135,6 +135,9 @@ def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
     assert (settings.small, balance.bound) == (3 * BOUND + 1, BOUND)
     balance.until = 1e-9
     balance.look()
+    assert settings.small == 3 * BOUND + 1  # the process has not worked for so long
+    balance.until = balance.worked = 1e-9
+    balance.look()
     assert settings.small == BOUND
 
 
