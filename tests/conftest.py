@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 # Derandomised, so that a change is judged by the same programs as the change before it.
-settings.register_profile("ci", max_examples=200, derandomize=True, **SHARED)
+settings.register_profile("ci", max_examples=120, derandomize=True, **SHARED)
 settings.register_profile("nightly", max_examples=10_000, print_blob=True, **SHARED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

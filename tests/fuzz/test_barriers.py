@@ -1,5 +1,6 @@
 """Barriers must never change results: nor must tiers, observations, holders, the order of cuts."""
 
+import hypothesis
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,11 @@ actions = st.builds(Action, st.sampled_from(NAMES), numbers, numbers, numbers)
 programs = st.lists(actions, min_size=12, max_size=40)
 
 
+FEWER = hypothesis.settings(max_examples=hypothesis.settings().max_examples // 2)
+"""Each program is compiled a dozen times."""
+
+
+@FEWER
 @given(programs, st.integers(1, 4))
 def test_barriers_never_change_results(program: list[Action], times: int) -> None:
     usual()
@@ -22,6 +28,7 @@ def test_barriers_never_change_results(program: list[Action], times: int) -> Non
     assert_same(got, expected)
 
 
+@FEWER
 @given(programs)
 def test_compiling_never_changes_results(program: list[Action]) -> None:
     """In one program from beginning to end."""
