@@ -22,7 +22,7 @@ lint: $(STAMP)
 test: lint
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=1020 $(SPREAD)
 
-# Fifty times as many random programs.
+# Some eighty times as many random programs, and every sweep whole.
 test-all: lint
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=7200
 	$(BIN)/python -m tests.fuzz

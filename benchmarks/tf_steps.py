@@ -6,7 +6,7 @@ import json
 import statistics
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -136,7 +136,9 @@ def contest(name: str, peers: tuple[str, ...], effort: Effort) -> Figures:
     """Ours, made as the first of `peers` is, and TF's, in turns, each in a process of its own."""
     contestants = {"ours": _contestant(name, peers[0], lazily=True)}
     contestants |= {how: _contestant(name, how, lazily=False) for how in peers}
-    try:
+    with ExitStack() as running:
+        for each in contestants.values():
+            running.enter_context(each)
         turns = {how: each.turn for how, each in contestants.items()}
         rounds = effort.rounds(6 if name in DEEP else 12)
         samples = {how: [turn()] for how, turn in turns.items()}  # compiled here, and not counted
@@ -144,9 +146,6 @@ def contest(name: str, peers: tuple[str, ...], effort: Effort) -> Figures:
             for how in list(turns)[:: -1 if i % 2 else 1]:
                 samples[how].append(turns[how]())
         counts = contestants["ours"].end()
-    finally:
-        for each in contestants.values():
-            each.process.kill()
     found = {how: figure(values[1:]) for how, values in samples.items()}
     for how in peers:
         found[f"{how} / ours"] = ratio(samples[how][1:], samples["ours"][1:])

@@ -10,7 +10,7 @@ import lazytensor
 import lazytensor.numpy
 from benchmarks.figures import Figures, count, figure, interleaved, ratio
 from benchmarks.npbench.kernel import Call, Kernel, agree
-from benchmarks.npbench.timed import Timed, apart, by_numpy
+from benchmarks.npbench.timed import Timed, apart, by_numpy, take_memory_for
 from benchmarks.warming import warm_up
 from lazytensor.core import runtime
 from lazytensor.frontends.numpy.array import Lazy
@@ -51,20 +51,25 @@ def peer(kernel: Kernel, data: Mapping[str, Any]) -> Timed | None:
 def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False) -> Figures:
     """A kernel's figures, spending about so many seconds on the steady state."""
     data = kernel.data(preset)
-    call = Call(kernel, kernel.function(swapped=True), lazytensor.numpy.array)
+    ours = Timed(Call(kernel, kernel.function(swapped=True), lazytensor.numpy.array), data, wait)
+    reference = by_numpy(kernel, data)
     with apart(kernel, preset) as other:
         first = {"numpy": other.turn()}
-        ours = Timed(call, data, wait)  # which takes memory: so the first call comes now
+        take_memory_for(data)
         first["ours"] = ours()
-        _check(kernel, data, ours)
+        reference()
+        _check(kernel, reference, ours)
         warm_up(ours)
         compiles = lazytensor.metrics.snapshot()["compiles"]
         pair = other.turn() + ours()
-        _check(kernel, data, ours)
+        _check(kernel, reference, ours)
         rounds = max(1, min(MOST_ROUNDS, int(seconds / pair)))
         lazytensor.metrics.reset()
         samples = interleaved({"ours": ours, "numpy": other.turn}, rounds, warmup=0)
-    counts = lazytensor.metrics.snapshot()
+        counts = lazytensor.metrics.snapshot()
+        by_hand = peer(kernel, data) if peers else None
+        turns = {} if by_hand is None else {"jax": by_hand, "numpy": other.turn}
+        rivals = interleaved(turns, rounds)
     figures = {
         "NumPy": figure(samples["numpy"]),
         "ours": figure(samples["ours"]),
@@ -74,18 +79,13 @@ def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False)
         "compiles before": count(compiles),
         **{name: count(round(counts[name] / rounds, 2)) for name in COUNTED},
     }
-    by_hand = peer(kernel, data) if peers else None
-    if by_hand is not None:
-        with apart(kernel, preset) as other:
-            samples = interleaved({"jax": by_hand, "numpy": other.turn}, rounds, warmup=1)
-        figures["jax speed"] = ratio(samples["numpy"], samples["jax"])
+    if rivals:
+        figures["jax speed"] = ratio(rivals["numpy"], rivals["jax"])
     return figures
 
 
-def _check(kernel: Kernel, data: Mapping[str, Any], ours: Timed) -> None:
+def _check(kernel: Kernel, theirs: Timed, ours: Timed) -> None:
     """Raises: WrongResult."""
-    theirs = by_numpy(kernel, data)
-    theirs()
     wrong = agree(kernel, theirs.results, ours.results)
     if wrong:
         raise WrongResult(wrong)

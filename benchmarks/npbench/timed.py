@@ -24,8 +24,6 @@ class Timed:
         self.data = data
         self.ready = ready
         self.results: list[Any] = []
-        given = sum(x.nbytes for x in data.values() if isinstance(x, numpy.ndarray))
-        take_memory(TAKEN * given)
 
     def __call__(self) -> float:
         self.results = []  # the last call's memory is free again before the next takes any
@@ -42,6 +40,12 @@ def by_numpy(kernel: Kernel, data: Mapping[str, Any]) -> Timed:
     return Timed(Call(kernel, kernel.function(), numpy.copy), data, lambda _: None)
 
 
+def take_memory_for(data: Mapping[str, Any]) -> None:
+    """Have the machine give what a first call will need; to be called right before it."""
+    given = sum(x.nbytes for x in data.values() if isinstance(x, numpy.ndarray))
+    take_memory(TAKEN * given)
+
+
 def apart(kernel: Kernel, preset: str) -> Contestant:
     """The same in a process of its own, as those who do not have this library run it.
 
@@ -55,4 +59,6 @@ def apart(kernel: Kernel, preset: str) -> Contestant:
 def work(source: str, name: str, preset: str) -> None:
     """Be that process."""
     kernel = kernels(Path(source))[name]
-    take_turns(by_numpy(kernel, kernel.data(preset)))
+    data = kernel.data(preset)
+    take_memory_for(data)
+    take_turns(by_numpy(kernel, data))

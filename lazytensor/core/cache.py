@@ -69,15 +69,12 @@ class Trial:
     Once a program is compiled, some runs by XLA are timed, then as many by the interpreter.
     """
 
-    __slots__ = (
-        "_again", "_compiled", "_interpreted", "_interprets", "_runs", "_theirs", "_timed", "_xlas",
-    )  # fmt: skip
+    __slots__ = ("_again", "_compiled", "_interpreted", "_interprets", "_runs", "_theirs", "_xlas")
 
     def __init__(self) -> None:
         self._interpreted: deque[float] = deque(maxlen=TRIALS)
         self._compiled: deque[float] = deque(maxlen=TRIALS)
-        self._timed = TRIALS  # of the runs by XLA, the last so many count
-        self._xlas = WARMING + TRIALS  # those that are still to come
+        self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
         self._theirs = 0  # and by the interpreter, after those
         self._again, self._runs = AGAIN, 0
         self._interprets = False
@@ -117,20 +114,18 @@ class Trial:
         if self._theirs:
             self._theirs -= 1
             if not self._theirs:
-                found = min(self._interpreted) < MARGIN * min(self._compiled)
-                self._interprets, self._runs = found, 0
+                self._interprets = min(self._interpreted) < MARGIN * min(self._compiled)
         elif self.interprets():
             self._runs += 1
             if self._runs == self._again:
                 self._again *= 4
                 self._runs = 0
                 self._compiled.clear()
-                self._timed = TIMED_AGAIN
                 self._xlas = WARMING_AGAIN + TIMED_AGAIN
 
     def compiled(self, seconds: float) -> None:
         """Take note of how long a compiled run took."""
-        if self._xlas <= self._timed:
+        if self._xlas <= (TIMED_AGAIN if self._interprets else TRIALS):
             self._compiled.append(seconds)
         self._xlas -= 1
         if self._xlas:

@@ -36,4 +36,4 @@ def runs_on_host(
         return 0
     rules = (HOST.get(op), ALONE.get(op) if alone else None)
     given = op.attrs_of(attrs)
-    return max((int(rule(*operands, **given)) for rule in rules if rule is not None), default=0)
+    return max((rule(*operands, **given) for rule in rules if rule is not None), default=0)

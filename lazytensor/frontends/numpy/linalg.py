@@ -224,7 +224,7 @@ def at_once(function: Function) -> Function:
 
 def _is_small(a: np.ndarray, finite: bool) -> bool:
     small = a.ndim == 2 and a.size <= LARGEST_AT_ONCE
-    return small and not (finite and not np.isfinite(a).all())
+    return small and (not finite or bool(np.isfinite(a).all()))
 
 
 LAZY: dict[str, Function] = {
