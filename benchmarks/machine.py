@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy
 
+from lazytensor.core.processors import processors
+
 PACKAGES = ("numpy", "jax", "jaxlib", "lazytensor")
 
 
@@ -18,7 +20,7 @@ def describe() -> dict[str, str]:
     described = {
         "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": _processor(),
-        "cores": str(_cores()),
+        "cores": str(processors()),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
     }
@@ -42,12 +44,6 @@ def _processor() -> str:
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or "unknown"
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _version(package: str) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 import lazytensor
 from lazytensor.cli.cache import size
 from lazytensor.core import disk
+from lazytensor.core.processors import processors
 from lazytensor.core.settings import settings
 
 PACKAGES: Final = ("numpy", "ml_dtypes", "jax", "jaxlib", "torch", "tensorflow", "tensorflow-cpu")
@@ -41,7 +42,7 @@ def set_up() -> Iterator[tuple[str, str]]:
     bounds = _bounds()
     yield "python", platform.python_version()
     yield "platform", platform.platform()
-    yield "processors", str(os.cpu_count())
+    yield "processors", str(processors())
     yield "lazytensor", lazytensor.__version__
     for name in PACKAGES:
         yield name, _judged(_version(name), bounds.get(name.replace("_", "-"), ""))

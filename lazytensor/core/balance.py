@@ -11,10 +11,10 @@ Loops over elements of lazy arrays whose memory is lent lose as well, a little b
 
 from __future__ import annotations
 
-import os
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Final
 
+from lazytensor.core.processors import processors
 from lazytensor.core.settings import settings
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MOST: Final = 0.002
 FIRST: Final = 1.0
 """Seconds of work until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
-PROCESSORS: Final = os.cpu_count() or 1
+PROCESSORS: Final = processors()
 
 
 class Balance:
