@@ -7,12 +7,15 @@ steps' writes backwards and gives the cell a new node.
 Invariants:
 - `read(write(base, v)) == v` and `write(base, read(base)) == base` for every view op.
 - A cell whose node is pending is in its thread's recorder, so that a cut settles it.
+- Threads may write to parts of one array: `writing` is held from a look at what a cell holds to the
+  write that follows from it. Who may cut meanwhile takes the runtime's lock first.
 - What a view reads is remembered on the cell, weakly, until the cell is written to: equal reads
   are one node, and a read kept in a graph never keeps an overwritten buffer alive.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakValueDictionary, ref
@@ -31,6 +34,8 @@ WRITES: dict[Op, Write] = {}
 
 MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}
 """Per pair of view ops: the one step that does what the two do, so that chains stay short."""
+
+writing: Final = threading.RLock()
 
 ELEMENTS_BOUND = 2**21
 """Pending work, in elements, past which the graph is cut by itself (see `types.NODE_WORK`)."""
@@ -151,14 +156,25 @@ class Cell:
 
     def write(self, node: Node) -> None:
         """Replace the data; `node` must be of the cell's type."""
-        recorder = thread.recorder
-        if recorder.work > ELEMENTS_BOUND:
+        if thread.recorder.work > ELEMENTS_BOUND:
             overflow()
+        self.put(node)
+
+    def put(self, node: Node) -> None:
+        """`write`, where it is not the time to cut."""
         was_pending = self.node.value is None
         self.node = node
         self.reads = None
         if not was_pending and node.value is None:
-            recorder.cells.append(ref(self))
+            thread.recorder.cells.append(ref(self))
+
+    def write_part(self, chain: Chain, node: Node) -> None:
+        """Replace what `chain` shows."""
+        with writing:
+            if self.__class__ is Cell:
+                self.put(written(self, chain, node))
+                return
+        self.write_part(chain, node)  # it was lent a moment ago
 
     def known(self) -> np.ndarray | None:
         """The data, if the host has it already; not to be written to."""
@@ -205,10 +221,10 @@ class View:
 
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""
+        if thread.recorder.work > ELEMENTS_BOUND:
+            overflow()
         cell, chain = self.cell, self.chain
-        for i in range(len(chain) - 1, 0, -1):
-            node = chain[i].write(_read(cell, chain[:i]), node)
-        cell.write(chain[0].write(cell.node, node) if chain else node)
+        cell.write_part(chain, node)
 
     def view(self, *steps: Step) -> View:
         """A view of this view."""
@@ -217,6 +233,13 @@ class View:
     def through(self, steps: Chain, type: TensorType | None = None) -> View:
         """The same; `type`, of what is shown, if that is known."""
         return View(self.cell, extend(self.chain, steps), type) if steps else self
+
+
+def written(cell: Cell, chain: Chain, node: Node) -> Node:
+    """What the cell holds with what `chain` shows replaced by `node`."""
+    for i in range(len(chain) - 1, 0, -1):
+        node = chain[i].write(_read(cell, chain[:i]), node)
+    return chain[0].write(cell.node, node) if chain else node
 
 
 def _read(cell: Cell, chain: Chain) -> Node:

@@ -8,6 +8,8 @@ Invariants:
 - A lent cell gives its node to nobody while there are views of its memory: who asks gets a
   copy, and what is written to the cell is written into the memory. Once there are none, the cell
   is an ordinary one again, at the next question.
+- A cell is lent, and ends to be, by who holds `writing`. Who takes its memory without looks again
+  whether it is lent: who ends it says so first, and then counts who has the memory.
 - What was read of a lent cell is never remembered, as nobody hears of writes through the views.
 """
 
@@ -19,7 +21,7 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from lazytensor.core.cell import Cell
+from lazytensor.core.cell import Cell, Chain, writing, written
 from lazytensor.core.memory import LARGE, allocated, copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
@@ -39,11 +41,9 @@ class Lent(Cell):
     @property
     def node(self) -> Node:
         """The leaf, no longer lent; a copy of it while there are views."""
-        own: Node = _leaf_of(self)
-        if _is_seen(own):
-            return leaf(copied(own.value), own.type)
-        self._end()
-        return own
+        with writing:
+            own: Node = _leaf_of(self)
+            return own if _ended(self) else leaf(copied(own.value), own.type)
 
     @node.setter
     def node(self, node: Node) -> None:
@@ -66,23 +66,53 @@ class Lent(Cell):
 
     def write(self, node: Node) -> None:
         """Replace the data; the views show it."""
-        from lazytensor.core.runtime import observe
+        from lazytensor.core.runtime import lock, observe
 
-        own = _leaf_of(self)
-        if _is_seen(own):
-            own.value[...] = observe(node)
-        else:
-            self._end()
-            self.write(node)
+        with lock, writing:
+            if _ended(self):
+                self.put(node)
+            else:
+                _leaf_of(self).value[...] = observe(node)
+
+    def write_part(self, chain: Chain, node: Node) -> None:
+        """Replace what `chain` shows, and no more: through the views others write to the rest."""
+        from lazytensor.core.runtime import lock, observe
+
+        with lock, writing:
+            if _ended(self):
+                Cell.write_part(self, chain, node)
+                return
+            part = memory = self.known()
+            for step in chain:
+                part = step.show(part)
+            if np.may_share_memory(part, memory):
+                part[...] = observe(node)
+            else:
+                self.write(written(self, chain, node))
 
     def known(self) -> np.ndarray:
         """The data, in the memory that is lent: for a look at once."""
-        return self.memory
+        value: np.ndarray = _leaf_of(self).value
+        return value
 
-    def _end(self) -> None:
-        """Be an ordinary cell again."""
-        self.__class__ = Cell  # type: ignore[assignment]  # of the same layout
-        del self.memory
+
+class Ending(Lent):
+    """A lent cell while it is found out whether there are views of its memory."""
+
+    __slots__ = ()
+
+
+def _ended(cell: Cell) -> bool:
+    """Whether a cell that was lent is an ordinary one, from now on if there are no views."""
+    if cell.__class__ is Cell:  # another thread was first
+        return True
+    cell.__class__ = Ending
+    if _is_seen(_leaf_of(cell)):
+        cell.__class__ = Lent
+        return False
+    cell.__class__ = Cell
+    del cell.memory
+    return True
 
 
 def is_own(cell: Cell) -> bool:
@@ -100,7 +130,7 @@ def is_own(cell: Cell) -> bool:
 
 
 def lend(cell: Cell) -> np.ndarray:
-    """Lend the memory of a cell that is its own."""
+    """Lend the memory of a cell that is its own, by who holds `writing`."""
     cell.reads = None
     cell.memory = cell.node.value
     cell.__class__ = Lent

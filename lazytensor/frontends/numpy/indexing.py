@@ -109,10 +109,16 @@ def getitem(x: Lazy, key: Any) -> Any:
         if type(ref) is Lent:
             # `parts.read`, written out: a loop over rows does little else.
             if type(key) is not ndarray:
-                part = ref.memory[key]
-                if type(part) is not _Real or part.size < settings.small or parts.is_factor():
-                    return part
-                del part  # not a view of the memory that anybody will write to
+                try:
+                    memory = ref.memory
+                except AttributeError:  # another thread has ended it just now
+                    return getitem(x, key)
+                if ref.__class__ is Lent:
+                    part = memory[key]
+                    if type(part) is not _Real or part.size < settings.small or parts.is_factor():
+                        return part
+                    del part  # not a view of the memory that anybody will write to
+                del memory
         elif ref.__class__ is Cell and (bound := settings.small):
             kind = type(key)
             # Keys of one element, nearly: a look at more of their items takes longer than a view.
@@ -187,9 +193,16 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     ref = x.ref
     is_plain = type(value) in _HOSTS and key.__class__ is not ndarray
     if ref.__class__ is Lent and is_plain and x._shadow is None:
-        parts.written[0] += 1
-        ref.memory[key] = value
-        return
+        try:
+            memory = ref.memory
+        except AttributeError:
+            setitem(x, key, value)
+            return
+        if ref.__class__ is Lent:
+            parts.written[0] += 1
+            memory[key] = value
+            return
+        del memory
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
     bound = settings.small
@@ -209,7 +222,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if type(ref) is not Cell:
         View(ref.cell, extend(ref.chain, found.front), found.target).write(node)
     elif found.front:
-        ref.write(found.front[0].write(ref.node, node))
+        View(ref, found.front, found.target).write(node)
     else:
         ref.write(node)
     if found.type.size < bound:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.cell import Cell, View
+from lazytensor.core.cell import Cell, View, writing
 from lazytensor.core.lending import is_own
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT
@@ -247,13 +247,14 @@ def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
     runtime.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
     mask, given, cell = real(key), real(value), x.ref
-    if cell.__class__ is Cell and is_own(cell):
-        cell.node.value[mask] = given
-        cell.reads = None
-        return
-    array = runtime.fetch(x.node)
-    array[mask] = given
-    cell.write(host_leaf(array))
+    with runtime.lock, writing:
+        if cell.__class__ is Cell and is_own(cell):
+            cell.node.value[mask] = given
+            cell.reads = None
+            return
+        array = runtime.fetch(x.node)
+        array[mask] = given
+        cell.write(host_leaf(array))
 
 
 def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool:

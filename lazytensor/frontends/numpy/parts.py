@@ -17,7 +17,7 @@ import numpy as np
 from lazytensor.core import memory, ops, runtime
 from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
-from lazytensor.core.cell import Cell, View
+from lazytensor.core.cell import Cell, View, writing
 from lazytensor.core.lending import Lent, is_own, lend
 from lazytensor.core.node import Node, nodes_made
 from lazytensor.core.op import SLOT, leaf
@@ -58,18 +58,18 @@ _KEYS: Final = frozenset({int, slice, type(None), type(...), np.int64, np.int32}
 
 def read(cell: Cell, key: Any, count: int) -> Any:
     """What a basic key shows, `count` elements and so few, if the host has them; else None."""
-    value = cell.node.value
-    if value.__class__ is not np.ndarray:
-        if not _fetch(cell, count):
-            return None
-        value = cell.node.value
+    value = _value(cell, count)
+    if value is None:
+        return None
     found = value[key]
     if found.__class__ is not np.ndarray:
         return found
     del value, found
-    if not _is_worth_lending() or not (is_own(cell) or _fetch(cell, count)):
+    if not _is_worth_lending():
         return None
-    return _lent(cell)[key]
+    if (memory := _memory(cell)) is None and _fetch(cell, count):
+        memory = _memory(cell)
+    return None if memory is None else memory[key]
 
 
 def picked(cell: Cell, key: Any) -> Any:
@@ -82,11 +82,16 @@ def picked(cell: Cell, key: Any) -> Any:
     count = _picked(cell, key if type(key) is tuple else (key,))
     if count >= settings.small:
         return None
-    if value.__class__ is not np.ndarray:
-        if not _fetch(cell, count):
-            return None
-        value = cell.node.value
-    return value[key]
+    value = _value(cell, count)
+    return None if value is None else value[key]
+
+
+def _value(cell: Cell, count: float) -> np.ndarray | None:
+    """The values, if the host has them or it has come to pay to fetch them."""
+    value = cell.node.value
+    if value.__class__ is not np.ndarray and _fetch(cell, count):
+        value = cell.node.value  # pending again, if another thread has written in between
+    return value if isinstance(value, np.ndarray) else None
 
 
 def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
@@ -113,20 +118,36 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
         if value is None:
             return False
     if cell.__class__ is Lent:
-        if key.__class__ is ndarray:
-            return False
-        cell.known()[key] = value
-        return True
+        return key.__class__ is not ndarray and _write_at_once(cell, key, value)
     count = _count(cell, key)
     if count >= settings.small:
         return False
-    if not is_own(cell) and not (_fetch(cell, count) and is_own(cell)):
-        return False
-    cell.node.value[key] = value
-    cell.reads = None
-    if _is_worth_lending():
-        _lent(cell)
-    return True
+    return _write_at_once(cell, key, value) or (
+        _fetch(cell, count) and _write_at_once(cell, key, value)
+    )
+
+
+def _write_at_once(cell: Cell, key: Any, value: Any) -> bool:
+    """Do `cell[key] = value` in the memory of the host's, if that is lent or the cell's own."""
+    with writing:
+        if cell.__class__ is Lent:
+            cell.memory[key] = value
+            return True
+        if cell.__class__ is not Cell or not is_own(cell):
+            return False
+        cell.node.value[key] = value
+        cell.reads = None
+        if _is_worth_lending():
+            _lent(cell)
+        return True
+
+
+def _memory(cell: Cell) -> np.ndarray | None:
+    """The memory of a cell that is lent, from now on if it is the cell's own."""
+    with writing:
+        if cell.__class__ is Lent:
+            return cell.memory
+        return _lent(cell) if cell.__class__ is Cell and is_own(cell) else None
 
 
 def _known(value: Any, cell: Cell) -> np.ndarray | None:
@@ -245,8 +266,8 @@ def look(cell: Cell) -> None:
     now = nodes_made()
     is_loop = now - _streak.elements <= LITTLE
     _streak.elements = now
-    if is_loop and is_own(cell):
-        _lent(cell)
+    if is_loop:
+        _memory(cell)
 
 
 def _is_worth_lending() -> bool:
@@ -258,7 +279,7 @@ def _is_worth_lending() -> bool:
 
 
 def _lent(cell: Cell) -> np.ndarray:
-    """The memory of a cell, lent from now on."""
+    """The memory of a cell, lent from now on, by who holds `writing`."""
     if written[0] > LOOPS_BOUND:
         balance.lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
         written[0] = _streak.largest = 0
@@ -282,9 +303,11 @@ def _fetch(cell: Cell, count: float) -> bool:
     if count >= settings.small:
         return False
     if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
-        made = memory.allocated(type.shape, type.dtype)
-        made[...] = node.operands[0].value
-        cell.write(leaf(made, type))
+        with writing:
+            if cell.node is node:  # else another thread was first
+                made = memory.allocated(type.shape, type.dtype)
+                made[...] = node.operands[0].value
+                cell.put(leaf(made, type))
         return True
     if type.size < settings.small:
         return False
@@ -305,8 +328,9 @@ def _fetch(cell: Cell, count: float) -> bool:
     del node
     if cell.node.value is None:
         runtime.sync(cell.node, cause="observation")
-    if not is_own(cell):
-        cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
+    with runtime.lock, writing:
+        if cell.__class__ is Cell and not is_own(cell):
+            cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
     return True
 
 
