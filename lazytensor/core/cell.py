@@ -18,13 +18,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any, Final
-from weakref import WeakValueDictionary, ref
+from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 import numpy as np
 
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import Op, signature_of, starts
 from lazytensor.core.recorder import thread
+from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType
 
 _S64 = np.dtype(np.int64)
@@ -121,6 +122,18 @@ def view_step(op: Op, starts: tuple[int, ...] | None, attrs: tuple[tuple[str, An
 
 
 Chain = tuple[Step, ...]
+
+
+class Watcher:
+    """Who counts what is done to small parts of a cell; `node` is what it held after the last."""
+
+    __slots__ = ("node",)
+
+    node: Node | None
+
+
+watched: Final[WeakKeyDictionary[Cell, Watcher]] = WeakKeyDictionary()
+"""By cell, one at most: small writes through views are told."""
 
 
 class Cell:
@@ -223,8 +236,10 @@ class View:
         """Write `node`, of the view's type, through to the cell."""
         if thread.recorder.work > ELEMENTS_BOUND:
             overflow()
-        cell, chain = self.cell, self.chain
-        cell.write_part(chain, node)
+        cell = self.cell
+        cell.write_part(self.chain, node)
+        if watched and node.type.size < settings.small and cell in watched:
+            watched[cell].node = cell.node if cell.__class__ is Cell else None
 
     def view(self, *steps: Step) -> View:
         """A view of this view."""

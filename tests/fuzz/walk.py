@@ -10,7 +10,7 @@ from itertools import count
 import numpy
 
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import parts
+from lazytensor.frontends.numpy import heat
 from tests.fuzz import grammar
 from tests.fuzz.pair import Difference, Pair, quiet
 
@@ -32,11 +32,11 @@ class Failure(Exception):
 def leaving_small(elements: int) -> Iterator[None]:
     """Arrays of fewer elements stay NumPy's own, and memory is lent at the first read."""
     before, settings.small = settings.small, elements
-    patience, parts.PATIENCE = parts.PATIENCE, 0
+    patience, heat.PATIENCE = heat.PATIENCE, 0
     try:
         yield
     finally:
-        settings.small, parts.PATIENCE = before, patience
+        settings.small, heat.PATIENCE = before, patience
 
 
 def walk(numbers: Iterable[int]) -> list[str]:

@@ -43,7 +43,8 @@ def check_array(out: Any) -> None:
 def check_writeable(out: Any) -> None:
     """Raise NumPy's error if `out` is a scalar, or an array that must not be written to."""
     check_array(out)
-    if isinstance(out, Lazy) and out._shadow is not None and not out._shadow.flags.writeable:
+    shown = out._shadow if isinstance(out, Lazy) else out
+    if isinstance(shown, np.ndarray) and not shown.flags.writeable:
         raise ValueError("output array is read-only")
 
 

@@ -19,7 +19,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import signature_of
 from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType, tensor_type
-from lazytensor.frontends.numpy import parts, selection
+from lazytensor.frontends.numpy import heat, parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
 from lazytensor.frontends.numpy.assignment import is_same, plain, settled, source, spread
 from lazytensor.frontends.numpy.errors import dummy
@@ -115,7 +115,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                     return getitem(x, key)
                 if ref.__class__ is Lent:
                     part = memory[key]
-                    if type(part) is not _Real or part.size < settings.small or parts.is_factor():
+                    if type(part) is not _Real or part.size < settings.small or heat.is_factor():
                         return part
                     del part  # not a view of the memory that anybody will write to
                 del memory
@@ -130,9 +130,9 @@ def getitem(x: Lazy, key: Any) -> Any:
                     part = known[key]
                     if part.__class__ is not _Real:
                         del known  # memory is lent only while nobody else refers to it
-                        parts.elements[0] += 1
-                        if not parts.elements[0] % parts.A_LOOK:
-                            parts.look(ref)
+                        heat.elements[0] += 1
+                        if not heat.elements[0] % heat.A_LOOK:
+                            heat.look(ref)
                         return part
                     del part
                 del known
@@ -145,7 +145,25 @@ def getitem(x: Lazy, key: Any) -> Any:
                 part = parts.read(ref, key, found.type.size)
                 if part is not None:
                     return part
+    elif type(x) is ndarray and type(x.ref) is View and (bound := settings.small):
+        if _is_one(key, x.ref.type.ndim):
+            count = 1
+        else:
+            found = None if type(key) is _Real else plan(x.ref.type, key)
+            count = bound if found is None else found.type.size
+        if count < bound:
+            part = parts.read_through(x, key, count)
+            if part is not None:
+                return part
     return viewed(x, key, found)
+
+
+def _is_one(key: Any, ndim: int) -> bool:
+    """Whether a key is of one element, by a look that takes less than a plan."""
+    kind = type(key)
+    if kind is int:
+        return ndim == 1
+    return kind is tuple and len(key) == ndim and all(item.__class__ is int for item in key)
 
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
@@ -199,7 +217,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
             setitem(x, key, value)
             return
         if ref.__class__ is Lent:
-            parts.written[0] += 1
+            heat.written[0] += 1
             memory[key] = value
             return
         del memory
@@ -215,8 +233,6 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         return
     is_own = type(value) is ndarray and value.ref.cell is ref.cell
     if is_own and is_same(value.ref, x.ref.through(found.steps, found.type)):
-        if found.type.size < bound:
-            parts.noted(ref.cell)
         return  # the second half of `x[key] += …`, whose first half has written already
     node = _planned(found, value) or _fitted(found, value)
     if type(ref) is not Cell:
@@ -225,8 +241,6 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         View(ref, found.front, found.target).write(node)
     else:
         ref.write(node)
-    if found.type.size < bound:
-        parts.noted(ref.cell)
 
 
 def _planned(found: Plan, value: Any) -> Node | None:

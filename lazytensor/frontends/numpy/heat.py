@@ -1,0 +1,214 @@
+"""When the values of an array are fetched to the host, and when its memory is lent.
+
+Both are found out of how many small parts of it are read and written, by loops over rows or
+elements mostly: see `parts.py`, which is what is done then.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from lazytensor.core import memory, ops, runtime
+from lazytensor.core.balance import balance
+from lazytensor.core.calls import keep
+from lazytensor.core.cell import Cell, Watcher, watched, writing
+from lazytensor.core.lending import Lent, is_own, lend
+from lazytensor.core.node import nodes_made
+from lazytensor.core.op import SLOT, leaf
+from lazytensor.core.place import Place, user_place
+from lazytensor.core.settings import settings
+
+SECONDS_PER_OPERATION: Final = 3e-5
+"""What recording and running a small operation takes, its share in copies of the array apart."""
+SECONDS_PER_WRITE: Final = 4e-7
+"""What a write to lent memory, and the two or three reads before it, take longer than NumPy's."""
+OPERATIONS_A_CUT: Final = 32
+SECONDS_PER_BYTE: Final = 2e-10
+SECONDS_PER_CUT: Final = 1.5e-4
+IN_FLIGHT: Final = 4
+"""Writes of values that were recorded before those of the array were fetched."""
+BACK_OFF: Final = 4
+"""The values of an array are fetched again only after this many times as many small operations."""
+PATIENCE = 5
+"""Small reads and writes, with little recorded in between, before memory is lent. Views made before
+a loop shall stay lazy: as long as there are real ones, every operation on the array copies it."""
+LOOPS_BOUND: Final = 1000
+TRUST: Final = 64
+"""Reads of a large part that are taken to be for a product after one that was."""
+LITTLE: Final = 64
+"""Nodes recorded between two small reads or writes of one loop."""
+A_LOOK: Final = 16
+"""Elements read before memory may be lent for more: of lent memory each takes 0.1 µs less."""
+
+Origin = tuple[Place | None, Place | None]
+
+
+class Heat(Watcher):
+    """How many small operations there were on an array whose values are not at hand.
+
+    `node` is what the array held after the last of them: when it holds another, there was something
+    else in between. `price` is how many of them it takes until the values are fetched. `origin`:
+    where what the array held before the first of them was recorded, and where that one was.
+    """
+
+    __slots__ = ("count", "origin", "price")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.node = None
+        self.origin: Origin = (None, None)
+        self.price = 1.0
+
+
+_loops: Final[set[Origin]] = set()
+"""Origins of small operations that went on until memory was lent: the next time, values are fetched
+at the first of them. That has to be earned again each time."""
+
+
+def heat_of(cell: Cell) -> Heat | None:
+    """What has been counted of a cell, if anything has."""
+    heat = watched.get(cell)
+    return heat if isinstance(heat, Heat) else None
+
+
+class Streak:
+    """Small reads and writes of values at hand: how many, and the nodes made before the last.
+
+    `elements`: the nodes made before the last look at reads of elements. `largest`: elements of the
+    largest array lent since `written` was looked at. `place`: where a large part of lent memory was
+    read last.
+    """
+
+    __slots__ = ("count", "elements", "largest", "nodes", "place")
+
+    def __init__(self) -> None:
+        self.count = self.elements = self.largest = self.nodes = 0
+        self.place: Place | None = None
+
+
+_streak: Final = Streak()
+written: Final = [0]
+"""Small writes to lent memory, in a list as that is counted up fastest."""
+elements: Final = [0]
+"""Elements read of memory that was at hand and not lent."""
+
+
+def look(cell: Cell) -> None:
+    """Lend the memory of a cell of which an element was read, if others were with little between.
+
+    It is asked for once in `A_LOOK` elements, as asking takes longer than reading one.
+    """
+    now = nodes_made()
+    is_loop = now - _streak.elements <= LITTLE
+    _streak.elements = now
+    if is_loop:
+        memory_of(cell)
+
+
+def is_worth_lending() -> bool:
+    """Whether there have been enough small reads and writes, this one included."""
+    now = nodes_made()
+    _streak.count = _streak.count + 1 if now - _streak.nodes <= LITTLE else 1
+    _streak.nodes = now
+    return _streak.count > PATIENCE
+
+
+def lent(cell: Cell) -> np.ndarray:
+    """The memory of a cell, lent from now on, by who holds `writing`."""
+    if written[0] > LOOPS_BOUND:
+        balance.lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
+        written[0] = _streak.largest = 0
+    _streak.largest = max(_streak.largest, cell.type.size)
+    heat = heat_of(cell)
+    if heat is not None:
+        if len(_loops) >= LOOPS_BOUND:
+            _loops.clear()
+        _loops.add(heat.origin)
+    return lend(cell)
+
+
+def fetch(cell: Cell, count: float) -> bool:
+    """Get the values of an array to the host, in memory of its own, if that has come to pay for
+    looking at `count` elements.
+
+    Rent or buy: when small operations have cost what fetching does; of an array that is filled with
+    one number, or where there was a loop over parts the last time, at once.
+    """
+    node, type = cell.node, cell.type
+    if count >= settings.small:
+        return False
+    if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
+        with writing:
+            if cell.node is node:  # else another thread was first
+                made = memory.allocated(type.shape, type.dtype)
+                made[...] = node.operands[0].value
+                cell.put(leaf(made, type))
+        return True
+    if type.size < settings.small:
+        return False
+    heat = heat_of(cell)
+    if heat is None:
+        heat = watched[cell] = Heat()
+    if heat.node is not node:
+        heat.count, heat.node = 0, node
+        heat.origin = node.place, user_place()
+    heat.count += 1
+    is_loop = heat.count == 1 and heat.origin in _loops
+    copying = type.nbytes * SECONDS_PER_BYTE
+    each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
+    if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
+        return False
+    _loops.discard(heat.origin)
+    heat.price *= BACK_OFF
+    heat.node, heat.count = None, 0
+    _streak.count, _streak.nodes = PATIENCE, nodes_made()  # there were enough of them
+    del node
+    if cell.node.value is None:
+        runtime.sync(cell.node, cause="observation")
+    with runtime.lock, writing:
+        if cell.__class__ is Cell and not is_own(cell):
+            cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
+    return True
+
+
+def value_of(cell: Cell, count: float) -> np.ndarray | None:
+    """The values, if the host has them or it has come to pay to fetch them."""
+    value = cell.node.value
+    if value.__class__ is not np.ndarray and fetch(cell, count):
+        value = cell.node.value  # pending again, if another thread has written in between
+    return value if isinstance(value, np.ndarray) else None
+
+
+def memory_of(cell: Cell) -> np.ndarray | None:
+    """The memory of a cell that is lent, from now on if it is the cell's own."""
+    with writing:
+        if cell.__class__ is Lent:
+            return cell.memory
+        return lent(cell) if cell.__class__ is Cell and is_own(cell) else None
+
+
+_factors: Final[dict[Place | None, int]] = {}
+"""Where large parts of lent memory were read for a product: how often that is still relied on."""
+
+
+def is_factor() -> bool:
+    """Whether a large part of lent memory, read at this place of the user's, is for a product.
+
+    So it was the last time that it was looked at. NumPy has the product, and so may have the part.
+    """
+    place = user_place()
+    trust = _factors.get(place, 0)
+    if trust:
+        _factors[place] = trust - 1
+        return True
+    _streak.place = place
+    return False
+
+
+def note_factor() -> None:
+    """A product was made: what was read last was for it, if that was a large part."""
+    if _streak.place is not None:
+        keep(_factors, _streak.place, TRUST, LOOPS_BOUND)
+        _streak.place = None
