@@ -37,7 +37,7 @@ MAKERS = {
     "array of an array": lambda n: np.array(numpy.arange(n)),
     "asarray": lambda n: np.asarray([True] * n),
     "draws": lambda n: np.random.default_rng(0).random(n),
-    "ndarray": lambda n: np.ndarray((n,), buffer=numpy.ones(n)),
+    "ndarray": lambda n: np.ndarray((n,), buffer=numpy.ones(n).tobytes()),
     "zeros_like": lambda n: np.zeros_like(numpy.ones(n)),
     "mgrid": lambda n: np.mgrid[0:n],
     "eye": lambda n: np.eye(n, 1),

@@ -60,11 +60,12 @@ class ndarray(Lazy, metaclass=ArrayType):
     __hash__ = None  # type: ignore[assignment]  # arrays are mutable, as NumPy's
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """`np.ndarray(shape, dtype, buffer, …)`: the buffer is copied."""
+        """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
         from lazytensor.frontends.numpy import conversion, small
 
         made = np.ndarray(*args, **kwargs)
-        return made if small.stays(made) else conversion.array(made)
+        is_shared = made.base is not None and made.flags.writeable
+        return made if is_shared or small.stays(made) else conversion.array(made)
 
 
 class Scalar(Lazy):

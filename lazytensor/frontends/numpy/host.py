@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.functions.entry import Function, hosted
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
+from lazytensor.frontends.numpy.laziness import HOST as SAYS_HOST
 
 NEEDS_VALUES = (
     "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr bmat "
@@ -35,4 +36,16 @@ HOST: dict[str, Function] = {
     if hasattr(np, name)
 }
 
+
+def _of_memory(real: Function, lazily: Function) -> Function:
+    """What shows memory that others write to is NumPy's own: a lazy array would be a copy."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        shown = real(*args, **kwargs)
+        return shown if shown.flags.writeable else lazily(*args, **kwargs)
+
+    return dressed(call, real, SAYS_HOST)
+
+
+HOST["frombuffer"] = _of_memory(np.frombuffer, HOST["frombuffer"])
 OWN: dict[str, Any] = {name: getattr(np, name) for name in ABOUT.split() if hasattr(np, name)}

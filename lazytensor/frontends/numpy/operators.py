@@ -13,7 +13,7 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, masked, numerics, parts
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.errors import as_numpy
-from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.fallback import on_host, real
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.plans import backward, forward, planned
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, is_special
@@ -77,11 +77,18 @@ def _swapped(host: Host) -> Host:
 
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
+    if _is_sparse(other):
+        return host(*map(real, (x, other)))
     if defers(x, other, function):
         return NotImplemented
     if _is_foreign(other):
         return on_host(function.__name__, host, (x, other), {})
     return call(function, (other, x) if swap else (x, other), {})
+
+
+def _is_sparse(other: Any) -> bool:
+    """Whether it is a matrix of SciPy's, whose operators take no arrays but NumPy's own."""
+    return type(other).__module__.startswith("scipy.sparse")
 
 
 def _is_foreign(other: Any) -> bool:

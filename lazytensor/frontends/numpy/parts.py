@@ -15,6 +15,7 @@ import numpy as np
 
 from lazytensor.core import runtime
 from lazytensor.core.cell import Cell, Chain, View, writing
+from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray
@@ -130,6 +131,8 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
         value = _known(value, cell)
         if value is None:
             return False
+    elif hasattr(type(value), METHOD):
+        return False  # another frontend's, which is adopted
     if cell.__class__ is Lent:
         return key.__class__ is not ndarray and _write_at_once(ref, key, value)
     count = _count(ref, key)

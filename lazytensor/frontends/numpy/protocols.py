@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
+from lazytensor.core.cell import Cell
 from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
@@ -38,6 +39,11 @@ def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     array = fetched(x)
     return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def for_libraries(x: Lazy) -> np.ndarray:
+    """`to_numpy()`: the values in a real array, as matplotlib and others ask pandas' arrays."""
+    return fetched(x)
 
 
 def to_buffer(x: Lazy, flags: int, /) -> memoryview:
@@ -99,10 +105,26 @@ def iterate(x: ndarray) -> Iterator[Any]:
     if not x.ndim:
         raise TypeError("iteration over a 0-d array")
     if x.ndim == 1 and x.size > _SINGLY:
-        # One program now, rather than as many reads as elements.
-        runtime.sync(x.node, cause="iteration")
-        return iter(runtime.fetch(x.node))  # a copy: the loop may write to `x`
+        return _elements(x)
     return (getitem(x, i) for i in range(x.shape[0]))
+
+
+def _elements(x: ndarray) -> Iterator[Any]:
+    """One program now, not as many reads as elements; and again where the loop writes to `x`."""
+    i = 0
+    while i < x.shape[0]:
+        cell = x.ref.cell
+        if type(cell) is not Cell:
+            yield getitem(x, i)
+            i += 1
+            continue
+        runtime.sync(x.node, cause="iteration")
+        unwritten = cell.reads = {}  # which whoever writes takes away
+        for value in runtime.fetch(x.node)[i:]:
+            yield value
+            i += 1
+            if cell.reads is not unwritten:
+                break
 
 
 _SINGLY: Final = 8
@@ -179,6 +201,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "__repr__": shown(repr),
     "__str__": shown(str),
     "__format__": formatted,
+    "to_numpy": for_libraries,
     "__dlpack__": interchange.to_dlpack,
     "__dlpack_device__": interchange.dlpack_device,
     METHOD: interchange.offer,

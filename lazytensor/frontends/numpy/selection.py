@@ -17,7 +17,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy import masked
-from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import source, spread
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.fallback import real
@@ -39,6 +39,20 @@ def plain(key: Any) -> Any:
         else:
             return key
     return tuple(found)
+
+
+def _adopted(key: Any) -> Any:
+    """`key` with other libraries' arrays in it (pandas', torch's) as ours."""
+    items = key if type(key) is tuple else (key,)
+    if not any(map(_is_foreign, items)):
+        return key
+    found = tuple(asarray(item) if _is_foreign(item) else item for item in items)
+    return found if type(key) is tuple else found[0]
+
+
+def _is_foreign(item: Any) -> bool:
+    kind = type(item)
+    return hasattr(kind, "__array__") and not issubclass(kind, Lazy | np.ndarray | np.generic)
 
 
 COMBINED: Final[dict[str, Op | None]] = {
@@ -69,7 +83,7 @@ def _index(n: Any, items: tuple[Any, ...] = ()) -> int:
 def _is_known_integer(item: Any) -> bool:
     if type(item) is Scalar:
         return item.node.type.dtype.kind in "iu" and item.node.value is not None
-    if isinstance(item, Lazy | np.ndarray | list | bool | np.bool_):
+    if isinstance(item, Lazy | np.ndarray | list | bool | np.bool_) or _is_foreign(item):
         return False
     return hasattr(item, "__index__")
 
@@ -109,6 +123,7 @@ def read(x: Any, key: Any) -> Any:
     """A copy of the elements selected."""
     if isinstance(key, tuple) and type(key) is not tuple:
         return x[tuple(key)]
+    key = _adopted(key)
     if masked.has_mask(key):
         known = masked.as_indices(x, key)
         return masked.read(x, key) if known is None else read(x, known)
@@ -147,6 +162,7 @@ def write(x: Any, key: Any, value: Any) -> None:
     if isinstance(key, tuple) and type(key) is not tuple:
         x[tuple(key)] = value
         return
+    key = _adopted(key)
     if masked.has_mask(key):
         if masked.write(x, key, value):
             return
