@@ -94,6 +94,19 @@ def test_what_two_loops_need_is_a_function_of_its_own() -> None:
     assert program_text(outputs).count("func.func private") == 1
 
 
+def steps(number: int) -> list[Node]:
+    """A loop's elementwise steps, each of which needs the one before twice."""
+    x = leaf(arrays(1)[0].astype(np.float64))
+    for _ in range(number):
+        x = ops.add(x, ops.sin(x))
+    return [x]
+
+
+@pytest.mark.parametrize(("number", "between"), [(20, 0), (60, 1), (120, 3)])
+def test_a_loop_does_not_become_too_long(number: int, between: int) -> None:
+    assert program_text(steps(number)).count("@between_") == 2 * between  # a function and its call
+
+
 def test_values_are_those_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {}
     for tier in ("compile", "interpret"):
