@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -50,23 +49,14 @@ def imports_lazytensor(script: str, *, module: bool) -> bool:
 @contextmanager
 def explained(record: Path | None) -> Iterator[None]:
     """Watch what runs in the block, and explain it, whatever ends it."""
-    from lazytensor.core.events import KEPT, Event, Fallback, listeners
-    from lazytensor.inspection.explanation import Explanation, Happened
-    from lazytensor.inspection.ledger import own_frame
+    from lazytensor.inspection.explanation import Explanation, heard
 
-    happened: deque[Happened] = deque(maxlen=KEPT)
-
-    def hear(event: Event | Fallback) -> None:
-        frame, _ = own_frame(sys._getframe(1))
-        happened.append((event, None if frame is None else (frame.f_code, frame.f_lasti)))
-
-    listeners.append(hear)
-    try:
-        yield
-    finally:
-        listeners.remove(hear)
-        found = Explanation(happened)
-        if record is not None:
-            record.write_text(json.dumps(found.record(), indent=1))
-        sys.stdout.flush()
-        print(f"lazytensor explain: {found}", file=sys.__stdout__)
+    with heard() as happened:
+        try:
+            yield
+        finally:
+            found = Explanation(happened)
+            if record is not None:
+                record.write_text(json.dumps(found.record(), indent=1))
+            sys.stdout.flush()
+            print(f"lazytensor explain: {found}", file=sys.__stdout__)
