@@ -45,7 +45,7 @@ def astype(
     try:
         node = recast(x.node, canonical(wanted))
     except HostOnly:
-        return on_host("astype", lambda a: a.astype(wanted), (x,), {})
+        return on_host("ndarray.astype", lambda a: a.astype(wanted), (x,), {})
     if not copy and node is x.node and type(x) is not Scalar:
         return x
     return ordered(node, x, order)
