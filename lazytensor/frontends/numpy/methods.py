@@ -97,7 +97,8 @@ def late(name: str) -> Callable[..., Any]:
         return namespace.find(name)(x, *args, **kwargs)
 
     text = getattr(np.ndarray, name, method).__doc__
-    method.__name__, method.__doc__ = name, laziness.said(laziness.line(name), name, text)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = laziness.said(laziness.line(name), name, text)
     return method
 
 
