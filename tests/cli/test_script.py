@@ -157,7 +157,7 @@ def test_nothing_to_run(name: str, project: Write, python: Run, lazytensor: Run)
 
 
 INPUTS = {
-    "globals and arguments": "import sys\nprint(sorted(globals()), __name__, sys.argv, sys.path[0])",
+    "what it finds": "import sys; print(sorted(globals()), __name__, sys.argv, sys.path[0])",
     "an error": "def f():\n    1 / 0\nf()",
     "no Python": "x = = 1",
     "an exit": "raise SystemExit(3)",
