@@ -1,6 +1,7 @@
 """`lazytensor cache`: the compiled programs kept on disk."""
 
 import time
+from collections import Counter
 
 import click
 
@@ -33,9 +34,13 @@ def show_totals() -> None:
 
 
 @cache.command("clear")
-def remove_all() -> None:
+def remove_all() -> int:
     """Remove every program."""
-    click.echo(f"removed {disk.clear()} programs from {disk.folder()}")
+    removed, left = disk.clear()
+    click.echo(f"removed {removed} programs from {disk.folder()}")
+    for reason, files in Counter(error.strerror for error in left).items():
+        click.echo(f"{files} files cannot be removed: {reason}", err=True)
+    return 1 if left else 0
 
 
 def size(count: float) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from lazytensor.cli.difference import difference
 from lazytensor.cli.launch import Launch
+from lazytensor.cli.output import say, write
 from lazytensor.cli.process import Outcome, import_seconds, measure
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
@@ -25,10 +26,12 @@ def compare_runs(launch: Launch) -> int:
     apart = difference(numpy.stdout, lazy.stdout)
     if launch.json is not None:
         said = {"numpy": asdict(numpy), "lazytensor": asdict(lazy), "output": asdict(apart)}
-        launch.json.write_text(json.dumps(said, indent=1))
+        write(launch.json, json.dumps(said, indent=1))
     console = Console()
-    console.print(_table(launch, numpy, lazy))
-    console.print(f"printed output: {apart}")
+    with console.capture() as shown:
+        console.print(_table(launch, numpy, lazy))
+        console.print(f"printed output: {apart}")
+    say(shown.get().rstrip("\n"))
     return lazy.status or numpy.status
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from lazytensor.cli.output import Target
 from lazytensor.cli.process import Outcome, measure
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
@@ -68,7 +69,7 @@ class Result:
 @click.option(
     "--out",
     default="demo-pictures",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=Target(folder=True),
     help="The folder for the pictures.",
     show_default=True,
 )

@@ -7,18 +7,17 @@ from pathlib import Path
 import click
 
 from lazytensor.cli.launch import Launch
+from lazytensor.cli.output import Target, write
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write what is seen to a file."
-)
+@click.option("--json", "json_file", type=Target(), help="Write what is seen to a file.")
 @click.argument("script", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def doctor(
     script: str | None, arguments: tuple[str, ...], module: bool, json_file: Path | None
-) -> Launch | None:
+) -> Launch | int:
     """Run SCRIPT as `lazytensor run` does, and say what its lines cost and what to write instead.
 
     Without a script: print versions, devices and settings.
@@ -30,8 +29,7 @@ def doctor(
     from lazytensor.cli.setup import set_up
 
     said = dict(set_up())
-    if json_file is not None:
-        json_file.write_text(json.dumps(said, indent=1))
+    written = json_file is None or write(json_file, json.dumps(said, indent=1))
     for name, value in said.items():
         click.echo(f"{name:15} {value}")
-    return None
+    return 0 if written else 1

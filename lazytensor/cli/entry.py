@@ -8,6 +8,7 @@ import click
 
 import lazytensor
 from lazytensor.cli.launch import Launch
+from lazytensor.cli.output import lenient
 
 COMMANDS = ("run", "explain", "doctor", "demo", "cache", "reuse")
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
@@ -36,7 +37,8 @@ def commands() -> None:
 def main() -> NoReturn:
     """Do what `sys.argv` says, and exit."""
     try:
-        result = commands.main(prog_name="lazytensor", standalone_mode=False)
+        with lenient(sys.stdout):
+            result = commands.main(prog_name="lazytensor", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
+from lazytensor.cli.output import say, terminal, write
 from lazytensor.cli.table import seconds
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked
@@ -55,10 +55,12 @@ def examined(record: Path | None) -> Iterator[None]:
     finally:
         elapsed = time.perf_counter() - start
         found = findings(ledger.sites)
+        console = Console(file=terminal(), highlight=False)
+        with console.capture() as shown:
+            _show(console, found, elapsed)
+        say(shown.get().rstrip("\n"))
         if record is not None:
-            record.write_text(json.dumps(_record(found, elapsed), indent=1))
-        sys.stdout.flush()
-        _show(Console(file=sys.__stdout__, highlight=False), found, elapsed)
+            write(record, json.dumps(_record(found, elapsed), indent=1))
 
 
 def _record(found: list[Finding], elapsed: float) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """`lazytensor explain`: why a script's graph was cut and compiled, line by line."""
 
 import json
-import sys
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,11 +9,13 @@ from pathlib import Path
 import click
 
 from lazytensor.cli.launch import Launch
+from lazytensor.cli.output import Target, say, write
+from lazytensor.swap import standard_input
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it to a file.")
+@click.option("--json", "json_file", type=Target(), help="Write it to a file.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def explain(
@@ -39,7 +39,8 @@ def imports_lazytensor(script: str, *, module: bool) -> bool:
         if module:
             spec = importlib.util.find_spec(script)
             script = str(spec.origin) if spec is not None else ""
-        tree = ast.parse(Path(script).read_bytes())
+        is_input = script == "-" and not module
+        tree = ast.parse(standard_input() if is_input else Path(script).read_bytes())
     except (OSError, SyntaxError, ValueError, ImportError):
         return False  # running it says what is wrong with it
     names = [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
@@ -50,23 +51,13 @@ def imports_lazytensor(script: str, *, module: bool) -> bool:
 @contextmanager
 def explained(record: Path | None) -> Iterator[None]:
     """Watch what runs in the block, and explain it, whatever ends it."""
-    from lazytensor.core.events import KEPT, Event, Fallback, listeners
-    from lazytensor.inspection.explanation import Explanation, Happened
-    from lazytensor.inspection.ledger import own_frame
+    from lazytensor.inspection.explanation import Explanation, heard
 
-    happened: deque[Happened] = deque(maxlen=KEPT)
-
-    def hear(event: Event | Fallback) -> None:
-        frame, _ = own_frame(sys._getframe(1))
-        happened.append((event, None if frame is None else (frame.f_code, frame.f_lasti)))
-
-    listeners.append(hear)
-    try:
-        yield
-    finally:
-        listeners.remove(hear)
-        found = Explanation(happened)
-        if record is not None:
-            record.write_text(json.dumps(found.record(), indent=1))
-        sys.stdout.flush()
-        print(f"lazytensor explain: {found}", file=sys.__stdout__)
+    with heard() as happened:
+        try:
+            yield
+        finally:
+            found = Explanation(happened)
+            say(f"lazytensor explain: {found}")
+            if record is not None:
+                write(record, json.dumps(found.record(), indent=1))

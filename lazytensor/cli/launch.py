@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lazytensor.cli.output import write
 from lazytensor.swap import Missing, Script, locate, report, swap
 
 
@@ -75,4 +76,4 @@ class Launch:
             from lazytensor.core import metrics  # a plain run should start as fast as NumPy
 
             record.metrics = dict(metrics.snapshot())
-        self.json.write_text(json.dumps(asdict(record)))
+        write(self.json, json.dumps(asdict(record)))

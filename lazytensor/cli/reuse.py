@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-FILE = click.Path(path_type=Path)
+from lazytensor.cli.output import Target, write
 
 
 @click.command()
-@click.option("--json", "json_file", type=FILE, help="Write it to a file.")
-@click.option("--html", "html_file", type=FILE, help="Write it as a page with charts.")
+@click.option("--json", "json_file", type=Target(), help="Write it to a file.")
+@click.option("--html", "html_file", type=Target(), help="Write it as a page with charts.")
 @click.option("--static", is_flag=True, help="Count code only: run no workloads.")
 @click.option(
     "--frontend",
@@ -32,9 +32,7 @@ def reuse(
         found = report.make(others, runs=not static)
     except SyntaxError as error:
         raise click.ClickException(f"{error.filename or 'a file'} is no Python: {error}") from None
-    if json_file is not None:
-        json_file.write_text(json.dumps(found.record(), indent=1), encoding="utf-8")
-    if html_file is not None:
-        html_file.write_text(page.page(found.record()), encoding="utf-8")
+    written = json_file is None or write(json_file, json.dumps(found.record(), indent=1))
+    written &= html_file is None or write(html_file, page.page(found.record()))
     tables.show(found)
-    return 0
+    return 0 if written else 1

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from lazytensor.cli.launch import Launch
+from lazytensor.cli.output import Target
 
 
 @click.command(
@@ -15,9 +16,7 @@ from lazytensor.cli.launch import Launch
 @click.option("--compare", is_flag=True, help="Run it with NumPy as well, and print the table.")
 @click.option("--repeat", default=1, type=click.IntRange(min=1), help="Run it so many times.")
 @click.option("--plain", is_flag=True, help="Run it with NumPy: what --compare compares with.")
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write times and counts to a file."
-)
+@click.option("--json", "json_file", type=Target(), help="Write times and counts to a file.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -39,6 +38,8 @@ def run(
         return launch
     if plain:
         raise click.UsageError("--compare runs the script both ways: leave out --plain")
+    if script == "-" and not module:
+        raise click.UsageError("--compare runs the script twice: give a file instead of `-`")
     from lazytensor.cli.compare import compare_runs  # rich takes as long to import as NumPy
 
     return compare_runs(launch)

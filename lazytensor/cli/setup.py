@@ -30,9 +30,10 @@ NAMES: Final = {
     "eager": "LAZYTENSOR_EAGER",
     "check": "LAZYTENSOR_CHECK",
     "modules": "LAZYTENSOR_MODULES",
+    "malloc": "LAZYTENSOR_MALLOC",
 }
 """Per setting: the variable that it is read from."""
-OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM", "LAZYTENSOR_MALLOC")
+OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM")
 FOREIGN: Final = ("XLA_", "JAX_")
 BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 
@@ -55,7 +56,7 @@ def _settings() -> Iterator[tuple[str, str]]:
     """Each setting, and where it comes from; then variables that are none."""
     for field in fields(settings):
         name = NAMES[field.name]
-        said = f"from {name}" if os.environ.get(name) else f"default; {name} sets it"
+        said = f"from {name}" if os.environ.get(name, "").strip() else f"default; {name} sets it"
         yield field.name, f"{getattr(settings, field.name)} ({said})"
     for name in OTHERS:
         if os.environ.get(name):

@@ -16,9 +16,10 @@ with the process, for what it allocates next.
 from __future__ import annotations
 
 import ctypes
-import os
 from functools import cache
 from typing import Final
+
+from lazytensor.core.settings import settings
 
 M_TRIM_THRESHOLD: Final = -1
 M_TOP_PAD: Final = -2
@@ -31,7 +32,7 @@ STEP: Final = 64 * 1024**2
 @cache
 def keep_freed_memory() -> None:
     """Let malloc keep up to 1 GiB of freed memory; LAZYTENSOR_MALLOC=0 leaves it as it is."""
-    if os.environ.get("LAZYTENSOR_MALLOC", "1") == "0":
+    if not settings.malloc:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc and musl have it, macOS has not
     if mallopt is not None:

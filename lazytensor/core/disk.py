@@ -50,6 +50,13 @@ class File(NamedTuple):
     label: str
 
 
+class Cleared(NamedTuple):
+    """How many executables were removed, and why each file that is left could not be."""
+
+    removed: int
+    left: list[OSError]
+
+
 def folder() -> Path:
     """Where executables are kept: LAZYTENSOR_CACHE_DIR, or the user's cache folder."""
     chosen = os.environ.get("LAZYTENSOR_CACHE_DIR")
@@ -75,14 +82,16 @@ def entries() -> list[File]:
     return sorted(files, key=lambda file: -file.used)
 
 
-def clear() -> int:
-    """Remove every executable, and what was found by measuring; how many executables there were."""
-    removed = 0
+def clear() -> Cleared:
+    """Remove every executable, and what was found by measuring."""
+    removed, left = 0, []
     for path in _paths(SUFFIX, SLOTS_SUFFIX, CHOICES_SUFFIX):
-        with suppress(OSError):
-            path.unlink()
+        try:
+            path.unlink(missing_ok=True)
             removed += path.suffix == SUFFIX
-    return removed
+        except OSError as error:
+            left.append(error)
+    return Cleared(removed, left)
 
 
 def load(entry: Entry, owned: Sequence[bool]) -> bool:
@@ -150,7 +159,9 @@ def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Plac
                 key = text.encode()
                 _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
         except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
-            _warn(f"{folder()} cannot be written ({error}); executables are not kept")
+            # Not the whole text of an OSError, which names a file that is another each time.
+            reason = error.strerror if isinstance(error, OSError) else error
+            _warn(f"{folder()} cannot be written ({reason}); executables are not kept")
 
 
 def _key(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> bytes:

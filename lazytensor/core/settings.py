@@ -4,14 +4,47 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from threading import TIMEOUT_MAX
+from typing import Final
+
+FLAGS: Final = dict.fromkeys(("1", "true", "on", "yes"), True) | dict.fromkeys(
+    ("0", "false", "off", "no"), False
+)
+
+
+def _given(name: str) -> str:
+    """What a variable says; empty is as if there were none."""
+    return os.environ.get(name, "").strip()
+
+
+def _flag(name: str, default: bool) -> bool:
+    text = _given(name)
+    found = FLAGS.get(text.lower()) if text else default
+    if found is None:
+        raise ValueError(f"{name}: 1, true, on, yes, 0, false, off or no, got {text!r}")
+    return found
+
+
+def _count(name: str, default: int) -> int:
+    value = _number(name, default)
+    if not value.is_integer():  # neither are nan and infinity
+        raise ValueError(f"{name}: a whole number was expected, got {_given(name)!r}")
+    return int(value)
+
+
+def _seconds(name: str, default: float) -> float:
+    return min(_number(name, default), TIMEOUT_MAX)  # longer than a timer can wait is never
 
 
 def _number(name: str, default: float) -> float:
-    text = os.environ.get(name, "")
+    text = _given(name)
     try:
-        return float(text) if text else default
+        value = float(text) if text else float(default)
     except ValueError:
         raise ValueError(f"{name}: a number was expected, got {text!r}") from None
+    if not value >= 0:
+        raise ValueError(f"{name}: a number of 0 or more was expected, got {text!r}")
+    return value
 
 
 @dataclass
@@ -34,22 +67,23 @@ class Settings:
     that makes a NaN of numbers raises.
     `modules` (LAZYTENSOR_MODULES=1): what a torch module records is named by its path, for
     `program.show()`. These four are read when lazytensor is imported, and not again.
+    `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `allocator.py`. A flag is one of 1, true, on,
+    yes, 0, false, off, no; an empty variable is as none.
     """
 
-    tier: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_TIER", "auto"))
-    programs: int = field(default_factory=lambda: int(_number("LAZYTENSOR_PROGRAMS", 4096)))
-    disk: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_DISK", "1") != "0")
-    disk_bytes: int = field(
-        default_factory=lambda: int(_number("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
-    )
-    slow_compile: float = field(default_factory=lambda: _number("LAZYTENSOR_SLOW_COMPILE", 2.0))
-    small: int = field(default_factory=lambda: int(_number("LAZYTENSOR_SMALL", 16384)))
-    wait: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_WAIT", "0") != "0")
-    padding: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_PADDING", "1") != "0")
-    log: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_LOG", ""))
-    eager: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_EAGER", "0") != "0")
-    modules: bool = field(default_factory=lambda: os.environ.get("LAZYTENSOR_MODULES", "0") != "0")
-    check: str = field(default_factory=lambda: os.environ.get("LAZYTENSOR_CHECK", ""))
+    tier: str = field(default_factory=lambda: _given("LAZYTENSOR_TIER") or "auto")
+    programs: int = field(default_factory=lambda: _count("LAZYTENSOR_PROGRAMS", 4096))
+    disk: bool = field(default_factory=lambda: _flag("LAZYTENSOR_DISK", True))
+    disk_bytes: int = field(default_factory=lambda: _count("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
+    slow_compile: float = field(default_factory=lambda: _seconds("LAZYTENSOR_SLOW_COMPILE", 2.0))
+    small: int = field(default_factory=lambda: _count("LAZYTENSOR_SMALL", 16384))
+    wait: bool = field(default_factory=lambda: _flag("LAZYTENSOR_WAIT", False))
+    padding: bool = field(default_factory=lambda: _flag("LAZYTENSOR_PADDING", True))
+    log: str = field(default_factory=lambda: _given("LAZYTENSOR_LOG"))
+    eager: bool = field(default_factory=lambda: _flag("LAZYTENSOR_EAGER", False))
+    modules: bool = field(default_factory=lambda: _flag("LAZYTENSOR_MODULES", False))
+    malloc: bool = field(default_factory=lambda: _flag("LAZYTENSOR_MALLOC", True))
+    check: str = field(default_factory=lambda: _given("LAZYTENSOR_CHECK"))
 
     @property
     def logged(self) -> frozenset[str]:

@@ -17,6 +17,20 @@ MANY: Final = 8
 HINT: Final = " The first line of `help({name})` says whether it is."
 
 
+_NEW: Final = "`y = np.sort(x)` is lazy, and `y[1:] != y[:-1]` says where a value is new."
+_SYMMETRIC: Final = "Of symmetric matrices `np.linalg.eigh` and `np.linalg.eigvalsh` are lazy."
+INSTEAD: Final = {
+    "numpy.bincount": "Counts of few values are lazy as `(x[:, None] == np.arange(k)).sum(0)`.",
+    "numpy.linalg.eig": _SYMMETRIC,
+    "numpy.linalg.eigvals": _SYMMETRIC,
+    "numpy.linalg.lstsq": "Where the columns of `a` are independent, this is lazy: "
+    "`q, r = np.linalg.qr(a)`, then `np.linalg.solve(r, q.conj().T @ b)`.",
+    "numpy.unique": _NEW,
+    "numpy.unique_values": _NEW,
+}
+"""Per function that needs values by its nature: what does not, for some of its uses."""
+
+
 class Row(NamedTuple):
     """Where it applies, and the advice; `{name}` stands for the names of the functions."""
 
@@ -70,8 +84,7 @@ OBSERVATIONS: Final = (
         "host",
         lambda f: _again(f) and bool(f.computed),
         "{name} needs values, and is computed on the host; what was recorded before is computed "
-        "first. Call it once, after the loop, or write it with lazy functions: sums of `np.where`, "
-        "products with a table of flags.",
+        "first. Call it outside of the loop if you can.{instead}",
     ),
     Row(
         "errstate",
@@ -209,5 +222,9 @@ def advice(finding: Finding) -> dict[str, str]:
     """What to write instead, by the name of the row."""
     name = ", ".join([*finding.tally.fallbacks, *finding.computed])
     hint = HINT.replace("{name}", name) if name.startswith("numpy.") else ""
-    texts = {row.name: row.text.replace("{hint}", hint) for row in rows(finding)}
+    other = "".join(f" {INSTEAD[called]}" for called in finding.computed if called in INSTEAD)
+    texts = {
+        row.name: row.text.replace("{hint}", hint).replace("{instead}", other)
+        for row in rows(finding)
+    }
     return {row: text.replace("{name}", name) for row, text in texts.items()}

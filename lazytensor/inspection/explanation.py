@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import sys
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lazytensor.core.change import AGAIN, FIRST, Change
-from lazytensor.core.events import Event, Fallback, changes
+from lazytensor.core.events import KEPT, Event, Fallback, changes, listeners
 from lazytensor.core.place import Place, line_of
 from lazytensor.core.settings import settings
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked
 from lazytensor.inspection.finding import Finding
-from lazytensor.inspection.ledger import Tally
+from lazytensor.inspection.ledger import Tally, own_frame
 from lazytensor.inspection.source import Source, source
 
 HOT: Final = 3
@@ -24,6 +26,22 @@ SHOWN: Final = 40
 """Compiles that the text has; the record has all."""
 Happened = tuple[Event | Fallback, Place | None]
 """What happened, and the line of the user's own that it is booked on."""
+
+
+@contextmanager
+def heard() -> Iterator[Collection[Happened]]:
+    """What happens in the block, the last of it where that is much, on the user's own lines."""
+    happened: deque[Happened] = deque(maxlen=KEPT)
+
+    def hear(event: Event | Fallback) -> None:
+        frame, _ = own_frame(sys._getframe(1))
+        happened.append((event, None if frame is None else (frame.f_code, frame.f_lasti)))
+
+    listeners.append(hear)
+    try:
+        yield happened
+    finally:
+        listeners.remove(hear)
 
 
 class New(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -11,10 +12,9 @@ import numpy as np
 from IPython.core.error import UsageError
 
 import lazytensor.numpy
-from lazytensor.core import events, metrics
-from lazytensor.core.events import Event, Fallback
+from lazytensor.core import metrics
 from lazytensor.inspection.display import of_array, of_metrics
-from lazytensor.inspection.explanation import Explanation
+from lazytensor.inspection.explanation import Explanation, heard
 from lazytensor.swap import swap
 from lazytensor.swap.imports import StandIn
 from lazytensor.swap.ownership import is_users_namespace
@@ -44,16 +44,32 @@ def _lazy(shell: Any) -> Callable[[str, str], None]:
         if not options <= {"-e", "--explain"}:
             raise UsageError(f"%%lazy: --explain (-e) is all it takes, got {line!r}")
         before = metrics.snapshot()
-        with _swapped(shell.user_ns), _heard() as happened:
-            shell.run_cell(cell)
+        with _swapped(shell.user_ns), heard() as happened:
+            done = shell.run_cell(cell)
         after = metrics.snapshot()
         counts = {name: int(after[name] - before[name]) for name in SAID}
         said = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n]
         print("lazytensor:", ", ".join(said) or "nothing was computed")
         if options:
-            print(Explanation((event, event.place) for event in happened))
+            print(Explanation(happened))
+        error = done.error_before_exec or done.error_in_exec
+        if error is not None:
+            _shown_already(shell, error)
+            raise error
 
     return lazy
+
+
+def _shown_already(shell: Any, error: BaseException) -> None:
+    """Let the shell, which has shown this error, not show it once more with the magic's frames."""
+    before = shell.showtraceback
+
+    def show(*args: Any, **kwargs: Any) -> None:
+        shell.showtraceback = before
+        if sys.exc_info()[1] is not error:
+            before(*args, **kwargs)
+
+    shell.showtraceback = show
 
 
 @contextmanager
@@ -73,17 +89,6 @@ def _swapped(names: dict[str, Any]) -> Iterator[None]:
     finally:
         undo()
         names.update({n: plain[n] for n, made in lazy.items() if names.get(n) is made})
-
-
-@contextmanager
-def _heard() -> Iterator[list[Event | Fallback]]:
-    """What happens in the block."""
-    happened: list[Event | Fallback] = []
-    events.listeners.append(happened.append)
-    try:
-        yield happened
-    finally:
-        events.listeners.remove(happened.append)
 
 
 def _array(array: Any) -> str:

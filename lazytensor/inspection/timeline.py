@@ -128,10 +128,15 @@ class Timeline:
 
 @contextmanager
 def profiled(path: str | os.PathLike[str]) -> Iterator[Timeline]:
-    """Write the timeline of the block to a file, whatever ends it."""
+    """Write the timeline of the block to a file, whatever ends it.
+
+    Raises: OSError ahead of the block where the file cannot be written.
+    """
+    path = Path(path).absolute()  # the block may change the folder
+    path.open("a").close()
     timeline = Timeline()
     try:
         with timeline.open():
             yield timeline
     finally:
-        Path(path).write_text(timeline.text())
+        path.write_text(timeline.text())

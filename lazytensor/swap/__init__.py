@@ -1,6 +1,6 @@
 """Runs a user's code with one module put in the place of another, for that code alone."""
 
 from lazytensor.swap.imports import swap
-from lazytensor.swap.script import Missing, Script, locate, report
+from lazytensor.swap.script import Missing, Script, locate, report, standard_input
 
-__all__ = ["Missing", "Script", "locate", "report", "swap"]
+__all__ = ["Missing", "Script", "locate", "report", "standard_input", "swap"]

@@ -2,10 +2,13 @@
 
 import builtins
 import importlib.util
+import io
+import linecache
 import os
 import sys
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from functools import cache
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 from pkgutil import get_importer
 from types import CodeType, ModuleType
 from typing import Any
@@ -55,6 +58,8 @@ def locate(name: str, arguments: tuple[str, ...], *, module: bool = False) -> Sc
     """
     if module:
         return _module(name, arguments)
+    if name == "-":
+        return _input(arguments)
     path = os.path.abspath(name)
     if get_importer(path) is not None:  # a folder or a zip file
         return _folder(name, path, arguments)
@@ -68,6 +73,22 @@ def locate(name: str, arguments: tuple[str, ...], *, module: bool = False) -> Sc
     code = compile(source, path, "exec", dont_inherit=True)
     loader = SourceFileLoader("__main__", path)
     return Script(code, (name, *arguments), _main_globals(path, loader))
+
+
+@cache
+def standard_input() -> bytes:
+    """All that standard input has: it is read once, and looked at more often."""
+    return sys.stdin.buffer.read()
+
+
+def _input(arguments: tuple[str, ...]) -> Script:
+    """Return what is piped into `python -`."""
+    _set_first_path("")
+    source = standard_input()
+    code = compile(source, "<stdin>", "exec", dont_inherit=True)
+    lines = io.TextIOWrapper(io.BytesIO(source), encoding="utf-8", errors="replace").readlines()
+    linecache.cache["<stdin>"] = (len(source), None, lines, "<stdin>")  # for reports on its lines
+    return Script(code, ("-", *arguments), _main_globals("<stdin>", BuiltinImporter))
 
 
 def _folder(name: str, path: str, arguments: tuple[str, ...]) -> Script:

@@ -42,7 +42,7 @@ def ending(request: pytest.FixtureRequest) -> tuple[str, int]:
     return found
 
 
-def call(*command: str, cwd: Path, **variables: str) -> Done:
+def call(*command: str, cwd: Path, stdin: str | None = None, **variables: str) -> Done:
     """Run a command with the package importable and with a cache of its own."""
     paths = [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {
@@ -51,7 +51,13 @@ def call(*command: str, cwd: Path, **variables: str) -> Done:
         "COLUMNS": "120",
     }
     return subprocess.run(
-        command, cwd=cwd, env=environment | variables, capture_output=True, text=True, check=False
+        command,
+        cwd=cwd,
+        env=environment | variables,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

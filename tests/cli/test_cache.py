@@ -1,5 +1,6 @@
 """`lazytensor cache` says what is there, and needs nothing to be there."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,14 @@ def test_a_compiled_program_is_listed_and_removed(tmp_path: Path, lazytensor: Ru
     removed = lazytensor("cache", "clear", cwd=tmp_path).stdout
     assert removed.startswith(f"removed {len(listed)} programs")
     assert "programs  0" in lazytensor("cache", "info", cwd=tmp_path).stdout
+
+
+def test_what_cannot_be_removed_is_told(tmp_path: Path, lazytensor: Run) -> None:
+    for name in ("one.xla", "two.xla"):
+        (tmp_path / "compiled" / name).mkdir(parents=True)
+    done = lazytensor("cache", "clear", cwd=tmp_path)
+    assert (done.returncode, done.stdout[:18]) == (1, "removed 0 programs")
+    assert re.fullmatch(r"2 files cannot be removed: \w.*\n", done.stderr)
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,35 @@ def test_nothing_to_run(name: str, project: Write, python: Run, lazytensor: Run)
     assert seen(lazytensor("run", name, cwd=folder)) == seen(plain)
 
 
+INPUTS = {
+    "what it finds": "import sys; print(sorted(globals()), __name__, sys.argv, sys.path[0])",
+    "an error": "def f():\n    1 / 0\nf()",
+    "no Python": "x = = 1",
+    "an exit": "raise SystemExit(3)",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_standard_input_as_under_python(
+    name: str, tmp_path: Path, python: Run, lazytensor: Run
+) -> None:
+    plain = python("-", "x", cwd=tmp_path, stdin=INPUTS[name])
+    done = lazytensor("run", "-", "x", cwd=tmp_path, stdin=INPUTS[name])
+    assert seen(done) == seen(plain)
+
+
+def test_standard_input_is_explained(tmp_path: Path, lazytensor: Run) -> None:
+    for head in ("import numpy as np", "import lazytensor.numpy as np"):
+        text = f"{head}\nprint(np.ones(3).sum() + 1)\n"
+        done = lazytensor("explain", "-", cwd=tmp_path, stdin=text)
+        assert done.stdout.startswith("4.0\nlazytensor explain: 1 program run"), done.stderr
+        assert "× <stdin>:2: printed: `print`\n           print(np.ones" in done.stdout
+    done = lazytensor("run", "--compare", "-", cwd=tmp_path, stdin=text)
+    assert done.returncode == 2
+    assert "give a file instead of `-`" in done.stderr
+
+
 def test_coding_line_is_kept(tmp_path: Path, python: Run, lazytensor: Run) -> None:
     (tmp_path / "s.py").write_bytes("# coding: latin-1\nprint(ascii('é'))\n".encode("latin-1"))
     done = lazytensor("run", "s.py", cwd=tmp_path)

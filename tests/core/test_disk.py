@@ -231,7 +231,23 @@ def test_a_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> None:
         assert compiled() == COMPILED
         assert compiled() == COMPILED
     assert disk.entries() == []
-    assert disk.clear() == 0
+    assert disk.clear() == (0, [])
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses root")
+def test_a_folder_that_takes_no_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAZYTENSOR_CACHE_DIR", "/proc")
+    with warned_once():
+        for n in (3, 4, 5):
+            assert compiled(n) == COMPILED
+
+
+def test_what_cannot_be_removed_is_told(folder: Path) -> None:
+    compiled()
+    (folder / "stays.xla").mkdir()
+    removed, left = disk.clear()
+    assert removed == 1
+    assert [error.filename for error in left] == [str(folder / "stays.xla")]
 
 
 def test_a_folder_below_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, starts
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
-from tests.core.processes import attempt, run
+from tests.core.processes import run
 
 
 @pytest.fixture(autouse=True)
@@ -265,20 +265,6 @@ def test_eviction_keeps_the_superset_table_right() -> None:
     assert len(cache.entries()) == 1
     sync(two(keep=False)[0])
     assert counts("evictions") == [3]
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "message"),
-    [
-        ("LAZYTENSOR_TIER", "fast", "LAZYTENSOR_TIER: auto, compile or interpret, got 'fast'"),
-        ("LAZYTENSOR_PROGRAMS", "many", "LAZYTENSOR_PROGRAMS: a number was expected, got 'many'"),
-        ("LAZYTENSOR_CACHE_BYTES", "2G", "LAZYTENSOR_CACHE_BYTES: a number was expected"),
-    ],
-)
-def test_a_wrong_setting_is_named(variable: str, value: str, message: str) -> None:
-    done = attempt("import lazytensor", **{variable: value})
-    assert done.returncode == 1
-    assert message in done.stderr
 
 
 def test_the_first_program_does_not_pay_for_the_import_of_the_interpreter() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy
 import pytest
 import torch
@@ -9,8 +11,17 @@ import torch
 from benchmarks.program import example
 from lazytensor import metrics, settings
 from lazytensor.core.cache import cache
+from tests.core.processes import run
 
 ROWS = 2_000
+
+
+def test_the_first_lines_of_the_page_are_one_program() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "exchange.md").read_text()
+    program = page.split("```python\n")[1].split("```")[0]
+    said = run(program + "print(int(lazytensor.metrics.snapshot()['cuts']))\n", LAZYTENSOR_SMALL="")
+    assert 0.0 <= float(said.stdout.split()[0]) <= 1.0
+    assert said.stdout.split()[1:] == ["1"]
 
 
 @pytest.mark.parametrize("what", ["score", "train"])

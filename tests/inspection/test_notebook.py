@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -85,6 +86,43 @@ def test_a_failing_cell_is_reported_and_numpy_is_back(
     assert shell.user_ns["np"] is np
 
 
+FAILURES = {
+    "an error": ("def f():\n    1 / 0\nf()", ZeroDivisionError),
+    "no Python": ("x = = 1", SyntaxError),
+    "a wrong indent": ("  if 1:\n x", IndentationError),
+    "an interrupt": ("raise KeyboardInterrupt", KeyboardInterrupt),
+    "a magic's own": ("%%lazy --fast\n1", UsageError),
+    "a cell in a cell": ("%%lazy\n1 / 0", ZeroDivisionError),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_cell_fails_as_it_does_without_the_magic(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    cell, error = FAILURES[name]
+    plain = shell.run_cell(cell)
+    wanted = capsys.readouterr()
+    lazy = shell.run_cell("%%lazy\n" + cell)
+    shown = capsys.readouterr()
+    assert not lazy.success
+    assert type(plain.error_before_exec or plain.error_in_exec) is error
+    assert type(lazy.error_in_exec) is error
+    assert shown.err == wanted.err
+    assert shown.out == wanted.out + "lazytensor: nothing was computed\n"
+    shell.run_cell("1 / 0")
+    assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_an_error_that_the_user_handles_hides_no_other(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = "get_ipython().run_cell_magic('lazy', '', '1 / 0')"
+    run(shell, f"try:\n    {call}\nexcept ZeroDivisionError:\n    pass")
+    shell.run_cell("{}['missing']")
+    assert "KeyError" in capsys.readouterr().out
+
+
 def test_a_wrong_option_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,6 +166,14 @@ def test_tensors_of_torch(shell: InteractiveShell) -> None:
     assert "text/html" not in data
 
 
-def test_the_page_says_how_to_load_it() -> None:
+def test_the_cell_of_the_page_runs_in_a_fresh_session_and_is_named(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
     assert "%load_ext lazytensor" in page
+    cell = re.search(r"^    (%%lazy --explain\n(?: {4}.*\n)+)", page, re.MULTILINE)
+    assert cell is not None
+    run(shell, cell[1].replace("\n    ", "\n"))
+    said = capsys.readouterr().out
+    assert re.search(r"1 × \S*ipython-input\S*:4: .*\n +y\.mean\(\)", said), said
+    assert "site-packages" not in said

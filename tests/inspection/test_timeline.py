@@ -1,6 +1,7 @@
 """`lazytensor.profile` writes a trace that Chrome and Perfetto read."""
 
 import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -111,6 +112,24 @@ def test_the_profile_is_written_whatever_ends_the_block(tmp_path: Path) -> None:
     assert traced(tmp_path / "trace.json")
     assert settings.wait is waited
     assert metrics.tracers == []
+
+
+def test_a_file_that_cannot_be_written_is_refused_ahead_of_the_block(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path, tmp_path / "no" / "trace.json", tmp_path / "file" / "trace.json"):
+        ran = []
+        with pytest.raises(OSError, match=re.escape(str(path))), lazytensor.profile(path):
+            ran.append(path)
+        assert not ran
+
+
+def test_a_relative_path_is_that_of_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with lazytensor.profile("trace.json"):
+        monkeypatch.chdir("/")
+    assert (tmp_path / "trace.json").read_text()
 
 
 def test_the_profiler_of_jax_may_be_on_as_well(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy
@@ -13,6 +15,7 @@ import pytest
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.frontends.numpy import coverage
 from tests.numpy.agreement import assert_agree, outcome
 
 FAULTS: dict[str, Callable[[Any, Any], Any]] = {
@@ -89,6 +92,35 @@ def test_the_traceback_ends_close_to_the_users_line() -> None:
     assert frames[1].name == "users_function"
     assert len(frames) - 2 == len([f for f in own if f not in frames[:2]])
     assert caught.value.__cause__ is None
+
+
+def named() -> Iterator[tuple[str, Any, Any]]:
+    """NumPy's functions and methods, and ours of the same names."""
+    for home in ("", "fft", "linalg"):
+        theirs, ours = (getattr(np, home) if home else np for np in (numpy, lnp))
+        for name in coverage.callables(home):
+            yield name, getattr(theirs, name), getattr(ours, name)
+    arrays = numpy.ones((3, 3)), lnp.ones((3, 3)) + 0
+    for name in dir(numpy.ndarray):
+        if not name.startswith("_") and callable(getattr(numpy.ndarray, name)):
+            yield f"ndarray.{name}", *(getattr(x, name) for x in arrays)
+
+
+def test_a_keyword_that_there_is_not_is_refused_by_name_and_nothing_is_computed() -> None:
+    checked = 0
+    before = lazytensor.metrics.snapshot()["fallbacks"]
+    for name, theirs, ours in named():
+        for count in () if isinstance(theirs, type) else (0,) if "." in name else (1, 2):
+            with suppress(Exception):
+                theirs(*[numpy.ones((3, 3))] * count, nonsense=1)
+                continue
+            with pytest.raises((TypeError, ValueError)) as caught:
+                ours(*[lnp.ones((3, 3)) + 0] * count, nonsense=1)
+            if "unexpected keyword argument 'nonsense'" in str(caught.value):
+                assert re.match(r"[\w.]+\(", str(caught.value)), name
+                checked += 1
+    assert checked > 400
+    assert lazytensor.metrics.snapshot()["fallbacks"] == before
 
 
 def test_a_fallback_warns_once_a_call_site_and_counts() -> None:

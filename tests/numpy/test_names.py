@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy
@@ -11,6 +13,7 @@ import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor.frontends.numpy import coverage, namespace
+from lazytensor.frontends.numpy.fallback import public_name
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 from tests.numpy.expressions import table
 from tests.numpy.test_functions import THEMES
@@ -78,6 +81,28 @@ def test_what_is_said_to_record_does() -> None:
     recorded = {n for n in coverage.callables("") if coverage.kind("", n) == coverage.RECORDED}
     assert recorded - seen - set(UFUNCS) - {"row_stack"} == set()  # NumPy warns of that name
     assert not coverage.BY_DATA & seen
+
+
+def called() -> Iterator[tuple[str, Any]]:
+    """What NumPy may be asked to compute."""
+    for home in ("", "linalg", "fft", "lib.stride_tricks"):
+        module = attrgetter(home)(numpy) if home else numpy
+        for name in coverage.callables(home):
+            yield name, getattr(module, name)
+    for name in dir(numpy.ndarray):
+        method = getattr(numpy.ndarray, name)
+        if not name.startswith("_") and callable(method):
+            yield name, method
+    for method in ("at", "reduce", "accumulate", "reduceat", "outer"):
+        yield method, getattr(numpy.add, method)
+
+
+def test_what_numpy_computes_is_called_what_numpy_calls_it() -> None:
+    for name, function in called():
+        shown = public_name(name, function)
+        assert shown.startswith("numpy.")
+        assert attrgetter(shown.removeprefix("numpy."))(numpy) == function, shown
+    assert public_name("at", numpy.frompyfunc(abs, 1, 1)) == "abs (vectorized)"
 
 
 def test_report() -> None:

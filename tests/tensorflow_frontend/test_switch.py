@@ -93,6 +93,23 @@ def test_another_tensorflow_is_refused_at_enable(monkeypatch: pytest.MonkeyPatch
         lazytensor.tf.enable()
 
 
+@pytest.mark.parametrize("eager", ["0", "1"])
+def test_the_first_enable_leaves_no_trace(eager: str) -> None:
+    """In a process of its own: what it tests is not the user's work, nor is that cut by it."""
+    program = """
+        import os
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        import lazytensor, lazytensor.tf, lazytensor.numpy as np
+        x = np.ones(3) * 2.0
+        before = lazytensor.metrics.snapshot()
+        lazytensor.tf.enable()
+        print(lazytensor.metrics.snapshot() == before, len(lazytensor.programs()))
+        print(lazytensor.explain().record(), x.node.value is None)
+    """
+    lines = run(program, LAZYTENSOR_EAGER=eager).stdout.splitlines()
+    assert lines == ["True 0", f"{{'lines': []}} {eager == '0'}"]
+
+
 def test_importing_changes_nothing_and_disabling_puts_everything_back() -> None:
     """In a process of its own: no lazy tensors of other tests are left."""
     program = """

@@ -256,7 +256,15 @@ def _look_out_for(buffer: Buffer) -> None:
 
 @cache
 def _client() -> Any:
-    return jax_backend.get_backend(os.environ.get("LAZYTENSOR_PLATFORM") or None)
+    chosen = os.environ.get("LAZYTENSOR_PLATFORM", "").strip()
+    if not chosen:
+        return jax_backend.get_backend()
+    try:
+        return jax_backend.get_backend(chosen)
+    except RuntimeError as error:
+        there = ", ".join(jax_backend.backends())
+        text = f"LAZYTENSOR_PLATFORM: one of {there} was expected, got {chosen!r}: {error}"
+        raise ValueError(text) from None
 
 
 @cache

@@ -41,7 +41,7 @@ def identity(kind: str, dtype: np.dtype) -> Any:
 
 
 def _row(name: str, rule: TypeRule, doc: str, dtypes: DTypes) -> Op:
-    rule.__name__ = name
+    rule.__name__ = rule.__qualname__ = name
     names = " ".join(sorted(map(short_name, dtypes)))
     rule.__doc__ = f"{doc} x: {names}. Raises: DTypeError, ShapeError."
     return primitive(rule)

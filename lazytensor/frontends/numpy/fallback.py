@@ -7,6 +7,7 @@ is one that needs values by its nature (saving, printing).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final
@@ -15,6 +16,7 @@ import numpy as np
 
 from lazytensor.core import metrics, runtime
 from lazytensor.core.events import Fallback, record
+from lazytensor.core.node import Node
 from lazytensor.core.notices import warn_of_fallback
 from lazytensor.core.place import user_place
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
@@ -87,19 +89,37 @@ WRITERS: Final = {
 def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """`function(*args, **kwargs)` by NumPy; lazy arrays may be anywhere in nested arguments."""
     metrics.count("fallbacks")
+    shown = public_name(name, function)
     if name not in HOST_BY_NATURE:
-        warn(name)
-    _compute(name, args, kwargs)
+        warn_of_fallback(shown, "numpy", "NumPy computes it")
+    if nodes := _pending(args, kwargs):
+        runtime.sync(*nodes, cause=shown)
     start = perf_counter()
     try:
         return _answered(name, function, args, kwargs)
     finally:
-        record(Fallback(user_place(), f"numpy.{name}", perf_counter() - start))
+        record(Fallback(user_place(), shown, perf_counter() - start))
+
+
+def public_name(name: str, function: Callable[..., Any]) -> str:
+    """What users know a function by: `numpy.linalg.lstsq`, `numpy.ndarray.tofile`."""
+    if getattr(function, "__objclass__", None) is np.ndarray:
+        return f"numpy.ndarray.{name}"
+    ufunc = getattr(function, "__self__", None)
+    if isinstance(ufunc, np.ufunc):
+        return f"{public_name(ufunc.__name__, ufunc)}.{function.__name__}"
+    if isinstance(function, np.ufunc):
+        name = function.__name__
+    for home in ("numpy", str(getattr(function, "__module__", None)), "scipy.special"):
+        if getattr(sys.modules.get(home), name, None) is function:
+            return f"{home}.{name}"
+    return name if isinstance(function, np.ufunc) else f"numpy.{name}"
 
 
 def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The same without counting: data that NumPy keeps anyway."""
-    _compute(name, args, kwargs)
+    if nodes := _pending(args, kwargs):
+        runtime.sync(*nodes, cause=public_name(name, function))
     return _answered(name, function, args, kwargs)
 
 
@@ -120,16 +140,10 @@ def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
     return relazy(result, known)
 
 
-def _compute(name: str, args: Any, kwargs: Any) -> None:
-    """Compute the lazy arrays among the arguments."""
+def _pending(args: Any, kwargs: Any) -> list[Node]:
+    """The nodes of the lazy arrays among the arguments, if one of them is to be computed."""
     nodes = [x.node for x in lazies((args, kwargs))]
-    if any(node.value is None for node in nodes):
-        runtime.sync(*nodes, cause=f"numpy.{name}")
-
-
-def warn(name: str) -> None:
-    """Warn once a call site that a call is not lazy."""
-    warn_of_fallback(f"numpy.{name}", "numpy", "NumPy computes it")
+    return nodes if any(node.value is None for node in nodes) else []
 
 
 def lazies(value: Any) -> list[Lazy]:

@@ -45,7 +45,7 @@ def astype(
     try:
         node = recast(x.node, canonical(wanted))
     except HostOnly:
-        return on_host("astype", lambda a: a.astype(wanted), (x,), {})
+        return on_host("ndarray.astype", lambda a: a.astype(wanted), (x,), {})
     if not copy and node is x.node and type(x) is not Scalar:
         return x
     return ordered(node, x, order)
@@ -97,7 +97,8 @@ def late(name: str) -> Callable[..., Any]:
         return namespace.find(name)(x, *args, **kwargs)
 
     text = getattr(np.ndarray, name, method).__doc__
-    method.__name__, method.__doc__ = name, laziness.said(laziness.line(name), name, text)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = laziness.said(laziness.line(name), name, text)
     return method
 
 

@@ -187,7 +187,7 @@ def host_method(name: str) -> Callable[..., Any]:
         value = fetched(x)
         return getattr(value if type(x) is not Scalar else value[()], name)(*args, **kwargs)
 
-    method.__name__ = name
+    method.__name__ = method.__qualname__ = name
     return method
 
 

@@ -63,7 +63,7 @@ def delegated(name: str) -> Any:
     def method(x: Scalar, *args: Any, **kwargs: Any) -> Any:
         return getattr(value(x), name)(*args, **kwargs)
 
-    method.__name__ = name
+    method.__name__ = method.__qualname__ = name
     return method
 
 

@@ -42,7 +42,7 @@ def _computed(function: Function) -> Function:
         for array in lazies(function(*args, **kwargs)):
             runtime.observe(array.node)
 
-    call.__name__ = getattr(function, "__name__", "call")
+    call.__name__ = call.__qualname__ = getattr(function, "__name__", "call")
     return call
 
 

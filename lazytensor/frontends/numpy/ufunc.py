@@ -336,6 +336,10 @@ _ELSEWHERE: Final = frozenset(["out", "where", "order", "subok"])
 """Keywords that no loop is chosen by."""
 
 
+_OF_AXES: Final = frozenset(["axes", "axis", "keepdims"])
+"""Those that only a ufunc with a signature takes."""
+
+
 def _record(
     self: ufunc, inputs: tuple[Any, ...], how: How, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -400,7 +404,10 @@ def _find_loop(
 ) -> loops.Loop | None:
     """The loop that the keywords ask for, which may write to `out`; None if they ask for more."""
     how: dict[str, Any] = {}
-    if options.keys() - {"dtype", "casting", "signature", "sig"}:
+    if others := options.keys() - {"dtype", "casting", "signature", "sig"}:
+        if wrong := others if self.real.signature is None else others - _OF_AXES:
+            text = f"{self.__name__}() got an unexpected keyword argument {min(wrong)!r}"
+            raise TypeError(text)
         return None
     if options.get("casting") is not None:
         how["casting"] = options["casting"]

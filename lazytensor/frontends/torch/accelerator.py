@@ -37,7 +37,8 @@ def _either(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..
         found = torch.accelerator.current_accelerator()
         return (ours if found is not None and found.type == DEVICE else theirs)(*args)
 
-    function.__doc__, function.__name__ = theirs.__doc__, theirs.__name__
+    function.__name__ = function.__qualname__ = theirs.__name__
+    function.__doc__ = theirs.__doc__
     return function
 
 

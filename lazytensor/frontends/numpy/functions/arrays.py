@@ -136,6 +136,9 @@ def asarray_(
     return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
+asarray_.__qualname__ = "asarray"
+
+
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """See numpy.ascontiguousarray."""
     made = array(a, dtype, copy=None, ndmin=1)

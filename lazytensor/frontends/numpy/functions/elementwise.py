@@ -56,6 +56,8 @@ def clip(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
             "forbidden."
         )
+    if wrong := kwargs.keys() - {"order", "subok", "signature", "sig"}:
+        raise TypeError(f"clip() got an unexpected keyword argument {sorted(wrong)[0]!r}")
     if where is not True:
         raise Unsupported("clip: where")
     if out is not None:

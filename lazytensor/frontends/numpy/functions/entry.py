@@ -46,6 +46,7 @@ def has_lazy(*values: Any) -> bool:
 def lazily(name: str, function: Function, real: Function) -> Function:
     """`function`, which records, under the name and with the text of NumPy's `real`."""
     growing = name in GROWING
+    name_in_errors(function, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not (args and type(args[0]) is ndarray):
@@ -83,6 +84,7 @@ def lazily(name: str, function: Function, real: Function) -> Function:
 def method(name: str, function: Function) -> Function:
     """`function`, which records, as the method `name` of arrays."""
     real = getattr(np.ndarray, name)
+    name_in_errors(function, name)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -93,8 +95,16 @@ def method(name: str, function: Function) -> Function:
             return fallback(name, real, (self, *args), kwargs)
 
     made = remembered(name, call, real)
-    made.__name__, made.__doc__ = name, laziness.said(laziness.line(name), name, real.__doc__)
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = laziness.said(laziness.line(name), name, real.__doc__)
     return made
+
+
+def name_in_errors(function: Function, name: str) -> None:
+    """Let Python call a function by this name where its arguments are wrong, if it has none."""
+    given = function.__qualname__
+    if "<locals>" in given or given.strip("_") != given:
+        function.__qualname__ = name
 
 
 def hosted(name: str, real: Function) -> Function:

@@ -124,7 +124,7 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
             made = _among_all(lined(node, axes), wanted, method, dtype)
         return delivery.deliver(_shaped(made, node, axes, wanted, keepdims), out)
 
-    quantile.__name__ = name
+    quantile.__name__ = quantile.__qualname__ = name
     return quantile
 
 

@@ -124,7 +124,7 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
             made = combine(made, _initial(initial, made.type.dtype))
         return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
-    reduce.__name__ = name
+    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 
@@ -191,7 +191,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
                 made = two(made, _initial(initial, dtype))
         return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
-    reduce.__name__ = name
+    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 

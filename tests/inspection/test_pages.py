@@ -1,0 +1,29 @@
+"""What the documentation says of the project as a whole."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_every_page_is_reached_from_the_first() -> None:
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "index.md").read_text()))
+    assert linked == set(PAGES) - {"index.md"}
+    shown = set(re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert shown == set(PAGES)
+
+
+def test_files_are_as_long_as_the_house_rules_say() -> None:
+    assert "Most files under 300 lines, none above 500" in (ROOT / "CONTRIBUTING.md").read_text()
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
+    if not listed:
+        pytest.skip("not a checkout")
+    lengths = [len((ROOT / name).read_text().splitlines()) for name in listed]
+    assert max(lengths) <= 500
+    assert sum(length >= 300 for length in lengths) < len(lengths) / 5
