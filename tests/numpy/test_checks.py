@@ -1,10 +1,11 @@
 """Floating-point flags: what NumPy warns of or raises is warned of or raised where asked for."""
 
 import io
+import itertools
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -98,6 +99,81 @@ def test_the_lowest_integer_has_no_opposite(dtype: str) -> None:
                 for module in (np, lnp)
             ]
             assert found[0] == found[1], (values, divisor)
+
+
+ADVERSE: Final = {
+    "d": [0.0, -0.0, INF, -INF, NAN, 1e-300, 1e300, 1.0, -1.0, 2.5, -800.0],
+    "l": [0, 1, -1, 7, -(2**63), 2**62],
+}
+UFUNCS: Final = sorted(
+    {f.__name__ for f in vars(np).values() if isinstance(f, np.ufunc) and not f.signature}
+)
+OTHERWISE: Final[dict[str, Callable[..., bool]]] = {
+    "floor_divide": lambda x, y=1: bool(np.isinf(x)),  # an infinity here, NaN in NumPy
+    "power": lambda x, y: bool(np.isinf(y)),  # NumPy's flags depend on the processor
+}
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+@pytest.mark.parametrize("name", UFUNCS)
+def test_every_ufunc_sets_the_flags_that_numpys_sets(
+    name: str, tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "tier", tier)
+    monkeypatch.setattr(settings, "small", 0)
+    for kind, values in ADVERSE.items():
+        for given in itertools.product(values, repeat=getattr(np, name).nin):
+            if name in OTHERWISE and OTHERWISE[name](*given):
+                continue
+            arrays = [np.array([value], kind) for value in given]
+            if name == "ldexp":
+                arrays[1] = np.array([int(np.clip(np.nan_to_num(given[1]), -2000, 2000))])
+            expected, found = (flagged(module, name, arrays) for module in (np, lnp))
+            assert found == expected, (kind, given)
+
+
+def flagged(module: Any, name: str, arrays: list[np.ndarray]) -> list[str]:
+    """What is warned of; where the dtypes have no such function, or the numbers, the error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with module.errstate(all="warn"):
+                getattr(module, name)(*map(module.array, arrays))
+        except (TypeError, ValueError) as error:
+            return [type(error).__name__]
+    return sorted({str(warning.message) for warning in caught})
+
+
+NAMED: Final[dict[str, Function]] = {
+    "x * 0": lambda np, x: x * 0,
+    "x * (x > 5)": lambda np, x: x * (x > 5),
+    "x / inf": lambda np, x: x / np.inf,
+    "float32 * 0": lambda np, x: x.astype("f4") * 0,
+    "divmod": lambda np, x: np.divmod(x, 0.0),
+    "spacing": lambda np, x: np.spacing(np.array([INF, 1.0])),
+    "a complex number / 0": lambda np, x: 1j / (x * 0),
+    "** -1": lambda np, x: x**-1,
+    "** 0.5": lambda np, x: (x - 5) ** 0.5,
+    "** 2": lambda np, x: (x * HUGE) ** 2,
+    "** 3": lambda np, x: (x * HUGE) ** 3,
+    "2 **": lambda np, x: 2.0 ** (x * 1000),
+    "a scalar / 0": lambda np, x: x.mean() / 0,
+    "a scalar *": lambda np, x: x.mean() * 1e308 * 1e308,
+    "a scalar - ": lambda np, x: x.sum() * np.inf - x.sum() * np.inf,
+    "a scalar //": lambda np, x: x.sum() // 0,
+    "a scalar %": lambda np, x: x.sum() % 0,
+    "a scalar **": lambda np, x: (x + 2).sum() ** 1e10,
+    "0 / a scalar": lambda np, x: 0 / (x.sum() * 0),
+    "divmod of a scalar": lambda np, x: divmod(x.sum(), 0),
+    "a ufunc of a scalar": lambda np, x: np.divide(x.sum(), 0),
+    "a scalar / an array": lambda np, x: x.sum() / x,
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_flags_are_named_as_numpy_names_them(name: str) -> None:
+    expected = texts(np, NAMED[name], np.arange(2000.0))
+    assert texts(lnp, NAMED[name], np.arange(2000.0)) == expected
 
 
 @pytest.mark.parametrize("name", ["multiply", "exp", "square", "divide"])
