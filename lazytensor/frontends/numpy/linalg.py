@@ -20,6 +20,7 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, hosted, lazily
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.rebound import SURFACE, rebound
@@ -167,19 +168,28 @@ def cond(x: Any, p: Any = None) -> Any:
     if not array.size and math.prod(array.shape[-2:]) == 0:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
-        s = LAZY["svd"](array, compute_uv=False)
-        made = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        s = operand(LAZY["svd"](array, compute_uv=False))
+        places = (-1, 0) if p == -2 else (0, -1)
+        made = ops.divide(*(_last_at(s, place) for place in places))
     else:
         np.linalg.inv(np.zeros((*array.shape[:-2], 0, 0)) if _square(array) else array)
         given, wide = _computed_in(array.node)
         own, inverse = (norm(wrap(node), p, (-2, -1)) for node in (wide, ops.inv(wide)))
-        made = own * inverse
-        made = made.astype(given.char.lower())
-    missing = ops.is_nan(made.node)
+        made = ops.multiply(operand(own), operand(inverse))
+        made = convert(made, np.dtype(given.char.lower()))
+    missing = ops.is_nan(made)
     if array.dtype.kind in "fc":
         nan = ops.reduce_or(ops.is_nan(array.node), axes=(array.ndim - 2, array.ndim - 1))
         missing = ops.and_(missing, ops.not_(nan))
-    return wrap_result(ops.select(missing, number(math.inf, made.dtype), made.node))
+    return wrap_result(ops.select(missing, number(math.inf, made.type.dtype), made))
+
+
+def _last_at(x: Node, place: int) -> Node:
+    """The element of the last axis that is first or last."""
+    axis = x.type.ndim - 1
+    place %= x.type.shape[axis]
+    made: Node = ops.reshape(part(x, axis, place, place + 1), shape=x.type.shape[:axis])
+    return made
 
 
 def _square(array: Any) -> bool:
