@@ -9,8 +9,8 @@ them with `errstate` or `seterr`; where not, nothing is recorded and nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ContextDecorator
+from collections.abc import Iterator, Sequence
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, cast
 
@@ -20,7 +20,7 @@ from lazytensor.core import ops, runtime
 from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import plans
-from lazytensor.frontends.numpy.floating import Reduced, flags
+from lazytensor.frontends.numpy.floating import Reduced, any_of, flags
 
 State = dict[str, str]
 KINDS: Final = {
@@ -36,6 +36,7 @@ OF_SCALARS: Final = "scalar "
 
 OFF: Final = dict.fromkeys(KINDS, "ignore")
 _state: ContextVar[State] = ContextVar("lazytensor_errstate", default=OFF)
+_quiet: ContextVar[bool] = ContextVar("lazytensor_unwatched", default=False)
 
 
 def current() -> State:
@@ -109,14 +110,14 @@ def check(
     operands: Sequence[Node],
     result: Node,
     where: Any = True,
-    axes: tuple[int, ...] = (),
+    axes: tuple[int, ...] | None = (),
     running: bool = False,
 ) -> None:
     """Check what the state asks for of a `result` of the function `name`.
 
     name: as NumPy says it, with or without `scalar`. operands: converted as the function converts
-    them. where: True or a mask as a node. axes: what the function has reduced; with `running`, gone
-    along. Raises: FloatingPointError.
+    them. where: True or a mask as a node. axes: what the function has reduced, None if its
+    results are of all elements; with `running`, gone along. Raises: FloatingPointError.
     """
     state = current()
     if state is OFF:
@@ -129,6 +130,26 @@ def check(
             _watch(ops.guard(ops.not_(raised), error=RuntimeWarning, text=text))
         elif mode != "ignore" and _happened(raised):
             _react(mode, kind, text)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Check and warn of nothing meanwhile, as NumPy's own functions do of what they are made of."""
+    state, quiet = _state.set(OFF), _quiet.set(True)
+    try:
+        yield
+    finally:
+        _state.reset(state)
+        _quiet.reset(quiet)
+
+
+def warned(node: Node, bad: Node, text: str) -> Node:
+    """`node`, of which NumPy's own Python warns, whatever is asked for, where `bad` holds."""
+    if _quiet.get():
+        return node
+    fine = ops.not_(any_of(bad))
+    made: Node = ops.guarded(node, ops.guard(fine, error=RuntimeWarning, text=text))
+    return made
 
 
 def _happened(raised: Node) -> bool:

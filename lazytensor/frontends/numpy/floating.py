@@ -17,7 +17,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 
 Where = Callable[..., Node]
-Axes = tuple[int, ...]
+Axes = tuple[int, ...] | None
 
 
 class Flag(NamedTuple):
@@ -28,7 +28,10 @@ class Flag(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """What a result is of: all that is along `axes`; with `running`, all up to its place."""
+    """What a result is of: all that is along `axes`; with `running`, all up to its place.
+
+    Of a product of matrices, and other functions of which `axes` is None, all elements count.
+    """
 
     axes: Axes = ()
     running: bool = False
@@ -74,6 +77,10 @@ LOST: Final[dict[str, Where]] = {
     "divmod": lambda x, y: _both(ops.not_(ops.is_nan(x)), _equals(y, 0)),
     "logaddexp": lambda x, y: cast(Node, ops.or_(ops.is_nan(x), ops.is_nan(y))),
     "logaddexp2": lambda x, y: cast(Node, ops.or_(ops.is_nan(x), ops.is_nan(y))),
+    **dict.fromkeys(
+        ["fft", "ifft", "irfft", "rfft_n_even", "rfft_n_odd"],
+        lambda x: any_of(ops.is_inf(x)),
+    ),
 }
 """Where operands alone set the flag of an invalid value."""
 
@@ -90,7 +97,7 @@ def flags(
         if name in WHOLE or name == "reciprocal":
             yield from _of_integers(name, operands, result, where)
         elif name == "cast" and operands[0].type.dtype.kind in "fV":
-            yield Flag("invalid", _any(_is_beyond(operands[0], result.type.dtype), where))
+            yield Flag("invalid", any_of(_is_beyond(operands[0], result.type.dtype), where))
         return
     if kind not in "fc" and result.type.dtype.name != "bfloat16":
         return
@@ -103,11 +110,11 @@ def flags(
         exact = ops.and_(beyond, pole)
         if name == "divide" and kind == "c":
             exact = ops.and_(pole, _has_number(operands[0]))
-        yield Flag("divide", _any(exact, where))
+        yield Flag("divide", any_of(exact, where))
         beyond = ops.and_(beyond, ops.not_(pole))
-    yield Flag("over", _any(beyond, where))
+    yield Flag("over", any_of(beyond, where))
     if name in TINY and kind == "f":
-        yield Flag("under", _any(TINY[name](result, *operands), where))
+        yield Flag("under", any_of(TINY[name](result, *operands), where))
     if name in QUIET:
         return
     lost = ops.and_(nan, _every(lambda x: ops.not_(ops.is_nan(x)), floats, reduced))
@@ -115,19 +122,19 @@ def flags(
         lost = ops.or_(lost, LOST[name](*operands))
     if name in ("floor_divide", "divmod"):
         lost = ops.or_(lost, beyond)  # the rest of an infinite quotient is none
-    yield Flag("invalid", _any(lost, where))
+    yield Flag("invalid", any_of(lost, where))
 
 
 def _of_integers(name: str, operands: Sequence[Node], result: Node, where: Any) -> Iterator[Flag]:
     shape = result.type.shape  # of an empty result no element is divided by a scalar
-    zero = _any(ops.broadcast(_equals(operands[-1], 0), shape=shape), where)
+    zero = any_of(ops.broadcast(_equals(operands[-1], 0), shape=shape), where)
     yield Flag("divide", zero)
     if name == "reciprocal":
         yield Flag("invalid", zero)  # it is a division of floats, cast
     elif name in ("floor_divide", "divmod") and result.type.dtype.kind == "i":
         lowest = _equals(operands[0], int(np.iinfo(result.type.dtype).min))
         beyond = ops.and_(lowest, _equals(operands[1], -1))
-        yield Flag("over", _any(ops.broadcast(beyond, shape=shape), where))
+        yield Flag("over", any_of(ops.broadcast(beyond, shape=shape), where))
 
 
 def _is_beyond(x: Node, dtype: np.dtype) -> Node:
@@ -144,15 +151,16 @@ def _every(test: Callable[[Node], Node], nodes: list[Node], reduced: Reduced) ->
     made = scalar(True, BOOL)
     for node in nodes:
         passed = test(node)
-        if reduced.running:
-            passed = ops.cummin(passed, axis=reduced.axes[0])
-        elif reduced.axes:
-            passed = ops.reduce_and(passed, axes=reduced.axes)
+        axes = tuple(range(node.type.ndim)) if reduced.axes is None else reduced.axes
+        if axes:
+            along = ops.cummin(passed, axis=axes[0]) if reduced.running else None
+            passed = ops.reduce_and(passed, axes=axes) if along is None else along
         made = ops.and_(made, passed)
     return made
 
 
-def _any(mask: Node, where: Any) -> Node:
+def any_of(mask: Node, where: Any = True) -> Node:
+    """Whether any flag is set, among those of `where`."""
     chosen = mask if where is True else ops.and_(mask, where)
     axes = tuple(range(chosen.type.ndim))
     return cast(Node, ops.reduce_or(chosen, axes=axes) if axes else chosen)

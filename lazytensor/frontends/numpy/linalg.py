@@ -17,7 +17,7 @@ from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import parts
+from lazytensor.frontends.numpy import checks, parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.functions.differences import part
@@ -127,7 +127,20 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axes = axes_of(axis, node.type.ndim)
     if axis is not None and len(axes) > 2:
         raise ValueError("Improper number of dimensions to norm.")
-    return wrap_result(ops.norm2(node, axes=axes, keepdims=bool(keepdims)))
+    made = ops.norm2(node, axes=axes, keepdims=bool(keepdims))
+    if checks.current() is not checks.OFF:
+        _check_norm(node, made, axis, axes)
+    return wrap_result(made)
+
+
+def _check_norm(node: Node, made: Node, axis: Any, axes: tuple[int, ...]) -> None:
+    """Check what NumPy does: a product of all with itself, or the sums of squares over axes."""
+    if axis is None:
+        checks.check("dot", [node], made, axes=None)
+        return
+    squares = ops.square(ops.abs(node))
+    checks.check("multiply", [node], squares)
+    checks.check("reduce", [squares], ops.reduce_sum(squares, axes=axes), axes=axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
