@@ -14,11 +14,13 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazytensor.core import ops
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.errors import as_numpy, dummy
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, hosted, lazily
@@ -69,16 +71,21 @@ def _kernel(op: Op, text: str | None = None, **attrs: Any) -> Kernel:
 def _solve(a: Any, b: Any, signature: str | None = None) -> Any:
     """Systems of equations; the stacks of `a` and `b` are broadcast."""
     left, right = _signed([operand(a), operand(b)], signature)
-    np.broadcast_shapes(left.type.shape[:-2], right.type.shape[:-2])  # may raise
-    left, right = ops.stacked(left, right)
+    try:
+        left, right = ops.stacked(left, right)
+    except ShapeError as error:
+        as_numpy(error, np.linalg.solve, dummy(left.type), dummy(right.type))
     if left.type.shape[-1] != right.type.shape[-2]:
-        np.linalg.solve(np.eye(left.type.shape[-1]), np.zeros(right.type.shape[-2:]))  # raises
+        np.linalg.solve(dummy(left.type), dummy(right.type))  # raises
     made, ok = ops.solve_checked(left, right)
     return wrap(_sure([made], ok, SINGULAR)[0])
 
 
 def _solve_vector(a: Any, b: Any, signature: str | None = None) -> Any:
     """Systems of equations with one right-hand side each."""
+    matrix, line = operand(a), operand(b)
+    if matrix.type.shape[-1] != line.type.shape[-1]:
+        np.linalg.solve(dummy(matrix.type), dummy(line.type))  # raises
     return _solve(a, asarray(b)[..., None], signature)[..., 0]
 
 
