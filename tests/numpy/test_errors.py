@@ -81,6 +81,38 @@ def test_faults_change_nothing(name: str) -> None:
     numpy.testing.assert_array_equal(view, matrix(numpy)[:, 1:] + 1)
 
 
+REFUSED: dict[str, Callable[[Any, Any], Any]] = {
+    "out= of another shape": lambda x, np: np.add(x, 1, out=np.zeros((2, 2))),
+    "out= in place": lambda x, np: np.multiply(x, x, x[0]),
+    "two of out=": lambda x, np: np.divmod(x, 2, out=(np.zeros(4), np.zeros(4))),
+    "out= of one operand": lambda x, np: np.sqrt(x, out=np.zeros((4, 3))),
+    "einsum: more axes": lambda x, np: np.einsum("ij,jk", x, x[None]),
+    "einsum: fewer axes": lambda x, np: np.einsum("ij,jk", x, x[:, 0]),
+    "einsum: one operand": lambda x, np: np.einsum("i,i", x[0]),
+    "einsum: two operands": lambda x, np: np.einsum("i", x[0], x[0]),
+    "einsum: sizes": lambda x, np: np.einsum("ij,jk", x, np.ones((4, 4))),
+    "einsum: a diagonal": lambda x, np: np.einsum("ii", x),
+    "einsum: too few labels": lambda x, np: np.einsum("i", x),
+    "einsum: no such label": lambda x, np: np.einsum("ij->k", x),
+    "einsum: a label twice": lambda x, np: np.einsum("i->ii", x[0]),
+    "einsum: no letter": lambda x, np: np.einsum("i%", x),
+    "einsum with optimize": lambda x, np: np.einsum("ij,jk", x, x, optimize=True),
+    "solve: a vector": lambda x, np: np.linalg.solve(np.eye(3) * x[0, 1], np.ones(2)),
+    "solve: a matrix": lambda x, np: np.linalg.solve(np.eye(3) * x[0, 1], np.ones((2, 2))),
+    "solve: stacks": lambda x, np: np.linalg.solve(
+        np.ones((4, 3, 3)), np.ones((2, 3, 1)) * x[0, 1]
+    ),
+    "histogramdd: many axes": lambda x, np: np.histogramdd(np.ones((20, 100)) * x[0, 1], bins=2),
+    "histogramdd: many bins": lambda x, np: np.histogramdd(np.ones((20, 45)) * x[0, 1], bins=2),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_shapes_are_refused_in_numpys_words(name: str) -> None:
+    assert_agree(lambda np: REFUSED[name](matrix(np), np), text=True)
+    assert isinstance(outcome(lambda np: REFUSED[name](matrix(np), np), lnp), ValueError)
+
+
 def test_the_traceback_ends_close_to_the_users_line() -> None:
     def users_function() -> None:
         matrix(lnp) + lnp.ones(5)

@@ -38,3 +38,15 @@ def test_dtypes(dtype: str) -> None:
         actual = numpy.asarray(ours(lnp.array(matrix)))
         assert actual.dtype == expected.dtype, name
         numpy.testing.assert_allclose(actual, expected, rtol=2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [None, 2, -2, 1, "fro"])
+def test_the_condition_of_a_matrix_whose_values_the_host_has(
+    p: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "small", 16384)
+    real = numpy.random.default_rng(0).random((200, 200))
+    matrix = lnp.array(real) + 0
+    for part in (lambda a: a[:3, :3], lambda a: a, lambda a: a[:3, :3] * 0) * 2:
+        expected = numpy.linalg.cond(part(real), p)
+        assert lnp.linalg.cond(part(matrix), p) == pytest.approx(expected)

@@ -23,22 +23,41 @@ def _chosen_mean(
     e: Emitter, type: TensorType, x: Value, flags: Value, *, axes: Ints, keepdims: bool
 ) -> Value:
     """A row: along the last axes in one loop, else what the composite says."""
+    found = _in_one_loop(e, x, flags, axes)
+    if found is None:
+        attrs = {"axes": axes, "keepdims": keepdims}
+        return emit_body(e, ops.chosen_mean.program((x.type, flags.type), attrs), [x, flags])[0]
+    return e.reshape(e.convert(found[0], type.dtype), type.shape)
+
+
+def _counted_mean(
+    e: Emitter, types: Sequence[TensorType], x: Value, flags: Value, *, axes: Ints, keepdims: bool
+) -> Sequence[Value]:
+    """A row: the same."""
+    found = _in_one_loop(e, x, flags, axes)
+    if found is None:
+        attrs = {"axes": axes, "keepdims": keepdims}
+        return emit_body(e, ops.counted_mean.program((x.type, flags.type), attrs), [x, flags])
+    pairs = zip(found, types, strict=True)
+    return [e.reshape(e.convert(value, type.dtype), type.shape) for value, type in pairs]
+
+
+def _in_one_loop(e: Emitter, x: Value, flags: Value, axes: Ints) -> tuple[Value, Value] | None:
+    """Mean and count along the last axes; None along others, and where it is not for the CPU."""
     first = x.type.ndim - len(axes)
     outer, length = x.type.shape[:first], math.prod(x.type.shape[first:])
     pieces = pieces_of(length) if axes == tuple(range(first, x.type.ndim)) else 0
     plain = x.type.dtype in FLOATS and flags.type.shape == x.type.shape
     turned = x.turned is not None or flags.turned is not None
     if client.platform() != "cpu" or not pieces or not plain or turned:
-        attrs = {"axes": axes, "keepdims": keepdims}
-        return emit_body(e, ops.chosen_mean.program((x.type, flags.type), attrs), [x, flags])[0]
+        return None
     wide = F32 if x.type.dtype in NARROW else x.type.dtype
     parts = (*outer, pieces, length // pieces)
     x, flags = e.reshape(e.convert(x, wide), parts), e.reshape(flags, parts)
     chosen = e.op("select", x.type, flags, x, e.full(0, x.type))
     total, count = _folded(e, chosen, e.convert(flags, S32))
     total, count = (reduced(e, y, (y.type.ndim - 1,), "sum") for y in (total, count))
-    found = e.op("divide", total.type, total, e.convert(count, wide))
-    return e.reshape(e.convert(found, type.dtype), type.shape)
+    return e.op("divide", total.type, total, e.convert(count, wide)), count
 
 
 def _folded(e: Emitter, *values: Value) -> tuple[Value, ...]:
@@ -61,3 +80,4 @@ def _folded(e: Emitter, *values: Value) -> tuple[Value, ...]:
 
 
 LOWERINGS[ops.chosen_mean] = _chosen_mean
+LOWERINGS[ops.counted_mean] = _counted_mean

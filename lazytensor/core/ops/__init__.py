@@ -212,6 +212,7 @@ from lazytensor.core.ops.special import (
 from lazytensor.core.ops.spectral import fft
 from lazytensor.core.ops.statistics import (
     chosen_mean,
+    counted_mean,
     deviation,
     interp,
     is_close,

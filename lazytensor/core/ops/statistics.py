@@ -81,10 +81,25 @@ def chosen_mean(x: Node, flags: Node, *, axes: Axes, keepdims: bool = False) -> 
     x: floats or complex. flags: pred, broadcast to the shape of x. Result: dtype of x; NaN where
     no flag is true. Raises: DTypeError, ShapeError. Source: numpy.mean with `where`.
     """
-    wide = _wide("chosen_mean", x)
+    return _counted_mean("chosen_mean", x, flags, axes, keepdims)[0]
+
+
+@composite
+def counted_mean(x: Node, flags: Node, *, axes: Axes, keepdims: bool = False) -> tuple[Node, Node]:
+    """The same, and how many flags are true.
+
+    x, flags: as for `chosen_mean`. Result: dtype of x; s64. Raises: DTypeError, ShapeError. Source:
+    numpy.nanmean, which warns where none is.
+    """
+    return _counted_mean("counted_mean", x, flags, axes, keepdims)
+
+
+def _counted_mean(op: str, x: Node, flags: Node, axes: Axes, keepdims: bool) -> tuple[Node, Node]:
+    wide = _wide(op, x)
     total = _sum(select(flags, wide, scalar(0, wide.type.dtype)), axes, keepdims)
     counted = convert(broadcast(flags, shape=x.type.shape), dtype=S64)
-    return _narrow(divide(total, convert(_sum(counted, axes, keepdims), dtype=wide.type.dtype)), x)
+    count = _sum(counted, axes, keepdims)
+    return _narrow(divide(total, convert(count, dtype=wide.type.dtype)), x), count
 
 
 def _squares(x: Node, axes: Axes) -> Node:

@@ -64,6 +64,13 @@ def _chosen_mean(x: Array, flags: Array, *, axes: Ints, keepdims: bool) -> Any:
     return np.asarray(total / count.astype(wide.dtype)).astype(x.dtype, copy=False)
 
 
+def _counted_mean(x: Array, flags: Array, *, axes: Ints, keepdims: bool) -> Any:
+    flags = np.broadcast_to(flags, x.shape)
+    count = np.asarray(np.sum(flags, axes, np.int64, keepdims=keepdims))
+    total = np.sum(_wide(x), axes, keepdims=keepdims, where=flags)
+    return np.asarray(total / count.astype(total.dtype)).astype(x.dtype, copy=False), count
+
+
 def _argmax(x: Array, *, axis: int | None) -> Any:
     return _unlocked(_wide(x)).argmax(axis)
 
@@ -120,6 +127,7 @@ REFERENCES.update(
         ops.reduce_or: _reduction(np.bitwise_or),
         ops.reduce_xor: _reduction(np.bitwise_xor),
         ops.chosen_mean: _chosen_mean,
+        ops.counted_mean: _counted_mean,
         ops.argmax: _argmax,
         ops.argmin: _argmin,
         ops.complex_argmax: _argmax,

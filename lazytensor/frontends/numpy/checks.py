@@ -9,19 +9,18 @@ them with `errstate` or `seterr`; where not, nothing is recorded and nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ContextDecorator
+from collections.abc import Iterator, Sequence
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
 from lazytensor.core import ops, runtime
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import plans
+from lazytensor.frontends.numpy.floating import Reduced, any_of, flags
 
 State = dict[str, str]
 KINDS: Final = {
@@ -32,31 +31,12 @@ KINDS: Final = {
 }
 """NumPy's names for the flags, in the order in which it looks at them; what its texts say."""
 
+OF_SCALARS: Final = "scalar "
+"""What NumPy says before the name of an operator of two scalars."""
+
 OFF: Final = dict.fromkeys(KINDS, "ignore")
 _state: ContextVar[State] = ContextVar("lazytensor_errstate", default=OFF)
-
-Poles = Callable[..., Node]
-POLES: Final[dict[str, Poles]] = {
-    "divide": lambda x, y: _equals(y, 0),
-    "floor_divide": lambda x, y: _equals(y, 0),
-    "reciprocal": lambda x: _equals(x, 0),
-    "log": lambda x: _equals(x, 0),
-    "log2": lambda x: _equals(x, 0),
-    "log10": lambda x: _equals(x, 0),
-    "log1p": lambda x: _equals(x, -1),
-    "arctanh": lambda x: cast(Node, ops.or_(_equals(x, 1), _equals(x, -1))),
-    "power": lambda x, y: _equals(x, 0),
-    "float_power": lambda x, y: _equals(x, 0),
-}
-"""Where an infinite result of finite operands is exact, and not an overflow."""
-
-WHOLE: Final = frozenset(["floor_divide", "remainder", "divmod", "fmod"])
-"""Functions of integers that flag a division by zero."""
-
-SHRINKING: Final = frozenset(
-    ["multiply", "divide", "reciprocal", "exp", "exp2", "power", "float_power", "square", "ldexp"]
-)
-"""Functions whose results may be too small; others have tiny results of tiny operands only."""
+_quiet: ContextVar[bool] = ContextVar("lazytensor_unwatched", default=False)
 
 
 def current() -> State:
@@ -114,13 +94,6 @@ class errstate(ContextDecorator):
             runtime.sync(cause="end of errstate")
 
 
-class Flag(NamedTuple):
-    """Whether something of `kind` has happened in a function: `pred[]`."""
-
-    kind: str
-    raised: Node
-
-
 _watched: list[Cell] = []
 _WATCHED_BOUND: Final = 256
 
@@ -137,23 +110,46 @@ def check(
     operands: Sequence[Node],
     result: Node,
     where: Any = True,
-    axes: tuple[int, ...] = (),
+    axes: tuple[int, ...] | None = (),
+    running: bool = False,
 ) -> None:
     """Check what the state asks for of a `result` of the function `name`.
 
-    operands: converted as the function converts them. where: True or a mask as a node. axes: what
-    the function has reduced. Raises: FloatingPointError.
+    name: as NumPy says it, with or without `scalar`. operands: converted as the function converts
+    them. where: True or a mask as a node. axes: what the function has reduced, None if its
+    results are of all elements; with `running`, gone along. Raises: FloatingPointError.
     """
     state = current()
     if state is OFF:
         return
-    for kind, raised in _flags(name, operands, result, where, axes):
+    found = flags(name.removeprefix(OF_SCALARS), operands, result, where, Reduced(axes, running))
+    for kind, raised in found:
         mode = state[kind]
         text = f"{KINDS[kind]} encountered in {name}"
         if mode == "warn":
             _watch(ops.guard(ops.not_(raised), error=RuntimeWarning, text=text))
         elif mode != "ignore" and _happened(raised):
             _react(mode, kind, text)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Check and warn of nothing meanwhile, as NumPy's own functions do of what they are made of."""
+    state, quiet = _state.set(OFF), _quiet.set(True)
+    try:
+        yield
+    finally:
+        _state.reset(state)
+        _quiet.reset(quiet)
+
+
+def warned(node: Node, bad: Node, text: str) -> Node:
+    """`node`, of which NumPy's own Python warns, whatever is asked for, where `bad` holds."""
+    if _quiet.get():
+        return node
+    fine = ops.not_(any_of(bad))
+    made: Node = ops.guarded(node, ops.guard(fine, error=RuntimeWarning, text=text))
+    return made
 
 
 def _happened(raised: Node) -> bool:
@@ -177,67 +173,3 @@ def _react(mode: str, kind: str, text: str) -> None:
         cast(Any, handler).write(f"Warning: {text}\n")
     else:
         cast(Any, handler)(KINDS[kind], 1 << list(KINDS).index(kind))
-
-
-def _flags(
-    name: str, operands: Sequence[Node], result: Node, where: Any, axes: tuple[int, ...]
-) -> Iterator[Flag]:
-    kind = result.type.dtype.kind
-    if kind in "iu" and name in WHOLE:
-        yield from _flags_of_whole(name, operands, result, where)
-    if kind not in "fc" and result.type.dtype.name != "bfloat16":
-        return
-    floats = [x for x in operands if x.type.dtype.kind in "fcV"]
-    infinite = ops.and_(_every(ops.is_finite, floats, axes), ops.not_(ops.is_finite(result)))
-    nan = ops.is_nan(result)
-    beyond = ops.and_(infinite, ops.not_(nan))
-    if name in POLES:
-        pole = POLES[name](*operands)
-        yield Flag("divide", _any(ops.and_(beyond, pole), where))
-        beyond = ops.and_(beyond, ops.not_(pole))
-    yield Flag("over", _any(beyond, where))
-    if name in SHRINKING and kind == "f":
-        yield Flag("under", _any(_is_tiny(result, floats), where))
-    no_nan = _every(lambda x: ops.not_(ops.is_nan(x)), floats, axes)
-    yield Flag("invalid", _any(ops.and_(nan, no_nan), where))
-
-
-def _flags_of_whole(
-    name: str, operands: Sequence[Node], result: Node, where: Any
-) -> Iterator[Flag]:
-    shape = result.type.shape  # of an empty result no element is divided by a scalar
-    zero = ops.broadcast(_equals(operands[1], 0), shape=shape)
-    yield Flag("divide", _any(zero, where))
-    if name in ("floor_divide", "divmod") and result.type.dtype.kind == "i":
-        lowest = _equals(operands[0], int(np.iinfo(result.type.dtype).min))
-        beyond = ops.and_(lowest, _equals(operands[1], -1))
-        yield Flag("over", _any(ops.broadcast(beyond, shape=shape), where))
-
-
-def _every(test: Callable[[Node], Node], nodes: list[Node], axes: tuple[int, ...]) -> Node:
-    made = scalar(True, BOOL)
-    for node in nodes:
-        passed = test(node)
-        made = ops.and_(made, ops.reduce_and(passed, axes=axes) if axes else passed)
-    return made
-
-
-def _any(mask: Node, where: Any) -> Node:
-    chosen = mask if where is True else ops.and_(mask, where)
-    axes = tuple(range(chosen.type.ndim))
-    return cast(Node, ops.reduce_or(chosen, axes=axes) if axes else chosen)
-
-
-def _equals(x: Node, value: int) -> Node:
-    kind = x.type.dtype.kind
-    number: Any = complex(value) if kind == "c" else float(value) if kind in "fV" else value
-    return cast(Node, ops.equal(x, scalar(number, x.type.dtype)))
-
-
-def _is_tiny(result: Node, operands: list[Node]) -> Node:
-    """Below the normal numbers, and not because the first operand is zero."""
-    tiny = scalar(float(np.finfo(result.type.dtype).tiny), result.type.dtype)
-    made = ops.less(ops.abs(result), tiny)
-    for x in operands[:1]:
-        made = ops.and_(made, ops.not_(_equals(x, 0)))
-    return cast(Node, made)

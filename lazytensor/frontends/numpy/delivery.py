@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap_result
 from lazytensor.frontends.numpy.assignment import settled, write_host
@@ -49,9 +50,18 @@ def check_writeable(out: Any) -> None:
 
 
 def _fitting(value: Node, out: Any) -> Node:
-    """`value` in the shape of `out`, which it may be broadcast to, but not the other way round."""
+    """`value` in the shape of `out`, which it may be broadcast to, but not the other way round.
+
+    Raises: ValueError; ShapeError if the two do not go together, of which NumPy says more.
+    """
     given = value.type.shape
-    if np.broadcast_shapes(given, out.shape) != out.shape:
+    try:
+        fits = np.broadcast_shapes(given, out.shape) == out.shape
+    except ValueError:
+        raise ShapeError(
+            f"out: a result of shape {given} is to be written to {out.shape}"
+        ) from None
+    if not fits:
         shapes = [str(shape).replace(" ", "") for shape in (out.shape, given)]
         raise ValueError(
             f"non-broadcastable output operand with shape {shapes[0]} "

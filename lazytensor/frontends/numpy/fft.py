@@ -14,6 +14,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import C64, C128, F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
+from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
@@ -88,7 +89,7 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
         if n < 1:
             raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     factor = _factor(math.prod(lengths), norm, kind in ("IFFT", "IRFFT"))
-    node = _prepared(node, kind == "RFFT")
+    node = given = _prepared(node, kind == "RFFT")
     step = MOST_AXES if len(set(axes)) == len(axes) else 1
     groups = [slice(max(i - step, 0), i) for i in range(len(axes), 0, -step)]
     if kind == "IRFFT":
@@ -97,10 +98,11 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
     for place, group in enumerate(groups):
         own = place == (len(groups) - 1 if kind == "IRFFT" else 0)
         node = _transformed(node, kind if own else rest, lengths[group], axes[group])
-    if factor == 1.0:
-        return node
-    made: Node = ops.multiply(node, scalar(factor, node.type.dtype))
-    return made
+    if factor != 1.0:
+        node = ops.multiply(node, scalar(factor, node.type.dtype))
+    name = f"rfft_n_{'odd' if lengths[-1] % 2 else 'even'}" if kind == "RFFT" else kind.lower()
+    check(name, [given], node, axes=None)
+    return node
 
 
 def _line(kind: str, half: bool = False) -> Function:

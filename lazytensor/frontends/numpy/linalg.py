@@ -14,12 +14,15 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from lazytensor.core import ops
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import parts
+from lazytensor.frontends.numpy import checks, parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.errors import as_numpy, dummy
 from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, hosted, lazily
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.rebound import SURFACE, rebound
@@ -68,16 +71,21 @@ def _kernel(op: Op, text: str | None = None, **attrs: Any) -> Kernel:
 def _solve(a: Any, b: Any, signature: str | None = None) -> Any:
     """Systems of equations; the stacks of `a` and `b` are broadcast."""
     left, right = _signed([operand(a), operand(b)], signature)
-    np.broadcast_shapes(left.type.shape[:-2], right.type.shape[:-2])  # may raise
-    left, right = ops.stacked(left, right)
+    try:
+        left, right = ops.stacked(left, right)
+    except ShapeError as error:
+        as_numpy(error, np.linalg.solve, dummy(left.type), dummy(right.type))
     if left.type.shape[-1] != right.type.shape[-2]:
-        np.linalg.solve(np.eye(left.type.shape[-1]), np.zeros(right.type.shape[-2:]))  # raises
+        np.linalg.solve(dummy(left.type), dummy(right.type))  # raises
     made, ok = ops.solve_checked(left, right)
     return wrap(_sure([made], ok, SINGULAR)[0])
 
 
 def _solve_vector(a: Any, b: Any, signature: str | None = None) -> Any:
     """Systems of equations with one right-hand side each."""
+    matrix, line = operand(a), operand(b)
+    if matrix.type.shape[-1] != line.type.shape[-1]:
+        np.linalg.solve(dummy(matrix.type), dummy(line.type))  # raises
     return _solve(a, asarray(b)[..., None], signature)[..., 0]
 
 
@@ -126,7 +134,20 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axes = axes_of(axis, node.type.ndim)
     if axis is not None and len(axes) > 2:
         raise ValueError("Improper number of dimensions to norm.")
-    return wrap_result(ops.norm2(node, axes=axes, keepdims=bool(keepdims)))
+    made = ops.norm2(node, axes=axes, keepdims=bool(keepdims))
+    if checks.current() is not checks.OFF:
+        _check_norm(node, made, axis, axes)
+    return wrap_result(made)
+
+
+def _check_norm(node: Node, made: Node, axis: Any, axes: tuple[int, ...]) -> None:
+    """Check what NumPy does: a product of all with itself, or the sums of squares over axes."""
+    if axis is None:
+        checks.check("dot", [node], made, axes=None)
+        return
+    squares = ops.square(ops.abs(node))
+    checks.check("multiply", [node], squares)
+    checks.check("reduce", [squares], ops.reduce_sum(squares, axes=axes), axes=axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -167,19 +188,28 @@ def cond(x: Any, p: Any = None) -> Any:
     if not array.size and math.prod(array.shape[-2:]) == 0:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
-        s = LAZY["svd"](array, compute_uv=False)
-        made = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        s = operand(LAZY["svd"](array, compute_uv=False))
+        places = (-1, 0) if p == -2 else (0, -1)
+        made = ops.divide(*(_last_at(s, place) for place in places))
     else:
         np.linalg.inv(np.zeros((*array.shape[:-2], 0, 0)) if _square(array) else array)
         given, wide = _computed_in(array.node)
         own, inverse = (norm(wrap(node), p, (-2, -1)) for node in (wide, ops.inv(wide)))
-        made = own * inverse
-        made = made.astype(given.char.lower())
-    missing = ops.is_nan(made.node)
+        made = ops.multiply(operand(own), operand(inverse))
+        made = convert(made, np.dtype(given.char.lower()))
+    missing = ops.is_nan(made)
     if array.dtype.kind in "fc":
         nan = ops.reduce_or(ops.is_nan(array.node), axes=(array.ndim - 2, array.ndim - 1))
         missing = ops.and_(missing, ops.not_(nan))
-    return wrap_result(ops.select(missing, number(math.inf, made.dtype), made.node))
+    return wrap_result(ops.select(missing, number(math.inf, made.type.dtype), made))
+
+
+def _last_at(x: Node, place: int) -> Node:
+    """The element of the last axis that is first or last."""
+    axis = x.type.ndim - 1
+    place %= x.type.shape[axis]
+    made: Node = ops.reshape(part(x, axis, place, place + 1), shape=x.type.shape[:axis])
+    return made
 
 
 def _square(array: Any) -> bool:

@@ -22,6 +22,7 @@ from lazytensor.frontends.numpy import (
 )
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import assign, plain
+from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.layout import lay_out_like
@@ -46,6 +47,7 @@ def astype(
         node = recast(x.node, canonical(wanted))
     except HostOnly:
         return on_host("ndarray.astype", lambda a: a.astype(wanted), (x,), {})
+    check("cast", [x.node], node)
     if not copy and node is x.node and type(x) is not Scalar:
         return x
     return ordered(node, x, order)

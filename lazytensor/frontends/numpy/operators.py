@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator as python
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -83,7 +84,36 @@ def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False)
         return NotImplemented
     if _is_foreign(other):
         return on_host(function.__name__, host, (x, other), {})
-    return call(function, (other, x) if swap else (x, other), {})
+    if checks.current() is not checks.OFF:
+        function = _checked(function, x, other, swap)
+    return call(
+        function, (other, x) if swap and function.nin > 1 else (x, other)[: function.nin], {}
+    )
+
+
+def _checked(function: ufunc, x: Any, other: Any, swap: bool) -> ufunc:
+    """The function that NumPy names when it warns of an operator."""
+    number = type(other) is Scalar or isinstance(other, np.generic | bool | int | float | complex)
+    if type(x) is Scalar and number:
+        return _of_scalars(function)
+    if function is POWER and not swap and type(other) in (int, float):
+        kinds = "fc" if other != 2 else "biufc"
+        return FAST_POWERS.get(other, function) if x.dtype.kind in kinds else function
+    return function
+
+
+FAST_POWERS: Final = {
+    exponent: UFUNCS[name] for exponent, name in ((-1, "reciprocal"), (0.5, "sqrt"), (2, "square"))
+}
+"""The functions that NumPy's `**` of an array calls instead of `power`."""
+
+
+@cache
+def _of_scalars(function: ufunc) -> ufunc:
+    """The same function, as NumPy's scalars name it: they have operators of their own."""
+    made = ufunc(function.real, function.row)
+    made.__name__ = checks.OF_SCALARS + function.__name__
+    return made
 
 
 def _is_sparse(other: Any) -> bool:
@@ -134,7 +164,10 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
             as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
         if type(other) not in PYTHON_NUMBERS and defers(x, other, function):
             return NotImplemented
-        return call(function, (x, other), {"out": (x,)})
+        named = function
+        if checks.current() is not checks.OFF:
+            named = _checked(function, x, other, swap=False)
+        return call(named, (x, other)[: named.nin], {"out": (x,)})
 
     return operator
 

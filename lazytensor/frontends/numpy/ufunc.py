@@ -375,7 +375,8 @@ def _check(self: ufunc, loop: loops.Loop, operands: Any, made: Any, where: Any) 
     """Check the floating-point flags; of several results, the first's."""
     nodes = [loops.fitted(x, dtype) for x, dtype in zip(operands, loop.dtypes, strict=True)]
     mask = True if where is True else operand(where)
-    checks.check(self.__name__, nodes, made[0] if self.nout > 1 else made, mask)
+    axes = () if self.real.signature is None else None
+    checks.check(self.__name__, nodes, made[0] if self.nout > 1 else made, mask, axes)
 
 
 def _mask(where: Any, has_out: bool) -> Any:

@@ -17,6 +17,7 @@ from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.numpy import foreign, masked, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import settled
+from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
@@ -201,7 +202,10 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
         elif dtype is None and op in (ops.cumsum, ops.cumprod):
             kind = reductions.sum_dtype(kind)
         target = out[0] if isinstance(out, tuple) else out
-        return deliver(op(convert(node, kind), axis=place), target)
+        node = convert(node, kind)
+        made = op(node, axis=place)
+        check("accumulate", [node], made, axes=(place,), running=True)
+        return deliver(made, target)
 
     options = {"axis": axis, "dtype": dtype, "out": out}
     return _guarded(self, "accumulate", record, (array,), options)

@@ -73,11 +73,13 @@ SAMPLES += [
 FLAGS = np.array([[True, False, True, True], [False, False, True, False], [True] * 4])
 MANY = _x("f8", 3, 40, 250)
 SAMPLES += [
-    Sample(ops.chosen_mean, (_x(dtype, 3, 4), FLAGS), {"axes": (1,)}, EPS[dtype], REASON)
+    Sample(op, (_x(dtype, 3, 4), FLAGS), {"axes": (1,)}, EPS[dtype], REASON)
+    for op in (ops.chosen_mean, ops.counted_mean)
     for dtype in FLOATS
 ]
 SAMPLES += [
-    Sample(ops.chosen_mean, (x, flags), {"axes": axes, **kept}, tolerance, REASON)
+    Sample(op, (x, flags), {"axes": axes, **kept}, tolerance, REASON)
+    for op in (ops.chosen_mean, ops.counted_mean)
     for kept in ({}, {"keepdims": True})
     for x, flags, axes, tolerance in (
         (_c("complex128", 3, 4), FLAGS, (0,), 1e-14),
@@ -119,8 +121,14 @@ SAMPLES += [
 REFUSALS = [
     Refusal(ops.mean, (np.arange(3),), DTypeError, {"axes": (0,)}),
     Refusal(ops.mean, (np.zeros(3),), ShapeError, {"axes": (1,)}),
-    Refusal(ops.chosen_mean, (np.arange(3), FLAGS[0, :3]), DTypeError, {"axes": (0,)}),
-    Refusal(ops.chosen_mean, (np.zeros(3), FLAGS), ShapeError, {"axes": (0,)}),
+    *(
+        Refusal(op, given, error, {"axes": (0,)})
+        for op in (ops.chosen_mean, ops.counted_mean)
+        for given, error in (
+            ((np.arange(3), FLAGS[0, :3]), DTypeError),
+            ((np.zeros(3), FLAGS), ShapeError),
+        )
+    ),
     Refusal(ops.variance, (np.zeros(3), np.array(3)), DTypeError, {"axes": (0,)}),
     Refusal(ops.deviation, (np.zeros(3), np.float32(3)), DTypeError, {"axes": (0,)}),
     Refusal(ops.logsumexp, (np.zeros((0, 2)),), ShapeError, {"axes": (0,)}),

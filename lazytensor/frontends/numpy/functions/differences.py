@@ -13,6 +13,7 @@ from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
@@ -53,7 +54,9 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO, append: Any = NO
         size = node.type.shape[place]
         if not size:
             break
-        node = op(part(node, place, 1, size), part(node, place, 0, size - 1))
+        pair = part(node, place, 1, size), part(node, place, 0, size - 1)
+        node = op(*pair)
+        check("subtract", pair, node)
     return wrap(node)
 
 

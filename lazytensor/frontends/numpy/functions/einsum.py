@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.calls import remembered
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import array_of, shown
@@ -34,7 +35,10 @@ def einsum(
         np.einsum("i", np.ones(1), casting=casting)  # type: ignore[call-overload]  # raises
     text, arrays = _separated(operands)
     if len(arrays) == 1 and out is None and dtype is None:
-        view = _view(text, array_of(arrays[0]))
+        try:
+            view = _view(text, array_of(arrays[0]))
+        except ValueError as error:
+            as_numpy(error, np.einsum, *operands)
         if view is not None:
             return view
     nodes = [operand(x) for x in arrays]
@@ -44,8 +48,14 @@ def einsum(
         for node in nodes:
             check_cast(node.type.dtype, kind, casting)
     nodes = [convert(node, kind) for node in nodes]
-    path = _hashable(optimize)
-    for places, expression in _steps(text, tuple(node.type.shape for node in nodes), path):
+    shapes = tuple(node.type.shape for node in nodes)
+    try:
+        steps = _steps(text, shapes, _hashable(optimize))
+    except ValueError as error:
+        if optimize is not False:
+            raise
+        as_numpy(error, np.einsum, *operands)  # which reads the expression in C then
+    for places, expression in steps:
         given, result = expression.split("->")
         taken = [nodes.pop(i) for i in places]
         nodes.append(_combined(taken, given.split(","), result))

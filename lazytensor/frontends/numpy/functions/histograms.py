@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -185,6 +186,9 @@ def histogramdd(
         raise ValueError("`bins` must be positive, when an integer")
     edges = [_edges(x, b, r)[0] for x, b, r in zip(columns, each, ranges, strict=True)]
     shape = tuple(e.type.size - 1 for e in edges)
+    outer = [n + 2 for n in shape]  # beyond both ends NumPy has bins, too
+    if math.prod(outer) >= 2**63:
+        np.ravel_multi_index([np.zeros(1, int)] * depth, outer)  # raises
     place, inside = scalar(0, S64), scalar(True, BOOL)
     for column, edge in zip(columns, edges, strict=True):
         found, fits = _bins(column, edge, False)

@@ -1,12 +1,12 @@
 """Reductions that leave NaN out.
 
-NumPy warns of slices that are all NaN; that is data, and here the result alone (NaN) tells.
+NumPy warns of slices that are all NaN; that is data, so the warning comes when the program runs.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from lazytensor.core.dtypes import S64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.checks import unwatched, warned
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, kept
+from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, axes_within, flags_of, kept
 from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.promotion import convert, number, operand
+from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
+
+ALL_NAN: Final = "All-NaN slice encountered"
 
 
 def _inexact(node: Node) -> bool:
@@ -66,7 +69,8 @@ def _extreme(name: str, filler: float) -> Function:
             return deliver(top.node, out)
         axes = axes_of(axis, node.type.ndim)
         none = kept(node, ops.reduce_and(ops.is_nan(node), axes=axes), axes, keepdims)
-        return deliver(ops.select(none, number(math.nan, top.dtype), top.node), out)
+        made = ops.select(none, number(math.nan, top.dtype), top.node)
+        return deliver(warned(made, none, ALL_NAN), out)
 
     return reduce
 
@@ -85,7 +89,7 @@ def _position(name: str, filler: float) -> Function:
         numbers = ops.not_(ops.is_nan(node))
         some = ops.reduce_or(numbers, axes=axes_of(axis, node.type.ndim))
         every = ops.reduce_and(some, axes=tuple(range(some.type.ndim)))
-        fine = ops.guard(every, error=ValueError, text="All-NaN slice encountered")
+        fine = ops.guard(every, error=ValueError, text=ALL_NAN)
         return deliver(ops.guarded(found.node, fine), out)
 
     return reduce
@@ -111,8 +115,14 @@ def nanmean(
     if not _inexact(node):
         return statistics.mean(a, axis, dtype, out, keepdims, where=where)
     _check_inexact(dtype, out)
-    flags = wrap(_where_numbers(node, where))
-    return statistics.mean(a, axis, dtype, out, keepdims, where=flags)
+    flags = _where_numbers(node, where)
+    flags_of(wrap(flags), node)  # raises if `where` does not fit
+    node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
+    axes = axes_within(axis, node.type.ndim)
+    keep = keepdims is not NO and bool(keepdims)
+    made, count = ops.counted_mean(node, flags, axes=axes, keepdims=keep)
+    none = ops.equal(count, number(0, S64))
+    return deliver(warned(made, none, "Mean of empty slice"), out, "unsafe")
 
 
 def _check_inexact(dtype: Any, out: Any) -> None:
@@ -149,15 +159,17 @@ def _spread(root: bool) -> Function:
         ddof = ddof if correction is NO else correction
         flags = _where_numbers(node, where)
         given = wrap(_without(node, 0))
-        made = statistics.LAZY["var"](
-            given, axis, dtype, None, ddof, keepdims, where=wrap(flags), mean=mean
-        ).node
+        with unwatched():
+            made = statistics.LAZY["var"](
+                given, axis, dtype, None, ddof, keepdims, where=wrap(flags), mean=mean
+            ).node
         axes = axes_of(axis, node.type.ndim)
         counts = convert(ops.broadcast(flags, shape=node.type.shape), S64)
         counted = ops.reduce_sum(counts, axes=axes)
         free = ops.subtract(counted, number(int(real(ddof)), S64))
         bad = ops.less_equal(kept(node, free, axes, keepdims), number(0, S64))
         made = ops.select(bad, number(math.nan, made.type.dtype), made)
+        made = warned(made, bad, "Degrees of freedom <= 0 for slice.")
         return deliver(ops.sqrt(made) if root else made, out)
 
     return spread

@@ -15,6 +15,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.functions.creation import empty
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -40,7 +41,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None and (out.dtype != x.type.dtype or not out.flags.c_contiguous):
         raise ValueError(UNFIT)
     if n == m == 2 and x.type.dtype in NUMBERS and x.type.shape[1] == y.type.shape[0]:
-        return deliver(ops.dot_general(x, y, contract=((1,), (0,))), out)
+        made = ops.dot_general(x, y, contract=((1,), (0,)))
+        check("dot", [x, y], made, axes=None)
+        return deliver(made, out)
     if not n or not m:
         return deliver(_times(x, y), out)
     shared = max(m - 2, 0)
@@ -49,7 +52,9 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     right = [*range(n, n + m)]
     right[shared] = n - 1
     rest = [label for label in right if label != n - 1]
-    return deliver(ops.contract(x, y, range(n), right, [*range(n - 1), *rest]), out)
+    made = ops.contract(x, y, range(n), right, [*range(n - 1), *rest])
+    check("dot", [x, y], made, axes=None)
+    return deliver(made, out)
 
 
 def _times(x: Node, y: Node) -> Node:

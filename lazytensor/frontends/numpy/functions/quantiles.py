@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.checks import warned
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.weighing import lined, weighted
-from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
+from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type, warn_user
 
 MOST_RANKS: Final = 16
 """More than that are found faster by sorting."""
@@ -73,7 +73,7 @@ def median(
     line = lined(node, axes)
     size = line.type.shape[-1]
     if not size:
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+        warn_user("Mean of empty slice", RuntimeWarning)
         made = ops.mean(_inexact(line), axes=(line.type.ndim - 1,))
         return deliver(kept(node, made, axes, keepdims), out)
     middle = sorted({(size - 1) // 2, size // 2})
@@ -197,7 +197,7 @@ def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
     """
     axis = line.type.ndim - 1
     if not line.type.shape[axis]:
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=5)
+        warn_user("Mean of empty slice", RuntimeWarning)
         shape = (*line.type.shape[:axis], q.size)
         nothing = ops.broadcast(number(math.nan, line.type.dtype), shape=shape)
         return nothing, nothing, ops.broadcast(scalar(0.0, F64), shape=shape)
@@ -210,6 +210,7 @@ def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
     above = ops.maximum(ops.minimum(ops.add(below, scalar(1, S64)), last), zero)
     line = _sorted(line)
     low, high = (ops.take_along(line, i, axis=axis) for i in (below, above))
+    low = warned(low, ops.equal(count, zero), "All-NaN slice encountered")
     return low, high, ops.subtract(positions, convert(below, F64))
 
 

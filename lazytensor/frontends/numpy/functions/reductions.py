@@ -271,7 +271,10 @@ def running(op: Op) -> Function:
         if dtype is None and out is not None:
             kind = canonical(out.dtype)
         run = op if kind != BOOL else ops.cummax if op is ops.cumsum else ops.cummin
-        result = deliver(run(convert(node, kind), axis=place), out)
+        given = convert(node, kind)
+        made = run(given, axis=place)
+        check("accumulate", [given], made, axes=(place,), running=True)
+        result = deliver(made, out)
         if out is None and result.ndim > 1:
             lay_out(result, a)
         return result
@@ -302,7 +305,9 @@ def cumulative(op: Op, neutral: int) -> Function:
             axis = 0
         place = normalize_axis_index(operator.index(axis), node.type.ndim)
         kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
-        made = op(convert(node, kind), axis=place)
+        given = convert(node, kind)
+        made = op(given, axis=place)
+        check("accumulate", [given], made, axes=(place,), running=True)
         if include_initial:
             low = tuple(int(i == place) for i in range(node.type.ndim))
             none = (0,) * node.type.ndim

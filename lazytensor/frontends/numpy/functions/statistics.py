@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, F16, F32, F64, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy import checks
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -24,7 +24,9 @@ from lazytensor.frontends.numpy.functions.reductions import (
     masked,
 )
 from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
+from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type, warn_user
+
+NO_FREEDOM: Final = "Degrees of freedom <= 0 for slice"
 
 
 def _computed_in(node: Node, dtype: Any) -> np.dtype:
@@ -62,15 +64,31 @@ def mean(
     keep = keepdims is not NO and bool(keepdims)
     kind = _computed_in(node, dtype)
     if not _count(node, axes):
-        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+        warn_user("Mean of empty slice", RuntimeWarning)
     given = convert(node, F64 if kind.kind in "biu" else kind)
     flags = flags_of(where, node)
     if flags is not None:
         made = ops.chosen_mean(given, flags, axes=axes, keepdims=keep)
     else:
         made = ops.mean(given, axes=axes, keepdims=keep)
+    if checks.current() is not checks.OFF:
+        _check_mean(given, where, axes)
     plain = flags is None and kind.kind not in "biu"
     return deliver(convert(made, kind), out, "same_kind" if plain else "unsafe")
+
+
+def _check_mean(node: Node, where: Any, axes: Axes) -> None:
+    """Check the sum and the quotient that a mean is."""
+    wide = convert(node, F32) if node.type.dtype == F16 else node
+    chosen = masked(wide, where, 0)
+    total = ops.reduce_sum(chosen, axes=axes)
+    checks.check("reduce", [chosen], total, axes=axes)
+    _check_quotient(total, _counted(wide, where, axes, total.type.dtype, False))
+
+
+def _check_quotient(total: Node, count: Node) -> None:
+    name = "divide" if total.type.ndim else checks.OF_SCALARS + "divide"
+    checks.check(name, [total, count], ops.divide(total, count))
 
 
 def _spread(root: bool) -> Function:
@@ -98,13 +116,19 @@ def _spread(root: bool) -> Function:
         keep = keepdims is not NO and bool(keepdims)
         kind = _computed_in(node, dtype)
         free = max(_count(node, axes) - real(ddof), 0)
-        if free <= 0:
-            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         wide = F32 if kind == F16 else kind
         result = real_of(kind) if dtype is None else kind  # complex where that is asked for
         if mean is NO and (where is NO or where is True):
+            if free <= 0:
+                warn_user(NO_FREEDOM, RuntimeWarning)
             divisor = scalar(float(free), real_of(wide))
-            made = op(convert(node, kind), divisor, axes=axes, keepdims=keep)
+            given = convert(node, kind)
+            made = op(given, divisor, axes=axes, keepdims=keep)
+            if free <= 0 and checks.current() is not checks.OFF:
+                one = scalar(1.0, divisor.type.dtype)
+                _check_quotient(
+                    convert(ops.variance(given, one, axes=axes), real_of(wide)), divisor
+                )
             return deliver(convert(made, result), out)
         made = _chosen_variance(convert(node, wide), axes, ddof, keep, where, mean)
         return deliver(convert(ops.sqrt(made) if root else made, result), out)
@@ -117,16 +141,21 @@ def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, 
     dtype = real_of(node.type.dtype)
     if mean is NO:
         total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, True)
-        center = ops.divide(total, _counted(node, where, axes, node.type.dtype, True))
+        count = _counted(node, where, axes, node.type.dtype, True)
+        center = ops.divide(total, count)
+        checks.check("divide", [total, count], center)
     else:
         center = convert(operand(mean), node.type.dtype)
     apart = ops.subtract(node, center)
     squares = ops.square(ops.abs(apart))
     made = kept(node, ops.reduce_sum(masked(squares, where, 0), axes=axes), axes, keep)
     counted = _counted(node, where, axes, dtype, keep)
-    free = ops.subtract(counted, convert(operand(ddof), dtype))
-    result: Node = ops.divide(made, ops.maximum(free, scalar(0.0, dtype)))
-    return result
+    none = scalar(0.0, dtype)
+    free = ops.maximum(ops.subtract(counted, convert(operand(ddof), dtype)), none)
+    if checks.current() is not checks.OFF:
+        _check_quotient(made, free)
+    quotient = ops.divide(made, free)
+    return checks.warned(quotient, ops.equal(free, none), NO_FREEDOM)
 
 
 def average(
