@@ -36,6 +36,7 @@ from lazytensor.frontends.torch import (
     optimizers,
     polynomials,
     pooling,
+    recurrent,
     reductions,
     reparametrization,
     resampling,
@@ -88,6 +89,7 @@ TABLES = (
     distances,
     embeddings,
     counting,
+    recurrent,
     foreach,
     optimizers,
 )
