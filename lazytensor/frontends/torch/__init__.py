@@ -30,6 +30,7 @@ from lazytensor.frontends.torch import (
     joining,
     linalg,
     linear,
+    losses,
     margins,
     modules,
     neural,
@@ -53,10 +54,12 @@ from lazytensor.frontends.torch import (
     steps,
     storages,
     views,
+    windows,
 )
 
 TABLES = (
     creation,
+    windows,
     drawing,
     distributions,
     reparametrization,
@@ -81,6 +84,7 @@ TABLES = (
     neural,
     direct,
     attention,
+    losses,
     margins,
     ctc,
     normalization,

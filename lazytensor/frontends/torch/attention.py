@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from lazytensor.frontends.torch.kernels import Row, composition, functional as kernel_of, register
+from lazytensor.frontends.torch.kernels import Row, composition, register
+from lazytensor.frontends.torch.kernels import functional as kernel_of
 from lazytensor.frontends.torch.randomness import DEVICE
 
 
