@@ -6,6 +6,7 @@ from lazytensor.frontends.torch import (
     accelerator,
     adam,
     airy,
+    attention,
     autocast,
     bessel,
     compilation,
@@ -29,6 +30,7 @@ from lazytensor.frontends.torch import (
     joining,
     linalg,
     linear,
+    losses,
     margins,
     modules,
     neural,
@@ -36,6 +38,7 @@ from lazytensor.frontends.torch import (
     optimizers,
     polynomials,
     pooling,
+    recurrent,
     reductions,
     reparametrization,
     resampling,
@@ -51,10 +54,12 @@ from lazytensor.frontends.torch import (
     steps,
     storages,
     views,
+    windows,
 )
 
 TABLES = (
     creation,
+    windows,
     drawing,
     distributions,
     reparametrization,
@@ -78,6 +83,8 @@ TABLES = (
     linalg,
     neural,
     direct,
+    attention,
+    losses,
     margins,
     ctc,
     normalization,
@@ -88,6 +95,7 @@ TABLES = (
     distances,
     embeddings,
     counting,
+    recurrent,
     foreach,
     optimizers,
 )

@@ -1,4 +1,4 @@
-"""`torch.accelerator.memory_…` for the device: torch asks an allocator in C++; there is none."""
+"""`torch.accelerator` for the device: torch asks in C++ for allocators and streams it has not."""
 
 from __future__ import annotations
 
@@ -51,3 +51,5 @@ def attach() -> None:
             function = _either(ours, theirs)
             setattr(module, name, function)
             setattr(torch.accelerator, name, function)
+    theirs = torch.accelerator.synchronize
+    torch.accelerator.synchronize = _either(namespace.synchronize, theirs)

@@ -16,6 +16,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import F32
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.kernels import register, write
+from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.tensor import is_lazy, node
@@ -56,8 +57,8 @@ WIDEST: Final = [
 
 Kernel = Callable[..., Any]
 _KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
-library: Final = torch.library.Library("aten", "IMPL")
-everything: Final = torch.library.Library("_", "IMPL")
+library: Final = lasting("aten")
+everything: Final = lasting("_")
 
 
 def _is_eligible(x: Any) -> bool:

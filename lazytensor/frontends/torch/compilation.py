@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, wraps
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -151,7 +151,19 @@ def _leave_alone() -> None:
 
 
 def attach() -> None:
-    """Make the backend known; torch finds it by its entry point when dynamo comes later."""
+    """Make the backend known; torch finds it by its entry point when dynamo comes later.
+
+    From the first `torch.compile` on dynamo leaves our kernels alone: torch's functions in C++ call
+    them before a graph comes to the backend, and other backends have graphs as well.
+    """
+    theirs = torch.compile
+
+    @wraps(theirs)
+    def compile(*args: Any, **kwargs: Any) -> Any:
+        _leave_alone()
+        return theirs(*args, **kwargs)
+
+    torch.compile = compile
     if "torch._dynamo" in sys.modules:
         from torch._dynamo import list_backends, register_backend
 

@@ -171,6 +171,8 @@ class Composition:
                 raise Refused("it writes to its operands")
             nodes: list[Node] = []
             results.append(_results(made, nodes, [x.untyped_storage().handle for x in given]))
+            if not nodes:
+                raise Refused("it makes no tensor")
             return nodes[0] if len(nodes) == 1 else nodes
 
         try:

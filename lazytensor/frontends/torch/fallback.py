@@ -23,9 +23,10 @@ from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread
 from lazytensor.frontends.torch.kernels import library as own
+from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
 
-library: Final = torch.library.Library("_", "IMPL")
+library: Final = lasting("_")
 SILENT: Final = frozenset(
     [
         "aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero", "aten::nonzero",

@@ -17,13 +17,14 @@ from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
+from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import kept_strides, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
 
 Row = Callable[..., Any]
-library: Final = torch.library.Library("aten", "IMPL")
+library: Final = lasting("aten")
 KERNELS: Final[dict[str, Row]] = {}
 """Every kernel that is registered, by overload: the closed world of tests and of `doctor`."""
 

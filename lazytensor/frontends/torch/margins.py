@@ -1,4 +1,7 @@
-"""Gradients of the margin losses with several classes; torch decomposes the losses themselves."""
+"""Margin losses with several classes, and their gradients.
+
+Torch's decompositions of them sum other pairs than its kernels do, and keep an axis more.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
 from lazytensor.core.node import Node
+from lazytensor.frontends.torch.errors import OutOfRangeError
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand
 
@@ -50,6 +54,56 @@ def _shared(slope: Node, grad: Node, reduction: int) -> Node:
     return made
 
 
+def _beyond(at: Node, hit: Node, margin: Any) -> tuple[Node, Node]:
+    """How far each class is beyond the margin of the row's own, and whether it counts."""
+    own = ops.reshape(_sum(_only(hit, at), 1), shape=(at.type.shape[0], 1))
+    apart = ops.add(ops.subtract(at, own), like(margin, at))
+    return apart, ops.and_(ops.greater(apart, like(0, at)), ops.not_(hit))
+
+
+def _weighed(x: Node, places: Node, weight: Any) -> Node:
+    if weight is None:
+        return x
+    share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
+    made: Node = ops.multiply(x, ops.reshape(share, shape=(places.type.size, 1)))
+    return made
+
+
+def _check_classes(x: Node, target: Node, p: Any, weight: Any) -> None:
+    shape = list(x.type.shape)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if x.type.ndim > 2 or (x.type.ndim and not shape[-1]):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {shape}"
+        )
+    count, classes = (1, x.type.size) if x.type.ndim < 2 else shape
+    if target.type.shape != (count,) and (x.type.ndim == 2 or target.type.ndim):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{count}], but got "
+            f"{list(target.type.shape)}. Input has shape {shape}."
+        )
+    if weight is not None and operand(weight).type.shape != (classes,):
+        raise RuntimeError(
+            f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
+        )
+
+
+def _multi_margin(
+    x: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
+) -> Node:
+    given, wanted = operand(x), operand(target)
+    _check_classes(given, wanted, p, weight)
+    at = _as_rows(given)
+    count, classes = at.type.shape
+    places = _known(ops.reshape(wanted, shape=(count,)), 0, classes, "target out of range")
+    apart, active = _beyond(at, _hits(places, classes), margin)
+    losses = _only(active, apart if p == 1 else ops.square(apart))
+    total = _sum(_weighed(losses, places, weight), 1)
+    return _reduced(total, classes, given.type.ndim < 2 and not wanted.type.ndim, reduction)
+
+
 def _multi_margin_backward(
     grad: Any, x: Any, target: Any, p: Any, margin: Any, weight: Any = None, reduction: int = 1
 ) -> Node:
@@ -58,17 +112,73 @@ def _multi_margin_backward(
     count, classes = at.type.shape
     places = ops.reshape(places, shape=(count,))
     hit = _hits(places, classes)
-    own = ops.reshape(_sum(_only(hit, at), 1), shape=(count, 1))
-    apart = ops.add(ops.subtract(at, own), like(margin, at))
-    slope = like(1, at) if p == 1 else ops.multiply(like(2, at), apart)
-    slope = ops.select(ops.greater(apart, like(0, at)), slope, like(0, at))
-    slope = ops.select(hit, like(0, at), slope)
-    if weight is not None:
-        share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
-        slope = ops.multiply(slope, ops.reshape(share, shape=(count, 1)))
+    apart, active = _beyond(at, hit, margin)
+    slope = ops.multiply(like(p, at), like(1, at) if p == 1 else apart)
+    slope = _weighed(ops.select(active, slope, like(0, at)), places, weight)
     lost = ops.negate(ops.reshape(_sum(slope, 1), shape=(count, 1)))
     made = _shared(ops.select(hit, lost, slope), operand(grad), reduction)
     return ops.reshape(made, shape=given.type.shape)
+
+
+def _labels(places: Node, classes: int) -> Node:
+    """For each row and label, whether it is the class; a row's labels end with its first -1."""
+    valid = ops.cumprod(cast_to(ops.greater_equal(places, like(0, places)), S64), axis=1)
+    named = ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(*places.type.shape, 1))
+    made: Node = ops.and_(_hits(places, classes), named)
+    return made
+
+
+def _check_labels(x: Node, target: Node) -> None:
+    if x.type.ndim > 2 or (x.type.ndim and not x.type.shape[-1]):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(x.type.shape)}"
+        )
+    if target.type.shape != x.type.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.type.shape)} for input of size: "
+            f"{list(x.type.shape)}"
+        )
+
+
+def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
+    """The losses of rows, divided by the classes; one for a line."""
+    shares = ops.divide(losses, like(classes, losses))
+    if reduction:
+        shares = (ops.mean if reduction == 1 else ops.reduce_sum)(shares, axes=(0,))
+    made: Node = ops.reshape(shares, shape=()) if is_line and not reduction else shares
+    return made
+
+
+def _known(places: Node, least: int, classes: int, text: str) -> Node:
+    """The same, checked when the program runs."""
+    inside = ops.and_(
+        ops.greater_equal(places, like(least, places)), ops.less(places, like(classes, places))
+    )
+    axes = tuple(range(places.type.ndim))
+    ok = ops.guard(ops.reduce_and(inside, axes=axes), error=OutOfRangeError, text=text)
+    made: Node = ops.guarded(places, ok)
+    return made
+
+
+def _multilabel_margin(x: Any, target: Any, reduction: int) -> tuple[Node, Node]:
+    given, wanted = operand(x), operand(target)
+    _check_labels(given, wanted)
+    at, places = _as_rows(given), _as_rows(wanted)
+    count, classes = at.type.shape
+    places = _known(places, -1, classes, "argument #2 'target' is out of range")
+    hits = _labels(places, classes)
+    labelled = ops.reduce_or(hits, axes=(2,))
+    named = ops.reduce_or(hits, axes=(1,))
+    row = ops.reshape(at, shape=(count, 1, classes))
+    own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
+    apart = ops.add(ops.subtract(row, own), like(1, at))
+    others = ops.not_(ops.reshape(named, shape=(count, 1, classes)))
+    pairs = ops.and_(others, ops.reshape(labelled, shape=(count, classes, 1)))
+    active = ops.and_(pairs, ops.greater(apart, like(0, at)))
+    losses = _sum(_sum(_only(active, apart), 2), 1)
+    made = _reduced(losses, classes, given.type.ndim < 2, reduction)
+    return made, ops.reshape(cast_to(named, at.type.dtype), shape=given.type.shape)
 
 
 def _multilabel_margin_backward(
@@ -77,11 +187,7 @@ def _multilabel_margin_backward(
     given = operand(x)
     at, places, named = map(_as_rows, (given, operand(target), operand(is_target)))
     count, classes = at.type.shape
-    valid = ops.cumprod(cast_to(ops.greater_equal(places, like(0, places)), S64), axis=1)
-    hits = ops.and_(  # row, label, class; a row's labels end with its first -1
-        _hits(places, classes),
-        ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(count, classes, 1)),
-    )
+    hits = _labels(places, classes)
     row = ops.reshape(at, shape=(count, 1, classes))
     own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
     apart = ops.add(ops.subtract(row, own), like(1, at))
@@ -100,8 +206,14 @@ ROWS: dict[str, Row] = {
     "multi_margin_loss_backward": _multi_margin_backward,
     "multilabel_margin_loss_backward": _multilabel_margin_backward,
 }
+CHECKED: dict[str, Row] = {
+    "multi_margin_loss": _multi_margin,
+    "multilabel_margin_loss_forward": _multilabel_margin,
+}
+"""What is checked while it runs."""
 
 
 def attach() -> None:
     """Register the rows."""
     rows(ROWS, composed=True)
+    rows(CHECKED)

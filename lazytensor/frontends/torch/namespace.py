@@ -10,6 +10,14 @@ import torch
 
 from lazytensor.core import backend, events, runtime
 from lazytensor.frontends.torch.randomness import DEVICE, Generator, default
+from lazytensor.frontends.torch.streams import (  # noqa: F401 -- part of what the module offers
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
 
 _initialized: Final = True
 """Torch asks for it before it saves and restores the random stream around a checkpoint."""

@@ -70,8 +70,8 @@ def _relu(x: Any) -> Node:
 
 def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
     given, at = operand(grad), operand(x)
-    above = ops.greater(at, like(threshold, at))
-    made: Node = ops.select(above, given, like(0, given))
+    below = ops.less_equal(at, like(threshold, at))  # nan is not
+    made: Node = ops.select(below, like(0, given), given)
     return made
 
 
@@ -211,26 +211,6 @@ def _nll_backward(
     return ops.reshape(made, shape=shape) if single else made
 
 
-def _reduced(losses: Node, reduction: int) -> Node:
-    axes = tuple(range(losses.type.ndim))
-    if reduction == 0:
-        return losses
-    made: Node = (ops.mean if reduction == 1 else ops.reduce_sum)(losses, axes=axes)
-    return made
-
-
-def _mse(x: Any, target: Any, reduction: int = 1) -> Node:
-    return _reduced(ops.square(ops.subtract(operand(x), operand(target))), reduction)
-
-
-def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
-    given, first, second = operand(grad), operand(x), operand(target)
-    apart = ops.subtract(first, second)
-    factor = 2.0 / apart.type.size if reduction == 1 and apart.type.size else 2.0
-    made: Node = ops.multiply(ops.multiply(apart, like(factor, apart)), given)
-    return made
-
-
 def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
     given, at = operand(grad), operand(x)
     within = ops.less_equal(ops.abs(at), like(lambd, at))
@@ -291,8 +271,6 @@ ROWS: dict[str, Row] = {
     "glu_jvp": _glu_jvp,
     "glu_backward_jvp": _glu_backward_jvp,
     "native_dropout_backward": _dropout_backward,
-    "mse_loss": _mse,
-    "mse_loss_backward": _mse_backward,
 }
 
 OTHERS: dict[str, Row] = {

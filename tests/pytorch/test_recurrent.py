@@ -1,0 +1,178 @@
+"""Recurrent networks: values and gradients of the CPU's, derivatives of two orders, one program."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call, grad, vmap
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+import lazytensor.torch  # noqa: F401 -- registers the device
+from lazytensor import metrics, settings
+
+NETS: dict[str, Any] = {
+    "LSTM": lambda: nn.LSTM(3, 4),
+    "LSTM, no bias": lambda: nn.LSTM(3, 4, bias=False),
+    "LSTM, two layers, both ways, projected": lambda: nn.LSTM(
+        3, 4, num_layers=2, bidirectional=True, proj_size=2
+    ),
+    "GRU": lambda: nn.GRU(3, 4),
+    "GRU, no bias": lambda: nn.GRU(3, 4, bias=False),
+    "GRU, two layers, both ways": lambda: nn.GRU(3, 4, num_layers=2, bidirectional=True),
+    "RNN": lambda: nn.RNN(3, 4),
+}
+CELLS: dict[str, Any] = {
+    "LSTMCell": lambda: nn.LSTMCell(3, 4),
+    "LSTMCell, no bias": lambda: nn.LSTMCell(3, 4, bias=False),
+    "GRUCell": lambda: nn.GRUCell(3, 4),
+    "GRUCell, no bias": lambda: nn.GRUCell(3, 4, bias=False),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_fallback() -> Iterator[None]:
+    torch.manual_seed(0)
+    metrics.reset()
+    yield
+    assert metrics.snapshot()["fallbacks"] == 0
+
+
+def both(make: Any) -> Iterator[tuple[str, Any]]:
+    """The same module on the CPU and on the device."""
+    module = make()
+    for device in ("cpu", "lazytensor"):
+        yield device, copy.deepcopy(module).to(device)
+
+
+def leaves(made: Any) -> list[torch.Tensor]:
+    found: list[torch.Tensor] = torch.utils._pytree.tree_leaves(made)
+    return found
+
+
+def on_host(made: Any) -> Any:
+    return [x.detach().cpu() for x in leaves(made)]
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections")
+@pytest.mark.parametrize("name", NETS | CELLS)
+def test_values_and_gradients_are_the_cpus(name: str) -> None:
+    x = torch.randn(*((5, 2, 3) if name in NETS else (2, 3)))
+    found = []
+    for device, module in both((NETS | CELLS)[name]):
+        given = x.clone().to(device).requires_grad_()
+        made = module(given)
+        sum(y.square().sum() for y in leaves(made)).backward()
+        grads = [given.grad, *(p.grad for p in module.parameters())]
+        with torch.no_grad():
+            found.append(on_host((made, grads, module(given))))
+    torch.testing.assert_close(*found, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETS | CELLS)
+def test_derivatives_of_two_orders(name: str) -> None:
+    module = (NETS | CELLS)[name]().double().to("lazytensor")
+    names = [name for name, _ in module.named_parameters()]
+    shape = (2, 2, 3) if name in NETS else (2, 3)
+    x = torch.randn(shape, dtype=torch.float64, device="lazytensor", requires_grad=True)
+
+    def call(x: Any, *parameters: Any) -> Any:
+        return tuple(leaves(functional_call(module, dict(zip(names, parameters, strict=True)), x)))
+
+    given = x, *module.parameters()
+    assert torch.autograd.gradcheck(call, given, fast_mode=True)
+    assert torch.autograd.gradgradcheck(call, given, fast_mode=True)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_packed_sequences(name: str) -> None:
+    x = torch.randn(5, 3, 3)
+    found = []
+    for device, module in both(NETS[name]):
+        made, last = module(pack_padded_sequence(x.to(device), [5, 3, 2]))
+        found.append(on_host((pad_packed_sequence(made), last)))
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "LSTMCell", "GRUCell"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast(name: str, dtype: torch.dtype) -> None:
+    x = torch.randn(*((5, 2, 3) if name in NETS else (2, 3)))
+    (_, host), (_, there) = both((NETS | CELLS)[name])
+    with torch.autocast("lazytensor", dtype=dtype):
+        made = leaves(there(x.to("lazytensor")))[0]
+    assert made.dtype == dtype
+    made.float().sum().backward()
+    assert all(p.grad.dtype == torch.float32 for p in there.parameters())
+    torch.testing.assert_close(made.float().cpu(), leaves(host(x))[0], rtol=3e-2, atol=3e-2)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_training_is_one_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "compile")
+    x = torch.randn(7, 2, 3)
+    losses = []
+    for device, module in both(NETS[name]):
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+        given = x.to(device)
+        torch.lazytensor.synchronize()
+        metrics.reset()
+        values = []
+        for _ in range(10):
+            optimizer.zero_grad()
+            loss = module(given)[0].square().mean()
+            loss.backward()
+            optimizer.step()
+            values.append(loss.detach())
+        losses.append([value.item() for value in values])
+    counts = metrics.snapshot()
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+    assert counts["compiles"] <= 2
+    assert counts["cuts"] == 10
+
+
+def test_dropout_between_layers_is_drawn_again_under_a_seed() -> None:
+    module = nn.LSTM(3, 4, num_layers=2, dropout=0.5).to("lazytensor")
+    x = torch.randn(5, 2, 3).to("lazytensor")
+
+    def drawn() -> Any:
+        torch.manual_seed(3)
+        return module(x)[0].cpu()
+
+    torch.testing.assert_close(drawn(), drawn(), rtol=0, atol=0)
+    assert not torch.equal(module(x)[0].cpu(), drawn())
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_gradients_of_single_samples() -> None:
+    x = torch.randn(3, 5, 2, 3)
+    found = []
+    for device, module in both(NETS["LSTM"]):
+
+        def loss(parameters: Any, x: Any, module: Any = module) -> Any:
+            return functional_call(module, parameters, (x,))[0].square().sum()
+
+        each = vmap(grad(loss), in_dims=(None, 0), randomness="different")
+        parameters = dict(module.named_parameters())
+        rows = [grad(loss)(parameters, one.to(device)) for one in x]
+        stacked = [torch.stack(several) for several in zip(*map(leaves, rows), strict=True)]
+        if device == "lazytensor":  # the CPU's kernel of whole networks has no rule for it
+            found.append(on_host(leaves(each(parameters, x.to(device)))))
+        found.append(on_host(stacked))
+    torch.testing.assert_close(found[1], found[2])
+    torch.testing.assert_close(found[0], found[2])
+
+
+def test_compiled_by_torch() -> None:
+    x = torch.randn(5, 2, 3)
+    found = []
+    for device, module in both(NETS["LSTM"]):
+        call = torch.compile(module, backend="lazytensor") if device == "lazytensor" else module
+        made = call(x.to(device))[0]
+        made.sum().backward()
+        found.append(on_host((made, [p.grad for p in module.parameters()])))
+    torch.testing.assert_close(*found)
