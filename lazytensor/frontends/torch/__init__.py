@@ -37,6 +37,7 @@ from lazytensor.frontends.torch import (
     polynomials,
     pooling,
     reductions,
+    refusals,
     reparametrization,
     resampling,
     sampling,
@@ -90,6 +91,7 @@ TABLES = (
     counting,
     foreach,
     optimizers,
+    refusals,
 )
 device.attach()
 storages.attach()
