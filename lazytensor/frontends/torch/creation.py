@@ -55,12 +55,14 @@ def _dtype(dtype: torch.dtype | None) -> np.dtype:
     return numpy_dtype(dtype or torch.get_default_dtype())
 
 
-def _empty(size: Any, dtype: Any = None, **_: Any) -> Node:
+def _empty(size: Any, dtype: Any = None, device: Any = None, **_: Any) -> Node:
+    if device is not None and device.index:
+        namespace.check_index(device)
     return filled(size, 0, _dtype(dtype))
 
 
 def _empty_format(size: Any, *, memory_format: Any = None, **kwargs: Any) -> Any:
-    return laid(_empty(sized(size), **kwargs), strides_for(tuple(size), memory_format))
+    return laid(_empty(size, **kwargs), strides_for(tuple(size), memory_format))
 
 
 def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Any:
@@ -186,7 +188,11 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     prepare_thread()
     if not is_lazy(target):
         return target.copy_(to_cpu(resolved(source)))
-    type = ref(target).type
+    held = target.untyped_storage().handle
+    if held.__class__ is not Cell:
+        refuse_overlap(target, (source,))
+        held = held.shown(target)
+    type = held.type
     value = resolved(source) if is_lazy(source) else from_cpu(source)
     if value.type is not type:
         value = cast_to(value, type.dtype)
@@ -200,8 +206,6 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
                     f"output with shape {list(type.shape)} doesn't match the broadcast shape "
                     f"{list(both)}"
                 ) from None
-    if target.untyped_storage().handle.__class__ is not Cell:
-        refuse_overlap(target, (source,))
     if target.is_conj():
         value = ops.conj(value)
     write(target, ops.negate(value) if target.is_neg() else value)
@@ -295,7 +299,7 @@ KEEPING: dict[str, Row] = {
 """Results lie as the operand does, but for a memory format that is asked for."""
 
 KERNELS: dict[str, Row] = {
-    "empty.memory_format": placed(_empty_format),
+    "empty.memory_format": _empty_format,
     "empty_strided": placed(_empty_strided),
     "new_empty_strided": placed(_new_empty_strided),
     "_to_copy": _to_copy,
@@ -308,13 +312,16 @@ KERNELS: dict[str, Row] = {
     "_local_scalar_dense": _item,
 }
 
-TRANSLATED: Final = frozenset(["copy_", "empty.memory_format", "empty_strided", "_to_copy"])
+TRANSLATED: Final = frozenset([
+    "copy_", "fill_.Scalar", "fill_.Tensor", "zero_", "empty.memory_format", "empty_strided",
+    "_to_copy",
+])  # fmt: skip
 """The hot ones, which raise torch's errors themselves."""
 
 
 def attach() -> None:
     """Register the rows."""
-    rows({name: placed(row) for name, row in ROWS.items()})
+    rows({name: row if row is _empty else placed(row) for name, row in ROWS.items()})
     rows(KEEPING, keeps=True)
     for name, made in KERNELS.items():
         register(name, made, translated=name in TRANSLATED)

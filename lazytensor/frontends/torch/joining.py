@@ -21,7 +21,7 @@ from lazytensor.frontends.torch.promotion import (
     result_dtype,
 )
 from lazytensor.frontends.torch.strides import axis_of, sized
-from lazytensor.frontends.torch.tensor import TORCH, from_cpu, is_lazy, node, to_cpu
+from lazytensor.frontends.torch.tensor import TORCH, from_cpu, held_by, to_cpu
 
 
 def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -176,7 +176,8 @@ def _result_order(axes: tuple[int, ...], front: int, ndim: int) -> tuple[int, ..
 
 def _index_node(index: Any) -> Node:
     """An index that lies here or on the CPU."""
-    return node(index) if is_lazy(index) else from_cpu(index)
+    held = held_by(index)
+    return from_cpu(index) if held is None else held.node
 
 
 def _index(x: Any, indices: Sequence[Any]) -> Node:

@@ -148,7 +148,13 @@ def refuse_overflow(value: Any, dtype: np.dtype) -> None:
 
     A negative number counts as the unsigned one that has its bits.
     """
-    if not isinstance(value, NUMBERS) or dtype.kind in "bc":
+    kind = value.__class__
+    if kind is float or kind is int:
+        if 0 <= value <= 127:
+            return  # every dtype but a flag's has these
+    elif not isinstance(value, NUMBERS):
+        return
+    if dtype.kind in "bc":
         return
     if isinstance(value, complex):
         fits = not value.imag

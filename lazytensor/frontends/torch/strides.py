@@ -45,10 +45,11 @@ def axis_of(dim: int, ndim: int) -> int:
 def sized(sizes: Iterable[int]) -> Shape:
     """The shape of a new tensor. Raises: RuntimeError, torch's."""
     shape = tuple(sizes)
-    if min(shape, default=0) < 0:
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}"
-        )
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            )
     return shape
 
 
