@@ -40,6 +40,7 @@ from lazytensor.frontends.torch import (
     pooling,
     recurrent,
     reductions,
+    refusals,
     reparametrization,
     resampling,
     sampling,
@@ -98,6 +99,7 @@ TABLES = (
     recurrent,
     foreach,
     optimizers,
+    refusals,
 )
 device.attach()
 storages.attach()

@@ -30,47 +30,131 @@ def _convolution(
     groups: int,
 ) -> Node:
     data, kernel = operand(x), operand(weight)
+    added = None if bias is None else operand(bias)
     n = kernel.type.ndim - 2
-    if data.type.ndim != n + 2:
-        raise RuntimeError(f"Expected {n + 2}D input to convolution, got {data.type}")
-    steps, pads, gaps = (spread(v, n) for v in (stride, padding, dilation))
-    _check(data, kernel, steps, pads, gaps, transposed, groups)
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    steps, pads, gaps, extra = (
+        _expanded(name, values, n)
+        for name, values in (
+            ("stride", stride), ("padding", padding), ("dilation", dilation),
+            ("output_padding", output_padding),
+        )
+    )  # fmt: skip
+    _check_numbers(steps, pads, gaps, extra)
+    _check_channels(data, kernel, added, transposed, groups)
     if transposed:
-        made = _transposed(data, kernel, steps, pads, gaps, spread(output_padding, n), groups)
+        _check_grown(data, kernel, steps, pads, gaps, extra)
+        made = _transposed(data, kernel, steps, pads, gaps, extra, groups)
     else:
+        _check_fits(data, kernel, pads, gaps)
         made = ops.convolution(
             data, kernel, strides=steps, padding=tuple((p, p) for p in pads),
             rhs_dilation=gaps, feature_groups=groups,
         )  # fmt: skip
-    if bias is None:
+    if added is None:
         return made
     shape = (1, made.type.shape[1]) + (1,) * n
-    found: Node = ops.add(made, ops.reshape(operand(bias), shape=shape))
+    found: Node = ops.add(made, ops.reshape(added, shape=shape))
     return found
 
 
-def _check(
-    x: Node, w: Node, steps: Ints, pads: Ints, gaps: Ints, transposed: bool, groups: int
-) -> None:
-    """Raise torch's errors for what is no convolution."""
-    if min(steps, default=1) <= 0:
-        raise RuntimeError("non-positive stride is not supported")
+def _expanded(name: str, values: Sequence[int], n: int) -> Ints:
+    if len(values) not in (1, n):
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {n} values to match the "
+            f"convolution dimensions, but got {name}={list(values)}"
+        )
+    return spread(values, n)
+
+
+def _check_numbers(steps: Ints, pads: Ints, gaps: Ints, extra: Ints) -> None:
+    """Raise torch's errors for numbers that no convolution has."""
     if min(pads, default=0) < 0:
         raise RuntimeError("negative padding is not supported")
+    if min(extra, default=0) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if min(steps, default=1) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
     if min(gaps, default=1) <= 0:
         raise RuntimeError("dilation should be greater than zero")
-    shape, channels = list(w.type.shape), x.type.shape[1]
+
+
+def _check_channels(x: Node, w: Node, bias: Node | None, transposed: bool, groups: int) -> None:
+    """Raise torch's errors where the operands' ranks or channels do not go together."""
+    shape, given = list(w.type.shape), list(x.type.shape)
+    if len(given) != len(shape):
+        raise RuntimeError(
+            f"Expected {len(shape)}-dimensional input for {len(shape)}-dimensional weight {shape}, "
+            f"but got {len(given)}-dimensional input of size {given} instead"
+        )
     if shape[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
             f"got weight of size {shape} instead"
         )
+    if shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size [{shape}] instead"
+        )
     wanted = shape[0] if transposed else shape[1] * groups
-    if channels != wanted:
+    if given[1] != wanted:
         raise RuntimeError(
             f"Given {'transposed=1, ' if transposed else f'groups={groups}, '}weight of size "
-            f"{shape}, expected input{list(x.type.shape)} to have {wanted} channels, but got "
-            f"{channels} channels instead"
+            f"{shape}, expected input{given} to have {wanted} channels, but got "
+            f"{given[1]} channels instead"
+        )
+    features = shape[1] * groups if transposed else shape[0]
+    if bias is not None and bias.type.shape != (features,):
+        raise RuntimeError(
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias "
+            f"to be 1-dimensional with {features} elements, but got bias of size "
+            f"{list(bias.type.shape)} instead"
+        )
+
+
+def _by(sizes: Sequence[int]) -> str:
+    return f"({' x '.join(map(str, sizes))})"
+
+
+def _check_fits(x: Node, w: Node, pads: Ints, gaps: Ints) -> None:
+    """Raise torch's error where the kernel is larger than the padded input."""
+    room = [m + 2 * p for m, p in zip(x.type.shape[2:], pads, strict=True)]
+    needed = [g * (k - 1) + 1 for k, g in zip(w.type.shape[2:], gaps, strict=True)]
+    if any(n < k for n, k in zip(room, needed, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: {_by(room)}. Kernel size: {_by(needed)}. "
+            "Kernel size can't be greater than actual input size"
+        )
+
+
+_SIDES = ("depth", "height", "width")
+
+
+def _check_grown(x: Node, w: Node, steps: Ints, pads: Ints, gaps: Ints, extra: Ints) -> None:
+    """Raise torch's errors for the size of a transposed convolution's result."""
+    given = x.type.shape[2:]
+    found = [
+        (m - 1) * s - 2 * p + g * (k - 1) + 1 + e
+        for m, s, p, g, k, e in zip(given, steps, pads, gaps, w.type.shape[2:], extra, strict=True)
+    ]
+    if min(found, default=1) < 1:
+        raise RuntimeError(
+            f"Given input size per channel: {_by(given)}. Calculated output size per channel: "
+            f"{_by(found)}. Output size is too small"
+        )
+    if any(e >= s and e >= g for e, s, g in zip(extra, steps, gaps, strict=True)):
+        if len(steps) == 1:  # torch makes two axes of one
+            steps, gaps, extra = (1, *steps), (1, *gaps), (0, *extra)
+        words = [
+            f"{name}_{side}: {value}"
+            for name, values in (("output_padding", extra), ("stride", steps), ("dilation", gaps))
+            for side, value in zip(_SIDES[-len(values) :], values, strict=True)
+        ]
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            + " ".join(words)
         )
 
 
@@ -173,4 +257,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, images=True)
+    rows(ROWS, images=True, pure=True)

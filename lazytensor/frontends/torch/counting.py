@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-import torch
-
-from lazytensor.core import ops
+from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import F32, FLOATS, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name
+from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name, sure
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, functional, register, rows
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, like, operand
@@ -248,17 +246,20 @@ def _checked_edges(x: Any, edges: Any, axis: int) -> Node:
     return operand(edges)
 
 
-def _repeated(repeats: Any, output_size: int) -> Node:
-    ends = ops.cumsum(cast_to(operand(repeats), S64), axis=0)
+def _repeated(counts: Node, output_size: int) -> Node:
+    ends = ops.cumsum(counts, axis=0)
     places = ops.iota(dtype=S64, shape=(output_size,), axis=0)
     return search(ends, places, True)
 
 
 def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     """Where the size is not given it is data: torch synchronises, and so is it here."""
+    counts = cast_to(operand(repeats), S64)
+    positive = ops.greater_equal(counts, cast_to(0, S64))
+    counts = sure(counts, positive, "repeats can not be negative")
     if output_size is None:
-        output_size = int(torch.ops.aten.sum.default(repeats).item())
-    made = cast_to(_repeated(repeats, output_size), operand(repeats).type.dtype)
+        output_size = int(runtime.observe(ops.reduce_sum(counts, axes=(0,))))
+    made = cast_to(_repeated(counts, output_size), operand(repeats).type.dtype)
     return functional(lambda _: made)(repeats)
 
 

@@ -12,19 +12,24 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops, runtime
+from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BF16, F16, F32, F64, S64
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
+from lazytensor.frontends.torch import namespace
+from lazytensor.frontends.torch.errors import refuse_sizes
 from lazytensor.frontends.torch.kernels import (
     Row,
     is_repeated,
     prepare_thread,
+    refuse_overlap,
     register,
     rows,
     write,
 )
-from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand
-from lazytensor.frontends.torch.strides import kept_strides, order_of, reach, strides_for
+from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand, refuse_overflow
+from lazytensor.frontends.torch.strides import kept_strides, order_of, reach, sized, strides_for
 from lazytensor.frontends.torch.tensor import (
     from_cpu,
     is_lazy,
@@ -42,7 +47,7 @@ from lazytensor.frontends.torch.tensor import value as resolved
 
 def filled(shape: Any, value: Any, dtype: np.dtype) -> Node:
     """`value` everywhere."""
-    made: Node = ops.broadcast(cast_to(value, dtype), shape=tuple(shape))
+    made: Node = ops.broadcast(cast_to(value, dtype), shape=sized(shape))
     return made
 
 
@@ -50,7 +55,9 @@ def _dtype(dtype: torch.dtype | None) -> np.dtype:
     return numpy_dtype(dtype or torch.get_default_dtype())
 
 
-def _empty(size: Any, dtype: Any = None, **_: Any) -> Node:
+def _empty(size: Any, dtype: Any = None, device: Any = None, **_: Any) -> Node:
+    if device is not None and device.index:
+        namespace.check_index(device)
     return filled(size, 0, _dtype(dtype))
 
 
@@ -73,6 +80,7 @@ def _new_empty_strided(x: Any, size: Any, stride: Any, dtype: Any = None, **_: A
 
 def _full(size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
     wanted = number_dtype(type(fill_value)) if dtype is None else numpy_dtype(dtype)
+    refuse_overflow(fill_value, wanted)
     return filled(size, fill_value, wanted)
 
 
@@ -103,10 +111,12 @@ def _like(value: Any) -> Row:
     def row(x: Any, *args: Any, dtype: Any = None, **_: Any) -> Node:
         type = ref(x).type
         filling = args[0] if args else value
+        wanted = type.dtype if dtype is None else numpy_dtype(dtype)
+        if args:
+            refuse_overflow(filling, wanted)
         if stepping.optimizer:
-            wanted = type.dtype if dtype is None else numpy_dtype(dtype)
             return leaf(np.full(type.shape, filling, wanted))
-        return filled(type.shape, filling, type.dtype if dtype is None else numpy_dtype(dtype))
+        return filled(type.shape, filling, wanted)
 
     return row
 
@@ -114,18 +124,23 @@ def _like(value: Any) -> Row:
 def _sized_like(value: Any) -> Row:
     def row(x: Any, size: Any, *args: Any, dtype: Any = None, **_: Any) -> Node:
         own = ref(x).type.dtype if dtype is None else numpy_dtype(dtype)
+        if args:
+            refuse_overflow(args[0], own)
         return filled(size, args[0] if args and value is None else value or 0, own)
 
     return row
 
 
 def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
+    for bound in (start, end):
+        if isinstance(bound, float) and not math.isfinite(bound):
+            raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if dtype is torch.int64:
         start, end, step = (int(x) for x in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
-        raise RuntimeError("upper bound and larger bound inconsistent with step sign")
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(x, int) for x in (start, end, step))
     wanted = (S64 if whole else _dtype(None)) if dtype is None else numpy_dtype(dtype)
     count = math.ceil((end - start) / step)
@@ -173,12 +188,24 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     prepare_thread()
     if not is_lazy(target):
         return target.copy_(to_cpu(resolved(source)))
-    type = ref(target).type
+    held = target.untyped_storage().handle
+    if held.__class__ is not Cell:
+        refuse_overlap(target, (source,))
+        held = held.shown(target)
+    type = held.type
     value = resolved(source) if is_lazy(source) else from_cpu(source)
     if value.type is not type:
         value = cast_to(value, type.dtype)
         if value.type.shape != type.shape:
-            value = ops.broadcast(value, shape=type.shape)
+            try:
+                value = ops.broadcast(value, shape=type.shape)
+            except ShapeError:
+                refuse_sizes(type.shape, value.type.shape)
+                both = np.broadcast_shapes(type.shape, value.type.shape)
+                raise RuntimeError(
+                    f"output with shape {list(type.shape)} doesn't match the broadcast shape "
+                    f"{list(both)}"
+                ) from None
     if target.is_conj():
         value = ops.conj(value)
     write(target, ops.negate(value) if target.is_neg() else value)
@@ -200,7 +227,10 @@ def _to_copy(
         stride = strides_for(shape, memory_format)
     else:
         stride = kept_strides(shape, ((shape, x.stride()),))
-    if device is None or torch.device(device).type == "lazytensor":
+    place = None if device is None else torch.device(device)
+    if place is None or place.type == "lazytensor":
+        if place is not None and place.index:
+            namespace.check_index(place)
         return laid(value, stride)
     made = to_cpu(value)
     if stride != made.stride():
@@ -214,8 +244,28 @@ def _fill(self: Any, value: Any) -> Any:
         _fill(restride(self, once, self.stride(), self.storage_offset()), value)
         return self
     type = ref(self).type
-    write(self, ops.broadcast(cast_to(operand(value), type.dtype), shape=type.shape))
+    filling = operand(value)
+    if isinstance(filling, Node):
+        if filling.type.ndim:
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{filling.type.ndim} dimensions."
+            )
+    else:
+        refuse_overflow(filling, type.dtype)
+    write(self, ops.broadcast(cast_to(filling, type.dtype), shape=type.shape))
     return self
+
+
+def placed(row: Row) -> Row:
+    """The row, for a device that is there."""
+
+    def made(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is not None and device.index:
+            namespace.check_index(device)
+        return row(*args, **kwargs)
+
+    return made
 
 
 def _item(x: Any) -> Any:
@@ -250,8 +300,8 @@ KEEPING: dict[str, Row] = {
 
 KERNELS: dict[str, Row] = {
     "empty.memory_format": _empty_format,
-    "empty_strided": _empty_strided,
-    "new_empty_strided": _new_empty_strided,
+    "empty_strided": placed(_empty_strided),
+    "new_empty_strided": placed(_new_empty_strided),
     "_to_copy": _to_copy,
     "copy_": _copy,
     "_copy_from": _copy_from,
@@ -262,10 +312,16 @@ KERNELS: dict[str, Row] = {
     "_local_scalar_dense": _item,
 }
 
+TRANSLATED: Final = frozenset([
+    "copy_", "fill_.Scalar", "fill_.Tensor", "zero_", "empty.memory_format", "empty_strided",
+    "_to_copy",
+])  # fmt: skip
+"""The hot ones, which raise torch's errors themselves."""
+
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    rows({name: row if row is _empty else placed(row) for name, row in ROWS.items()})
     rows(KEEPING, keeps=True)
     for name, made in KERNELS.items():
-        register(name, made)
+        register(name, made, translated=name in TRANSLATED)

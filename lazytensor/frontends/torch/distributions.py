@@ -19,6 +19,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Composite
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
+from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, double, operand
 
@@ -218,6 +219,8 @@ def _sample_dirichlet(x: Any, generator: Any = None) -> Node:
 def _sample_poisson(x: Any, generator: Any = None) -> Node:
     given = operand(x)
     size = given.type.shape
+    positive = ops.greater_equal(given, cast_to(0, given.type.dtype))
+    given = sure(given, positive, "invalid Poisson rate, expected rate to be non-negative")
     pair = [_uniform((ROUNDS, *size), generator) for _ in range(2)]
     uniform = randomness.uniform(size, F64, generator)
     return cast_to(POISSON(cast_to(given, F64), uniform, *pair), given.type.dtype)

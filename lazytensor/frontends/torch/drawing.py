@@ -10,13 +10,14 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64, U64
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S64, U64
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
+from lazytensor.frontends.torch.errors import dtype_name, refuse_sizes, sure
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
-from lazytensor.frontends.torch.promotion import cast_to, operand
-from lazytensor.frontends.torch.tensor import NUMPY, node, ref
+from lazytensor.frontends.torch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.tensor import NUMPY, TORCH, node, ref
 
 Draw = Callable[..., Node]
 
@@ -51,10 +52,20 @@ def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std:
     return _scaled(randomness.normal(shape, dtype, generator), std, mean)
 
 
+def _within(x: Node, most: float) -> Node:
+    """Whether elements are from 0 to `most`."""
+    made: Node = ops.and_(ops.greater_equal(x, like(0.0, x)), ops.less_equal(x, like(most, x)))
+    return made
+
+
 def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
     """True with probability `p`."""
+    share = operand(p)
+    if isinstance(share, Node):
+        text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
+        share = sure(share, _within(share, 1.0), text)
     draws = randomness.uniform(shape, F32, generator)
-    made: Node = ops.less(draws, cast_to(operand(p), F32))
+    made: Node = ops.less(draws, cast_to(share, F32))
     return made
 
 
@@ -132,6 +143,15 @@ def _permutation(n: int, generator: Any = None, dtype: Any = torch.int64, **_: A
     return cast_to(order, NUMPY[dtype or torch.int64])
 
 
+def _checked_weights(x: Node) -> Node:
+    """Weights of which at least one is not zero: checked when the program runs."""
+    most = float(np.finfo(x.type.dtype).max)
+    text = "probability tensor contains either `inf`, `nan` or element < 0"
+    made = sure(x, _within(x, most), text)
+    some = ops.reduce_or(ops.greater(x, like(0.0, x)), axes=(x.type.ndim - 1,))
+    return sure(made, some, "invalid multinomial distribution (sum of probabilities <= 0)")
+
+
 def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any = None) -> Node:
     weights = node(x)
     shape = weights.type.shape
@@ -141,8 +161,14 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
         replacement or count <= shape[-1],
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     )
-    real = F64 if weights.type.dtype == F64 else F32
-    weights = cast_to(weights, real)
+    dtype = weights.type.dtype
+    _require(
+        dtype in FLOATS,
+        "multinomial only supports floating-point dtypes for input, got: "
+        f"{dtype_name(TORCH[dtype])}",
+    )
+    real = F64 if dtype == F64 else F32
+    weights = _checked_weights(cast_to(weights, real))
     last = len(shape) - 1
     if not replacement or count == 1:  # the first to come of those that come at random
         rates = ops.divide(weights, randomness.exponential(shape, real, generator))
@@ -160,6 +186,25 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
     places = ops.reduce_sum(cast_to(below, S64), axes=(last + 1,))
     made: Node = ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
     return made
+
+
+def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:
+    """A draw for each mean or deviation, the one or the other of which may be a number."""
+    center, width = operand(mean), operand(std)
+    if isinstance(width, Node):
+        dtype = center.type.dtype if isinstance(center, Node) else width.type.dtype
+        _require(
+            width.type.dtype.kind != "c", "normal expects standard deviation to be non-complex"
+        )
+        positive = ops.greater_equal(width, like(0.0, width))
+        width = sure(width, positive, "normal expects all elements of std >= 0.0")
+    else:
+        dtype = center.type.dtype
+        _require(width >= 0, f"normal expects std >= 0.0, but found std {width:g}")
+    shapes = [t.type.shape for t in (center, width) if isinstance(t, Node)]
+    refuse_sizes(shapes[0], shapes[-1])
+    shape = np.broadcast_shapes(*shapes)
+    return cast_to(_scaled(_normal(shape, dtype, generator), width, center), dtype)
 
 
 IN_PLACE: Final[dict[str, Draw]] = {
@@ -180,6 +225,9 @@ ROWS: Final[dict[str, Row]] = {
     "bernoulli": _fresh_bernoulli,
     "bernoulli.p": _fresh_bernoulli,
     "multinomial": _multinomial,
+    "normal.Tensor_float": _normal_of,
+    "normal.float_Tensor": _normal_of,
+    "normal.Tensor_Tensor": _normal_of,
     "randperm": _permutation,
     "randperm.generator": _permutation,
 }

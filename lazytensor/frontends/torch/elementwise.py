@@ -9,12 +9,12 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, F32, F64, FLOATS
+from lazytensor.core.dtypes import BOOL, F32, F64, FLOATS, U8
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
-from lazytensor.frontends.torch.errors import raise_as_torch
-from lazytensor.frontends.torch.functions import COMPARED, FLOATING, KEPT, ROUNDED, SAME
+from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
+from lazytensor.frontends.torch.functions import COMPARED, DIVIDED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants
 from lazytensor.frontends.torch.promotion import (
     cast_to,
@@ -23,6 +23,7 @@ from lazytensor.frontends.torch.promotion import (
     is_inexact,
     operand,
     promoted,
+    refuse_overflow,
 )
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.tensor import NUMBERS, TORCH, wrap
@@ -100,6 +101,23 @@ def _same(op: Callable[[Node, Node], Node]) -> Row:
     return lambda x, y: op(*promoted(x, y))
 
 
+def _divided(op: Op) -> Row:
+    """The same, refusing to divide integers by the number 0. Zeros that are data are not seen."""
+
+    def row(x: Any, y: Any) -> Node:
+        first, second = promoted(x, y)
+        _check_divisor(first, y)
+        made: Node = op(first, second)
+        return made
+
+    return row
+
+
+def _check_divisor(x: Node, y: Any) -> None:
+    if isinstance(y, NUMBERS) and y == 0 and not is_inexact(x.type.dtype):
+        raise RuntimeError("ZeroDivisionError")
+
+
 def on_floats(op: Op) -> Row:
     return lambda x: op(*floating(x))
 
@@ -125,6 +143,7 @@ def _divide_mode(x: Any, y: Any, rounding_mode: str | None = None) -> Node:
     if rounding_mode is None:
         return divide(x, y)
     first, second = promoted(x, y)
+    _check_divisor(first, y)
     made: Node
     if rounding_mode == "floor":
         made = ops.floor_divide(first, second)
@@ -145,13 +164,23 @@ def power(x: Any, y: Any) -> Node:
             return few
         if y == 0.5 and is_inexact(first.type.dtype):
             return ops.sqrt(first)
-    if first.type.dtype is BOOL:
+    negative = isinstance(y, int) and y < 0 and not is_inexact(first.type.dtype)
+    if first.type.dtype is BOOL or negative:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     return ops.power(first, second)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Node:
-    made: Node = ops.select(cast_to(operand(condition), BOOL), *promoted(x, y))
+    flags = operand(condition)
+    if flags.type.dtype not in (BOOL, U8):
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{dtype_name(TORCH[flags.type.dtype])}"
+        )
+    pair = promoted(x, y)
+    for value in (x, y):
+        refuse_overflow(value, pair[0].type.dtype)
+    made: Node = ops.select(cast_to(flags, BOOL), *pair)
     return made
 
 
@@ -160,6 +189,8 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Node:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     nodes = promoted(*(v for v in (x, low, high) if v is not None))
     made = nodes[0]
+    for bound in (low, high):
+        refuse_overflow(bound, made.type.dtype)
     if low is not None:
         made = ops.maximum(made, nodes[1])
     if high is not None:
@@ -183,6 +214,16 @@ def _not(x: Any) -> Node:
 def _abs(x: Any) -> Node:
     made: Node = ops.abs(operand(x))
     return made
+
+
+def _negate(x: Any) -> Node:
+    made = operand(x)
+    if made.type.dtype is BOOL:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return ops.negate(made)
 
 
 def _sign(x: Any) -> Node:
@@ -260,10 +301,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{_WORDS.get(mask.dtype, str(mask.dtype).removeprefix('torch.'))}"
         )
-    if isinstance(value, complex) and made.type.dtype.kind != "c":
-        raise RuntimeError(
-            f"value cannot be converted to type {TORCH[made.type.dtype]} without overflow"
-        )
+    refuse_overflow(value, made.type.dtype)
     filling = cast_to(operand(value), made.type.dtype)
     return ops.select(flags, filling, made)
 
@@ -289,6 +327,7 @@ ROWS: dict[str, Row] = {
     "logical_not": lambda x: ops.not_(cast_to(operand(x), BOOL)),
     "bitwise_not": _not,
     "abs": _abs,
+    "neg": _negate,
     "sgn": _sign,
     "sign": _sign,
     "where.self": _where,
@@ -327,6 +366,7 @@ HOTTEST = {
 MADE: dict[str, Row] = {
     "div.Tensor": divide,
     **{name: _same(op) for name, op in (SAME | COMPARED).items()},
+    **{name: _divided(op) for name, op in DIVIDED.items()},
     **{name: on_floats(op) for name, op in FLOATING.items()},
     **{name: _rounded(op) for name, op in ROUNDED.items()},
     **{name: _kept(op) for name, op in KEPT.items()},
@@ -339,6 +379,6 @@ def attach() -> None:
     """Register the rows."""
     for name, (op, row) in HOTTEST.items():
         row = remembering(row)
-        register(name, hot(op, row))
-        variants(name, row)
+        register(name, hot(op, row), translated=True)
+        variants(name, row, apart=True)
     rows(MADE, keeps=True, pure=True)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
+from lazytensor.core import ops
 from lazytensor.core.errors import DataError, DTypeError
+from lazytensor.core.node import Node
+from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.tensor import is_lazy
 
 
 class OutOfRangeError(DataError, RuntimeError):
-    """An index or a size that is data does not fit: torch raises the one or the other, by the
-    kernel."""
+    """An index, a size or a probability that is data does not fit: torch raises the one or the
+    other, by the kernel."""
+
+
+def sure(made: Node, flags: Node, text: str) -> Node:
+    """`made`, which means something only if all `flags` are true: checked when the program runs."""
+    every = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
+    found: Node = ops.guarded(made, ops.guard(every, error=OutOfRangeError, text=text))
+    return found
 
 
 _NAMES: Final = {
@@ -37,13 +47,18 @@ def raise_as_torch(error: Exception, *operands: Any) -> NoReturn:
                 f"expected scalar type {dtype_name(first)} but found {dtype_name(others[0])}"
             ) from None
     elif len(shapes) == 2:
-        ndim = max(map(len, shapes))
-        first, second = ((1,) * (ndim - len(s)) + s for s in shapes)
-        for axis in reversed(range(ndim)):
-            a, b = first[axis], second[axis]
-            if a != b and 1 not in (a, b):
-                raise RuntimeError(
-                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                    f"non-singleton dimension {axis}"
-                ) from None
+        refuse_sizes(*shapes)
     raise RuntimeError(str(error)) from None
+
+
+def refuse_sizes(x: Shape, y: Shape) -> None:
+    """Raise torch's error for shapes that do not broadcast."""
+    ndim = max(len(x), len(y))
+    first, second = ((1,) * (ndim - len(s)) + s for s in (x, y))
+    for axis in reversed(range(ndim)):
+        a, b = first[axis], second[axis]
+        if a != b and 1 not in (a, b):
+            raise RuntimeError(
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                f"non-singleton dimension {axis}"
+            ) from None

@@ -10,7 +10,8 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.kernels import Row
+from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 
 
@@ -155,6 +156,11 @@ def _lu_solve(
     factors, right = operand(packed), operand(b)
     if not left:
         return _adjoint(_lu_solve(packed, pivots, _adjoint(right), adjoint=not adjoint))
+    if operand(pivots).type.shape[-1:] != factors.type.shape[-1:]:
+        raise RuntimeError(
+            "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the "
+            "matrix"
+        )
     swaps = ops.subtract(operand(pivots), cast_to(1, S32))
     size = factors.type.shape[-1]
     places = cast_to(ops.permutation(swaps, size=size), S64)
@@ -187,9 +193,7 @@ def _solve(
     a: Any, b: Any, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Node, Node, Node, Node]:
     matrix, right = operand(a), operand(b)
-    vector = right.type.ndim == 1 or (
-        right.type.ndim == matrix.type.ndim - 1 and right.type.shape == matrix.type.shape[:-1]
-    )
+    vector = is_vector(matrix, right)
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))
     packed, pivots, info = _lu_factor(matrix)
@@ -293,4 +297,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
+    matrix_rows(ROWS)

@@ -13,10 +13,6 @@ SAME = {
     "lcm": ops.lcm,
     "nextafter": ops.next_after,
     "hypot": ops.hypot,
-    "fmod.Tensor": ops.remainder,
-    "fmod.Scalar": ops.remainder,
-    "remainder.Tensor": ops.modulo,
-    "remainder.Scalar": ops.modulo,
     "bitwise_and.Tensor": ops.and_,
     "bitwise_and.Scalar": ops.and_,
     "bitwise_or.Tensor": ops.or_,
@@ -30,10 +26,18 @@ SAME = {
     "__rshift__.Tensor": ops.shift_right,
     "__rshift__.Scalar": ops.shift_right,
     "logaddexp2": ops.logaddexp2,
+}
+"""Two operands of one dtype, the result of that dtype."""
+
+DIVIDED = {
+    "fmod.Tensor": ops.remainder,
+    "fmod.Scalar": ops.remainder,
+    "remainder.Tensor": ops.modulo,
+    "remainder.Scalar": ops.modulo,
     "floor_divide": ops.floor_divide,
     "floor_divide.Scalar": ops.floor_divide,
 }
-"""Two operands of one dtype, the result of that dtype."""
+"""The same, dividing."""
 
 COMPARED = {
     f"{name}.{kind}": op
@@ -83,4 +87,4 @@ FLOATING = {
 ROUNDED = {"ceil": ops.ceil, "floor": ops.floor, "trunc": ops.trunc, "round": ops.round_even}
 """One operand; integers are what they are."""
 
-KEPT = {"neg": ops.negate, "_conj_physical": ops.conj}
+KEPT = {"_conj_physical": ops.conj}

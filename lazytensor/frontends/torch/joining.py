@@ -6,15 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
-from lazytensor.frontends.torch.errors import OutOfRangeError
+from lazytensor.core.types import Shape
+from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
-from lazytensor.frontends.torch.promotion import cast_to, operand, promoted, result_dtype
-from lazytensor.frontends.torch.strides import axis_of
-from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, to_cpu
+from lazytensor.frontends.torch.promotion import (
+    cast_to,
+    operand,
+    promoted,
+    refuse_overflow,
+    result_dtype,
+)
+from lazytensor.frontends.torch.strides import axis_of, sized
+from lazytensor.frontends.torch.tensor import TORCH, from_cpu, held_by, to_cpu
 
 
 def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -60,19 +67,14 @@ def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
     return made
 
 
-def checked(index: Node, size: int) -> Node:
-    """Indices as s64, negative ones counted from the end; checked when the program runs."""
-    whole = cast_to(index, S64)
+def checked(index: Node, size: int, signed: bool = False) -> Node:
+    """Indices as s64, checked when the program runs; `signed`: negative ones count from the end."""
+    found = cast_to(index, S64)
     zero, n = cast_to(0, S64), cast_to(size, S64)
-    found = ops.select(ops.less(whole, zero), ops.add(whole, n), whole)
+    if signed:
+        found = ops.select(ops.less(found, zero), ops.add(found, n), found)
     inside = ops.and_(ops.greater_equal(found, zero), ops.less(found, n))
-    ok = ops.guard(
-        ops.reduce_and(inside, axes=tuple(range(inside.type.ndim))),
-        error=OutOfRangeError,
-        text=f"index out of range for dimension with size {size}",
-    )
-    made: Node = ops.guarded(found, ok)
-    return made
+    return sure(found, inside, f"index out of range for dimension with size {size}")
 
 
 def _index_select(x: Any, dim: int, index: Any) -> Node:
@@ -123,6 +125,16 @@ def _gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Node:
     return ops.gather(given, *coordinates(given, axis, places), axes=axes)
 
 
+def _check_mask(mask: Shape, shape: Shape, axis: int) -> None:
+    """Raise torch's error for a mask that has not the sizes of the axes from `axis` on."""
+    for i, (n, m) in enumerate(zip(mask, shape[axis:], strict=False)):
+        if n != m:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {i} does not match the shape of the "
+                f"indexed tensor {list(shape)} at index {axis + i}"
+            )
+
+
 def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list[Node]]:
     """Axes that are indexed, and by what; a mask counts for as many axes as it has."""
     axes, found = [], []
@@ -131,8 +143,9 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
         if index is None:
             axis += 1
             continue
-        place = node(index) if is_lazy(index) else from_cpu(index)
-        if place.type.dtype is BOOL or index.dtype.itemsize == 1:
+        place = _index_node(index)
+        if place.type.dtype in (BOOL, U8):
+            _check_mask(place.type.shape, given.type.shape, axis)
             if place.value is None:
                 runtime.sync(place, cause="boolean mask")
             host = to_cpu(place).bool().nonzero(as_tuple=True)
@@ -144,7 +157,8 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         else:
             axes.append(axis)
-            found.append(checked(place, given.type.shape[axis]))
+            if axis < given.type.ndim:
+                found.append(checked(place, given.type.shape[axis], signed=True))
             axis += 1
     if axis > given.type.ndim:
         raise IndexError(f"too many indices for tensor of dimension {given.type.ndim} (got {axis})")
@@ -160,6 +174,12 @@ def _result_order(axes: tuple[int, ...], front: int, ndim: int) -> tuple[int, ..
     return (*before, *range(front), *range(front + first, front + rest))
 
 
+def _index_node(index: Any) -> Node:
+    """An index that lies here or on the CPU."""
+    held = held_by(index)
+    return from_cpu(index) if held is None else held.node
+
+
 def _index(x: Any, indices: Sequence[Any]) -> Node:
     given = operand(x)
     axes, places = _indices(given, indices)
@@ -173,20 +193,38 @@ def _index(x: Any, indices: Sequence[Any]) -> Node:
 
 def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Node:
     given, updates = operand(x), operand(values)
-    updates = cast_to(updates, given.type.dtype)
-    if len(indices) == 1 and indices[0].dtype.itemsize == 1 and not updates.type.ndim:
-        mask = operand(indices[0])
-        if mask.type.shape == given.type.shape and not accumulate:
-            return ops.select(cast_to(mask, BOOL), updates, given)
+    if len(indices) == 1 and indices[0] is not None and not updates.type.ndim:
+        mask = _index_node(indices[0])
+        whole = mask.type.dtype in (BOOL, U8) and mask.type.shape == given.type.shape
+        if whole and not accumulate:
+            filling = cast_to(updates, given.type.dtype)
+            return ops.select(cast_to(mask, BOOL), filling, given)
+    if updates.type.dtype is not given.type.dtype:
+        names = [dtype_name(TORCH[t.type.dtype]) for t in (given, updates)]
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{names[0]} for the destination and {names[1]} for the source."
+        )
     axes, places = _indices(given, indices)
     target: Any = ops.gather.infer(given.type, *(p.type for p in places), axes=axes)
     front = target.ndim - (given.type.ndim - len(axes))
     order = _result_order(axes, front, given.type.ndim)
     shape = target.shape if order is None else tuple(target.shape[i] for i in order)
-    updates = ops.broadcast(_fitting(updates, shape), shape=shape)
+    updates = _fitting(updates, shape)
+    if not _broadcasts(updates.type.shape, shape):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(operand(values).type.shape)} cannot be "
+            f"broadcast to indexing result of shape {list(shape)}"
+        )
+    updates = ops.broadcast(updates, shape=shape)
     if order is not None:
         updates = ops.transpose(updates, axes=tuple(order.index(i) for i in range(len(order))))
     return scattered(given, updates, places, axes, "add" if accumulate else "set")
+
+
+def _broadcasts(shape: Shape, whole: Shape) -> bool:
+    pairs = zip(reversed(shape), reversed(whole), strict=False)
+    return len(shape) <= len(whole) and all(n in (1, m) for n, m in pairs)
 
 
 def scattered(
@@ -251,6 +289,7 @@ def _pad(x: Any, pad: Sequence[int], value: Any = 0) -> Node:
     low, high = [0] * given.type.ndim, [0] * given.type.ndim
     for i in range(len(pad) // 2):
         low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
+    refuse_overflow(value, given.type.dtype)
     filling, none = cast_to(value, given.type.dtype), (0,) * given.type.ndim
     made: Node = ops.pad(given, filling, low=tuple(low), high=tuple(high), interior=none)
     return made
@@ -273,11 +312,16 @@ def _triangle(upper: bool) -> Row:
 
 def _repeat(x: Any, repeats: Sequence[int]) -> Node:
     given = operand(x)
+    if len(repeats) < given.type.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
     shape = (1,) * (len(repeats) - given.type.ndim) + given.type.shape
     pairs = tuple(m for n, k in zip(shape, repeats, strict=True) for m in (k, n))
     ones = tuple(m for n in shape for m in (1, n))
     spread = ops.broadcast(ops.reshape(given, shape=ones), shape=pairs)
-    whole = tuple(n * k for n, k in zip(shape, repeats, strict=True))
+    whole = sized(n * k for n, k in zip(shape, repeats, strict=True))
     made: Node = ops.reshape(spread, shape=whole)
     return made
 

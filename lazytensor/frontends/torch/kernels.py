@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import torch
 
+from lazytensor.core.cell import Cell, View
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.composition import Composition
@@ -20,7 +21,7 @@ from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
-from lazytensor.frontends.torch.strides import kept_strides, strides_for
+from lazytensor.frontends.torch.strides import kept_strides, order_of, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
 
 Row = Callable[..., Any]
@@ -47,8 +48,12 @@ def prepare_thread() -> None:
         torch.autograd.set_multithreading_enabled(False).__enter__()
 
 
-def register(name: str, kernel: Row, has_derivative: bool = False) -> None:
+def register(
+    name: str, kernel: Row, has_derivative: bool = False, translated: bool = False
+) -> None:
     """Make `kernel` what torch calls for the overload `name` on the device.
+
+    `translated`: the core's errors do not come out of it, or as torch's.
 
     Not where torch composes the operation of others: it is differentiated through these, and a
     kernel would cut its gradients off, silently. `has_derivative`: not of this one, of which torch
@@ -62,7 +67,19 @@ def register(name: str, kernel: Row, has_derivative: bool = False) -> None:
     if name in KERNELS:
         raise ValueError(f"a kernel for {name!r} is registered already")
     KERNELS[name] = kernel
-    library.impl(name, kernel, "PrivateUse1")
+    library.impl(name, kernel if translated else translating(kernel), "PrivateUse1")
+
+
+def translating(kernel: Row) -> Row:
+    """The kernel, its errors torch's."""
+
+    def translated(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return kernel(*args, **kwargs)
+        except (ShapeError, DTypeError) as error:
+            raise_as_torch(error, *args)
+
+    return translated
 
 
 def rows(
@@ -83,8 +100,9 @@ def rows(
             row = composition(name, row)
         if pure:
             row = remembering(row)
-        register(name, keeping(row) if keeps else functional(formatted(row) if images else row))
-        variants(name, row)
+        made = keeping(row) if keeps else functional(formatted(row) if images else row)
+        register(name, made, translated=True)
+        variants(name, row, apart=keeps and not name.startswith("masked_fill"))
 
 
 def composition(name: str, row: Row) -> Row:
@@ -175,12 +193,21 @@ def wrapped(made: Any) -> Any:
     return made
 
 
-def in_place(row: Row) -> Row:
-    """A kernel that writes the row's result into its first operand."""
+def in_place(row: Row, apart: bool = False) -> Row:
+    """A kernel that writes the row's result into its first operand.
+
+    `apart`: no other operand may share a part of its elements.
+    """
 
     def kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            write(self, row(self, *args, **kwargs))
+            made = row(self, *args, **kwargs)
+            held = self.untyped_storage().handle
+            if held.__class__ is not Cell:
+                if apart:
+                    refuse_overlap(self, args)
+                held = held.shown(self)
+            _write(held, self, made)
         except (ShapeError, DTypeError) as error:
             raise_as_torch(error, self, *args)
         return self
@@ -188,7 +215,7 @@ def in_place(row: Row) -> Row:
     return kernel
 
 
-def into_out(row: Row, names: tuple[str, ...]) -> Row:
+def into_out(row: Row, names: tuple[str, ...], apart: bool = False) -> Row:
     """A kernel that writes the row's results into the tensors named `names`."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
@@ -199,6 +226,8 @@ def into_out(row: Row, names: tuple[str, ...]) -> Row:
             raise_as_torch(error, *args)
         made = [made] if len(outs) == 1 else list(made)
         for out, value in zip(outs, made, strict=True):
+            if apart:
+                refuse_overlap(out, args)
             give(out, value)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -207,7 +236,10 @@ def into_out(row: Row, names: tuple[str, ...]) -> Row:
 
 def write(target: Any, value: Node) -> None:
     """Write `value` into a tensor of its shape, as in-place operations do."""
-    held = ref(target)
+    _write(ref(target), target, value)
+
+
+def _write(held: Cell | View, target: Any, value: Node) -> None:
     type = held.type
     if value.type is not type:
         if value.type.shape != type.shape:
@@ -223,6 +255,35 @@ def write(target: Any, value: Node) -> None:
             "single memory location. Please clone() the tensor before performing the operation."
         )
     held.write(value)
+
+
+def refuse_overlap(target: Any, operands: Iterable[Any]) -> None:
+    """Raise torch's error where an operand shows elements of `target` at other places."""
+    if not is_lazy(target):
+        return
+    held = target.untyped_storage().handle
+    for x in operands:
+        if is_lazy(x) and x.untyped_storage().handle is held and _overlap(target, x):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation."
+            )
+
+
+def _overlap(x: Any, y: Any) -> bool:
+    """Whether two tensors of a storage share elements: torch looks only at those without gaps."""
+    (start, end), (first, last) = (
+        (t.storage_offset() * t.itemsize, (t.storage_offset() + t.numel()) * t.itemsize)
+        for t in (x, y)
+    )
+    if end <= first or last <= start:
+        return False
+    if (start, end, x.shape, x.stride()) == (first, last, y.shape, y.stride()):
+        return False
+    if any(order_of(tuple(t.shape), t.stride()) is None for t in (x, y)):
+        return False
+    return (start, end) != (first, last) or x.stride() != y.stride()
 
 
 def is_repeated(x: Any) -> bool:
@@ -263,21 +324,24 @@ _RESIZED: Final = (
 )
 
 
-def variants(name: str, row: Row) -> None:
-    """Register the in-place and `out=` overloads whose operands are those of `name`."""
+def variants(name: str, row: Row, apart: bool = False) -> None:
+    """Register the in-place and `out=` overloads whose operands are those of `name`.
+
+    `apart`: what they write to may share no part of its elements with an operand.
+    """
     base, _, overload = name.partition(".")
     wanted = _signature(_schema(base, overload))
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}_"):
         if schema.arguments and schema.arguments[0].is_write and _signature(schema) == wanted:
             found = f"{base}_.{schema.overload_name}".rstrip(".")
             if found not in KERNELS:
-                register(found, in_place(row))
+                register(found, in_place(row, apart), translated=True)
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
         outs = tuple(a.name for a in schema.arguments if a.is_out)
         if outs and _signature(schema) == wanted:
             found = f"{base}.{schema.overload_name}".rstrip(".")
             if found not in KERNELS:
-                register(found, into_out(row, outs))
+                register(found, into_out(row, outs, apart), translated=True)
 
 
 def _schema(base: str, overload: str) -> Any:

@@ -12,7 +12,8 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.factorization import adjoint, identity, product
-from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.kernels import Row, composition
+from lazytensor.frontends.torch.matrices import matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.tensor import to_cpu, value
 
@@ -28,17 +29,16 @@ def _with_info(op: Op, **attrs: Any) -> Row:
 
 
 def _cholesky(x: Any, *, upper: bool = False, check_errors: bool = False) -> tuple[Node, Node]:
-    m, n = x.shape[-2:]
-    if m != n:
-        raise RuntimeError(
-            "linalg.cholesky: A must be batches of square matrices, but they are "
-            f"{m} by {n} matrices"
-        )
     return _with_info(ops.cholesky_checked, lower=not upper)(x)
 
 
 def _qr(x: Any, mode: str = "reduced") -> tuple[Node, Node]:
     given = operand(x)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
     q, r = ops.qr(given, full=mode == "complete")
     return (filled((0,), 0, given.type.dtype), r) if mode == "r" else (q, r)
 
@@ -56,6 +56,8 @@ def _svd(
 
 def _eigh(x: Any, UPLO: str = "L", compute_v: bool = True) -> tuple[Node, Node]:
     given, lower = operand(x), UPLO.upper() == "L"
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     if not compute_v:
         return ops.eigvalsh(given, lower=lower), filled((0,), 0, given.type.dtype)
     values, vectors = ops.eigh(given, lower=lower)
@@ -101,6 +103,15 @@ def _lstsq(
     matrix, right = operand(a), operand(b)
     _check_lstsq(matrix, right, driver)
     vector = right.type.ndim == matrix.type.ndim - 1
+    if right.type.shape[-1 if vector else -2] != matrix.type.shape[-2]:
+        raise RuntimeError(
+            "torch.linalg.lstsq: "
+            + (
+                "input.size(-2) should match other.size(-1)"
+                if vector
+                else "input.size(-2) should match other.size(-2)"
+            )
+        )
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))
     m, n = matrix.type.shape[-2:]
@@ -186,5 +197,5 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS)
-    rows({"linalg_matrix_exp": _matrix_exp}, composed=True)
+    matrix_rows(ROWS)
+    matrix_rows({"linalg_matrix_exp": composition("linalg_matrix_exp", _matrix_exp)})

@@ -81,8 +81,10 @@ class _Levels:
 
 def attach() -> None:
     """Register the kernels, and be told of forward derivatives."""
-    register("linear", functional(remembering(_linear)), has_derivative=True)
-    register("linear_backward", functional(remembering(_linear_backward)))
+    kernel = functional(remembering(_linear))
+    register("linear", kernel, has_derivative=True, translated=True)
+    kernel = functional(remembering(_linear_backward))
+    register("linear_backward", kernel, translated=True)
     levels = _Levels()
     forward_ad.enter_dual_level = levels.enter(forward_ad.enter_dual_level)
     forward_ad.exit_dual_level = levels.leave(forward_ad.exit_dual_level)

@@ -62,14 +62,14 @@ def current_device() -> int:
 
 def set_device(device: Any) -> None:
     """Choose a device. Raises: RuntimeError for one that is not there."""
-    _index(device)
+    check_index(device)
 
 
 class device:
     """`with torch.lazytensor.device(0):`, which chooses the one device there is."""
 
     def __init__(self, device: Any) -> None:
-        _index(device)
+        check_index(device)
 
     def __enter__(self) -> None: ...
 
@@ -83,7 +83,8 @@ class device_of(device):
         super().__init__(0)
 
 
-def _index(device: Any) -> int:
+def check_index(device: Any) -> int:
+    """The only device's index. Raises: RuntimeError for a device that is not there."""
     if not isinstance(device, int | None):
         device = torch.device(device).index
     if device not in (0, None, -1):
@@ -98,7 +99,7 @@ def get_device_name(device: Any = None) -> str:
 
 def get_device_properties(device: Any = None) -> SimpleNamespace:
     """Its name, and `total_memory` in bytes."""
-    _index(device)
+    check_index(device)
     known = hasattr(os, "sysconf")  # not on Windows
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 0
     return SimpleNamespace(name=get_device_name(), total_memory=total, major=0, minor=0)

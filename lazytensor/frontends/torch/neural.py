@@ -17,9 +17,9 @@ from lazytensor.frontends.torch.elementwise import multiply
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import checked, part
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.promotion import cast_to, is_inexact, like, operand
 from lazytensor.frontends.torch.strides import axis_of
-from lazytensor.frontends.torch.tensor import numpy_dtype
+from lazytensor.frontends.torch.tensor import TORCH, numpy_dtype
 
 
 def _softmax(name: str) -> Row:
@@ -64,6 +64,8 @@ def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
 
 def _relu(x: Any) -> Node:
     given = operand(x)
+    if given.type.dtype is BOOL:
+        raise RuntimeError("Boolean inputs not supported for relu")
     made: Node = ops.maximum(given, like(0, given))
     return made
 
@@ -137,6 +139,9 @@ def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
     shape = given.type.shape
     if train is False:
         return given, filled(shape, True, BOOL)
+    if not is_inexact(given.type.dtype):
+        name = dtype_name(TORCH[given.type.dtype])
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
     mask = bernoulli(shape, 1.0 - p)
     scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
     return ops.multiply(ops.multiply(given, cast_to(mask, given.type.dtype)), scale), mask
@@ -168,7 +173,28 @@ def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
     return made
 
 
+def _check_classes(x: Any, target: Any, weight: Any) -> None:
+    """Raise torch's errors for shapes that do not go together."""
+    shape, wanted = list(x.shape), list(target.shape)
+    if len(shape) not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if len(wanted) > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if len(shape) == len(wanted) == 1 and wanted != [1]:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {wanted[0]}"
+        )
+    if wanted != (shape[:1] if len(shape) == 2 else wanted):
+        raise RuntimeError(f"size mismatch (got input: {shape}, target: {wanted})")
+    if weight is not None and tuple(weight.shape) != (shape[-1],):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {shape[-1]} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}"
+        )
+
+
 def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    _check_classes(x, target, weight)
     given, wanted = operand(x), cast_to(operand(target), S64)
     if target.dtype not in (torch.int64, torch.uint8):
         name = dtype_name(target.dtype)

@@ -17,6 +17,7 @@ from lazytensor.frontends.torch.convolution import spread
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.strides import axis_of
 
 Ints = tuple[int, ...]
 
@@ -33,7 +34,7 @@ def _windows(shape: Ints, sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, ceil
     return tuple(found)
 
 
-def _check(sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, count: Ints) -> None:
+def _check(x: Node, sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, count: Ints) -> None:
     """Raise torch's errors for windows that cannot be."""
     if min(steps) <= 0:
         raise RuntimeError("stride should not be zero")
@@ -46,7 +47,12 @@ def _check(sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, count: Ints) -> Non
                 f"kernel_size={k} and dilation={g}"
             )
     if min(count) < 1:
-        raise RuntimeError(f"Output size is too small: {list(count)}")
+        planes, *inner = x.type.shape[-len(count) - 1 :]
+        given, found = ("x".join(map(str, (planes, *line))) for line in (inner, count))
+        raise RuntimeError(
+            f"Given input size: ({given}). Calculated output size: ({found}). Output size is too "
+            "small"
+        )
 
 
 def _check_rank(x: Node, n: int) -> None:
@@ -105,7 +111,7 @@ def _max(
     _check_rank(given, n)
     shape = given.type.shape[-n:]
     count = _windows(shape, sizes, steps, pads, gaps, ceil_mode)
-    _check(sizes, steps, pads, gaps, count)
+    _check(given, sizes, steps, pads, gaps, count)
     high = tuple(
         max((c - 1) * s + g * (k - 1) + 1 - m - p, 0)
         for c, s, g, k, m, p in zip(count, steps, gaps, sizes, shape, pads, strict=True)
@@ -150,6 +156,11 @@ def _adaptive_windows(n: int, count: int) -> np.ndarray:
 
 def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, Node]:
     given = operand(x)
+    if given.type.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"adaptive_max_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got: "
+            f"{list(given.type.shape)}"
+        )
     _check_rank(given, n)
     if len(output_size) != n:
         raise RuntimeError(f"adaptive_max_pool{n}d(): internal error: expected output_size of {n}")
@@ -200,13 +211,21 @@ def _divisors(
 
 
 def _mean_plan(
-    shape: Ints, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool, over: Any
-) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
-    n = len(shape)
+    x: Node, n: int, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
+    over: Any,
+) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:  # fmt: skip
+    axis_of(-n - 1, x.type.ndim)  # for its error
+    shape = x.type.shape[-n:]
     sizes, pads = spread(kernel_size, n), spread(padding, n)
     steps = spread(stride, n) if stride else sizes
     count = _windows(shape, sizes, steps, pads, (1,) * n, ceil)
-    _check(sizes, steps, pads, (1,) * n, count)
+    if n == 3 and any(m < k for m, k in zip(shape, sizes, strict=True)):
+        given, wanted = (
+            " ".join(f"{mark}{side}: {m}" for side, m in zip("THW", line, strict=True))
+            for mark, line in (("", shape), ("k", sizes))
+        )
+        raise RuntimeError(f"input image ({given}) smaller than kernel size ({wanted})")
+    _check(x, sizes, steps, pads, (1,) * n, count)
     if over == 0 and over is not None:
         raise RuntimeError("divisor must be not zero")
     return sizes, steps, pads, count, _divisors(shape, count, sizes, steps, pads, include, over)
@@ -224,9 +243,9 @@ def _mean(
     n: int,
 ) -> Node:
     given = operand(x)
-    shape = given.type.shape[-n:]
     plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    sizes, steps, pads, count, divisors = _mean_plan(shape, *plan)
+    sizes, steps, pads, count, divisors = _mean_plan(given, n, *plan)
+    shape = given.type.shape[-n:]
     high = tuple(
         (c - 1) * s + k - m - p
         for c, s, k, m, p in zip(count, steps, sizes, shape, pads, strict=True)
@@ -246,9 +265,10 @@ def _mean_backward(
     grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any,
     count_include_pad: Any, divisor_override: Any, *, n: int,
 ) -> Node:  # fmt: skip
-    given, shape = operand(grad), operand(x).type.shape[-n:]
+    given, at = operand(grad), operand(x)
     plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    sizes, steps, pads, count, divisors = _mean_plan(shape, *plan)
+    sizes, steps, pads, count, divisors = _mean_plan(at, n, *plan)
+    shape = at.type.shape[-n:]
     shares = ops.divide(given, ops.leaf(divisors.astype(given.type.dtype)))
     outer = given.type.ndim - n
     around = tuple(

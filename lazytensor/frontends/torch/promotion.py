@@ -8,6 +8,7 @@ complex); numbers come last.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -132,6 +133,43 @@ def number(value: Any, dtype: np.dtype) -> Node:
         signed = kind == "i" and wide >> (bits - 1)
         return scalar(wide - (1 << bits) if signed else wide, dtype)
     return scalar(complex(value) if kind == "c" else float(value), dtype)
+
+
+_CPP: Final = {
+    "bool": "bool", "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int",
+    "int64": "int64_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+}  # fmt: skip
+"""What torch calls dtypes where it converts numbers."""
+
+
+def refuse_overflow(value: Any, dtype: np.dtype) -> None:
+    """Raise torch's error for a Python number that `dtype` cannot hold, as where it fills.
+
+    A negative number counts as the unsigned one that has its bits.
+    """
+    kind = value.__class__
+    if kind is float or kind is int:
+        if 0 <= value <= 127:
+            return  # every dtype but a flag's has these
+    elif not isinstance(value, NUMBERS):
+        return
+    if dtype.kind in "bc":
+        return
+    if isinstance(value, complex):
+        fits = not value.imag
+    elif dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        fits = (-info.max if dtype.kind == "u" else info.min) <= value <= info.max
+    else:
+        fits = value != value or abs(value) in (inf, 0) or abs(value) <= _most(dtype)
+    if not fits:
+        name = _CPP.get(dtype.name, dtype.name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def _most(dtype: np.dtype) -> float:
+    return float(torch.finfo(TORCH[dtype]).max)
 
 
 def like(value: Any, x: Node) -> Node:

@@ -77,15 +77,20 @@ def _extreme(op: Op) -> Row:
 
 
 def _arg(op: Op) -> Row:
+    name = f"{op.name}(): "
+
     def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
         given = operand(x)
         if dim is None:
+            if not given.type.size:
+                raise IndexError(name + _UNNAMED.partition(" Specify")[0])
             shape = (1,) * given.type.ndim if keepdim else ()
             line = ops.reshape(given, shape=(given.type.size,))
             return ops.reshape(op(line, axis=0), shape=shape)
         axis = axis_of(dim, given.type.ndim)
         if not given.type.ndim:
             return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
+        _check_not_empty(given, (axis,), dim, name)
         return ops.kept(op(given, axis=axis), given, (axis,), keepdim)
 
     return row
@@ -93,6 +98,7 @@ def _arg(op: Op) -> Row:
 
 def _extreme_at(op: Op, arg: Op) -> Row:
     """The extreme along an axis and where it is."""
+    name = f"{arg.name.removeprefix('arg')}(): "
 
     def row(x: Any, dim: int, keepdim: bool = False) -> tuple[Node, ...]:
         given = operand(x)
@@ -100,6 +106,7 @@ def _extreme_at(op: Op, arg: Op) -> Row:
         if not given.type.ndim:
             return given, cast_to(0, S64)
         axes = (axis,)
+        _check_not_empty(given, axes, dim, name)
         places = arg(given, axis=axis)
         found = op(given, axes=axes)
         return tuple(ops.kept(made, given, axes, keepdim) for made in (found, places))

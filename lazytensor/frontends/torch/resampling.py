@@ -164,7 +164,13 @@ def _resized_backward(kind: str) -> Row:
 
 def _adaptive_mean(x: Any, output_size: Sequence[int]) -> Node:
     given = operand(x)
-    inner = given.type.shape[-len(output_size) :]
+    n = len(output_size)
+    if given.type.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"adaptive_avg_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got "
+            f"{list(given.type.shape)}"
+        )
+    inner = given.type.shape[-n:]
     return mapped(given, [_adaptive(n, m) for n, m in zip(inner, output_size, strict=True)])
 
 

@@ -15,8 +15,10 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.tensor import TORCH
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
@@ -115,11 +117,35 @@ def _taps(
     return taps, ops.multiply(rate, free)
 
 
+def _check(x: Node, grid: Node) -> None:
+    """Raise torch's errors for what cannot be sampled, or not there."""
+    shape, places, n = list(x.type.shape), list(grid.type.shape), x.type.ndim - 2
+    if places[0] != shape[0]:
+        raise RuntimeError(
+            "grid_sampler(): expected grid and input to have same batch size, but got input with "
+            f"sizes {shape} and grid with sizes {places}"
+        )
+    if places[-1] != n:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with "
+            f"sizes {places}"
+        )
+    if 0 in shape[2:]:
+        raise RuntimeError(
+            "grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
+            f"sizes {shape} with dimension {shape.index(0, 2)} being empty"
+        )
+    if x.type.dtype != grid.type.dtype:
+        names = [dtype_name(TORCH[t.type.dtype]) for t in (x, grid)]
+        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+
+
 class _Plan:
     """An input, and where the grid reads it."""
 
     def __init__(self, x: Any, grid: Any, interpolation: int, padding: int, align: bool) -> None:
         given, places = operand(x), operand(grid)
+        _check(given, places)
         self.dtype = given.type.dtype
         wide = F32 if self.dtype in (F16, BF16) else self.dtype
         self.input, self.grid = cast_to(given, wide), cast_to(places, wide)

@@ -15,7 +15,7 @@ from lazytensor.frontends.torch.errors import OutOfRangeError
 from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.joining import check_sizes, checked, coordinates, part, scattered
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
+from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand, refuse_overflow
 from lazytensor.frontends.torch.strides import axis_of
 
 MODES = {
@@ -51,6 +51,7 @@ def _by_element(x: Any, dim: int, index: Any, source: Any) -> _Target:
     """Along `dim`, an index for each update: `scatter`."""
     given, places, updates = operand(x), operand(index), operand(source)
     axis = axis_of(dim, given.type.ndim)
+    refuse_overflow(updates, given.type.dtype)
     if not isinstance(updates, Node) or not updates.type.ndim:
         updates = ops.broadcast(cast_to(updates, given.type.dtype), shape=places.type.shape)
     if updates.type.dtype != given.type.dtype:
@@ -74,7 +75,7 @@ def _by_element(x: Any, dim: int, index: Any, source: Any) -> _Target:
     return _Target(given, updates, coordinates(given, axis, places), axes)
 
 
-def _by_line(x: Any, dim: int, index: Any, source: Any) -> _Target:
+def _by_line(x: Any, dim: int, index: Any, source: Any, signed: bool = False) -> _Target:
     """Along `dim`, an index for each part of the updates: `index_add`."""
     given, places, updates = operand(x), operand(index), operand(source)
     axis = axis_of(dim, given.type.ndim)
@@ -97,7 +98,8 @@ def _by_line(x: Any, dim: int, index: Any, source: Any) -> _Target:
             f"({updates.type.shape[axis]}), for dim: {axis}"
         )
     order = (axis, *(i for i in range(given.type.ndim) if i != axis))
-    where = checked(ops.reshape(places, shape=(count,)), given.type.shape[axis])
+    places = ops.reshape(places, shape=(count,))
+    where = checked(places, given.type.shape[axis], signed)
     return _Target(given, ops.transpose(updates, axes=order), [where], (axis,))
 
 
@@ -191,8 +193,9 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
     axis = axis_of(dim, given.type.ndim)
     count = places.type.size
     shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape)) or (count,)
+    refuse_overflow(value, given.type.dtype)
     filling = ops.broadcast(cast_to(operand(value), given.type.dtype), shape=shape)
-    target = _by_line(x, dim, index, filling)
+    target = _by_line(x, dim, index, filling, signed=True)
     return _shaped(target.with_(target.given, "set"), x)
 
 
@@ -212,7 +215,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
         )
     if not places.type.size:
         return given
-    where = checked(_line(places), given.type.size)
+    where = checked(_line(places), given.type.size, signed=True)
     mode = "add" if accumulate else "set"
     made = scattered(_line(given), _line(updates), [where], (0,), mode)
     return _shaped(made, x)

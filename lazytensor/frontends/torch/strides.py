@@ -7,7 +7,7 @@ broadcasts where there are any, else each element by its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -40,6 +40,17 @@ def axis_of(dim: int, ndim: int) -> int:
             f"but got {dim})"
         )
     return dim % rank
+
+
+def sized(sizes: Iterable[int]) -> Shape:
+    """The shape of a new tensor. Raises: RuntimeError, torch's."""
+    shape = tuple(sizes)
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            )
+    return shape
 
 
 in_rows: Final = remembered(4096)(rows)

@@ -268,7 +268,7 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
 def attach() -> None:
     """Register the views, and what changes the geometry of a tensor."""
     for name in NATIVE:
-        register(name, _native(name))
+        register(name, _native(name), translated=True)
     for name, kernel in KERNELS.items():
-        register(name, kernel)
+        register(name, kernel, translated=True)
     rows({name: _scattered(base) for name, base in SCATTERED.items()})
