@@ -249,6 +249,18 @@ def _zeros_laid_as(self: Any, other: Any, *, self_num_batch_dims: int = 0) -> An
     return line.as_strided(size, stride, other.storage_offset())
 
 
+def _or_of_stand_in(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, but torch's own for what stands for a tensor in a compiler, and holds nothing."""
+    theirs = _torchs(name)
+
+    def either(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(self.untyped_storage(), "handle"):
+            return theirs(META, self, *args, **kwargs)
+        return kernel(self, *args, **kwargs)
+
+    return either
+
+
 KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "_new_zeros_with_same_feature_meta": _zeros_laid_as,
     "_has_same_storage_numel": lambda x, y: _count(x) == _count(y),
@@ -256,8 +268,8 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "as_strided": _as_strided,
     "split.Tensor": _split,
     "split_with_sizes": _split_with_sizes,
-    "as_strided_": _as_strided_in_place,
-    "resize_": _resize,
+    "as_strided_": _or_of_stand_in("as_strided_", _as_strided_in_place),
+    "resize_": _or_of_stand_in("resize_", _resize),
     "set_": _set_empty,
     "set_.source_Tensor": _set_tensor,
     "set_.source_Storage": _set_storage,
