@@ -14,16 +14,23 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node
 from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.kernels import prepare_thread, register, rows, thread
+from lazytensor.frontends.torch.kernels import (
+    functional,
+    is_repeated,
+    prepare_thread,
+    register,
+    thread,
+    variants,
+)
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.storages import META, Unread, place
-from lazytensor.frontends.torch.strides import axis_of, in_rows, reach, strides_for
+from lazytensor.frontends.torch.strides import axis_of, in_rows, order_of, reach, strides_for
 from lazytensor.frontends.torch.tensor import (
     TORCH,
     Storage,
+    laid,
     node,
     numpy_dtype,
     ref,
@@ -212,11 +219,11 @@ SCATTERED: Final = {
 """What gives a copy with what a view of it shows replaced; torch's own copies a storage's bytes."""
 
 
-def _scattered(name: str) -> Callable[..., Node]:
+def _scattered(name: str) -> Callable[..., Any]:
     show = _overload(name)
 
-    def scatter(self: Any, source: Any, *args: Any, **kwargs: Any) -> Node:
-        made = wrap(node(self))
+    def scatter(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+        made = _kept(self)
         part = show(made, *args, **kwargs)
         if part.shape != source.shape:
             raise RuntimeError(
@@ -224,9 +231,19 @@ def _scattered(name: str) -> Callable[..., Node]:
                 f"{list(source.shape)}, slice size = {list(part.shape)}"
             )
         ref(part).write(cast_to(node(source), ref(part).type.dtype))
-        return node(made)
+        return made
 
     return scatter
+
+
+def _kept(x: Any) -> Any:
+    """A copy with every element where it is in the storage; in rows if one shows several times."""
+    if is_repeated(x):
+        return wrap(node(x))
+    if not x.storage_offset() and order_of(x.shape, x.stride()) is not None:
+        return laid(node(x), x.stride())
+    whole = wrap(node(x.as_strided((_count(x),), (1,), 0)))
+    return whole.as_strided(x.shape, x.stride(), x.storage_offset())
 
 
 def _is_set_to(self: Any, other: Any) -> bool:
@@ -283,4 +300,7 @@ def attach() -> None:
         register(name, _native(name))
     for name, kernel in KERNELS.items():
         register(name, kernel)
-    rows({name: _scattered(base) for name, base in SCATTERED.items()})
+    for name, base in SCATTERED.items():
+        scatter = _scattered(base)
+        register(name, functional(scatter))
+        variants(name, lambda *args, scatter=scatter, **named: node(scatter(*args, **named)))
