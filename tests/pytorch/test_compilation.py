@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.utils import rnn
 
 import lazytensor.torch
 from lazytensor import metrics, settings
@@ -262,6 +263,30 @@ def test_wrap_reaches_into_containers_and_survives_copies() -> None:
     assert x.grad.tolist() == [6, 6]
     state = pickle.loads(pickle.dumps(lazytensor.torch.wrap(network()).cpu().state_dict()))
     assert next(iter(state)) == "module.0.weight"
+
+
+def test_wrap_takes_packed_sequences() -> None:
+    class Doubling(nn.Module):
+        def forward(self, given: list[rnn.PackedSequence]) -> tuple[rnn.PackedSequence, str]:
+            (x,) = given
+            assert x.data.device.type == "lazytensor"
+            return x._replace(data=x.data * 2), "doubled"
+
+    x = rnn.pack_padded_sequence(numbers("cpu", 5, 3, 2), torch.tensor([2, 5, 3]), False, False)
+    made, _ = lazytensor.torch.wrap(Doubling())([x])
+    found, lengths = rnn.pad_packed_sequence(made)
+    assert found.device.type == "cpu"
+    assert lengths.tolist() == [2, 5, 3]
+    torch.testing.assert_close(found, 2 * rnn.pad_packed_sequence(x)[0])
+    assert lazytensor.torch.wrap(Doubling())([x.to("lazytensor")])[0].data.is_lazytensor
+
+
+def test_wrapped_modules_may_be_moved() -> None:
+    net, x = network(), torch.randn(4, 8)
+    wrapped = lazytensor.torch.wrap(copy.deepcopy(net)).cpu()
+    torch.testing.assert_close(wrapped(x), net(x))
+    wrapped.to("lazytensor")
+    torch.testing.assert_close(wrapped(x), net(x))
 
 
 def test_wrap_refuses_what_is_no_module() -> None:
