@@ -175,6 +175,24 @@ def test_memory_that_is_lent_is_shared_all_the_same(monkeypatch: pytest.MonkeyPa
     assert (float(x[0]), y[0].item(), float(z[0])) == (40.0, 40.0, 0.0)
 
 
+INTO_TENSORFLOW = {
+    "convert_to_tensor": tf.convert_to_tensor,
+    "constant": tf.constant,
+    "an operand": lambda x: tf.add(x, 0.0),
+    "in a graph": lambda x: tf.function(lambda: tf.convert_to_tensor(x) + 0.0)(),
+}
+
+
+@pytest.mark.parametrize("way", INTO_TENSORFLOW)
+def test_a_tensor_of_torch_where_tensorflow_computes(way: str) -> None:
+    x, found = torch.ones(3, device="lazytensor") * 2, []
+    thread = threading.Thread(target=lambda: found.append(INTO_TENSORFLOW[way](x)))
+    thread.start()
+    thread.join()
+    assert found[0].numpy().tolist() == [2, 2, 2]
+    assert INTO_TENSORFLOW[way](x).numpy().tolist() == [2, 2, 2]
+
+
 def test_a_thread_in_which_tensorflow_computes_gets_values() -> None:
     x = lnp.array(DATA) * 2
     found: list[object] = []

@@ -9,9 +9,13 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.utils import rnn
 
 import lazytensor.torch
 from lazytensor import metrics, settings
+from lazytensor.core.node import nodes_made
+from tests.pytorch import agreement
+from tests.pytorch.agreement import numbers
 
 STEPS = 5
 
@@ -21,8 +25,8 @@ def _fresh() -> None:
     torch._dynamo.reset()
 
 
-def compiled(f: Any) -> Any:
-    return torch.compile(f, backend=lazytensor.torch.backend)
+def compiled(f: Any, **how: Any) -> Any:
+    return torch.compile(f, backend=lazytensor.torch.backend, **how)
 
 
 def branching(x: torch.Tensor) -> torch.Tensor:
@@ -93,9 +97,110 @@ def test_dropout_differs_from_call_to_call() -> None:
     assert not torch.equal(f(x).cpu(), f(x).cpu())
 
 
-def test_cpu_tensors_are_moved() -> None:
-    found = compiled(lambda x: x * 2)(torch.ones(2))
-    assert (found.device.type, found.tolist()) == ("cpu", [2, 2])
+def broken(x: torch.Tensor) -> torch.Tensor:
+    y = x.conj()
+    torch._dynamo.graph_break()
+    return y * 2
+
+
+def with_another_storage(x: torch.Tensor) -> torch.Tensor:
+    x.data = x * 2
+    return x + 1
+
+
+def complexes(device: str) -> torch.Tensor:
+    return torch.complex(numbers(device, 2, 3), numbers(device, 2, 3) + 1)
+
+
+def square(device: str) -> torch.Tensor:
+    return numbers(device, 3, 3) + 4 * torch.eye(3, device=device)
+
+
+ALIKE: dict[str, tuple[Any, Callable[[str], torch.Tensor]]] = {
+    "a conjugate": (lambda x: x * 2, lambda device: complexes(device).conj()),
+    "a negative": (lambda x: x + 0, lambda device: complexes(device).conj().imag),
+    "a conjugate of a piece": (lambda x: x[0] * 2, lambda device: complexes(device).t().conj()),
+    "a conjugate as the result": (lambda x: (x * 2).conj(), complexes),
+    "a conjugate, then a break": (broken, complexes),
+    "columns": (lambda x: x * 2, lambda device: numbers(device, 3, 4).t()),
+    "columns with gaps": (lambda x: x.t() * 2, lambda device: numbers(device, 6, 4)[::2, ::2]),
+    "by strides": (
+        lambda x: x.as_strided((2, 2), (1, 2)) * 1, lambda device: numbers(device, 6, 4)[1:, ::2],
+    ),
+    "as they lie": (
+        lambda x: x.as_strided((2, 2), (1, 2)) * 1, lambda device: numbers(device, 6, 4).t(),
+    ),
+    "turned in place": (lambda x: (x * 2).transpose_(0, 1) + 1, square),
+    "of no size": (lambda x: x[:0].t() * 2, square),
+    "another storage": (with_another_storage, square),
+    "inv": (torch.linalg.inv, square),
+    "cholesky": (torch.linalg.cholesky, square),
+    "solve": (lambda x: torch.linalg.solve(x, x + 1), square),
+    "quantile": (lambda x: torch.quantile(x, 0.3), square),
+    "nanquantile": (lambda x: torch.nanquantile(x, 0.3), square),
+    "stft": (
+        lambda x: torch.stft(x, 8, window=torch.ones(8, device=x.device), return_complex=True),
+        lambda device: numbers(device, 16),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("name", ALIKE)
+def test_results_are_those_of_the_cpu(name: str, dynamic: bool | None) -> None:
+    f, make = ALIKE[name]
+    call = compiled(f, dynamic=dynamic)
+    for _ in range(2):
+        agreement.check(lambda device: f(make(device)) if device == "cpu" else call(make(device)))
+
+
+def test_results_lie_as_torch_infers() -> None:
+    for dynamic in (None, True):
+        found = compiled(lambda x: x.t() * 2, dynamic=dynamic)(numbers("lazytensor", 3, 4))
+        assert found.stride() == (1, 4)
+
+
+def test_a_conjugates_gradient() -> None:
+    x = complexes("lazytensor").requires_grad_()
+    compiled(lambda x: (x.conj() * x).real.sum())(x).backward()
+    assert x.grad is not None
+    torch.testing.assert_close(x.grad.cpu(), 2 * x.detach().cpu())
+
+
+OUTSIDE: dict[str, Any] = {
+    "a place": lambda x, i: x[i],
+    "a row": lambda x, i: functional.embedding(i, x),
+    "of two": lambda x, i: x[i] + functional.embedding(i - 1, x),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_is_outside_is_refused_and_all_else_is_as_it_should_be(name: str) -> None:
+    x, i = numbers("lazytensor", 3, 2), torch.tensor([2, 1], device="lazytensor")
+    f = OUTSIDE[name]
+    both = compiled(lambda x, i: (f(x, i), x * 2))
+    for _ in range(2):
+        torch.testing.assert_close(both(x, i)[0], f(x, i))
+        made, rest = both(x, i + 7)
+        with pytest.raises(IndexError, match=r"out of range for dimension with size 3"):
+            made.cpu()
+        assert torch.equal(rest.cpu(), x.cpu() * 2)
+
+
+def test_looking_something_up_is_one_operation() -> None:
+    f = compiled(lambda i, x: functional.embedding(i, x).sin().cos().exp())
+    x, i = numbers("lazytensor", 3, 2), torch.tensor([2, 1], device="lazytensor")
+    f(i, x)
+    before = nodes_made()
+    f(i, x)
+    assert nodes_made() - before <= 5  # the graph, its results, a guard, what is guarded
+
+
+def test_bags_have_gradients() -> None:
+    bag = nn.EmbeddingBag(10, 4).to("lazytensor")
+    compiled(bag)(torch.tensor([[1, 2], [3, 4]], device="lazytensor")).sum().backward()
+    assert bag.weight.grad is not None
+    assert bag.weight.grad.sum(1).tolist() == [0, 2, 2, 2, 2, 0, 0, 0, 0, 0]
 
 
 def network() -> nn.Module:
@@ -158,6 +263,30 @@ def test_wrap_reaches_into_containers_and_survives_copies() -> None:
     assert x.grad.tolist() == [6, 6]
     state = pickle.loads(pickle.dumps(lazytensor.torch.wrap(network()).cpu().state_dict()))
     assert next(iter(state)) == "module.0.weight"
+
+
+def test_wrap_takes_packed_sequences() -> None:
+    class Doubling(nn.Module):
+        def forward(self, given: list[rnn.PackedSequence]) -> tuple[rnn.PackedSequence, str]:
+            (x,) = given
+            assert x.data.device.type == "lazytensor"
+            return x._replace(data=x.data * 2), "doubled"
+
+    x = rnn.pack_padded_sequence(numbers("cpu", 5, 3, 2), torch.tensor([2, 5, 3]), False, False)
+    made, _ = lazytensor.torch.wrap(Doubling())([x])
+    found, lengths = rnn.pad_packed_sequence(made)
+    assert found.device.type == "cpu"
+    assert lengths.tolist() == [2, 5, 3]
+    torch.testing.assert_close(found, 2 * rnn.pad_packed_sequence(x)[0])
+    assert lazytensor.torch.wrap(Doubling())([x.to("lazytensor")])[0].data.is_lazytensor
+
+
+def test_wrapped_modules_may_be_moved() -> None:
+    net, x = network(), torch.randn(4, 8)
+    wrapped = lazytensor.torch.wrap(copy.deepcopy(net)).cpu()
+    torch.testing.assert_close(wrapped(x), net(x))
+    wrapped.to("lazytensor")
+    torch.testing.assert_close(wrapped(x), net(x))
 
 
 def test_wrap_refuses_what_is_no_module() -> None:

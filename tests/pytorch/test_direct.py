@@ -85,6 +85,35 @@ def test_what_is_wrong_is_refused_as_by_the_cpu(name: str) -> None:
     assert mine == theirs
 
 
+def _turned(device: str, grad: bool) -> Any:
+    return numbers(device, 2, 5, 3, 8, grad=grad).transpose(1, 2)
+
+
+LYING: dict[str, Call] = {
+    "heads turned": lambda x: attention(x, x, x),
+    "heads in rows": lambda x: attention(*[x.contiguous()] * 3),
+    "a mask": lambda x: attention(x, x, x, torch.ones(5, 5, device=x.device)),
+    "fewer queries": lambda x: attention(x[:, :, :2], x, x),
+    "repeated heads": lambda x: attention(x, x[:, :1], x[:, :1], enable_gqa=True),
+    "spread batches": lambda x: attention(x, x[:1], x[:1]),
+    "another size": lambda x: attention(x, x, x[..., :4]),
+    "columns": lambda x: attention(*[x.transpose(2, 3)] * 3),
+    "dropout": lambda x: attention(x, x, x, dropout_p=0.5),
+    "three axes": lambda x: attention(*[x[0]] * 3),
+    "nothing": lambda x: attention(*[x[:0]] * 3),
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("name", LYING)
+def test_it_lies_as_on_the_cpu(name: str, grad: bool) -> None:
+    for _ in range(3):
+        theirs, ours = (LYING[name](_turned(device, grad)) for device in ("cpu", "lazytensor"))
+        assert ours.stride() == theirs.stride()
+        if name != "dropout":
+            torch.testing.assert_close(ours.cpu(), theirs)
+
+
 DERIVATIVES: dict[str, Callable[[Call, Any], Any]] = {
     "backward": lambda f, x: torch.autograd.grad(f(x.requires_grad_()), x),
     "twice": lambda f, x: torch.func.grad(lambda y: torch.func.grad(f)(y).sin().sum())(x),

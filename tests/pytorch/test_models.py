@@ -9,7 +9,7 @@ import torch
 
 pytest.importorskip("transformers")
 
-import lazytensor.torch  # noqa: F401 -- registers the device
+import lazytensor.torch
 from lazytensor import metrics, settings
 from lazytensor.core.cache import cache
 from tests.pytorch.models import SAMPLES
@@ -114,3 +114,26 @@ def test_moving_a_module_keeps_its_parameters() -> None:
     net.to("cpu")
     assert net[1].weight is net[0].weight
     assert net[0].weight.device.type == "cpu"
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_compiled_models_of_the_cpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "interpret")
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nets = [SAMPLES[name].build().train()]
+        batch = SAMPLES[name].batch()
+        nets.append(copy.deepcopy(nets[0]))
+        calls = [nets[0], torch.compile(nets[1], backend=lazytensor.torch.backend)]
+        found: list[list[float]] = []
+        for net, call in zip(nets, calls, strict=True):
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+            call(**batch).loss.backward()
+            optimizer.step()
+            with torch.no_grad():
+                made = call(**batch)
+            assert made.logits.device.type == "cpu"
+            found.append([made.loss.item(), *(p.grad.norm().item() for p in net.parameters())])
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-5)

@@ -96,6 +96,13 @@ def test_jax_arrays_are_used_as_they_are_and_never_overwritten() -> None:
     assert float(tensor[3]) == 8.0
 
 
+def test_capsules_hold_values_on_the_host() -> None:
+    tensor = torch.ones(3, device="lazytensor") * 2
+    for to_capsule in (torch.to_dlpack, torch.utils.dlpack.to_dlpack):
+        found = torch.utils.dlpack.from_dlpack(to_capsule(tensor))
+        assert (found.device.type, found.tolist()) == ("cpu", [2, 2, 2])
+
+
 def test_dlpack_both_ways() -> None:
     tensor = torch.arange(6.0, device="lazytensor").view(2, 3).t()
     expected = np.arange(6.0, dtype=np.float32).reshape(2, 3).T

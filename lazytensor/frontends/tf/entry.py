@@ -17,7 +17,7 @@ from tensorflow.python.ops import script_ops
 from lazytensor.core.exchange import offered
 from lazytensor.frontends.tf import fallback, functions, graphs, opdef, table
 from lazytensor.frontends.tf.shapes import host_shape
-from lazytensor.frontends.tf.sharing import taken
+from lazytensor.frontends.tf.sharing import taken, values
 from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, eager, shape_of, state
 from lazytensor.frontends.tf.variables import cell_of
 
@@ -154,9 +154,10 @@ def _constant(value: Any, ctx: Any, dtype: Any = None) -> Any:
         return made if dtype is None else _as(made, dtype)
     if type(value) is LazyTensor:
         return value
-    offer = offered(value) if state.on else None
-    made = None if offer is None else taken(offer)  # nothing is computed
-    if made is not None:
+    offer = offered(value)
+    if offer is not None and not state.on:
+        value = values(offer)
+    elif offer is not None and (made := taken(offer)) is not None:  # nothing is computed
         return made if dtype is None else _as(made, dtype)
     return _ORIGINAL["convert_to_eager_tensor"](value, ctx, dtype)
 

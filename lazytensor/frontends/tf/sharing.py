@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tensorflow.python.eager import context
 from tensorflow.python.framework import constant_op
+from tensorflow.python.framework import tensor_conversion_registry as registry
 from tensorflow.python.ops import resource_variable_ops
 
 from lazytensor.core import runtime
@@ -31,12 +33,27 @@ def from_lazy(array: Any) -> Any:
     made = taken(offer)
     if made is None:
         raise TypeError(f"from_lazy: TensorFlow has no dtype for {offer.node.type}")
-    return made if state.on else constant_op.constant(np.array(runtime.observe(offer.node)))
+    return made if state.on else constant_op.constant(values(offer))
 
 
 def taken(offer: Offer) -> LazyTensor | None:
     """A tensor with what is offered; None for a dtype that TensorFlow has not."""
     return LazyTensor(offer.node) if offer.node.type.dtype in TF else None
+
+
+def values(offer: Offer) -> np.ndarray:
+    """What is offered, computed now."""
+    return np.array(runtime.observe(offer.node))
+
+
+def _converted(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
+    """What TensorFlow's own operations, and graphs, take for an array of another frontend."""
+    if isinstance(value, LazyTensor) or (state.on and context.executing_eagerly()):
+        return NotImplemented
+    offer = offered(value)
+    if offer is None or offer.node.type.dtype not in TF:
+        return NotImplemented
+    return constant_op.constant(values(offer), dtype, name=name)
 
 
 def _offer(variable: Any) -> Offer | None:
@@ -48,3 +65,5 @@ def _offer(variable: Any) -> Offer | None:
 def attach() -> None:
     """Let other frontends take the values of variables."""
     setattr(resource_variable_ops.BaseResourceVariable, METHOD, _offer)
+    # Before TensorFlow's own for any object, which asks for `__array__`.
+    registry.register_tensor_conversion_function(object, _converted, priority=99)

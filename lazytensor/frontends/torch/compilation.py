@@ -16,23 +16,35 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
+from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
 from lazytensor.core.op import Composite
-from lazytensor.core.types import Shape
-from lazytensor.frontends.torch.composition import traced
-from lazytensor.frontends.torch.strides import in_rows, order_of
-from lazytensor.frontends.torch.tensor import held_by, is_lazy, laid, node, wrap
+from lazytensor.core.program import Program
+from lazytensor.frontends.torch.composition import all_hold, kept_order, traced
+from lazytensor.frontends.torch.demands import Demands, demands
+from lazytensor.frontends.torch.strides import Ints, in_order, in_rows, order_of
+from lazytensor.frontends.torch.tensor import is_lazy, laid, value
+from lazytensor.frontends.torch.transfers import changes_storages, transferring
 
 NAME: Final = "lazytensor"
 _ops: Final[dict[str, Composite]] = {}
 """Composites by name, which says what their bodies are: a graph compiled again is the same op."""
+_TENSOR: Final = object()
+"""Where a tensor goes among numbers."""
+
+
+class _Lying(NamedTuple):
+    """Among results: a tensor whose elements lie at these strides."""
+
+    stride: Ints
 
 
 class _Plan(NamedTuple):
-    """What a call records, and how each result lies: at strides, or in rows where that is None."""
+    """What a call records, its results in their places, and what it demands of values."""
 
     op: Composite
-    layouts: tuple[Any, ...]
+    results: list[Any]
+    demands: Demands
 
 
 class Graph:
@@ -44,95 +56,170 @@ class Graph:
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
         self.module = module
-        self.constants = [n.target for n in module.graph.nodes if n.op == "get_attr"]
+        self.names = [n.target for n in module.graph.nodes if n.op == "get_attr"]
+        self.constants = [_constant(module, name) for name in self.names]
         self.plans: dict[tuple[Any, ...], _Plan | None] = {}
-        (last,) = (n for n in module.graph.nodes if n.op == "output")
-        self.outputs: list[Any] = list(last.args[0])
+        self.is_strided = any("as_strided" in str(n.target) for n in module.graph.nodes)
+        self.is_laid = False
 
     def __call__(self, *args: Any) -> Any:
-        given = [*args, *(getattr(self.module, name) for name in self.constants)]
+        given = [*args, *self.constants]
         nodes: list[Node] = []
         key: list[Any] = []
-        for x in given:
+        for i, x in enumerate(given):
             if isinstance(x, torch.Tensor):
-                held = held_by(x)
-                if held is None:
-                    return self.from_elsewhere(args)
-                x = held.node
-                nodes.append(x)
-                x = x.type
+                try:
+                    held = x.untyped_storage().handle
+                except AttributeError:  # one on the CPU
+                    x = given[i] = x.to(NAME)
+                    held = x.untyped_storage().handle
+                if held.__class__ is Cell and not x.is_conj() and not x.is_neg():
+                    made = held.node
+                else:
+                    made = value(x)
+                    if self.is_strided and (x.storage_offset() or not _is_dense(x)):
+                        return self.anew(given)
+                    if not x.is_contiguous():
+                        key.append(kept_order(x))
+                nodes.append(made)
+                x = made.type
             key.append(x)
         known = tuple(key)
         if known not in self.plans:
             self.plans[known] = self.plan(given)
         plan = self.plans[known]
         if plan is None:
-            return self.module(*args)
-        made = (
-            wrap(result) if stride is None else laid(result, stride)
-            for result, stride in zip(plan.op(*nodes), plan.layouts, strict=True)
-        )
-        return [next(made) if isinstance(x, torch.fx.Node) else x for x in self.outputs]
-
-    def from_elsewhere(self, args: Sequence[Any]) -> Any:
-        """The results for tensors of which some are on the CPU: moved there and back."""
-        moved = (x.to(NAME) if isinstance(x, torch.Tensor) else x for x in args)
-        made = self(*moved)
-        if any(map(is_lazy, args)):
-            return made
-        return [x.cpu() if is_lazy(x) else x for x in made]
+            return self.anew(given)
+        results = iter(plan.demands.met(plan.op(*nodes)))
+        return [laid(next(results), x.stride) if x.__class__ is _Lying else x for x in plan.results]
 
     def plan(self, given: Sequence[Any]) -> _Plan | None:
         """The graph as one op for operands of these types; None where that cannot be."""
-        types = [node(x).type for x in given if is_lazy(x)]
-        places = [n for n in self.outputs if isinstance(n, torch.fx.Node)]
-        if not places or not all(isinstance(n.meta.get("val"), torch.Tensor) for n in places):
-            return None
-
-        numbers = [None if is_lazy(x) else x for x in given]  # a body must not keep tensors
+        types = [value(x).type for x in given if is_lazy(x)]
+        orders = [kept_order(x) for x in given if is_lazy(x)]
+        numbers = [_TENSOR if is_lazy(x) else x for x in given]  # a body must not keep tensors
+        results: list[Any] = []
 
         def body(*operands: Node) -> list[Node]:
-            nodes = iter(operands)
-            tensors = [wrap(next(nodes)) if x is None else x for x in numbers]
-            made = _Run(self, tensors).run(*tensors[: len(tensors) - len(self.constants)])
-            return [node(x) for x in made if isinstance(x, torch.Tensor)]
+            lying = map(laid, operands, orders)
+            made = self.run([next(lying) if x is _TENSOR else x for x in numbers])
+            results[:] = [_lying(x) if is_lazy(x) else x for x in made]
+            return [value(x) for x in made if is_lazy(x)]
 
-        found = traced(body, types)
+        try:
+            found = traced(body, types)
+        except (RuntimeError, IndexError, TypeError):
+            return None  # run anew, it raises that again
         if found is None or found[1]:
             return None
-        program, _ = found
-        text = f"{program} {program.constants}"
-        name = f"graph_{blake2b(text.encode(), digest_size=8).hexdigest()}"
-        op = _ops.setdefault(name, Composite(name, body))
-        op.programs[tuple(types),] = program
-        shapes = [program.instructions[i][3].shape for i in program.outputs]
-        strides = (place.meta["val"].stride() for place in places)
-        return _Plan(op, tuple(map(_layout, shapes, strides)))
+        if not found[0].outputs or any(isinstance(x, torch.Tensor) for x in results):
+            return None
+        program, wanted = demands(found[0])
+        if all_hold(found[0], len(types), []):
+            program, wanted = demands(found[0], hold=True)
+        return _Plan(_op(program, types), results, wanted)
+
+    def run(self, given: Sequence[Any]) -> Any:
+        """The results, each on the way lying as torch has inferred; given: arguments, constants."""
+        return _Run(self, given).run(*given[: len(given) - len(self.names)])
+
+    def anew(self, given: Sequence[Any]) -> Any:
+        """The results, every operation recorded; from the second time on without looking."""
+        if self.is_laid:
+            return self.module(*given[: len(given) - len(self.names)])
+        run = _Run(self, given)
+        made = run.run(*given[: len(given) - len(self.names)])
+        graph = self.module.graph
+        for place, order in run.laid.items():
+            with graph.inserting_after(place):
+                kept = graph.call_function(_in_order, (place, order))
+            place.replace_all_uses_with(kept, lambda user, kept=kept: user is not kept)
+        self.module.recompile()
+        self.is_laid = True
+        return made
 
 
-def _layout(shape: Shape, stride: Any) -> Any:
-    """The strides that torch has inferred; None where elements are in rows, or have gaps."""
-    rows = order_of(shape, stride) is None or tuple(stride) == in_rows(shape)
-    return None if rows else stride
+def _constant(module: torch.fx.GraphModule, name: str) -> Any:
+    """What a graph has besides its arguments; a tensor is moved to the device, for good."""
+    found = getattr(module, name)
+    if isinstance(found, torch.Tensor) and not is_lazy(found):
+        found = found.detach().to(NAME)
+        delattr(module, name)
+        setattr(module, name, found)
+    return found
+
+
+def _op(program: Program, types: Sequence[Any]) -> Composite:
+    text = f"{program} {program.constants}"
+    name = f"graph_{blake2b(text.encode(), digest_size=8).hexdigest()}"
+    op = _ops.setdefault(name, Composite(name, _planned))
+    op.programs[tuple(types),] = program
+    return op
+
+
+def _planned(*operands: Node) -> Any:
+    """The body of graphs, whose programs are known before they are recorded."""
+    raise AssertionError("a graph is traced when it is planned")
+
+
+def _is_dense(x: Any) -> bool:
+    return order_of(x.shape, x.stride()) is not None
+
+
+def _lying(x: Any) -> _Lying:
+    return _Lying(tuple(x.stride()) if _is_dense(x) else in_rows(tuple(x.shape)))
+
+
+def _in_order(x: Any, order: Ints) -> Any:
+    """The tensor with its elements in rows once the axes are in `order`."""
+    stride = in_order(tuple(x.shape), order)
+    return x if x.stride() == stride else laid(value(x), stride)
 
 
 class _Run(torch.fx.Interpreter):
-    """Runs a graph with tensors in place of its constants."""
+    """Runs a graph with tensors in place of its constants.
 
-    def __init__(self, graph: Graph, tensors: Sequence[Any]) -> None:
+    Views that torch has traced need elements where torch's kernels put them: `laid` says of which
+    places results are put in another order, once they are there.
+    """
+
+    def __init__(self, graph: Graph, given: Sequence[Any]) -> None:
         super().__init__(graph.module)
-        there = tensors[len(tensors) - len(graph.constants) :]
-        self.known = dict(zip(graph.constants, there, strict=True))
+        there = given[len(given) - len(graph.names) :]
+        self.known = dict(zip(graph.names, there, strict=True))
+        self.laid: dict[torch.fx.Node, Ints] = {}
 
     def fetch_attr(self, target: str) -> Any:
         return self.known[target]
 
+    def run_node(self, n: torch.fx.Node) -> Any:
+        made, inferred = super().run_node(n), n.meta.get("val")
+        if n.op != "call_function" or not is_lazy(made) or not isinstance(inferred, torch.Tensor):
+            return made
+        size, stride = ([_hint(x) for x in given] for given in (inferred.shape, inferred.stride()))
+        order = order_of(size, stride)
+        if order is None or len(size) != made.ndim or order == order_of(made.shape, made.stride()):
+            return made
+        self.laid[n] = order
+        return _in_order(made, order)
+
+
+def _hint(x: Any) -> int:
+    """A size, or of one that may change what it was when torch met it."""
+    return int(x.node.hint) if isinstance(x, torch.SymInt) else int(x)
+
 
 def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
     """What `torch.compile` calls for each graph. module: with torch's own operations in it."""
+    _leave_alone()
+    if changes_storages(module, inputs):
+        return module  # what AOTAutograd cannot trace
+    return transferring(_aot, module, inputs)
+
+
+def _aot(module: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
     from torch._dynamo.backends.common import aot_autograd
 
-    _leave_alone()
     return aot_autograd(fw_compiler=_compiled, bw_compiler=_compiled)(module, inputs)
 
 

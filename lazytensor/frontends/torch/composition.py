@@ -179,7 +179,7 @@ class Composition:
             found = traced(body, types)
         except (Refused, RuntimeError, IndexError, TypeError):
             return None  # recorded as it comes, it raises that again
-        if found is None or not _all_hold(found[0], len(types), found[1]):
+        if found is None or not all_hold(found[0], len(types), found[1]):
             return None
         program, leaves = found
         every = (*types, *(x.type for x in leaves))
@@ -187,7 +187,7 @@ class Composition:
         return _Plan(self.op.signature(every, {"form": form}), tuple(leaves), results[0])
 
 
-def _all_hold(program: Program, count: int, leaves: list[Node]) -> bool:
+def all_hold(program: Program, count: int, leaves: list[Node]) -> bool:
     """Whether what the body checks is of constants, not of its `count` operands, and true."""
     if not program.guards:
         return True
@@ -219,6 +219,11 @@ def _planned(*operands: Node, form: Form) -> Any:
     raise AssertionError("a composition is traced when it is planned")
 
 
+def kept_order(x: Any) -> Ints:
+    """Strides of a tensor's elements without gaps, in the order that they lie in."""
+    return kept_strides(x.shape, ((x.shape, x.stride()),))
+
+
 def _form(x: Any, tensors: list[Any]) -> Any:
     """What is static of an argument; its tensors are put into `tensors`."""
     kind = x.__class__
@@ -226,7 +231,7 @@ def _form(x: Any, tensors: list[Any]) -> Any:
         if not is_lazy(x) or x.is_conj() or x.is_neg():
             raise Refused("what it shows is not a node")
         tensors.append(x)
-        return _Held(kept_strides(x.shape, ((x.shape, x.stride()),)))
+        return _Held(kept_order(x))
     if kind is list or kind is tuple:
         return kind, tuple([_form(item, tensors) for item in x])
     if kind is dict:

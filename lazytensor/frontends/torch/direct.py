@@ -21,10 +21,12 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.op import scalar
 from lazytensor.core.types import TensorType
+from lazytensor.frontends.torch.composition import kept_order
 from lazytensor.frontends.torch.kernels import Row, library, prepare_thread, register, thread
 from lazytensor.frontends.torch.promotion import operand
 from lazytensor.frontends.torch.recipes import remembering
-from lazytensor.frontends.torch.tensor import wrap
+from lazytensor.frontends.torch.strides import Ints, in_order, order_of
+from lazytensor.frontends.torch.tensor import laid, wrap
 
 
 def _attention(
@@ -48,6 +50,35 @@ def _attention(
     wide = F32 if q.type.dtype in (F16, BF16) else q.type.dtype
     factor = 1 / math.sqrt(q.type.shape[-1]) if scale is None else scale
     return ops.attention(q, k, v, scalar(float(factor), wide), *mask, causal=is_causal)
+
+
+def _attended(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Ints | None:
+    """The order of the query's axes, where the CPU's kernel lays the result so; None for rows."""
+    given = query, key, value
+    if query.ndim != 4 or query.is_contiguous() or dropout_p:
+        return None
+    heads = 1 if enable_gqa else 2
+    plain = all(
+        x.ndim == 4
+        and x.shape[:heads] == query.shape[:heads]
+        and x.shape[-1] == query.shape[-1]
+        and x.stride(-1) == 1
+        and x.numel()
+        for x in given
+    )
+    if not plain or (attn_mask is not None and attn_mask.requires_grad):
+        return None
+    return order_of(query.shape, kept_order(query))
 
 
 def _fit(query: TensorType, key: TensorType, value: TensorType, *mask: TensorType) -> bool:
@@ -106,9 +137,14 @@ ROWS: Final[dict[str, Row]] = {
 """Rows that follow from types and plain values alone."""
 
 
+ORDERS: Final[dict[str, Callable[..., Ints | None]]] = {"scaled_dot_product_attention": _attended}
+"""Of the arguments: the order that a result's axes lie in, from the slowest; None for rows."""
+
+
 def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The kernels of a composed operation: above autograd, and below."""
-    composed = getattr(torch.ops.aten, name).default.decompose
+    decomposed = getattr(torch.ops.aten, name).default.decompose
+    order_for = ORDERS.get(name, lambda *args, **kwargs: None)
     is_differentiated = torch.is_grad_enabled
 
     @remembering
@@ -118,11 +154,21 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
             return NotImplemented  # a stand-in of a compiler's
         return row(*args, **kwargs)
 
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        made, order = decomposed(*args, **kwargs), order_for(*args, **kwargs)
+        if order is None:
+            return made
+        back = tuple(order.index(axis) for axis in range(len(order)))
+        return made.permute(order).contiguous().permute(back)
+
     def below(*args: Any, **kwargs: Any) -> Any:
         if not thread.ready:
             prepare_thread()
         made = plain(*args, **kwargs)
-        return composed(*args, **kwargs) if made is NotImplemented else wrap(made)
+        if made is NotImplemented:
+            return composed(*args, **kwargs)
+        order = order_for(*args, **kwargs)
+        return wrap(made) if order is None else laid(made, in_order(made.type.shape, order))
 
     def above(*args: Any, **kwargs: Any) -> Any:
         if is_differentiated() and any(isinstance(x, Tensor) and x.requires_grad for x in args):

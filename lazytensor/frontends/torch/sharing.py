@@ -73,6 +73,7 @@ def offer(x: Any) -> Offer | None:
 def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:
     """The method of a copy on the CPU: memory of a program's may be overwritten by the next."""
 
+    @wraps(theirs)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return theirs(self.cpu() if is_lazy(self) else self, *args, **kwargs)
 
@@ -98,5 +99,6 @@ def attach() -> None:
     for name in ("__dlpack__", "__dlpack_device__"):
         setattr(torch.Tensor, name, _on_host(getattr(torch.Tensor, name)))
     setattr(torch.Tensor, METHOD, offer)
+    torch.to_dlpack = torch.utils.dlpack.to_dlpack = _on_host(torch.to_dlpack)
     torch.from_dlpack = torch.utils.dlpack.from_dlpack = _sharing(torch.from_dlpack)
     torch.from_numpy = _sharing(torch.from_numpy)

@@ -14,16 +14,23 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node
 from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.kernels import prepare_thread, register, rows, thread
+from lazytensor.frontends.torch.kernels import (
+    functional,
+    is_repeated,
+    prepare_thread,
+    register,
+    thread,
+    variants,
+)
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.storages import META, Unread, place
-from lazytensor.frontends.torch.strides import axis_of, in_rows, reach, strides_for
+from lazytensor.frontends.torch.strides import axis_of, in_rows, order_of, reach, strides_for
 from lazytensor.frontends.torch.tensor import (
     TORCH,
     Storage,
+    laid,
     node,
     numpy_dtype,
     ref,
@@ -212,11 +219,11 @@ SCATTERED: Final = {
 """What gives a copy with what a view of it shows replaced; torch's own copies a storage's bytes."""
 
 
-def _scattered(name: str) -> Callable[..., Node]:
+def _scattered(name: str) -> Callable[..., Any]:
     show = _overload(name)
 
-    def scatter(self: Any, source: Any, *args: Any, **kwargs: Any) -> Node:
-        made = wrap(node(self))
+    def scatter(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+        made = _kept(self)
         part = show(made, *args, **kwargs)
         if part.shape != source.shape:
             raise RuntimeError(
@@ -224,9 +231,19 @@ def _scattered(name: str) -> Callable[..., Node]:
                 f"{list(source.shape)}, slice size = {list(part.shape)}"
             )
         ref(part).write(cast_to(node(source), ref(part).type.dtype))
-        return node(made)
+        return made
 
     return scatter
+
+
+def _kept(x: Any) -> Any:
+    """A copy with every element where it is in the storage; in rows if one shows several times."""
+    if is_repeated(x):
+        return wrap(node(x))
+    if not x.storage_offset() and order_of(x.shape, x.stride()) is not None:
+        return laid(node(x), x.stride())
+    whole = wrap(node(x.as_strided((_count(x),), (1,), 0)))
+    return whole.as_strided(x.shape, x.stride(), x.storage_offset())
 
 
 def _is_set_to(self: Any, other: Any) -> bool:
@@ -249,6 +266,18 @@ def _zeros_laid_as(self: Any, other: Any, *, self_num_batch_dims: int = 0) -> An
     return line.as_strided(size, stride, other.storage_offset())
 
 
+def _or_of_stand_in(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, but torch's own for what stands for a tensor in a compiler, and holds nothing."""
+    theirs = _torchs(name)
+
+    def either(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(self.untyped_storage(), "handle"):
+            return theirs(META, self, *args, **kwargs)
+        return kernel(self, *args, **kwargs)
+
+    return either
+
+
 KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "_new_zeros_with_same_feature_meta": _zeros_laid_as,
     "_has_same_storage_numel": lambda x, y: _count(x) == _count(y),
@@ -256,8 +285,8 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "as_strided": _as_strided,
     "split.Tensor": _split,
     "split_with_sizes": _split_with_sizes,
-    "as_strided_": _as_strided_in_place,
-    "resize_": _resize,
+    "as_strided_": _or_of_stand_in("as_strided_", _as_strided_in_place),
+    "resize_": _or_of_stand_in("resize_", _resize),
     "set_": _set_empty,
     "set_.source_Tensor": _set_tensor,
     "set_.source_Storage": _set_storage,
@@ -271,4 +300,7 @@ def attach() -> None:
         register(name, _native(name), translated=True)
     for name, kernel in KERNELS.items():
         register(name, kernel, translated=True)
-    rows({name: _scattered(base) for name, base in SCATTERED.items()})
+    for name, base in SCATTERED.items():
+        scatter = _scattered(base)
+        register(name, functional(scatter))
+        variants(name, lambda *args, scatter=scatter, **named: node(scatter(*args, **named)))
