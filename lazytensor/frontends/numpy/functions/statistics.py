@@ -12,6 +12,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, F16, F32, F64, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -20,11 +21,12 @@ from lazytensor.frontends.numpy.functions.reductions import (
     Axes,
     axes_within,
     flags_of,
+    keeps,
     kept,
     masked,
 )
-from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type
+from lazytensor.frontends.numpy.functions.results import check_target, deliver
+from lazytensor.frontends.numpy.promotion import canonical, convert, operand, recast, result_type
 
 
 def _computed_in(node: Node, dtype: Any) -> np.dtype:
@@ -32,6 +34,11 @@ def _computed_in(node: Node, dtype: Any) -> np.dtype:
     if dtype is not None:
         return canonical(np.dtype(dtype))
     return node.type.dtype if node.type.dtype.kind not in "biu" else F64
+
+
+def _axes(axis: Any, ndim: int) -> Axes:
+    """The axes of a mean, which a list is not. Raises: AxisError, ValueError, TypeError."""
+    return axes_within((axis,) if axis is not None and type(axis) is not tuple else axis, ndim)
 
 
 def _count(node: Node, axes: Axes) -> int:
@@ -58,19 +65,30 @@ def mean(
 ) -> Any:
     """See numpy.mean."""
     node = operand(a)
-    axes = axes_within(axis, node.type.ndim)
-    keep = keepdims is not NO and bool(keepdims)
+    axes = _axes(axis, node.type.ndim)
+    keep = keeps(keepdims)
     kind = _computed_in(node, dtype)
+    check_target(out, kind)
     if not _count(node, axes):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
-    given = convert(node, F64 if kind.kind in "biu" else kind)
+    if kind.kind in "iu":
+        return deliver(_whole_mean(convert(node, kind), where, axes, keep), out, "unsafe")
+    if kind == BOOL:
+        raise HostOnly("a mean of flags is any of them, by their number")
+    given = recast(node, kind)
     flags = flags_of(where, node)
     if flags is not None:
         made = ops.chosen_mean(given, flags, axes=axes, keepdims=keep)
     else:
         made = ops.mean(given, axes=axes, keepdims=keep)
-    plain = flags is None and kind.kind not in "biu"
-    return deliver(convert(made, kind), out, "same_kind" if plain else "unsafe")
+    return deliver(made, out, "same_kind" if flags is None else "unsafe")
+
+
+def _whole_mean(node: Node, where: Any, axes: Axes, keep: bool) -> Node:
+    """The mean of integers as one of them: their sum wraps around, and fractions are cut off."""
+    total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, keep)
+    counted = _counted(node, where, axes, F64, keep)
+    return convert(ops.divide(convert(total, F64), counted), node.type.dtype)
 
 
 def _spread(root: bool) -> Function:
@@ -94,9 +112,12 @@ def _spread(root: bool) -> Function:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         node = operand(a)
-        axes = axes_within(axis, node.type.ndim)
-        keep = keepdims is not NO and bool(keepdims)
+        axes = _axes(axis, node.type.ndim)
+        keep = keeps(keepdims)
         kind = _computed_in(node, dtype)
+        check_target(out, kind if dtype is not None else real_of(kind))
+        if kind.kind in "biu" or (node.type.dtype.kind == "c" != kind.kind):
+            raise HostOnly("NumPy rounds, or drops parts, at each step")
         free = max(_count(node, axes) - real(ddof), 0)
         if free <= 0:
             warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
@@ -135,7 +156,7 @@ def average(
     """See numpy.average."""
     node = operand(a)
     axes = axes_within(axis, node.type.ndim)
-    keep = keepdims is not NO and bool(keepdims)
+    keep = keeps(keepdims)
     if weights is None:
         made = ops.mean(convert(node, _computed_in(node, None)), axes=axes, keepdims=keep)
         scale = scalar(_count(node, axes), made.type.dtype)
