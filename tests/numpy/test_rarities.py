@@ -16,6 +16,7 @@ import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.settings import settings
 from tests.numpy.agreement import assert_same, real
 from tests.numpy.expressions import table
 
@@ -45,8 +46,11 @@ def matrix(x: Any) -> Any:
     return x.reshape(5, 8) * 1
 
 
+@pytest.mark.parametrize("small", [0, 16])
 @pytest.mark.parametrize("line", LINES)
-def test_as_numpy(line: str) -> None:
+def test_as_numpy(line: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "small", small)
+    monkeypatch.setattr(settings, "tier", "interpret")
     expected, warned = evaluate(line, numpy)
     actual, told = evaluate(line, lnp)
     assert_same(actual, expected, 1e-6, text=True)

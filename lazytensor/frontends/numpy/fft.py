@@ -192,7 +192,8 @@ def _frequencies(name: str) -> Function:
         made = own(n, d)
         return made if dtype is None else made.astype(dtype)
 
-    sample.__name__, sample.__doc__ = name, own.__doc__
+    sample.__name__ = sample.__qualname__ = name
+    sample.__module__, sample.__doc__ = own.__module__, own.__doc__
     return sample
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.functions.entry import Function, hosted
+from lazytensor.core.place import user_frame
+from lazytensor.frontends.numpy import laziness
+from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 
 NEEDS_VALUES = (
-    "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr bmat "
+    "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr "
     "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
     "format_float_scientific frompyfunc info is_busday nested_iters "
     "save savetxt savez savez_compressed"
@@ -29,10 +33,27 @@ ABOUT = (
 )
 """Functions that no array is given to, or that ask only for its type: NumPy's own."""
 
+
+def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    """See numpy.bmat. Names in a text are the caller's."""
+    if not isinstance(obj, str) or gdict is not None:
+        return np.bmat(real(obj), ldict, gdict)
+    frame: Any = user_frame()
+    names = {**frame.f_globals, **frame.f_locals}
+    return np.bmat(obj, {}, {name: real(names[name]) for name in _named(obj) & names.keys()})
+
+
+def _named(text: str) -> set[str]:
+    return set(re.split(r"[\s,;]+", text))
+
+
 HOST: dict[str, Function] = {
-    name: hosted(name, getattr(np, name))
-    for name in f"{NEEDS_VALUES} {MAKES}".split()
-    if hasattr(np, name)
+    **{
+        name: hosted(name, getattr(np, name))
+        for name in f"{NEEDS_VALUES} {MAKES}".split()
+        if hasattr(np, name)
+    },
+    "bmat": dressed(bmat, np.bmat, laziness.HOST),
 }
 
 OWN: dict[str, Any] = {name: getattr(np, name) for name in ABOUT.split() if hasattr(np, name)}
