@@ -38,6 +38,7 @@ def evaluate(line: str, np: ModuleType) -> tuple[Any, set[str]]:
             found = error
     told = [w for w in caught if issubclass(w.category, numpy.exceptions.ComplexWarning)]
     assert not any(issubclass(w.category, LazyTensorWarning) for w in caught), line
+    assert type(found) is not SyntaxError
     return found, {str(w.message) for w in told}
 
 

@@ -9,14 +9,15 @@ import numpy as np
 
 from lazytensor.core.place import user_frame
 from lazytensor.frontends.numpy import laziness
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.array import ndarray
+from lazytensor.frontends.numpy.fallback import on_host, real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 
 NEEDS_VALUES = (
     "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr "
     "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
     "format_float_scientific frompyfunc info is_busday nested_iters "
-    "save savetxt savez savez_compressed"
+    "savetxt"
 )
 """Writing and printing; data of dtypes that XLA has not."""
 
@@ -43,6 +44,23 @@ def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
     return np.bmat(obj, {}, {name: real(names[name]) for name in _named(obj) & names.keys()})
 
 
+def saved(name: str) -> Function:
+    """A function that writes arrays to a file, as they lie in memory."""
+    real_function = getattr(np, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        kept = {key: _as_laid_out(x) for key, x in kwargs.items()}
+        return on_host(name, real_function, tuple(map(_as_laid_out, args)), kept)
+
+    return dressed(call, real_function, laziness.HOST)
+
+
+def _as_laid_out(x: Any) -> Any:
+    from lazytensor.frontends.numpy.protocols import fetched
+
+    return fetched(x) if type(x) is ndarray else x
+
+
 def _named(text: str) -> set[str]:
     return set(re.split(r"[\s,;]+", text))
 
@@ -53,6 +71,7 @@ HOST: dict[str, Function] = {
         for name in f"{NEEDS_VALUES} {MAKES}".split()
         if hasattr(np, name)
     },
+    **{name: saved(name) for name in ("save", "savez", "savez_compressed")},
     "bmat": dressed(bmat, np.bmat, laziness.HOST),
 }
 

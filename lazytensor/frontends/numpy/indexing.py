@@ -21,7 +21,14 @@ from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType, tensor_type
 from lazytensor.frontends.numpy import parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
-from lazytensor.frontends.numpy.assignment import is_same, plain, settled, source, spread
+from lazytensor.frontends.numpy.assignment import (
+    check_depth,
+    is_same,
+    plain,
+    settled,
+    source,
+    spread,
+)
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.promotion import WEAK, recast
 from lazytensor.frontends.numpy.shadow import shadow_of_type
@@ -145,6 +152,9 @@ def getitem(x: Lazy, key: Any) -> Any:
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     """`x[key]`, recorded; `found` is the key's plan, if that is known."""
     if type(x) is Scalar:
+        items = key if type(key) is tuple else (key,)
+        if any(item is not None and item is not ... for item in items):
+            raise IndexError("invalid index to scalar variable.")
         x = wrap(x.node)  # a scalar never changes: an array made of it is its own
     ref = x.ref
     found = found or plan(ref.type, key)
@@ -244,6 +254,7 @@ def _fitted(found: Plan, value: Any) -> Node:
     """`value` as it is written. Raises: ValueError, TypeError."""
     value = plain(value, found.type.dtype)
     given = source(value, found.type.dtype)
+    check_depth(value, given, found.type.ndim)
     if found.scalar and given.type.ndim:
         np.empty(1, found.type.dtype)[0] = dummy(given.type)  # whether it takes an array here
     node = recast(given, found.type.dtype)

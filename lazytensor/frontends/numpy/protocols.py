@@ -16,7 +16,6 @@ from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.operators import COMPARISONS
 from lazytensor.frontends.numpy.promotion import host_leaf
 from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
@@ -120,12 +119,8 @@ def length(x: Lazy) -> int:
 
 def contains(x: ndarray, item: Any) -> bool:
     """`item in x`."""
-    found = COMPARISONS["eq"][0](x, item)
-    return (
-        bool(np.any(runtime.observe(found.node)))
-        if isinstance(found, Lazy)
-        else bool(np.any(found))
-    )
+    found = x == item
+    return bool(np.any(runtime.observe(found.node) if isinstance(found, Lazy) else found))
 
 
 def shown(function: Callable[..., str]) -> Callable[..., str]:

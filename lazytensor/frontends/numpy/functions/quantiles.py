@@ -122,6 +122,7 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
             made = _shaped(made, node, axes, wanted, keepdims)
             return wrap(made) if out is None else delivery.deliver(made, out)  # never a scalar
         dtype = result_type(node.type.dtype, 0.0 if type(q) in (int, float) else wanted.dtype)
+        check_target(out, dtype)
         if ignore_nan and node.type.dtype.kind in "fV":
             made = _among_numbers(lined(node, axes), wanted, method, dtype)
         else:

@@ -159,6 +159,8 @@ def average(
     keep = keeps(keepdims)
     if weights is None:
         made = ops.mean(convert(node, _computed_in(node, None)), axes=axes, keepdims=keep)
+        if not node.type.size:
+            raise HostOnly("NumPy divides numbers of elements by each other, or warns")
         scale = scalar(_count(node, axes), made.type.dtype)
     else:
         weight = _lined_up(operand(weights), node, axis, axes)
@@ -204,4 +206,21 @@ LAZY: dict[str, Function] = {
     "var": _spread(False),
 }
 
-METHODS: dict[str, Function] = {name: LAZY[name] for name in ("mean", "std", "var")}
+
+def _as_method(name: str) -> Function:
+    """`x.var` and `x.std`, which know one name for the degrees of freedom."""
+    function = LAZY[name]
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if "correction" in kwargs:
+            raise TypeError(f"_{name}() got an unexpected keyword argument 'correction'")
+        return function(x, *args, **kwargs)
+
+    return method
+
+
+METHODS: dict[str, Function] = {
+    "mean": mean,
+    "std": _as_method("std"),
+    "var": _as_method("var"),
+}
