@@ -72,6 +72,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     given = indices if lazy(indices) else np.asarray(indices)
     if given.size and given.dtype.kind not in "iub":
         raise HostOnly("numbers that are no integers: NumPy takes some of them")
+    indices = given if given.size else indices
     node = operand(a)
     if axis is None or not node.type.ndim:
         node = ops.reshape(node, shape=(node.type.size,))
