@@ -151,11 +151,11 @@ def getitem(x: Lazy, key: Any) -> Any:
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     """`x[key]`, recorded; `found` is the key's plan, if that is known."""
-    if type(x) is Scalar:
-        items = key if type(key) is tuple else (key,)
-        if any(item is not None and item is not ... for item in items):
-            raise IndexError("invalid index to scalar variable.")
-        x = wrap(x.node)  # a scalar never changes: an array made of it is its own
+    if type(x) is Scalar:  # a scalar never changes: an array made of it is its own
+        try:
+            return viewed(wrap(x.node), key, found)
+        except IndexError:
+            raise IndexError("invalid index to scalar variable.") from None
     ref = x.ref
     found = found or plan(ref.type, key)
     if found is None:
