@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import re
 from collections.abc import Iterator
 from operator import attrgetter
@@ -55,6 +56,23 @@ def test_every_attribute_of_arrays_is_there(make: str) -> None:
     assert public - {name for name in public if hasattr(ours, name)} == set()
     special = {name for name in dir(theirs) if name.startswith("__")} - NUMPYS
     assert sorted(name for name in special if not hasattr(ours, name)) == []
+
+
+@pytest.mark.parametrize("home", ["", *MODULES])
+def test_functions_are_pickled_by_name(home: str) -> None:
+    theirs: Any = getattr(numpy, home) if home else numpy
+    ours: Any = getattr(lnp, home) if home else lnp
+    names = [name for name in dir(theirs) if name[0] != "_" and _is_kept(getattr(theirs, name))]
+    assert len(names) > 10
+    assert [name for name in names if not _is_kept(getattr(ours, name))] == []
+
+
+def _is_kept(function: Any) -> bool:
+    """Whether a function is the same after pickling."""
+    try:
+        return callable(function) and pickle.loads(pickle.dumps(function)) is function
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False
 
 
 def test_arrays_are_generic_as_numpys() -> None:

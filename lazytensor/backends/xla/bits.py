@@ -117,12 +117,14 @@ def _ldexp(x: Node, exponent: Node) -> Node:
         limits = number(least, exponent), number(bound, exponent)
         exponent = ops.clamp(limits[0], exponent, limits[1])
     left = ops.convert(exponent, dtype=integer)
+    given = x
     for _ in range(3):
         step = ops.clamp(number(1 - bias, left), left, number(bias - 1, left))
         left = ops.subtract(left, step)
         bits = ops.shift_left(ops.add(step, number(bias, step)), number(mantissa, step))
         x = ops.multiply(x, ops.bitcast(bits, dtype=dtype))
-    return x
+    # XLA makes one factor of two known ones, which may be infinite: zero times that would be NaN.
+    return ops.select(ops.equal(given, number(0, given)), given, x)
 
 
 def _bitcast(e: Emitter, type: TensorType, x: Value, *, dtype: np.dtype) -> Value:

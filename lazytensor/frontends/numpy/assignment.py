@@ -47,6 +47,12 @@ def source(value: Any, dtype: np.dtype) -> Node:
         return host_leaf(made)
 
 
+def check_depth(value: Any, node: Node, ndim: int) -> None:
+    """Raise NumPy's error if `value`, whose node this is, is lists nested deeper than `ndim`."""
+    if ndim and node.type.ndim > ndim and type(value) in (list, tuple):
+        np.zeros((1,) * ndim)[...] = np.zeros((1,) * node.type.ndim).tolist()  # raises
+
+
 def plain(value: Any, dtype: np.dtype) -> Any:
     """`value` as NumPy assigns it to elements: its own numbers must fit into signed integers.
 

@@ -10,7 +10,7 @@ from lazytensor.core.exchange import offered
 from lazytensor.core.memory import copied
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
 from lazytensor.frontends.numpy.fallback import lazies
-from lazytensor.frontends.numpy.interchange import shared
+from lazytensor.frontends.numpy.interchange import shared, unpacked
 from lazytensor.frontends.numpy.promotion import CANONICAL, convert, host_leaf
 
 
@@ -38,13 +38,13 @@ def array(x: Any, dtype: Any = None) -> Any:
 
         return nested(x, dtype)
     made = copied(x, dtype) if type(x) is np.ndarray else _foreign(x, dtype)
-    if issubclass(type(made), Lazy):
+    if issubclass(type(made), Lazy | list | tuple):
         return array(made, dtype)
     return wrap(host_leaf(made)) if made.dtype in CANONICAL else made
 
 
 def _foreign(x: Any, dtype: Any) -> Any:
-    """What NumPy makes of `x`, or the lazy array that its `__array__` gives.
+    """What NumPy makes of `x`, or the lazy arrays that its `__array__` gives, or its items'.
 
     A lazy tensor of another frontend gives its node: nothing is computed.
     """
@@ -54,9 +54,7 @@ def _foreign(x: Any, dtype: Any) -> Any:
     try:
         return np.array(x, dtype, order="C")
     except ValueError:
-        if not hasattr(type(x), "__array__"):
-            raise
-        found = x.__array__()  # NumPy knows no array but its own
-        if not issubclass(type(found), Lazy):
+        found = unpacked(x)
+        if not lazies(found):
             raise
         return found

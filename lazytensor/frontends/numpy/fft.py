@@ -15,6 +15,7 @@ from lazytensor.core.dtypes import C64, C128, F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.checks import check
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
@@ -143,7 +144,7 @@ def _space(kind: str, default: Any = None) -> Function:
         cook = private("numpy.fft._pocketfft", "_cook_nd_args")
         lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
         if not len(places):
-            return deliver(_prepared(node, False), out)
+            raise HostOnly("over no axes the data stay what they are")
         where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
         full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]
         return deliver(_run(node, kind, [operator.index(n) for n in full], where, norm), out)
@@ -195,7 +196,7 @@ def _frequencies(name: str) -> Function:
         return made if dtype is None else made.astype(dtype)
 
     sample.__name__ = sample.__qualname__ = name
-    sample.__doc__ = own.__doc__
+    sample.__module__, sample.__doc__ = own.__module__, own.__doc__
     return sample
 
 

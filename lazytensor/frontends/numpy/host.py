@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+from lazytensor.core.place import user_frame
+from lazytensor.frontends.numpy import laziness
+from lazytensor.frontends.numpy.array import ndarray
+from lazytensor.frontends.numpy.fallback import on_host, real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
-from lazytensor.frontends.numpy.laziness import HOST as SAYS_HOST
 
 NEEDS_VALUES = (
-    "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr bmat "
+    "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr "
     "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
     "format_float_scientific frompyfunc info is_busday nested_iters "
-    "save savetxt savez savez_compressed"
+    "savetxt"
 )
 """Writing and printing; data of dtypes that XLA has not."""
 
@@ -30,10 +34,45 @@ ABOUT = (
 )
 """Functions that no array is given to, or that ask only for its type: NumPy's own."""
 
+
+def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    """See numpy.bmat. Names in a text are the caller's."""
+    if not isinstance(obj, str) or gdict is not None:
+        return np.bmat(real(obj), ldict, gdict)
+    frame: Any = user_frame()
+    names = {**frame.f_globals, **frame.f_locals}
+    return np.bmat(obj, {}, {name: real(names[name]) for name in _named(obj) & names.keys()})
+
+
+def saved(name: str) -> Function:
+    """A function that writes arrays to a file, as they lie in memory."""
+    real_function = getattr(np, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        kept = {key: _as_laid_out(x) for key, x in kwargs.items()}
+        return on_host(name, real_function, tuple(map(_as_laid_out, args)), kept)
+
+    return dressed(call, real_function, laziness.HOST)
+
+
+def _as_laid_out(x: Any) -> Any:
+    from lazytensor.frontends.numpy.protocols import fetched
+
+    return fetched(x) if type(x) is ndarray else x
+
+
+def _named(text: str) -> set[str]:
+    return set(re.split(r"[\s,;]+", text))
+
+
 HOST: dict[str, Function] = {
-    name: hosted(name, getattr(np, name))
-    for name in f"{NEEDS_VALUES} {MAKES}".split()
-    if hasattr(np, name)
+    **{
+        name: hosted(name, getattr(np, name))
+        for name in f"{NEEDS_VALUES} {MAKES}".split()
+        if hasattr(np, name)
+    },
+    **{name: saved(name) for name in ("save", "savez", "savez_compressed")},
+    "bmat": dressed(bmat, np.bmat, laziness.HOST),
 }
 
 
@@ -44,7 +83,7 @@ def _of_memory(real: Function, lazily: Function) -> Function:
         shown = real(*args, **kwargs)
         return shown if shown.flags.writeable else lazily(*args, **kwargs)
 
-    return dressed(call, real, SAYS_HOST)
+    return dressed(call, real, laziness.HOST)
 
 
 HOST["frombuffer"] = _of_memory(np.frombuffer, HOST["frombuffer"])

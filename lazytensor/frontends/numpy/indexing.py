@@ -21,7 +21,14 @@ from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType, tensor_type
 from lazytensor.frontends.numpy import heat, parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
-from lazytensor.frontends.numpy.assignment import is_same, plain, settled, source, spread
+from lazytensor.frontends.numpy.assignment import (
+    check_depth,
+    is_same,
+    plain,
+    settled,
+    source,
+    spread,
+)
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.promotion import WEAK, recast
 from lazytensor.frontends.numpy.shadow import shadow_of_type
@@ -168,8 +175,11 @@ def _is_one(key: Any, ndim: int) -> bool:
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     """`x[key]`, recorded; `found` is the key's plan, if that is known."""
-    if type(x) is Scalar:
-        x = wrap(x.node)  # a scalar never changes: an array made of it is its own
+    if type(x) is Scalar:  # a scalar never changes: an array made of it is its own
+        try:
+            return viewed(wrap(x.node), key, found)
+        except IndexError:
+            raise IndexError("invalid index to scalar variable.") from None
     ref = x.ref
     found = found or plan(ref.type, key)
     if found is None:
@@ -271,6 +281,7 @@ def _fitted(found: Plan, value: Any) -> Node:
     """`value` as it is written. Raises: ValueError, TypeError."""
     value = plain(value, found.type.dtype)
     given = source(value, found.type.dtype)
+    check_depth(value, given, found.type.ndim)
     if found.scalar and given.type.ndim:
         np.empty(1, found.type.dtype)[0] = dummy(given.type)  # whether it takes an array here
     node = recast(given, found.type.dtype)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from lazytensor.core import runtime
 from lazytensor.core.exchange import METHOD, Offer, offered
 from lazytensor.frontends.numpy.array import Lazy, Scalar, lazy, ndarray, new, wrap_view
@@ -82,3 +84,17 @@ def has_foreign(*values: Any) -> bool:
         has_foreign(*x) if type(x) in (list, tuple) else hasattr(type(x), METHOD) and not lazy(x)
         for x in values
     )
+
+
+def unpacked(x: Any) -> Any:
+    """`x` with the lazy arrays that objects' `__array__` gives in their place, in lists too.
+
+    NumPy takes no array but its own from `__array__`.
+    """
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(map(unpacked, x))
+    if not hasattr(kind, "__array__") or issubclass(kind, Lazy | np.ndarray | np.generic):
+        return x
+    found = x.__array__()
+    return found if lazy(found) else x

@@ -20,7 +20,7 @@ from lazytensor.core.op import Op
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
-from lazytensor.frontends.numpy.errors import as_numpy, dummy
+from lazytensor.frontends.numpy.errors import HostOnly, as_numpy, dummy
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, hosted, lazily
@@ -76,7 +76,7 @@ def _solve(a: Any, b: Any, signature: str | None = None) -> Any:
     except ShapeError as error:
         as_numpy(error, np.linalg.solve, dummy(left.type), dummy(right.type))
     if left.type.shape[-1] != right.type.shape[-2]:
-        np.linalg.solve(dummy(left.type), dummy(right.type))  # raises
+        raise HostOnly("solve: NumPy says what does not match")
     made, ok = ops.solve_checked(left, right)
     return wrap(_sure([made], ok, SINGULAR)[0])
 

@@ -149,6 +149,7 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "real": (reinterpretation.real, reinterpretation.set_real),
     "imag": (reinterpretation.imag, reinterpretation.set_imag),
     "flat": (flat.flat, flat.set_flat),
+    "dtype": (lambda x: x.ref.type.dtype, reinterpretation.set_dtype),
     "shape": (lambda x: x.ref.type.shape, reinterpretation.set_shape),
     "T": (late("transpose"),),
     "mT": (matrix_transposed,),

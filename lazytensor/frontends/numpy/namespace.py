@@ -70,6 +70,7 @@ class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3
     def __init__(self, function: FunctionType) -> None:
         super().__init__(function)
         vars(self).update(vars(function))
+        self.__module__ = "lazytensor.numpy"  # where pickle finds it
 
     def __reduce__(self) -> str:
         return self.__name__
@@ -84,6 +85,9 @@ def public(name: str) -> Any:
     found = find(name)
     if not isinstance(found, FunctionType):
         return found
+    own = found.__name__
+    if own != name and getattr(np, own, None) is getattr(np, name):
+        return public(own)  # two names of one function
     if found is functions.OF_ARRAYS.get(name):
         return shortcuts.public(found, getattr(np, name))
     return Function(found)

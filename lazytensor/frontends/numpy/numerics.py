@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32
+from lazytensor.core.dtypes import BOOL, F16, S32
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, Op, scalar
@@ -91,8 +91,11 @@ def floor_divide(x: Node, y: Node) -> Node:
 
 
 def integer_reciprocal(x: Node) -> Node:
-    """`1 / x`, towards zero."""
-    return cast(Node, ops.divide(scalar(1, x.type.dtype), x))
+    """`1 / x`, towards zero; of zero what NumPy makes of an infinity."""
+    with np.errstate(all="ignore"):
+        pole = scalar(np.reciprocal(np.zeros((), x.type.dtype)).item(), x.type.dtype)
+    made = ops.divide(scalar(1, x.type.dtype), x)
+    return cast(Node, ops.select(ops.equal(x, scalar(0, x.type.dtype)), pole, made))
 
 
 def bitwise_count(x: Node) -> Node:
@@ -161,8 +164,10 @@ def complex_rint(x: Node) -> Node:
 
 
 def spacing(x: Node) -> Node:
-    """The distance to the next number away from zero."""
-    away = ops.copysign(filled(float("inf"), x), x)
+    """The distance to the next number away from zero; of half floats, to the next greater one."""
+    away = filled(float("inf"), x)
+    if x.type.dtype != F16:
+        away = ops.select(ops.less(x, filled(0.0, x)), filled(float("-inf"), x), away)
     return cast(Node, ops.subtract(ops.next_after(x, away), x))
 
 

@@ -222,11 +222,17 @@ def _multiplied(recorded: Callable[[Any, Any], Any], swap: bool) -> Callable[[An
     return operator
 
 
+def _named(method: Any, name: str) -> Any:
+    """`method` with the name of an operator, of which Python speaks in its errors."""
+    method.__name__ = method.__qualname__ = f"__{name}__"
+    return method
+
+
 def attach() -> None:
     """Give arrays and scalars their operators."""
     for name, (function, host) in BINARY.items():
-        setattr(Lazy, f"__{name}__", binary(function, host))
-        setattr(Lazy, f"__r{name}__", reflected(function, host))
+        setattr(Lazy, f"__{name}__", _named(binary(function, host), name))
+        setattr(Lazy, f"__r{name}__", _named(reflected(function, host), f"r{name}"))
         setattr(Masked, f"__{name}__", masked_binary(function, host, False))
         setattr(Masked, f"__r{name}__", masked_binary(function, _swapped(host), True))
         if name != "divmod":

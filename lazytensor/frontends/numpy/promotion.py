@@ -100,7 +100,11 @@ def kind_of(x: Any) -> Any:
     if issubclass(type(x), Lazy):
         return x.ref.type.dtype
     found = getattr(x, "dtype", None)
-    return found if isinstance(found, np.dtype) else np.asarray(x).dtype
+    if isinstance(found, np.dtype):
+        return found
+    from lazytensor.frontends.numpy import conversion
+
+    return conversion.array(x).dtype
 
 
 def result_type(*xs: Any) -> np.dtype:

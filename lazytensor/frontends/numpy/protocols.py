@@ -14,9 +14,9 @@ from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.operators import COMPARISONS
 from lazytensor.frontends.numpy.promotion import host_leaf
 from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
@@ -141,12 +141,8 @@ def length(x: Lazy) -> int:
 
 def contains(x: ndarray, item: Any) -> bool:
     """`item in x`."""
-    found = COMPARISONS["eq"][0](x, item)
-    return (
-        bool(np.any(runtime.observe(found.node)))
-        if isinstance(found, Lazy)
-        else bool(np.any(found))
-    )
+    found = x == item
+    return bool(np.any(runtime.observe(found.node) if isinstance(found, Lazy) else found))
 
 
 def shown(function: Callable[..., str]) -> Callable[..., str]:
@@ -191,6 +187,19 @@ def host_method(name: str) -> Callable[..., Any]:
     return method
 
 
+def byteswap(x: Any, inplace: Any = False) -> Any:
+    """`x.byteswap(inplace)`: the bytes of every element the other way round."""
+    if type(x) is Scalar:
+        return scalar.value(x).byteswap(inplace)
+    value = fetched(x)
+    value.flags.writeable = not is_read_only(x)
+    swapped = value.byteswap(inplace)
+    if not inplace:
+        return restored(swapped)
+    x.ref.write(host_leaf(np.ascontiguousarray(swapped).reshape(x.shape)))
+    return x
+
+
 DUNDERS: Final[dict[str, Any]] = {
     "__array__": to_numpy,
     "__array_ufunc__": array_ufunc,
@@ -210,7 +219,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "tofile": host_method("tofile"),
     "dump": host_method("dump"),
     "dumps": host_method("dumps"),
-    "byteswap": host_method("byteswap"),
+    "byteswap": byteswap,
 }
 ARRAY_DUNDERS: Final[dict[str, Any]] = {
     "__iter__": iterate,

@@ -138,6 +138,9 @@ LAZY: dict[str, Function] = {
     and name not in STATE | {"default_rng"}
 }
 
+for _function in LAZY.values():
+    _function.__module__ = "lazytensor.numpy.random"  # where pickle finds it
+
 globals().update(LAZY)
 
 

@@ -125,6 +125,15 @@ def set_shape(x: ndarray, value: Any) -> None:
     x.ref, x._shadow = x.ref.view(ops.reshape_step(layout.shape)), layout
 
 
+def set_dtype(x: Any, value: Any) -> None:
+    """`x.dtype = value`: the same bytes as another dtype."""
+    check_settable(x, "dtype")
+    layout: Any = shadow(x).view()
+    layout.dtype = value  # NumPy says whether that takes a copy
+    steps = _steps(x, canonical(layout.dtype), layout.shape)
+    x.ref, x._shadow = x.ref.view(*steps) if steps else x.ref, layout
+
+
 def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[Step]:
     """Bytes split or join along the last axis where the widths differ."""
     if dtype is x.dtype:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,25 @@ def copied(x: Scalar, memo: Any = None) -> Scalar:
     return x
 
 
+def numerator(x: Scalar) -> Scalar:
+    """`x.numerator`, which only integers have: themselves."""
+    return x if x.dtype.kind in "iu" else value(x).numerator
+
+
+def denominator(x: Scalar) -> int:
+    """`x.denominator`, which only integers have."""
+    return 1 if x.dtype.kind in "iu" else value(x).denominator
+
+
+def to_sympy(x: Scalar) -> Any:
+    """What SymPy asks of numbers that are not its own."""
+    return import_module("sympy").sympify(value(x))
+
+
 SCALAR_DUNDERS = {
+    "numerator": property(numerator),
+    "denominator": property(denominator),
+    "_sympy_": to_sympy,
     "__hash__": hash_,
     "__round__": round_,
     "__reduce__": reduce,

@@ -325,6 +325,8 @@ def _outs(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
 
 
 def _how(self: ufunc, outs: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> How:
+    if len(args) > self.nin and "out" in kwargs:
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
     for out in outs:
         check_writeable(out)
     where = _mask(kwargs.get("where", True), "out" in kwargs or len(args) > self.nin)

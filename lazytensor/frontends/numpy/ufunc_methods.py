@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
+from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.numpy import foreign, masked, selection
@@ -28,6 +29,7 @@ from lazytensor.frontends.numpy.promotion import (
     canonical,
     convert,
     operand,
+    recast,
 )
 from lazytensor.frontends.numpy.small import grows
 
@@ -115,6 +117,7 @@ def reduce(
 
     def record() -> Any:
         name = self.__name__
+        _check_logical(self, dtype)
         if out is not None and not isinstance(out, ndarray):
             self.real.reduce(np.zeros(1), out=out)  # raises
         if name in BITWISE:
@@ -132,11 +135,17 @@ def reduce(
         if dtype is not None and NAMED[name] in ("sum", "prod"):
             extra["dtype"] = dtype
         elif dtype is not None:
-            x = wrap(convert(operand(array), canonical(np.dtype(dtype))))
+            x = wrap(recast(operand(array), canonical(np.dtype(dtype))))
         function = reductions.LAZY[NAMED[name]]
         return function(x, axis=axis, out=out, keepdims=keepdims, **extra)
 
     return _guarded(self, "reduce", record, (array,), options)
+
+
+def _check_logical(self: ufunc, dtype: Any) -> None:
+    """Leave a dtype that truth is not asked for in to NumPy, which has no loop for most."""
+    if dtype is not None and self.__name__.startswith("logical") and np.dtype(dtype) != BOOL:
+        raise HostOnly(f"{self.__name__} in {dtype}")
 
 
 def _bitwise(
@@ -189,6 +198,7 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
 
     def record() -> Any:
         op: Op | None = RUNNING.get(self.__name__)
+        _check_logical(self, dtype)
         node = operand(array)
         ordered = op in (ops.cummax, ops.cummin)
         if op is None or axis is None or (ordered and node.type.dtype.kind == "c"):
@@ -202,7 +212,7 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
         elif dtype is None and op in (ops.cumsum, ops.cumprod):
             kind = reductions.sum_dtype(kind)
         target = out[0] if isinstance(out, tuple) else out
-        node = convert(node, kind)
+        node = recast(node, kind)
         made = op(node, axis=place)
         check("accumulate", [node], made, axes=(place,), running=True)
         return deliver(made, target)
@@ -226,7 +236,7 @@ def _segments(
         raise Unsupported(f"{self.__name__}.reduceat")
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     if dtype is not None:
-        node = convert(node, canonical(np.dtype(dtype)))
+        node = recast(node, canonical(np.dtype(dtype)))
     elif mode in ("add", "mul"):
         node = convert(node, reductions.sum_dtype(node.type.dtype))
     made = folding.by_segment(node, places, place, mode)
@@ -242,10 +252,15 @@ def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
         left, right = operand(A), operand(B)
     except HostOnly:
         return _on_host(self, "outer", (A, B), kwargs, loud=False)
-    if not left.type.ndim or not right.type.ndim:
-        return self(A, B, **kwargs)
+    if not left.type.ndim or not right.type.ndim:  # NumPy makes arrays of numbers: they are strong
+        return self(_as_array(A, left), _as_array(B, right), **kwargs)
     shape = left.type.shape + (1,) * right.type.ndim
     return self(wrap(ops.reshape(left, shape=shape)), wrap(right), **kwargs)
+
+
+def _as_array(x: Any, node: Node) -> ndarray:
+    """`x`, whose node this is, as an array."""
+    return x if type(x) is ndarray else wrap(settled(node))
 
 
 def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:

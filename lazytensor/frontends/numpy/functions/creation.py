@@ -110,7 +110,7 @@ def full(
     """See numpy.full."""
     check_device(device)
     try:
-        if dtype is not None and type(fill_value) in PYTHON_NUMBERS:
+        if dtype is not None and type(fill_value) in PYTHON_NUMBERS.keys() - {complex}:
             kind = dtype_of(dtype)
             return laid_out(wrap(filled(shape_of(shape), fill_value, kind)), order)
         value = operand(fill_value)
@@ -118,8 +118,13 @@ def full(
     except (HostOnly, OverflowError):
         return np.full(real(shape), real(fill_value), dtype, order)
     made = wrap(filled(shape_of(shape), 0, kind))
-    made.ref.write(stored(fill_value, made.type))
+    made.ref.write(stored(_strong(fill_value), made.type))
     return laid_out(made, order)
+
+
+def _strong(value: Any) -> Any:
+    """A value that fills an array, which may lose an imaginary part, other than one assigned."""
+    return np.complex128(value) if type(value) is complex else value
 
 
 def _like(name: str) -> Function:
@@ -163,7 +168,7 @@ def full_like(
 ) -> Any:
     """See numpy.full_like."""
     made = _LIKE["empty_like"](a, dtype, order, subok, shape, device=device)
-    made.ref.write(stored(fill_value, made.type))
+    made.ref.write(stored(_strong(fill_value), made.type))
     return made
 
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, F64
-from lazytensor.core.errors import Unsupported
+from lazytensor.core.errors import ShapeError, Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable
+from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -70,7 +71,10 @@ def clip(
     check_out(out, kind, casting)
     larger, smaller = (ops.maximum, ops.minimum) if kind.kind != "c" else _COMPLEX
     if low is not None and high is not None and kind.kind != "c":
-        made = ops.clamp(low, made, high)
+        try:
+            made = ops.clamp(low, made, high)
+        except ShapeError as error:
+            as_numpy(error, np.clip, a, a_min, a_max)
     else:
         made = made if low is None else larger(made, low)
         made = made if high is None else smaller(made, high)

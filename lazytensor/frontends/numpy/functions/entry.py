@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import WRITERS, fallback, on_host
-from lazytensor.frontends.numpy.interchange import adopted, has_foreign
+from lazytensor.frontends.numpy.fallback import WRITERS, fallback, lazies, on_host
+from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
@@ -28,6 +28,12 @@ from lazytensor.frontends.numpy.shadow import read_only, shadow
 from lazytensor.frontends.numpy.small import GROWING, at_once, grows, lazy_if_large, stays
 
 Function = Callable[..., Any]
+HOMES: Final = {
+    "numpy.fft": "lazytensor.numpy.fft",
+    "numpy.linalg": "lazytensor.numpy.linalg",
+    "numpy.testing._private.utils": "lazytensor.numpy.testing",
+}
+"""Per module of NumPy's: where pickle finds what stands for its functions."""
 
 
 def has_lazy(*values: Any) -> bool:
@@ -66,9 +72,15 @@ def lazily(name: str, function: Function, real: Function) -> Function:
                 if made is not None:
                     return made
             if not large and not has_lazy(*args, *kwargs.values()):
-                if not has_foreign(*args):
-                    return entered(real(*args, **kwargs), args, kwargs)
-                args = adopted(args)
+                if has_foreign(*args):
+                    args = adopted(args)
+                else:
+                    try:
+                        return entered(real(*args, **kwargs), args, kwargs)
+                    except ValueError:
+                        args = unpacked(args)
+                        if not has_lazy(*args):
+                            raise
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
         try:
@@ -111,7 +123,7 @@ def hosted(name: str, real: Function) -> Function:
     """NumPy's function itself, for what needs values by its nature; silent."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if has_lazy(*args, *kwargs.values()):
+        if lazies((args, kwargs)):
             return on_host(name, real, args, kwargs)
         return entered(real(*args, **kwargs), args, kwargs)
 
@@ -122,7 +134,7 @@ def dressed(call: Function, real: Function, line: str = laziness.LAZY) -> Functi
     """`call` with the name and the signature of `real`, and its text with `line` in it."""
     update_wrapper(call, real, updated=())
     call.__doc__ = laziness.said(line, call.__name__, real.__doc__)
-    call.__module__ = "lazytensor.numpy"
+    call.__module__ = HOMES.get(getattr(real, "__module__", ""), "lazytensor.numpy")
     for name in ("__signature__", "__text_signature__"):
         if hasattr(real, name):
             setattr(call, name, getattr(real, name))

@@ -64,18 +64,29 @@ class WritingIterator:
         return getattr(self._real, name)
 
 
-def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
+class IteratorType(type):
+    """NumPy's own iterators, and those that write back, are instances."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, np.nditer | WritingIterator)
+
+
+class nditer(metaclass=IteratorType):
     """Cuts the graph: NumPy computes it; arrays that it gives are lazy again.
 
     See numpy.nditer.
     """
-    if not has_lazy(op):
-        return np.nditer(op, flags, op_flags, *args, **kwargs)
-    words = {word for item in op_flags or () for word in ([item] if type(item) is str else item)}
-    if words & {"readwrite", "writeonly"}:
-        arrays = list(op) if isinstance(op, list | tuple) else [op]
-        return WritingIterator(arrays, flags, op_flags, *args, **kwargs)
-    return np.nditer(real(op), flags, op_flags, *args, **kwargs)
+
+    def __new__(
+        cls, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        if not has_lazy(op):
+            return np.nditer(op, flags, op_flags, *args, **kwargs)
+        flagged = [[item] if type(item) is str else item for item in op_flags or ()]
+        if any(word in ("readwrite", "writeonly") for item in flagged for word in item):
+            arrays = list(op) if isinstance(op, list | tuple) else [op]
+            return WritingIterator(arrays, flags, op_flags, *args, **kwargs)
+        return np.nditer(real(op), flags, op_flags, *args, **kwargs)
 
 
 OBJECTS: dict[str, Any] = {"nditer": nditer, "vectorize": vectorize}

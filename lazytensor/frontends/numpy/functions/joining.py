@@ -150,7 +150,6 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     counts = np.asarray(real(repeats))
     if counts.dtype.kind not in "iub" or counts.ndim > 1 or (counts < 0).any():
-        np.repeat(np.arange(node.type.shape[place]), counts)
         raise HostOnly(f"repeats of {counts.dtype}")
     if counts.size == 1:
         return wrap(repeated(node, int(counts.item()), place))

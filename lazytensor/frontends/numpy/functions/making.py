@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
+import numpy as np
+
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.small import all_stay
 
 
@@ -33,8 +36,13 @@ def of_data(function: Function, real: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = settings.small if args and not hasattr(type(args[0]), METHOD) else 0
         if bound and not lazies(args[0]) and getattr(args[0], "size", 0) < bound:
-            made = real(*args, **kwargs)
-            if made.size < bound:
+            try:
+                made = real(*args, **kwargs)
+            except ValueError:
+                if not lazies(unpacked(args[0])):
+                    raise
+                return function(*args, **kwargs)
+            if not isinstance(made, np.ndarray) or made.size < bound:
                 return made
             if args[0].__class__ in (list, tuple):
                 args = (made, *args[1:])

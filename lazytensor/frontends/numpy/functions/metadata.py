@@ -75,9 +75,10 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     """See numpy.require."""
     from lazytensor.frontends.numpy.functions.arrays import array, ascontiguousarray
 
-    wanted = [requirements] if isinstance(requirements, str) else list(requirements or ())
+    wanted = list(requirements or ())
+    np.require(np.zeros(0), None, wanted)  # raises
     made = array(a, dtype, copy=None)
-    letters = {str(x)[0].upper() for x in wanted}
+    letters = {x[0].upper() for x in wanted}
     if {"C", "F"} <= letters:
         raise ValueError('Cannot specify both "C" and "F" order')
     if "F" in letters:

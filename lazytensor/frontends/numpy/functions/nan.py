@@ -16,12 +16,13 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.checks import unwatched, warned
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, axes_within, flags_of, kept
-from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
+from lazytensor.frontends.numpy.functions.results import check_target, deliver
+from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand, recast
 
 ALL_NAN: Final = "All-NaN slice encountered"
 
@@ -64,10 +65,13 @@ def _extreme(name: str, filler: float) -> Function:
             raise Unsupported(f"nan{name}: complex numbers")
         if node.type.dtype.kind not in "fV":
             return plain(a, axis, out, keepdims, initial, where)
+        check_target(out, node.type.dtype)
+        axes = axes_of(axis, node.type.ndim)
+        if initial is NO and any(node.type.shape[i] == 0 for i in axes):
+            raise HostOnly(f"nan{name}: nothing has none, of which NumPy speaks in other words")
         top = plain(wrap(_without(node, filler)), axis, None, keepdims, initial, where)
         if initial is not NO:
             return deliver(top.node, out)
-        axes = axes_of(axis, node.type.ndim)
         none = kept(node, ops.reduce_and(ops.is_nan(node), axes=axes), axes, keepdims)
         made = ops.select(none, number(math.nan, top.dtype), top.node)
         return deliver(warned(made, none, ALL_NAN), out)
@@ -85,6 +89,7 @@ def _position(name: str, filler: float) -> Function:
             raise Unsupported(f"nan{name}: complex numbers")
         if node.type.dtype.kind not in "fV":
             return plain(a, axis, out, keepdims=keepdims)
+        reductions.check_positions(out)
         found = plain(wrap(_without(node, filler)), axis, keepdims=keepdims)
         numbers = ops.not_(ops.is_nan(node))
         some = ops.reduce_or(numbers, axes=axes_of(axis, node.type.ndim))
@@ -115,11 +120,13 @@ def nanmean(
     if not _inexact(node):
         return statistics.mean(a, axis, dtype, out, keepdims, where=where)
     _check_inexact(dtype, out)
+    _check_axis(node, axis)
     flags = _where_numbers(node, where)
     flags_of(wrap(flags), node)  # raises if `where` does not fit
-    node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
+    node = node if dtype is None else recast(node, canonical(np.dtype(dtype)))
+    check_target(out, node.type.dtype)
     axes = axes_within(axis, node.type.ndim)
-    keep = keepdims is not NO and bool(keepdims)
+    keep = reductions.keeps(keepdims)
     made, count = ops.counted_mean(node, flags, axes=axes, keepdims=keep)
     none = ops.equal(count, number(0, S64))
     return deliver(warned(made, none, "Mean of empty slice"), out, "unsafe")
@@ -130,6 +137,11 @@ def _check_inexact(dtype: Any, out: Any) -> None:
         raise TypeError("If a is inexact, then dtype must be inexact")
     if out is not None and not np.issubdtype(out.dtype, np.inexact):
         raise TypeError("If a is inexact, then out must be inexact")
+
+
+def _check_axis(node: Node, axis: Any) -> None:
+    if axis is not None and not node.type.ndim:
+        raise HostOnly("here, other than in `mean`, a number has an axis 0")
 
 
 def _spread(root: bool) -> Function:
@@ -154,6 +166,7 @@ def _spread(root: bool) -> Function:
                 a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
             )
         _check_inexact(dtype, out)
+        _check_axis(node, axis)
         if correction is not NO and ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = ddof if correction is NO else correction

@@ -8,13 +8,14 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
-from lazytensor.frontends.numpy.array import asarray, wrap
+from lazytensor.frontends.numpy.array import asarray, lazy, wrap
+from lazytensor.frontends.numpy.assignment import plain, source
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.creation import laid_out
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.promotion import convert, number, operand
+from lazytensor.frontends.numpy.promotion import operand, recast
 from lazytensor.frontends.numpy.shadow import shadow
 
 _of_numpy = rebound("pad", "empty")
@@ -81,10 +82,10 @@ def _constant(node: Node, pairs: list[tuple[int, int]], values: Any) -> Node:
 def _padded(node: Node, value: Any, low: tuple[int, ...], high: tuple[int, ...]) -> Node:
     if not any(low) and not any(high):
         return node
-    if isinstance(value, int) and node.type.dtype.kind in "iu":
-        filler = number(value, node.type.dtype)
-    else:
-        filler = convert(operand(value), node.type.dtype)
+    dtype = node.type.dtype
+    if not lazy(value):
+        value = plain(np.asarray(value)[()], dtype)
+    filler = recast(source(value, dtype), dtype)
     made: Node = ops.pad(node, filler, low=low, high=high, interior=(0,) * node.type.ndim)
     return made
 

@@ -38,6 +38,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         return made
     x, y = common(a, b)
     n, m = x.type.ndim, y.type.ndim
+    if out is not None and not hasattr(out, "flags"):
+        raise HostOnly("NumPy says what `out` must be")
     if out is not None and (out.dtype != x.type.dtype or not out.flags.c_contiguous):
         raise ValueError(UNFIT)
     if n == m == 2 and x.type.dtype in NUMBERS and x.type.shape[1] == y.type.shape[0]:

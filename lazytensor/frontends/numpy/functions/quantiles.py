@@ -17,12 +17,13 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.checks import warned
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
-from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.functions.weighing import lined, weighted
 from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type, warn_user
 
@@ -70,6 +71,9 @@ def median(
     """See numpy.median."""
     node = operand(a)
     axes = axes_within(axis, node.type.ndim)
+    check_target(out, result_type(node.type.dtype, 0.0))
+    if not node.type.ndim and keepdims:
+        raise HostOnly("NumPy gives an array of a number whose axes are kept")
     line = lined(node, axes)
     size = line.type.shape[-1]
     if not size:
@@ -118,6 +122,7 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
             made = _shaped(made, node, axes, wanted, keepdims)
             return wrap(made) if out is None else delivery.deliver(made, out)  # never a scalar
         dtype = result_type(node.type.dtype, 0.0 if type(q) in (int, float) else wanted.dtype)
+        check_target(out, dtype)
         if ignore_nan and node.type.dtype.kind in "fV":
             made = _among_numbers(lined(node, axes), wanted, method, dtype)
         else:

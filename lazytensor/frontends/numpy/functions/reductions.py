@@ -12,15 +12,16 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64, U64
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar
+from lazytensor.core.op import Op
 from lazytensor.frontends.numpy import delivery
-from lazytensor.frontends.numpy.array import wrap
+from lazytensor.frontends.numpy.array import ndarray, wrap
 from lazytensor.frontends.numpy.checks import check
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.results import check_cast, deliver
+from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.layout import lay_out, lay_out_like, lay_out_reduced
-from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand
+from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand, recast
 
 NO: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
 Axes = tuple[int, ...]
@@ -43,17 +44,27 @@ def axes_within(axis: Any, ndim: int) -> Axes:
     return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
 
 
+def keeps(keepdims: Any) -> bool:
+    """Whether reduced axes are kept. Raises: HostOnly where NumPy shall say whether that is so."""
+    if keepdims is NO:
+        return False
+    if type(keepdims) not in (bool, int):
+        raise HostOnly(f"keepdims={keepdims!r:.40}")
+    return bool(keepdims)
+
+
 def kept(node: Node, reduced: Node, axes: Axes, keepdims: Any) -> Node:
     """The reduction of `node` with its axes kept as ones, if `keepdims`."""
-    return ops.kept(reduced, node, axes, keepdims is not NO and bool(keepdims))
+    return ops.kept(reduced, node, axes, keeps(keepdims))
 
 
 def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
     """Raise NumPy's error unless the reduction of `node` may be written to `out`."""
     if out is None:
         return
+    check_target(out, node.type.dtype)
     delivery.check_writeable(out)
-    rank = node.type.ndim - (0 if keepdims is not NO and keepdims else len(axes))
+    rank = node.type.ndim - (0 if keeps(keepdims) else len(axes))
     if out.ndim != rank:
         raise ValueError(
             "output parameter for reduction operation has the wrong number of dimensions: "
@@ -62,7 +73,6 @@ def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
     shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
     if rank == len(shape) and out.shape != shape:
         raise ValueError(f"output array has shape {out.shape}, the reduction {shape}")
-    check_cast(node.type.dtype, out.dtype)
 
 
 def flags_of(where: Any, node: Node) -> Node | None:
@@ -109,7 +119,8 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
         node = operand(a)
         axes = axes_of(axis, node.type.ndim)
         if dtype is not None:
-            node = convert(node, canonical(np.dtype(dtype)))
+            node = recast(node, canonical(np.dtype(dtype)))
+            check_target(out, node.type.dtype)
         elif out is not None:
             _check_target(out, node, axes, keepdims)
             node = convert(node, canonical(out.dtype))
@@ -178,8 +189,10 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
         dtype = node.type.dtype
         one, two = (op, combine) if dtype.kind != "c" else _complex(op)
         empty = any(node.type.shape[i] == 0 for i in axes)
-        if initial is NO and (empty or (where is not NO and where is not True)):
+        if initial is NO and where is not NO and where is not True:
             real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
+        if initial is NO and empty:
+            real(np.zeros(0, dtype))  # raises
         if empty:
             shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
             masked(node, where, 0)  # raises if `where` does not fit
@@ -211,7 +224,7 @@ def masked_by(node: Node, where: Any, initial: Any) -> Node:
     return made
 
 
-def truth(op: Op, neutral: bool) -> Function:
+def truth(name: str, op: Op, neutral: bool) -> Function:
     """`all` and `any`."""
 
     def reduce(
@@ -223,6 +236,7 @@ def truth(op: Op, neutral: bool) -> Function:
         made = op(chosen, axes=axes) if axes else chosen
         return _given(kept(node, made, axes, keepdims), out, axes, a, where, "unsafe")
 
+    reduce.__name__ = reduce.__qualname__ = name
     return reduce
 
 
@@ -235,8 +249,7 @@ def position(op: Op, real: Function) -> Function:
         flat = axis is None or ndim == 0
         if axis is not None:
             axes = axes_of(operator.index(axis), ndim)
-        if out is not None:
-            delivery.check_array(out)
+        check_positions(out)
         line = ops.reshape(node, shape=(node.type.size,)) if flat and ndim != 1 else node
         place = 0 if flat else axes[0]
         if not line.type.shape[place]:
@@ -247,13 +260,22 @@ def position(op: Op, real: Function) -> Function:
         else:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
-        if out is not None:  # NumPy computes in a copy of it
-            if out.shape != kept(node, made, gone, keepdims).type.shape:
-                raise ValueError(f"output array does not match result of np.{op.name}.")
-            check_cast(out.dtype, S64, "safe")
-        return deliver(kept(node, made, gone, keepdims), out, "unsafe")
+        found = kept(node, made, gone, keepdims)
+        if out is not None and out.shape != found.type.shape:  # NumPy computes in a copy of it
+            raise ValueError(f"output array does not match result of np.{op.name}.")
+        return deliver(found, out, "unsafe")
 
+    reduce.__name__ = reduce.__qualname__ = op.name
     return reduce
+
+
+def check_positions(out: Any) -> None:
+    """Leave it to NumPy to refuse an `out` that positions may not be written to."""
+    if out is None:
+        return
+    delivery.check_array(out)
+    if not isinstance(out, ndarray) or not np.can_cast(out.dtype, S64, "safe"):
+        raise HostOnly("positions are int64")
 
 
 def running(op: Op) -> Function:
@@ -268,11 +290,11 @@ def running(op: Op) -> Function:
         if not node.type.ndim:
             node = ops.reshape(node, shape=(1,))
         kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
+        check_target(out, kind)
         if dtype is None and out is not None:
             kind = canonical(out.dtype)
-        run = op if kind != BOOL else ops.cummax if op is ops.cumsum else ops.cummin
-        given = convert(node, kind)
-        made = run(given, axis=place)
+        given = recast(node, kind)
+        made = _run(op, given, place)
         check("accumulate", [given], made, axes=(place,), running=True)
         result = deliver(made, out)
         if out is None and result.ndim > 1:
@@ -280,6 +302,14 @@ def running(op: Op) -> Function:
         return result
 
     return accumulate
+
+
+def _run(op: Op, node: Node, place: int) -> Node:
+    """`op` along an axis; of flags, whether any, or all, have been true."""
+    if node.type.dtype == BOOL:
+        op = ops.cummax if op is ops.cumsum else ops.cummin
+    made: Node = op(node, axis=place)
+    return made
 
 
 def cumulative(op: Op, neutral: int) -> Function:
@@ -305,13 +335,14 @@ def cumulative(op: Op, neutral: int) -> Function:
             axis = 0
         place = normalize_axis_index(operator.index(axis), node.type.ndim)
         kind = sum_dtype(node.type.dtype) if dtype is None else canonical(np.dtype(dtype))
-        given = convert(node, kind)
-        made = op(given, axis=place)
+        check_target(out, kind)
+        given = recast(node, kind)
+        made = _run(op, given, place)
         check("accumulate", [given], made, axes=(place,), running=True)
         if include_initial:
             low = tuple(int(i == place) for i in range(node.type.ndim))
             none = (0,) * node.type.ndim
-            made = ops.pad(made, scalar(neutral, kind), low=low, high=none, interior=none)
+            made = ops.pad(made, number(neutral, kind), low=low, high=none, interior=none)
         return deliver(made, out)
 
     return accumulate
@@ -323,6 +354,9 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO) -> Any:
     axes = axes_of(axis, node.type.ndim)
     if any(node.type.shape[i] == 0 for i in axes):
         np.ptp(np.zeros(0))  # raises
+    if node.type.dtype == BOOL:
+        raise HostOnly("NumPy does not subtract flags, and says so")
+    check_target(out, node.type.dtype)
     extremes = ops.reduce_max, ops.reduce_min
     plain = node.type.dtype.kind != "c"
     most, least = ((op if plain else _complex(op)[0])(node, axes=axes) for op in extremes)
@@ -344,8 +378,8 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 
 LAZY: dict[str, Function] = {
-    "all": truth(ops.reduce_and, True),
-    "any": truth(ops.reduce_or, False),
+    "all": truth("all", ops.reduce_and, True),
+    "any": truth("any", ops.reduce_or, False),
     "argmax": position(ops.argmax, np.argmax),
     "argmin": position(ops.argmin, np.argmin),
     "count_nonzero": count_nonzero,

@@ -8,7 +8,8 @@ import numpy as np
 
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import delivery
-from lazytensor.frontends.numpy.array import wrap_result
+from lazytensor.frontends.numpy.array import Lazy, wrap_result
+from lazytensor.frontends.numpy.errors import HostOnly
 
 
 def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
@@ -25,6 +26,20 @@ def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
         raise ValueError(f"output array has wrong shape: {shapes}")
     check_cast(node.type.dtype, out.dtype, casting)
     return delivery.deliver(node, out, True, casting)
+
+
+def check_target(out: Any, dtype: np.dtype) -> None:
+    """Leave a reduction to NumPy that computes in another kind of number, as `out` has it.
+
+    Raises: HostOnly, also where `out` is no array: NumPy says what it thinks of that.
+    """
+    if out is None:
+        return
+    if type(out) is tuple and len(out) == 1:
+        out = out[0]
+    known = issubclass(type(out), Lazy | np.ndarray)
+    if not known or not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise HostOnly(f"{dtype} is reduced into {type(out)}")
 
 
 def check_out(out: Any, dtype: np.dtype, casting: Any = "same_kind") -> None:

@@ -15,24 +15,28 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy.array import asarray, lazy, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import settled
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import reductions
 from lazytensor.frontends.numpy.functions.entry import Function, entered
 from lazytensor.frontends.numpy.functions.indices import every, within
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
+from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import convert, operand, result_type
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:
     """See numpy.where."""
-    if x is None and y is None:
+    if x is NO and y is NO:
         return nonzero(condition)
-    if x is None or y is None:
+    if x is NO or y is NO:
         raise ValueError("either both or neither of x and y should be given")
+    if x is None or y is None:
+        raise HostOnly("None is an object")
     dtype = result_type(x, y)
     left, right = (settled(convert(operand(side), dtype)) for side in (x, y))
     made = wrap(ops.select(convert(operand(condition), BOOL), left, right))
@@ -65,6 +69,10 @@ def taken(node: Node, indices: Node, axis: int) -> Node:
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     """See numpy.take."""
+    given = indices if lazy(indices) else np.asarray(indices)
+    if given.size and given.dtype.kind not in "iub":
+        raise HostOnly("numbers that are no integers: NumPy takes some of them")
+    indices = given if given.size else indices
     node = operand(a)
     if axis is None or not node.type.ndim:
         node = ops.reshape(node, shape=(node.type.size,))

@@ -12,6 +12,7 @@ from lazytensor.core.dtypes import BOOL, F16, F32, F64, S64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.numpy import checks
+from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -20,11 +21,19 @@ from lazytensor.frontends.numpy.functions.reductions import (
     Axes,
     axes_within,
     flags_of,
+    keeps,
     kept,
     masked,
 )
-from lazytensor.frontends.numpy.functions.results import deliver
-from lazytensor.frontends.numpy.promotion import canonical, convert, operand, result_type, warn_user
+from lazytensor.frontends.numpy.functions.results import check_target, deliver
+from lazytensor.frontends.numpy.promotion import (
+    canonical,
+    convert,
+    operand,
+    recast,
+    result_type,
+    warn_user,
+)
 
 NO_FREEDOM: Final = "Degrees of freedom <= 0 for slice"
 
@@ -34,6 +43,11 @@ def _computed_in(node: Node, dtype: Any) -> np.dtype:
     if dtype is not None:
         return canonical(np.dtype(dtype))
     return node.type.dtype if node.type.dtype.kind not in "biu" else F64
+
+
+def _axes(axis: Any, ndim: int) -> Axes:
+    """The axes of a mean, which a list is not. Raises: AxisError, ValueError, TypeError."""
+    return axes_within((axis,) if axis is not None and type(axis) is not tuple else axis, ndim)
 
 
 def _count(node: Node, axes: Axes) -> int:
@@ -60,12 +74,17 @@ def mean(
 ) -> Any:
     """See numpy.mean."""
     node = operand(a)
-    axes = axes_within(axis, node.type.ndim)
-    keep = keepdims is not NO and bool(keepdims)
+    axes = _axes(axis, node.type.ndim)
+    keep = keeps(keepdims)
     kind = _computed_in(node, dtype)
+    check_target(out, kind)
     if not _count(node, axes):
         warn_user("Mean of empty slice", RuntimeWarning)
-    given = convert(node, F64 if kind.kind in "biu" else kind)
+    if kind.kind in "iu":
+        return deliver(_whole_mean(convert(node, kind), where, axes, keep), out, "unsafe")
+    if kind == BOOL:
+        raise HostOnly("a mean of flags is any of them, by their number")
+    given = recast(node, kind)
     flags = flags_of(where, node)
     if flags is not None:
         made = ops.chosen_mean(given, flags, axes=axes, keepdims=keep)
@@ -73,8 +92,14 @@ def mean(
         made = ops.mean(given, axes=axes, keepdims=keep)
     if checks.current() is not checks.OFF:
         _check_mean(given, where, axes)
-    plain = flags is None and kind.kind not in "biu"
-    return deliver(convert(made, kind), out, "same_kind" if plain else "unsafe")
+    return deliver(made, out, "same_kind" if flags is None else "unsafe")
+
+
+def _whole_mean(node: Node, where: Any, axes: Axes, keep: bool) -> Node:
+    """The mean of integers as one of them: their sum wraps around, and fractions are cut off."""
+    total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, keep)
+    counted = _counted(node, where, axes, F64, keep)
+    return convert(ops.divide(convert(total, F64), counted), node.type.dtype)
 
 
 def _check_mean(node: Node, where: Any, axes: Axes) -> None:
@@ -112,9 +137,12 @@ def _spread(root: bool) -> Function:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         node = operand(a)
-        axes = axes_within(axis, node.type.ndim)
-        keep = keepdims is not NO and bool(keepdims)
+        axes = _axes(axis, node.type.ndim)
+        keep = keeps(keepdims)
         kind = _computed_in(node, dtype)
+        check_target(out, kind if dtype is not None else real_of(kind))
+        if kind.kind in "biu" or (node.type.dtype.kind == "c" != kind.kind):
+            raise HostOnly("NumPy rounds, or drops parts, at each step")
         free = max(_count(node, axes) - real(ddof), 0)
         wide = F32 if kind == F16 else kind
         result = real_of(kind) if dtype is None else kind  # complex where that is asked for
@@ -164,9 +192,11 @@ def average(
     """See numpy.average."""
     node = operand(a)
     axes = axes_within(axis, node.type.ndim)
-    keep = keepdims is not NO and bool(keepdims)
+    keep = keeps(keepdims)
     if weights is None:
         made = ops.mean(convert(node, _computed_in(node, None)), axes=axes, keepdims=keep)
+        if not node.type.size:
+            raise HostOnly("NumPy divides numbers of elements by each other, or warns")
         scale = scalar(_count(node, axes), made.type.dtype)
     else:
         weight = _lined_up(operand(weights), node, axis, axes)
@@ -212,4 +242,21 @@ LAZY: dict[str, Function] = {
     "var": _spread(False),
 }
 
-METHODS: dict[str, Function] = {name: LAZY[name] for name in ("mean", "std", "var")}
+
+def _as_method(name: str) -> Function:
+    """`x.var` and `x.std`, which know one name for the degrees of freedom."""
+    function = LAZY[name]
+
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if "correction" in kwargs:
+            raise TypeError(f"_{name}() got an unexpected keyword argument 'correction'")
+        return function(x, *args, **kwargs)
+
+    return method
+
+
+METHODS: dict[str, Function] = {
+    "mean": mean,
+    "std": _as_method("std"),
+    "var": _as_method("var"),
+}

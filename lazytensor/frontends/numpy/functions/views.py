@@ -109,7 +109,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     x = subject(a)
     if order in ("K", "k"):
         raise ValueError("order 'K' is not permitted for reshaping")
-    wanted = resolved(shape, x.size)
+    wanted = x.shape if shape is None else resolved(shape, x.size)
     if _fortran(x, order):
         made = in_shape(transpose(x), wanted[::-1])
         result = transpose(made)
@@ -124,7 +124,9 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
 
 
 def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
-    if type(order) is str and order == "C" and copy is None:  # the usual call, made short
+    if not shape:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
+    if type(order) is str and order == "C" and copy is None and shape[0] is not None:  # as a rule
         return in_shape(x, resolved(shape[0] if len(shape) == 1 else shape, x.size))
     return reshape(x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
