@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, axes_within, flags_of, kept
+from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, flags_of, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand, recast
 
@@ -125,7 +125,7 @@ def nanmean(
     flags_of(wrap(flags), node)  # raises if `where` does not fit
     node = node if dtype is None else recast(node, canonical(np.dtype(dtype)))
     check_target(out, node.type.dtype)
-    axes = axes_within(axis, node.type.ndim)
+    axes = statistics.mean_axes(axis, node.type.ndim)
     keep = reductions.keeps(keepdims)
     made, count = ops.counted_mean(node, flags, axes=axes, keepdims=keep)
     none = ops.equal(count, number(0, S64))

@@ -45,7 +45,7 @@ def _computed_in(node: Node, dtype: Any) -> np.dtype:
     return node.type.dtype if node.type.dtype.kind not in "biu" else F64
 
 
-def _axes(axis: Any, ndim: int) -> Axes:
+def mean_axes(axis: Any, ndim: int) -> Axes:
     """The axes of a mean, which a list is not. Raises: AxisError, ValueError, TypeError."""
     return axes_within((axis,) if axis is not None and type(axis) is not tuple else axis, ndim)
 
@@ -74,7 +74,7 @@ def mean(
 ) -> Any:
     """See numpy.mean."""
     node = operand(a)
-    axes = _axes(axis, node.type.ndim)
+    axes = mean_axes(axis, node.type.ndim)
     keep = keeps(keepdims)
     kind = _computed_in(node, dtype)
     check_target(out, kind)
@@ -137,7 +137,7 @@ def _spread(root: bool) -> Function:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
         node = operand(a)
-        axes = _axes(axis, node.type.ndim)
+        axes = mean_axes(axis, node.type.ndim)
         keep = keeps(keepdims)
         kind = _computed_in(node, dtype)
         check_target(out, kind if dtype is not None else real_of(kind))
