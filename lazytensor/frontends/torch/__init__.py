@@ -27,6 +27,7 @@ from lazytensor.frontends.torch import (
     foreach,
     fractional,
     grouped,
+    hooks,
     joining,
     linalg,
     linear,
@@ -106,6 +107,7 @@ storages.attach()
 sharing.attach()
 fallback.attach()
 autocast.attach()
+hooks.attach()
 modules.attach()
 scopes.attach()
 accelerator.attach()

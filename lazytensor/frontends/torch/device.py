@@ -9,6 +9,7 @@ from torch.utils import backend_registration
 
 from lazytensor.core import place
 from lazytensor.frontends.torch import namespace, randomness
+from lazytensor.frontends.torch.hooks import clear_exception, failing
 from lazytensor.frontends.torch.kernels import library, prepare_thread
 from lazytensor.frontends.torch.tensor import is_lazy
 
@@ -28,6 +29,8 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
 
 class _Guard(torch._C._acc.DeviceGuard):
     def type_(self) -> Any:
+        if failing:
+            clear_exception()
         return torch._C._autograd.DeviceType.PrivateUse1
 
 
