@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from lazytensor.core.settings import settings
 from lazytensor.frontends.tf.tensor import LazyTensor
 
 pytestmark = pytest.mark.usefixtures("no_fallbacks")
@@ -53,9 +52,8 @@ def test_shapes_of_the_hosts_give_the_same_as_tensorflow() -> None:
         )
 
 
-def test_recording_leaves_no_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recording_leaves_no_cycles() -> None:
     """Else its memory would be there until the next collection."""
-    monkeypatch.setattr(settings, "tier", "interpret")  # to compile leaves MLIR's own
 
     def work() -> None:
         x = tf.ones((4, 6)) * 2.0
@@ -65,7 +63,8 @@ def test_recording_leaves_no_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
         tape.gradient(y, x).numpy()
 
     work()
-    gc.collect()
+    while gc.collect():  # what other tests have left frees more, as dynamo's graphs do
+        pass
     gc.disable()
     try:
         work()
