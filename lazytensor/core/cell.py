@@ -227,10 +227,7 @@ class View:
     def known(self) -> np.ndarray | None:
         """What it shows, if the host has the cell's data already; for a look at once."""
         value = self.cell.known()
-        if value is not None:
-            for step in self.chain:
-                value = step.show(value)
-        return value
+        return None if value is None else shown(value, self.chain)
 
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""
@@ -238,8 +235,10 @@ class View:
             overflow()
         cell = self.cell
         cell.write_part(self.chain, node)
-        if watched and node.type.size < settings.small and cell in watched:
-            watched[cell].node = cell.node if cell.__class__ is Cell else None
+        if watched and node.type.size < settings.small:
+            watcher = watched.get(cell)
+            if watcher is not None:
+                watcher.node = cell.node if cell.__class__ is Cell else None
 
     def view(self, *steps: Step) -> View:
         """A view of this view."""
@@ -248,6 +247,13 @@ class View:
     def through(self, steps: Chain, type: TensorType | None = None) -> View:
         """The same; `type`, of what is shown, if that is known."""
         return View(self.cell, extend(self.chain, steps), type) if steps else self
+
+
+def shown(memory: np.ndarray, chain: Chain) -> np.ndarray:
+    """What `chain` shows of an array of the host's: in its memory, where NumPy has such views."""
+    for step in chain:
+        memory = step.show(memory)
+    return memory
 
 
 def written(cell: Cell, chain: Chain, node: Node) -> Node:

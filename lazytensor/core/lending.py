@@ -21,7 +21,7 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from lazytensor.core.cell import Cell, Chain, writing, written
+from lazytensor.core.cell import Cell, Chain, shown, writing, written
 from lazytensor.core.memory import LARGE, allocated, copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
@@ -82,13 +82,11 @@ class Lent(Cell):
             if _ended(self):
                 Cell.write_part(self, chain, node)
                 return
-            part = memory = self.known()
-            for step in chain:
-                part = step.show(part)
-            if np.may_share_memory(part, memory):
-                part[...] = observe(node)
-            else:
+            part = shown_in(self.known(), chain)
+            if part is None:
                 self.write(written(self, chain, node))
+            else:
+                part[...] = observe(node)
 
     def known(self) -> np.ndarray:
         """The data, in the memory that is lent: for a look at once."""
@@ -113,6 +111,12 @@ def _ended(cell: Cell) -> bool:
     cell.__class__ = Cell
     del cell.memory
     return True
+
+
+def shown_in(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
+    """What `chain` shows, in this memory; None if NumPy would have to copy it."""
+    part = shown(memory, chain)
+    return part if part is memory or np.may_share_memory(part, memory) else None
 
 
 def is_own(cell: Cell) -> bool:

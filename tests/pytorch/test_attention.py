@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,8 +10,9 @@ import torch
 from torch import nn
 
 import lazytensor.torch  # noqa: F401 -- registers the device
-from lazytensor import metrics
 from lazytensor.core.node import nodes_made
+
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 SHORT = torch.arange(5) >= torch.tensor([[5], [3], [1]])
 """The padding of three sequences."""
@@ -34,14 +34,6 @@ MASKS: dict[str, dict[str, Any]] = {
     "both": {"mask": FUTURE, "src_key_padding_mask": SHORT},
     "causal": {"mask": NUMBERS, "is_causal": True},
 }
-
-
-@pytest.fixture(autouse=True)
-def no_fallback() -> Iterator[None]:
-    torch.manual_seed(0)
-    metrics.reset()
-    yield
-    assert metrics.snapshot()["fallbacks"] == 0
 
 
 def there(tree: Any) -> Any:

@@ -15,6 +15,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
 
+pytestmark = pytest.mark.usefixtures("no_fallback")
+
 NETS: dict[str, Any] = {
     "LSTM": lambda: nn.LSTM(3, 4),
     "LSTM, no bias": lambda: nn.LSTM(3, 4, bias=False),
@@ -32,14 +34,6 @@ CELLS: dict[str, Any] = {
     "GRUCell": lambda: nn.GRUCell(3, 4),
     "GRUCell, no bias": lambda: nn.GRUCell(3, 4, bias=False),
 }
-
-
-@pytest.fixture(autouse=True)
-def no_fallback() -> Iterator[None]:
-    torch.manual_seed(0)
-    metrics.reset()
-    yield
-    assert metrics.snapshot()["fallbacks"] == 0
 
 
 def both(make: Any) -> Iterator[tuple[str, Any]]:

@@ -149,7 +149,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                 if part is not None:
                     return part
             elif found.type.size < bound:
-                part = parts.read(ref, key, found.type.size)
+                part = parts.read(x, key, found.type.size)
                 if part is not None:
                     return part
     elif type(x) is ndarray and type(x.ref) is View and (bound := settings.small):
@@ -159,7 +159,7 @@ def getitem(x: Lazy, key: Any) -> Any:
             found = None if type(key) is _Real else plan(x.ref.type, key)
             count = bound if found is None else found.type.size
         if count < bound:
-            part = parts.read_through(x, key, count)
+            part = parts.read(x, key, count)
             if part is not None:
                 return part
     return viewed(x, key, found)

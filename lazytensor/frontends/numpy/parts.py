@@ -14,9 +14,9 @@ from typing import Any, Final, cast
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.core.cell import Cell, Chain, View, writing
+from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
-from lazytensor.core.lending import Lent, is_own
+from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.heat import (
@@ -37,17 +37,26 @@ LARGEST_FACTOR: Final = 2**25
 _KEYS: Final = frozenset({int, slice, type(None), type(...), np.int64, np.int32})
 
 
-def read(cell: Cell, key: Any, count: int) -> Any:
+def read(x: ndarray, key: Any, count: int) -> Any:
     """What a basic key shows, `count` elements and so few, if the host has them; else None."""
-    value = value_of(cell, count)
-    if value is None:
+    cell, chain = x.ref.cell, x.ref.chain
+    is_lent = cell.__class__ is Lent
+    value = memory_of(cell) if is_lent else value_of(cell, count)
+    whole = None if value is None else shown_in(value, chain)
+    if whole is None:
         return None
-    found = value[key]
+    found = whole[key]
     if found.__class__ is not np.ndarray:
         return found
-    del value, found
-    memory = _worth_lending(cell, count)
-    return None if memory is None else memory[key]
+    if not is_lent:
+        del value, whole, found
+        memory = _worth_lending(cell, count)
+        if memory is None:
+            return None
+        found = shown(memory, chain)[key]
+    if x._shadow is not None and not x._shadow.flags.writeable:
+        found.flags.writeable = False
+    return found
 
 
 def _worth_lending(cell: Cell, count: int) -> np.ndarray | None:
@@ -57,40 +66,6 @@ def _worth_lending(cell: Cell, count: int) -> np.ndarray | None:
     if (memory := memory_of(cell)) is None and fetch(cell, count):
         memory = memory_of(cell)
     return memory
-
-
-def read_through(x: ndarray, key: Any, count: int) -> Any:
-    """`read`, of an array that is a view."""
-    cell, chain = x.ref.cell, x.ref.chain
-    is_lent = cell.__class__ is Lent
-    value = memory_of(cell) if is_lent else value_of(cell, count)
-    if value is None:
-        return None
-    whole = _shown(value, chain)
-    if whole is None:
-        return None
-    found = whole[key]
-    if found.__class__ is not np.ndarray:
-        return found
-    if not is_lent:
-        del value, whole, found
-        value = _worth_lending(cell, count)
-        if value is None:
-            return None
-        whole = _shown(value, chain)
-        assert whole is not None, "it was one a moment ago"
-        found = whole[key]
-    if x._shadow is not None and not x._shadow.flags.writeable:
-        found.flags.writeable = False
-    return found
-
-
-def _shown(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
-    """What a view shows, in this memory; None if NumPy would have to copy it."""
-    shown = memory
-    for step in chain:
-        shown = step.show(shown)
-    return shown if np.may_share_memory(shown, memory) else None
 
 
 def picked(cell: Cell, key: Any) -> Any:
@@ -150,12 +125,12 @@ def _write_at_once(ref: Cell | View, key: Any, value: Any) -> bool:
         is_lent = cell.__class__ is Lent
         if not is_lent and (cell.__class__ is not Cell or not is_own(cell)):
             return False
-        shown = _shown(cell.memory if is_lent else cell.node.value, ref.chain)
-        if shown is None:
+        part = shown_in(cell.memory if is_lent else cell.node.value, ref.chain)
+        if part is None:
             return False
-        shown[key] = value
+        part[key] = value
         if not is_lent:
-            del shown
+            del part
             cell.reads = None
             if is_worth_lending():
                 lent(cell)

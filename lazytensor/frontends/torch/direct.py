@@ -53,16 +53,9 @@ def _attention(
 
 
 def _attended(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    *,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Ints | None:
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *_: Any,
+    enable_gqa: bool = False, **__: Any,
+) -> Ints | None:  # fmt: skip
     """The order of the query's axes, where the CPU's kernel lays the result so; None for rows."""
     given = query, key, value
     if query.ndim != 4 or query.is_contiguous() or dropout_p:
