@@ -7,7 +7,7 @@ are one loop over time, which knows no lengths: they are data, and select where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,8 +17,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import F32, F64, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import Composite
-from lazytensor.core.ops.control import Region
-from lazytensor.core.program import trace_types
+from lazytensor.core.ops.scanning import Nodes, scan
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import part
@@ -94,41 +93,6 @@ def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
     return made
 
 
-def _begin(time: Node) -> Node:
-    made: Node = ops.concatenate(ops.reshape(time, shape=(1,)), filled((2,), 0, S64), axis=0)
-    return made
-
-
-def _over_time(name: str, body: Callable[..., Any], first: int, step: int, *state: Node) -> Any:
-    """`state` after `body` for each time from `first` on, all of the first axis of state[0]."""
-    steps, shape = state[0].type.shape[0], (1, *state[0].type.shape[1:])
-
-    def more(time: Node, *_: Node) -> Node:
-        found: Node = ops.and_(ops.greater_equal(time, whole(0)), ops.less(time, whole(steps)))
-        return found
-
-    def round_(time: Node, *state: Node) -> tuple[Node, ...]:
-        emitted = ops.slice(state[0], _begin(time), sizes=shape, strides=(1, 1, 1))
-        changed = body(time, ops.reshape(emitted, shape=shape[1:]), *state[1:])
-        return (ops.add(time, whole(step)), state[0], *changed)
-
-    now = ops.broadcast(whole(first), shape=())
-    types = [x.type for x in (now, *state)]
-    made = ops.while_(
-        now, *state,
-        condition=Region(f"{name}: more", trace_types(more, types, {})),
-        body=Region(f"{name}: step", trace_types(round_, types, {})),
-    )  # fmt: skip
-    return made[2:]
-
-
-def _stored(table: Node, time: Node, line: Node) -> Node:
-    made: Node = ops.update_slice(
-        table, ops.reshape(line, shape=(1, *line.type.shape)), _begin(time), strides=(1, 1, 1)
-    )
-    return made
-
-
 def _emitted(log_probs: Node, symbols: Node) -> Node:
     """For each time the logarithms of the symbols' probabilities: [t,n,l]."""
     at = ops.reshape(symbols, shape=(1, *symbols.type.shape))
@@ -157,15 +121,12 @@ def _loss(
     start = cast_to(_places_where(symbols, whole(0)), dtype)
     last = ops.subtract(_column(steps), whole(1))
 
-    def body(time: Node, emitted: Node, *state: Node) -> tuple[Node, ...]:
-        now, end, table, jumps, last = state
-        now = _forward_step(now, emitted, jumps)
-        end = _chosen(ops.equal(last, time), now, end)
-        return now, end, _stored(table, time, now), jumps, last
+    def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
+        (now, end), (jumps, last) = state, shared
+        now = _forward_step(now, given[0], jumps)
+        return (now, _chosen(ops.equal(last, time), now, end)), (now,)
 
-    table = filled(emitted.type.shape, NEVER, dtype)
-    state = emitted, start, start, table, jumps, last
-    _, end, table, _, _ = _over_time("ctc forward", body, 0, 1, *state)
+    (_, end), (table,) = scan("ctc forward", body, [emitted], [start, start], [jumps, last])
     at = ops.multiply(_column(lengths), whole(2))
     blank_last = ops.take_along(end, at, axis=1)
     before = ops.take_along(end, ops.maximum(ops.subtract(at, whole(1)), whole(0)), axis=1)
@@ -182,16 +143,14 @@ def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) ->
     end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), whole(2))), dtype)
     last = ops.subtract(_column(steps), whole(1))
 
-    def body(time: Node, emitted: Node, *state: Node) -> tuple[Node, ...]:
-        now, table, end, jumps, last = state
-        now = _backward_step(_chosen(ops.equal(last, time), end, now), emitted, jumps)
-        return now, _stored(table, time, now), end, jumps, last
+    def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
+        end, jumps, last = shared
+        now = _backward_step(_chosen(ops.equal(last, time), end, state[0]), given[0], jumps)
+        return (now,), (now,)
 
     never = filled(symbols.type.shape, NEVER, dtype)
-    table = filled(emitted.type.shape, NEVER, dtype)
-    state = emitted, never, table, end, jumps, last
-    found: Node = _over_time("ctc backward", body, emitted.type.shape[0] - 1, -1, *state)[1]
-    return found
+    shared = end, jumps, last
+    return scan("ctc backward", body, [emitted], [never], shared, backwards=True).tables[0]
 
 
 def _by_class(share: Node, symbols: Node, classes: int) -> Node:

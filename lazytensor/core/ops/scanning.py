@@ -1,0 +1,104 @@
+"""Loops over time: each time has its lines of what is given, and the state that was left to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from lazytensor.core.dtypes import S64
+from lazytensor.core.node import Node
+from lazytensor.core.op import scalar
+from lazytensor.core.ops.bits import and_
+from lazytensor.core.ops.control import Region, while_
+from lazytensor.core.ops.elementwise import add, greater_equal, less
+from lazytensor.core.ops.movement import broadcast, concatenate, reshape, slice, update_slice
+from lazytensor.core.program import trace_types
+from lazytensor.core.types import TensorType
+
+Nodes = Sequence[Node]
+Body = Callable[[Node, Nodes, Nodes, Nodes], tuple[Nodes, Nodes]]
+
+
+class Scanned(NamedTuple):
+    """The state after the last time; of each time what it gave, at its place."""
+
+    state: Nodes
+    tables: Nodes
+
+
+def scan(
+    name: str, body: Body, given: Nodes, state: Nodes, shared: Nodes = (), backwards: bool = False
+) -> Scanned:
+    """One loop: `state, lines = body(time, lines of given, state, shared)`, from time 0 or to it.
+
+    given: tensors that have time as their first axis, at least one. time: s64[]. What `body` gives
+    of state has the types of `state`; its lines lie along the first axis of tables.
+    """
+    steps = given[0].type.shape[0]
+    counts = len(given), len(state), len(shared)
+
+    def once(time: Node, *rest: Node) -> list[Node]:
+        lines, before, same = _divided(rest, *counts)
+        after, made = body(time, lines, before, same)
+        return [*after, *made]
+
+    def more(time: Node, *_: Node) -> Node:
+        found: Node = and_(greater_equal(time, scalar(0, S64)), less(time, scalar(steps, S64)))
+        return found
+
+    def step(time: Node, *rest: Node) -> list[Node]:
+        whole, before, same, tables = _divided(rest, *counts, len(empty))
+        after, made = body(time, [_line(x, time) for x in whole], before, same)
+        stored = [_stored(*pair, time) for pair in zip(tables, made, strict=True)]
+        return [add(time, scalar(-1 if backwards else 1, S64)), *whole, *after, *same, *stored]
+
+    now = broadcast(scalar(steps - 1 if backwards else 0, S64), shape=())
+    of_a_time = [x.type.with_shape(x.type.shape[1:]) for x in given]
+    types = [now.type, *of_a_time, *(x.type for x in (*state, *shared))]
+    made = _region(f"{name}: once", once, types).results
+    empty = [_empty(steps, line) for line in made[len(state) :]]
+    start = [now, *given, *state, *shared, *empty]
+    types = [x.type for x in start]
+    condition, each = _region(f"{name}: more", more, types), _region(f"{name}: step", step, types)
+    _, after, _, tables = _divided(
+        while_(*start, condition=condition, body=each)[1:], *counts, len(empty)
+    )
+    return Scanned(after, tables)
+
+
+def _region(name: str, body: Callable[..., Node | Nodes], types: Sequence[TensorType]) -> Region:
+    return Region(name, trace_types(body, types, {}))
+
+
+def _divided(nodes: Nodes, *counts: int) -> list[Nodes]:
+    parts, at = [], 0
+    for count in counts:
+        parts.append(nodes[at : at + count])
+        at += count
+    return parts
+
+
+def _empty(steps: int, line: TensorType) -> Node:
+    made: Node = broadcast(scalar(0, line.dtype), shape=(steps, *line.shape))
+    return made
+
+
+def _begin(time: Node, ndim: int) -> Node:
+    here = reshape(time, shape=(1,))
+    rest = [broadcast(scalar(0, S64), shape=(ndim - 1,))] if ndim > 1 else []
+    made: Node = concatenate(here, *rest, axis=0)
+    return made
+
+
+def _line(x: Node, time: Node) -> Node:
+    ndim, shape = x.type.ndim, x.type.shape[1:]
+    found = slice(x, _begin(time, ndim), sizes=(1, *shape), strides=(1,) * ndim)
+    made: Node = reshape(found, shape=shape)
+    return made
+
+
+def _stored(table: Node, line: Node, time: Node) -> Node:
+    ndim = table.type.ndim
+    row = reshape(line, shape=(1, *line.type.shape))
+    made: Node = update_slice(table, row, _begin(time, ndim), strides=(1,) * ndim)
+    return made
