@@ -11,9 +11,12 @@ import torch
 from torch import nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.utils._pytree import tree_map
+from torch.utils.checkpoint import checkpoint
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
+from lazytensor.core.node import nodes_made
 
 pytestmark = pytest.mark.usefixtures("no_fallback")
 
@@ -26,7 +29,11 @@ NETS: dict[str, Any] = {
     "GRU": lambda: nn.GRU(3, 4),
     "GRU, no bias": lambda: nn.GRU(3, 4, bias=False),
     "GRU, two layers, both ways": lambda: nn.GRU(3, 4, num_layers=2, bidirectional=True),
+    "GRU, batches first": lambda: nn.GRU(3, 4, batch_first=True),
     "RNN": lambda: nn.RNN(3, 4),
+    "RNN, relu, three layers, both ways": lambda: nn.RNN(
+        3, 4, num_layers=3, bidirectional=True, nonlinearity="relu"
+    ),
 }
 CELLS: dict[str, Any] = {
     "LSTMCell": lambda: nn.LSTMCell(3, 4),
@@ -58,7 +65,7 @@ def test_values_and_gradients_are_the_cpus(name: str) -> None:
     x = torch.randn(*((5, 2, 3) if name in NETS else (2, 3)))
     found = []
     for device, module in both((NETS | CELLS)[name]):
-        given = x.clone().to(device).requires_grad_()
+        given = leaf(x, device)
         made = module(given)
         sum(y.square().sum() for y in leaves(made)).backward()
         grads = [given.grad, *(p.grad for p in module.parameters())]
@@ -82,13 +89,94 @@ def test_derivatives_of_two_orders(name: str) -> None:
     assert torch.autograd.gradgradcheck(call, given, fast_mode=True)
 
 
-@pytest.mark.parametrize("name", ["LSTM", "GRU"])
-def test_packed_sequences(name: str) -> None:
-    x = torch.randn(5, 3, 3)
-    found = []
+def states_for(module: Any, count: int) -> Any:
+    """First states, as a caller would give them."""
+    ways = module.num_layers * (2 if module.bidirectional else 1)
+    sizes = [module.proj_size or module.hidden_size, module.hidden_size]
+    made = [torch.randn(ways, count, size) for size in sizes[: 2 if module.mode == "LSTM" else 1]]
+    return tuple(made) if len(made) > 1 else made[0]
+
+
+def leaf(x: torch.Tensor, device: str) -> torch.Tensor:
+    """A copy there that gets a gradient."""
+    return x.clone().to(device).requires_grad_()
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections")
+@pytest.mark.parametrize("lengths", [[5, 3, 2], [2, 5, 5], [1, 1, 1]], ids=str)
+@pytest.mark.parametrize("name", [name for name in NETS if "first" not in name])
+def test_packed_sequences(name: str, lengths: list[int]) -> None:
+    x, first, found = torch.randn(5, 3, 3), None, []
     for device, module in both(NETS[name]):
-        made, last = module(pack_padded_sequence(x.to(device), [5, 3, 2]))
-        found.append(on_host((pad_packed_sequence(made), last)))
+        first = states_for(module, 3) if first is None else first
+        given = leaf(x, device)
+        begin = tree_map(lambda t, device=device: leaf(t, device), first)
+        made, last = module(pack_padded_sequence(given, lengths, enforce_sorted=False), begin)
+        padded = pad_packed_sequence(made)
+        (padded[0].square().sum() + sum(t.sum() for t in leaves(last))).backward()
+        grads = [given.grad, [t.grad for t in leaves(begin)], [p.grad for p in module.parameters()]]
+        found.append(on_host((padded, last, grads)))
+    torch.testing.assert_close(*found, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in NETS if "projected" not in name])
+def test_what_is_recorded_does_not_grow_with_the_length(name: str) -> None:
+    (_, _), (_, module) = both(NETS[name])
+    made = []
+    for length in (9, 9, 300, 300):  # the first call of each is traced
+        x = torch.randn(length, 2, 3, device="lazytensor", requires_grad=True)
+        before = nodes_made()
+        module(x)[0].sum().backward()
+        made.append(nodes_made() - before)
+    assert made[1] == made[3]
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("wanted", ["output", "state", "first state"])
+def test_gradients_of_one_result_alone(name: str, wanted: str) -> None:
+    """What is not asked for counts as zeros."""
+    x, first, found = torch.randn(4, 2, 3), None, []
+    for device, module in both(NETS[name]):
+        first = states_for(module, 2) if first is None else first
+        given = x.to(device) if wanted == "first state" else leaf(x, device)
+        begin = tree_map(lambda t, device=device: leaf(t, device), first)
+        for p in module.parameters():
+            p.requires_grad_(wanted != "first state")
+        output, last = module(given, begin)
+        made = output if wanted == "output" else leaves(last)[-1]
+        made.square().sum().backward()
+        grads = [t.grad for t in (given, *leaves(begin)) if t.requires_grad]
+        found.append(on_host(grads))
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize(
+    "shapes",
+    [((5, 2, 4), (1, 2, 4)), ((5, 2, 3), (1, 3, 4)), ((5, 2, 3), (2, 2, 4)), ((2,), (1, 4))],
+    ids=str,
+)
+def test_what_does_not_fit_is_refused_as_on_the_cpu(name: str, shapes: Any) -> None:
+    texts = []
+    for device, module in both(NETS[name]):
+        x, state = (torch.zeros(shape, device=device) for shape in shapes)
+        given = (state, state) if name == "LSTM" else state
+        with pytest.raises((RuntimeError, ValueError)) as error:
+            module(x, given)
+        texts.append((error.type, str(error.value)))
+    assert texts[0] == texts[1]
+
+
+def test_checkpoints_and_inference() -> None:
+    x = torch.randn(5, 2, 3)
+    found = []
+    for device, module in both(NETS["LSTM"]):
+        given = leaf(x, device)
+        made = checkpoint(lambda t, module=module: module(t)[0], given, use_reentrant=False)
+        made.square().sum().backward()
+        with torch.inference_mode():
+            again = module(given)[0]
+        found.append(on_host([made, given.grad, again]))
     torch.testing.assert_close(*found)
 
 

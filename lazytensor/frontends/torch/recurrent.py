@@ -68,7 +68,7 @@ def _sigmoid_slope(y: Node) -> Node:
     return _product(y, _rest(y))
 
 
-def _tanh_slope(y: Node) -> Node:
+def tanh_slope(y: Node) -> Node:
     return _rest(ops.square(y))
 
 
@@ -82,7 +82,7 @@ def _as(x: Any, *made: Node | None) -> Gradients:
     return tuple([None if each is None else cast_to(each, dtype) for each in made])
 
 
-def _lstm(x: Any, hidden: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
+def lstm(x: Any, hidden: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
     gates = ops.add(_with_bias(x, input_bias), _with_bias(hidden, hidden_bias))
     first, second, third, last = _split(gates, 4)
     entering, kept, leaving = map(ops.logistic, (first, second, last))
@@ -92,7 +92,7 @@ def _lstm(x: Any, hidden: Any, cx: Any, input_bias: Any = None, hidden_bias: Any
     return *_as(x, state, cell), _joined(entering, kept, new, leaving)
 
 
-def _lstm_backward(
+def lstm_backward(
     grad_hy: Any, grad_cy: Any, cx: Any, cy: Any, workspace: Any, has_bias: bool
 ) -> Gradients:
     if grad_hy is None and grad_cy is None:
@@ -103,20 +103,20 @@ def _lstm_backward(
     if grad_hy is not None:
         to_state = _wide(grad_hy)
         to_leaving = _product(to_state, after)
-        through = _product(to_state, leaving, _tanh_slope(after))
+        through = _product(to_state, leaving, tanh_slope(after))
         to_cell = through if to_cell is None else ops.add(through, to_cell)
     assert to_cell is not None, "there is a gradient"
     to_leaving = ops.broadcast(to_leaving, shape=after.type.shape)
     grad = _joined(
         _product(to_cell, new, _sigmoid_slope(entering)),
         _product(to_cell, before, _sigmoid_slope(kept)),
-        _product(to_cell, entering, _tanh_slope(new)),
+        _product(to_cell, entering, tanh_slope(new)),
         _product(to_leaving, _sigmoid_slope(leaving)),
     )
     return _as(cx, grad, _product(to_cell, kept), _lines(grad, has_bias))
 
 
-def _gru(x: Any, hidden: Any, hx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
+def gru(x: Any, hidden: Any, hx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
     of_input = _split(_with_bias(x, input_bias), 3)
     of_hidden = _split(_with_bias(hidden, hidden_bias), 3)
     reset, update = (ops.logistic(ops.add(of_input[i], of_hidden[i])) for i in (0, 1))
@@ -126,10 +126,10 @@ def _gru(x: Any, hidden: Any, hx: Any, input_bias: Any = None, hidden_bias: Any 
     return *_as(x, state), _joined(reset, update, new, before, of_hidden[2])
 
 
-def _gru_backward(grad_hy: Any, workspace: Any, has_bias: bool) -> Gradients:
+def gru_backward(grad_hy: Any, workspace: Any, has_bias: bool) -> Gradients:
     given = _wide(grad_hy)
     reset, update, new, before, of_hidden = _split(_wide(workspace), 5)
-    to_new = _product(given, _rest(update), _tanh_slope(new))
+    to_new = _product(given, _rest(update), tanh_slope(new))
     to_reset = _product(to_new, of_hidden, _sigmoid_slope(reset))
     to_update = _product(given, ops.subtract(before, new), _sigmoid_slope(update))
     to_input = _joined(to_reset, to_update, to_new)
@@ -139,10 +139,10 @@ def _gru_backward(grad_hy: Any, workspace: Any, has_bias: bool) -> Gradients:
 
 
 ROWS: dict[str, Row] = {
-    "_thnn_fused_lstm_cell": _lstm,
-    "_thnn_fused_lstm_cell_backward_impl": _lstm_backward,
-    "_thnn_fused_gru_cell": _gru,
-    "_thnn_fused_gru_cell_backward": _gru_backward,
+    "_thnn_fused_lstm_cell": lstm,
+    "_thnn_fused_lstm_cell_backward_impl": lstm_backward,
+    "_thnn_fused_gru_cell": gru,
+    "_thnn_fused_gru_cell_backward": gru_backward,
 }
 
 

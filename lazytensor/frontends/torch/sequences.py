@@ -1,0 +1,212 @@
+"""A layer of a recurrent network, and its gradient: one loop over time each.
+
+Sequences of several lengths are packed: of each time the rows that have not ended, one time after
+the other. Inside, times have a row for every sequence, and the state of one that has ended, or not
+begun, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.node import Node
+from lazytensor.core.op import Composite
+from lazytensor.core.ops.scanning import Nodes, scan
+from lazytensor.frontends.torch import recurrent
+from lazytensor.frontends.torch.joining import part
+from lazytensor.frontends.torch.promotion import like
+
+Pieces = tuple[Nodes, Nodes]
+Gradients = tuple[Any, Any, Sequence[Node | None]]
+
+
+class Kind(NamedTuple):
+    """A cell: of the products with the input and with the hidden state, which is its first state.
+
+    `forward(of_input, of_hidden, *states)` gives the states after, and a workspace.
+    `backward(gradients of these states, before, after, workspace)` gives the gradients of the two
+    products, and of the states before as far as they come not through the product.
+    """
+
+    gates: int
+    states: int
+    forward: Callable[..., Pieces]
+    backward: Callable[[Nodes, Nodes, Nodes, Nodes], Gradients]
+
+
+def _lstm(of_input: Node, of_hidden: Node, _: Node, cell: Node) -> Pieces:
+    *after, workspace = recurrent.lstm(of_input, of_hidden, cell)
+    return after, (workspace,)
+
+
+def _lstm_backward(grads: Nodes, before: Nodes, after: Nodes, workspace: Nodes) -> Gradients:
+    hidden, cell, (gates,) = grads[0], grads[1], workspace
+    grad, to_cell, _ = recurrent.lstm_backward(hidden, cell, before[1], after[1], gates, False)
+    return grad, grad, (None, to_cell)
+
+
+def _gru(of_input: Node, of_hidden: Node, state: Node) -> Pieces:
+    after, workspace = recurrent.gru(of_input, of_hidden, state)
+    return (after,), (workspace,)
+
+
+def _gru_backward(grads: Nodes, _: Nodes, after: Nodes, workspace: Nodes) -> Gradients:
+    made = recurrent.gru_backward(grads[0], workspace[0], False)
+    return made[0], made[1], made[2:3]
+
+
+def _plain(bend: Callable[[Node], Node], of_input: Node, of_hidden: Node, _: Node) -> Pieces:
+    return (bend(ops.add(of_input, of_hidden)),), ()
+
+
+def _plain_backward(
+    slope: Callable[[Node], Node], grads: Nodes, _: Nodes, after: Nodes, workspace: Nodes
+) -> Gradients:
+    grad: Node = ops.multiply(grads[0], slope(after[0]))
+    return grad, grad, (None,)
+
+
+def _above_zero(x: Node) -> Node:
+    made: Node = ops.maximum(x, like(0, x))
+    return made
+
+
+def _is_above_zero(y: Node) -> Node:
+    made: Node = ops.convert(ops.greater(y, like(0, y)), dtype=y.type.dtype)
+    return made
+
+
+KINDS: Final = {
+    "lstm": Kind(4, 2, _lstm, _lstm_backward),
+    "gru": Kind(3, 1, _gru, _gru_backward),
+    "rnn_tanh": Kind(
+        1, 1, partial(_plain, ops.tanh), partial(_plain_backward, recurrent.tanh_slope)
+    ),
+    "rnn_relu": Kind(1, 1, partial(_plain, _above_zero), partial(_plain_backward, _is_above_zero)),
+}
+"""The cells, by torch's names of their networks."""
+
+
+class Packing(NamedTuple):
+    """Where packed rows are: of each time and sequence the row; whether it is one; the place of
+    each row among all times and sequences."""
+
+    rows: Node
+    inside: Node
+    places: Node
+
+    @classmethod
+    def of(cls, sizes: np.ndarray) -> Packing:
+        """Of how many sequences there are at each time, s64[times], which falls."""
+        inside = np.arange(sizes[0]) < sizes[:, None]
+        rows = np.where(inside, np.cumsum(inside).reshape(inside.shape) - 1, 0)
+        return cls(*map(ops.leaf, (rows, inside, np.flatnonzero(inside))))
+
+
+def _unpacked(x: Node, packing: Packing) -> Node:
+    made: Node = ops.gather(x, packing.rows, axes=(0,))
+    return made
+
+
+def _packed(x: Node, packing: Packing) -> Node:
+    shape = x.type.shape
+    flat = ops.reshape(x, shape=(shape[0] * shape[1], *shape[2:]))
+    made: Node = ops.gather(flat, packing.places, axes=(0,))
+    return made
+
+
+def _chosen(inside: Nodes, new: Nodes, old: Nodes) -> Nodes:
+    """What is new of the sequences that are there."""
+    if not inside:
+        return new
+    column = ops.reshape(inside[0], shape=(inside[0].type.size, 1))
+    return [ops.select(column, *pair) for pair in zip(new, old, strict=True)]
+
+
+def _only(inside: Nodes, made: Nodes) -> Nodes:
+    return _chosen(inside, made, [like(0, x) for x in made])
+
+
+def _forward(
+    x: Node, weight: Node, recurrence: Node, *rest: Node, kind: str, biases: int, backwards: bool
+) -> tuple[Node, ...]:
+    """The output, the last states, of each time the states, and its workspace if there is one."""
+    cell = KINDS[kind]
+    of_input, of_hidden = rest[: biases // 2], rest[biases // 2 : biases]
+    states = rest[biases : biases + cell.states]
+    packing = Packing(*packs) if (packs := rest[biases + cell.states :]) else None
+    gates = ops.linear(x, weight, *of_input)
+    if packing:
+        gates = _unpacked(gates, packing)
+
+    def step(_: Node, given: Nodes, before: Nodes, shared: Nodes) -> Pieces:
+        after, workspace = cell.forward(given[0], ops.linear(before[0], *shared), *before)
+        after = _chosen(given[1:], after, before)
+        return after, (*after, *workspace)
+
+    given = [gates, packing.inside] if packing else [gates]
+    last, tables = scan(kind, step, given, states, [recurrence, *of_hidden], backwards)
+    made = _packed(tables[0], packing) if packing else tables[0]
+    return made, *last, *tables
+
+
+def _before(first: Node, after: Node, backwards: bool) -> Node:
+    """Of each time the state that it began with."""
+    rest = part(after, 0, 1 if backwards else 0, after.type.shape[0] - 1)
+    start = ops.reshape(first, shape=(1, *first.type.shape))
+    made: Node = ops.concatenate(*((rest, start) if backwards else (start, rest)), axis=0)
+    return made
+
+
+def _backward(
+    grad: Node, *rest: Node, kind: str, biases: int, backwards: bool, packed: bool
+) -> tuple[Node, ...]:
+    """The gradients of the operands of `_forward`, but of a packing.
+
+    rest: the gradients of the last states, then the operands and the tables of `_forward`.
+    """
+    cell = KINDS[kind]
+    given = iter(rest)
+
+    def some(count: int) -> list[Node]:
+        return [next(given) for _ in range(count)]
+
+    to_last, (x, weight, recurrence), _ = some(cell.states), some(3), some(biases)
+    first, packs = some(cell.states), some(3 if packed else 0)
+    after, workspace = some(cell.states), list(given)
+    packing = Packing(*packs) if packed else None
+    before = [_before(*pair, backwards) for pair in zip(first, after, strict=True)]
+    to_output, inside = (_unpacked(grad, packing), [packing.inside]) if packing else (grad, [])
+    n = cell.states
+
+    def step(_: Node, lines: Nodes, grads: Nodes, shared: Nodes) -> Pieces:
+        there = lines[1 + 2 * n + len(workspace) :]
+        (here,) = _only(there, lines[:1])
+        full = [ops.add(grads[0], here), *grads[1:]]
+        to_input, to_hidden, direct = cell.backward(
+            full, lines[1 : 1 + n], lines[1 + n : 1 + 2 * n], lines[1 + 2 * n :][: len(workspace)]
+        )
+        through = ops.dot_general(to_hidden, shared[0], contract=((1,), (0,)))
+        hidden = through if direct[0] is None else ops.add(through, direct[0])
+        gates = [to_input] if to_input is to_hidden else [to_input, to_hidden]
+        new = [hidden, *(x for x in direct[1:] if x is not None)]
+        return _chosen(there, new, grads), _only(there, gates)
+
+    whole = [to_output, *before, *after, *workspace, *inside]
+    to_first, gates = scan(f"{kind} backward", step, whole, to_last, [recurrence], not backwards)
+    to_input = _packed(gates[0], packing) if packing else gates[0]
+    both = True, True, biases > 0
+    to_x, *of_input = ops.linear_backward(to_input, x, weight, wanted=both)
+    of_hidden = ops.linear_backward(
+        gates[-1], before[0], recurrence, wanted=(False, True, biases > 0)
+    )
+    return to_x, of_input[0], of_hidden[0], *of_input[1:], *of_hidden[1:], *to_first
+
+
+FORWARD: Final = Composite("recurrent_layer", _forward)
+BACKWARD: Final = Composite("recurrent_layer_backward", _backward)
