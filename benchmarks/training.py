@@ -111,6 +111,30 @@ def resnet() -> Task:
     )
 
 
+def tagger() -> Task:
+    """A tag for each of 50 words, 32 sentences: an LSTM of two layers of 128."""
+    import torch
+    from torch import nn
+
+    class Tagger(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(1000, 64)
+            self.layers = nn.LSTM(64, 128, num_layers=2)
+            self.tags = nn.Linear(128, 20)
+
+        def forward(self, words: Any) -> Any:
+            return self.tags(self.layers(self.words(words))[0])
+
+    wanted = torch.randint(20, (50 * 32,))
+    return Task(
+        Tagger(),
+        {"input": torch.randint(1000, (50, 32))},
+        lambda made: nn.functional.cross_entropy(made.flatten(0, 1), wanted.to(made.device)),
+        lambda parameters: torch.optim.Adam(parameters, lr=1e-3),
+    )
+
+
 def trainer(task: Task, device: Any, compiled: Any = None) -> Trainer:
     """A training step, which gives its loss.
 
@@ -275,6 +299,7 @@ def rows() -> list[Row]:
         ),
         _model("bert", "BERT, hidden 256, 4 layers, batch 8 × 128, AdamW step", bert, 12, 1.0),
         _model("resnet", "ResNet-18, batch 8, 96², SGD step", resnet, 12, 0.85),
+        _model("lstm", "LSTM, 2 layers of 128, 32 sentences of 50 words, Adam step", tagger, 12, 1),
         _generator("generation", "GPT-2, 2 layers of 64", TINY, 10),
         _generator("generation-small", "GPT-2 small", SMALL, 5),
         Row(

@@ -3,6 +3,7 @@
 import copy
 import resource
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -224,3 +225,30 @@ def test_a_model_that_was_made_on_the_device_has_one_program() -> None:
         optimizer.step()
     assert metrics.snapshot()["compiles"] == begun + 1
     assert metrics.snapshot()["cuts"] == 4
+
+
+class Chain(torch.autograd.Function):
+    """A forward that is a loop, in which torch says that no gradients are recorded."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(40):
+            x = x.roll(1).cumsum(0) * 0.5
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        return grad * 2
+
+
+def test_a_loop_in_a_functions_forward_does_not_end_the_step() -> None:
+    weight = nn.Parameter(torch.ones(300_000, device="lazytensor"))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    for _ in range(3):
+        optimizer.zero_grad()
+        Chain.apply(weight).sum().backward()
+        optimizer.step()
+    assert metrics.snapshot()["cuts"] == 3
+    assert metrics.snapshot()["automatic_cuts"] == 0

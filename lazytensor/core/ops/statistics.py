@@ -135,11 +135,13 @@ def _top(x: Node, axes: Axes) -> Node:
 
 @composite
 def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
-    """log(sum(exp(x))) over `axes`, without overflow. x: floats, no axis of `axes` empty.
+    """log(sum(exp(x))) over `axes`, without overflow; -inf of nothing. x: floats.
 
     Result: dtype of x. Raises: DTypeError, ShapeError. Source: scipy.special.logsumexp.
     """
     wide = _wide("logsumexp", x)
+    if not x.type.size:
+        return _narrow(log(_sum(wide, axes, keepdims)), x)
     top = _top(wide, axes)
     top = select(is_finite(top), top, scalar(0, top.type.dtype))
     total = log(_sum(exp(subtract(wide, top)), axes, keepdims))

@@ -102,7 +102,10 @@ def _same(op: Callable[[Node, Node], Node]) -> Row:
 
 
 def _divided(op: Op) -> Row:
-    """The same, refusing to divide integers by the number 0. Zeros that are data are not seen."""
+    """The same, refusing to divide integers, if there are any, by the number 0.
+
+    Zeros that are data are not seen.
+    """
 
     def row(x: Any, y: Any) -> Node:
         first, second = promoted(x, y)
@@ -114,7 +117,7 @@ def _divided(op: Op) -> Row:
 
 
 def _check_divisor(x: Node, y: Any) -> None:
-    if isinstance(y, NUMBERS) and y == 0 and not is_inexact(x.type.dtype):
+    if isinstance(y, NUMBERS) and y == 0 and x.type.size and not is_inexact(x.type.dtype):
         raise RuntimeError("ZeroDivisionError")
 
 

@@ -56,7 +56,7 @@ _UNNAMED: Final = (
 )
 
 
-def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any, name: str = "") -> None:
+def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any, name: str) -> None:
     """Raise torch's error where there is nothing to take the largest of."""
     if dim is None or dim == []:
         raise RuntimeError(name + _UNNAMED)
@@ -65,12 +65,12 @@ def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any, name: str = "") -
             raise IndexError(f"{name}Expected reduction dim {axis} to have non-zero size.")
 
 
-def _extreme(op: Op) -> Row:
+def _extreme(op: Op, name: str) -> Row:
     def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
         given = operand(x)
         axes = axes_of(dim, given.type.ndim)
         if not given.type.size:
-            _check_not_empty(given, axes, dim)
+            _check_not_empty(given, axes, dim, f"{name}(): ")
         return ops.kept(op(given, axes=axes), given, axes, keepdim)
 
     return row
@@ -146,6 +146,21 @@ def _with_mean(op: Op) -> Row:
     return row
 
 
+def _check_norm(x: Node, ord: float, axes: tuple[int, ...], whole: bool) -> None:
+    empty = [axis for axis in axes if not x.type.shape[axis]]
+    if not empty:
+        return
+    where = (
+        "an empty tensor because"
+        if whole
+        else f"the dimension {empty[0]}because this dimension is empty and"
+    )
+    raise RuntimeError(
+        f"linalg.vector_norm cannot compute the {ord:g} norm on {where} the operation does not "
+        "have an identity"
+    )
+
+
 def _norm(
     x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Node:
@@ -154,6 +169,8 @@ def _norm(
     axes = axes_of(dim, given.type.ndim)
     if ord == 2:
         return ops.norm2(given, axes=axes, keepdims=bool(keepdim))
+    if ord < 0 or math.isinf(ord):
+        _check_norm(given, ord, axes, dim is None or not dim)
     sizes = ops.abs(given)
     own = sizes.type.dtype
     if math.isinf(ord):
@@ -226,10 +243,10 @@ ROWS: dict[str, Row] = {
     "prod.dim_int": _summed(ops.reduce_prod),
     "mean": _mean,
     "mean.dim": _mean,
-    "amax": _extreme(ops.reduce_max),
-    "amin": _extreme(ops.reduce_min),
-    "max": _extreme(ops.reduce_max),
-    "min": _extreme(ops.reduce_min),
+    "amax": _extreme(ops.reduce_max, "amax"),
+    "amin": _extreme(ops.reduce_min, "amin"),
+    "max": _extreme(ops.reduce_max, "max"),
+    "min": _extreme(ops.reduce_min, "min"),
     "max.dim": _extreme_at(ops.reduce_max, ops.argmax),
     "min.dim": _extreme_at(ops.reduce_min, ops.argmin),
     "argmax": _arg(ops.argmax),

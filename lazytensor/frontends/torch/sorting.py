@@ -53,7 +53,7 @@ def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = Tr
     return part(values, axis, 0, k), part(places, axis, 0, k)
 
 
-def _along(row: Callable[[Node, int], Pair]) -> Row:
+def _along(row: Callable[[Node, int], Pair], name: str) -> Row:
     """What finds an element of each line, and where it is."""
 
     def found(x: Any, dim: int = -1, keepdim: bool = False) -> tuple[Node, ...]:
@@ -62,9 +62,7 @@ def _along(row: Callable[[Node, int], Pair]) -> Row:
         if not given.type.ndim:
             return given, whole(0)
         if not given.type.shape[axis]:
-            raise IndexError(
-                f"Expected reduction dim {axis} to have non-zero size, but it has size 0"
-            )
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
         value, place = row(given, axis)
         axes = (axis,)
         return tuple(ops.kept(found, given, axes, keepdim) for found in (value, place))
@@ -124,7 +122,8 @@ def _of_all(skipping: bool) -> Row:
 def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
     given = operand(x)
     axis = axis_of(dim, given.type.ndim)
-    if not 1 <= k <= (given.type.shape[axis] if given.type.ndim else 1):
+    count = given.type.shape[axis] if given.type.ndim else 1
+    if count and not 1 <= k <= count:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(axis))
 
     def row(x: Node, axis: int) -> Pair:
@@ -133,7 +132,7 @@ def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
             part(places, axis, k - 1, 1), axis
         )
 
-    return _along(row)(x, dim, keepdim)
+    return _along(row, "kthvalue")(x, dim, keepdim)
 
 
 def _mode(x: Node, axis: int) -> Pair:
@@ -246,10 +245,10 @@ ROWS: dict[str, Row] = {
     "topk": _topk,
     "kthvalue": _kthvalue,
     "median": _of_all(False),
-    "median.dim": _along(_median(False)),
+    "median.dim": _along(_median(False), "median"),
     "nanmedian": _of_all(True),
-    "nanmedian.dim": _along(_median(True)),
-    "mode": _along(_mode),
+    "nanmedian.dim": _along(_median(True), "median"),
+    "mode": _along(_mode, "mode"),
     "cummax": _running(ops.cummax),
     "cummin": _running(ops.cummin),
     "searchsorted.Tensor": _searchsorted,

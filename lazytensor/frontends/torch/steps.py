@@ -55,6 +55,21 @@ _FRONTENDS: Final = "lazytensor.frontends."
 _OURS: Final = __name__.rpartition(".")[0]
 
 
+def _is_differentiated() -> bool:
+    """Whether gradients are recorded: within a `Function`'s forward torch says they are not."""
+    if torch.is_grad_enabled():
+        return True
+    frame: Any = _getframe(2)
+    while frame is not None:
+        if frame.f_code is _APPLY:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_APPLY: Final = torch.autograd.Function.apply.__func__.__code__
+
+
 def _is_under_way() -> bool:
     """Whether the thread is in a step, whose end cuts the graph (see `alignment.holds`)."""
     if not _is_recording():
@@ -75,7 +90,7 @@ def _is_under_way() -> bool:
         if pending > runtime.LARGEST // 2:
             metrics.count("automatic_cuts")
             runtime.sync(cause="automatic cut")
-    elif not torch.is_grad_enabled() or pending > alignment.MOST_NODES:
+    elif pending > alignment.MOST_NODES or not _is_differentiated():
         return False
     recorder.work = 0
     return True
