@@ -38,7 +38,7 @@ def scan(
     counts = len(given), len(state), len(shared)
 
     def once(time: Node, *rest: Node) -> list[Node]:
-        lines, before, same = _divided(rest, *counts)
+        lines, before, same = divided(rest, *counts[:2])
         after, made = body(time, lines, before, same)
         return [*after, *made]
 
@@ -47,7 +47,7 @@ def scan(
         return found
 
     def step(time: Node, *rest: Node) -> list[Node]:
-        whole, before, same, tables = _divided(rest, *counts, len(empty))
+        whole, before, same, tables = divided(rest, *counts)
         after, made = body(time, [_line(x, time) for x in whole], before, same)
         stored = [_stored(*pair, time) for pair in zip(tables, made, strict=True)]
         return [add(time, scalar(-1 if backwards else 1, S64)), *whole, *after, *same, *stored]
@@ -55,14 +55,13 @@ def scan(
     now = broadcast(scalar(steps - 1 if backwards else 0, S64), shape=())
     of_a_time = [x.type.with_shape(x.type.shape[1:]) for x in given]
     types = [now.type, *of_a_time, *(x.type for x in (*state, *shared))]
-    made = _region(f"{name}: once", once, types).results
-    empty = [_empty(steps, line) for line in made[len(state) :]]
+    results = _region(f"{name}: once", once, types).results
+    empty = [_empty(steps, line) for line in results[len(state) :]]
     start = [now, *given, *state, *shared, *empty]
     types = [x.type for x in start]
     condition, each = _region(f"{name}: more", more, types), _region(f"{name}: step", step, types)
-    _, after, _, tables = _divided(
-        while_(*start, condition=condition, body=each)[1:], *counts, len(empty)
-    )
+    made = while_(*start, condition=condition, body=each)
+    _, after, _, tables = divided(made[1:], *counts)
     return Scanned(after, tables)
 
 
@@ -70,12 +69,13 @@ def _region(name: str, body: Callable[..., Node | Nodes], types: Sequence[Tensor
     return Region(name, trace_types(body, types, {}))
 
 
-def _divided(nodes: Nodes, *counts: int) -> list[Nodes]:
+def divided(nodes: Nodes, *counts: int) -> list[Nodes]:
+    """The first of them, so many each, and what is left."""
     parts, at = [], 0
     for count in counts:
         parts.append(nodes[at : at + count])
         at += count
-    return parts
+    return [*parts, nodes[at:]]
 
 
 def _empty(steps: int, line: TensorType) -> Node:

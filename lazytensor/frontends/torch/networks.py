@@ -19,10 +19,10 @@ from torch.nn import Parameter
 
 from lazytensor.core import ops
 from lazytensor.frontends.torch.kernels import library, prepare_thread, register, thread
-from lazytensor.frontends.torch.promotion import like, operand
+from lazytensor.frontends.torch.promotion import like
 from lazytensor.frontends.torch.randomness import DEVICE
-from lazytensor.frontends.torch.sequences import BACKWARD, FORWARD, KINDS, Packing
-from lazytensor.frontends.torch.tensor import held_by, node, wrap
+from lazytensor.frontends.torch.sequences import BACKWARD, FORWARD, KINDS, Kind, Packing
+from lazytensor.frontends.torch.tensor import held_by, value, wrap
 
 Tensors = Sequence[Tensor]
 
@@ -61,7 +61,7 @@ def composed_of(kind: str, packed: bool) -> Callable[..., Any]:
 def _recorded(layer: Layer, packing: Packing | None, tensors: Tensors) -> list[Tensor]:
     """The output, the last states, and the tables that the gradient needs."""
     made = FORWARD(
-        *map(operand, tensors), *(packing or ()),
+        *map(value, tensors), *(packing or ()),
         kind=layer.kind, biases=layer.biases, backwards=layer.backwards,
     )  # fmt: skip
     return [*map(wrap, made)]
@@ -95,17 +95,17 @@ def _gradients(
     layer: Layer, packing: Packing | None, grads: Sequence[Tensor | None], tensors: Tensors,
     tables: Tensors, wanted: Sequence[bool],
 ) -> list[Tensor | None]:  # fmt: skip
-    given = [node(x) for x in tensors]
+    given = [value(x) for x in tensors]
     states = given[3 + layer.biases :]
     shape = tensors[0].shape[:-1] + states[0].type.shape[-1:]
     shapes = [tuple(shape), *(state.type.shape for state in states)]
     zero = like(0, given[0])
     to_results = [
-        ops.broadcast(zero, shape=shape) if grad is None else operand(grad)
+        ops.broadcast(zero, shape=shape) if grad is None else value(grad)
         for grad, shape in zip(grads, shapes, strict=True)
     ]
     made = BACKWARD(
-        *to_results, *given, *(packing or ()), *map(node, tables),
+        *to_results, *given, *(packing or ()), *map(value, tables),
         kind=layer.kind, biases=layer.biases, backwards=layer.backwards, packed=packing is not None,
     )  # fmt: skip
     return [wrap(x) if each else None for x, each in zip(made, wanted, strict=True)]
@@ -150,35 +150,39 @@ class _Call(NamedTuple):
         return [self.params[i : i + each] for i in range(0, len(self.params), each)]
 
 
-def _is_plain(call: _Call, kind: str) -> bool:
-    """Whether layers may be recorded: what torch refuses, it refuses with its own words."""
-    cell, tensors = KINDS[kind], [call.x, *call.states, *call.params]
-    if not all(x.__class__ is Tensor or x.__class__ is Parameter for x in tensors):
-        return False  # a stand-in of a compiler's
+def _is_plain(call: _Call) -> bool:
+    """Whether the tensors are the device's, in one dtype that is computed as it is."""
     if forward_ad._current_level >= 0 or torch.is_autocast_enabled(DEVICE):
         return False
-    if any(held_by(x) is None for x in tensors):
-        return False  # on the CPU, or within torch.func
-    dtype = call.x.dtype
-    if dtype not in (torch.float32, torch.float64) or any(x.dtype != dtype for x in tensors):
+    tensors, dtype = [call.x, *call.states, *call.params], call.x.dtype
+    return dtype in (torch.float32, torch.float64) and all(
+        (x.__class__ is Tensor or x.__class__ is Parameter)  # no stand-in of a compiler's
+        and x.dtype == dtype
+        and held_by(x) is not None  # neither on the CPU nor within torch.func
+        for x in tensors
+    )
+
+
+def _fits(call: _Call, kind: Kind) -> bool:
+    """Whether shapes are as they should be: what torch refuses, it refuses with its own words."""
+    axes, layers = (3 if call.sizes is None else 2), call.num_layers * call.ways
+    each = 4 if call.has_biases else 2
+    if len(call.params) != layers * each or len(call.states) != kind.states:
         return False
-    axes, groups = (3 if call.sizes is None else 2), call.groups()
-    if call.x.ndim != axes or not call.x.numel() or len(call.states) != cell.states:
+    if call.x.ndim != axes or not call.x.numel() or call.params[1].ndim != 2:
         return False
-    if len(groups) != call.num_layers * call.ways or groups[0][1].ndim != 2:
-        return False
-    size, hidden = call.x.shape[-1], groups[0][1].shape[1]
+    hidden = call.params[1].shape[1]
     count = call.x.shape[1] if call.sizes is None else int(call.sizes[0])
-    if any(x.shape != (len(groups), count, hidden) for x in call.states):
-        return False
-    gates, width = cell.gates * hidden, call.ways * hidden
-    for i, (weight, recurrence, *biases) in enumerate(groups):
-        given = size if i < call.ways else width
-        if weight.shape != (gates, given) or recurrence.shape != (gates, hidden):
-            return False
-        if any(x.shape != (gates,) for x in biases):
-            return False
-    return hidden > 0
+    gates, given = kind.gates * hidden, call.x.shape[-1]
+    wanted = []
+    for i in range(layers):
+        inputs = given if i < call.ways else call.ways * hidden
+        wanted += [(gates, inputs), (gates, hidden), (gates,), (gates,)][:each]
+    return (
+        hidden > 0
+        and all(x.shape == (layers, count, hidden) for x in call.states)
+        and all(x.shape == shape for x, shape in zip(call.params, wanted, strict=True))
+    )
 
 
 def _run(call: _Call, kind: str) -> tuple[Tensor, ...]:
@@ -214,7 +218,7 @@ def _kernel(kind: str, packed: bool) -> Callable[..., Any]:
             x.transpose(0, 1) if turned else x, sizes, hx if KINDS[kind].states > 1 else [hx],
             params, has_biases, layers, dropout, train, 2 if bidirectional else 1,
         )  # fmt: skip
-        if not _is_plain(call, kind):
+        if not _is_plain(call) or not _fits(call, KINDS[kind]):
             return composed(x, *args)
         made, *last = _run(call, kind)
         return made.transpose(0, 1) if turned else made, *last

@@ -16,7 +16,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import Composite
-from lazytensor.core.ops.scanning import Nodes, scan
+from lazytensor.core.ops.scanning import Nodes, divided, scan
 from lazytensor.frontends.torch import recurrent
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.promotion import like
@@ -137,9 +137,8 @@ def _forward(
 ) -> tuple[Node, ...]:
     """The output, the last states, of each time the states, and its workspace if there is one."""
     cell = KINDS[kind]
-    of_input, of_hidden = rest[: biases // 2], rest[biases // 2 : biases]
-    states = rest[biases : biases + cell.states]
-    packing = Packing(*packs) if (packs := rest[biases + cell.states :]) else None
+    of_input, of_hidden, states, packs = divided(rest, biases // 2, biases // 2, cell.states)
+    packing = Packing(*packs) if packs else None
     gates = ops.linear(x, weight, *of_input)
     if packing:
         gates = _unpacked(gates, packing)
@@ -171,26 +170,18 @@ def _backward(
     rest: the gradients of the last states, then the operands and the tables of `_forward`.
     """
     cell = KINDS[kind]
-    given = iter(rest)
-
-    def some(count: int) -> list[Node]:
-        return [next(given) for _ in range(count)]
-
-    to_last, (x, weight, recurrence), _ = some(cell.states), some(3), some(biases)
-    first, packs = some(cell.states), some(3 if packed else 0)
-    after, workspace = some(cell.states), list(given)
-    packing = Packing(*packs) if packed else None
+    n, packs = cell.states, 3 if packed else 0
+    parts = divided(rest, n, 3, biases, n, packs, n)
+    to_last, (x, weight, recurrence), _, first, where, after, workspace = parts
+    packing = Packing(*where) if packed else None
     before = [_before(*pair, backwards) for pair in zip(first, after, strict=True)]
     to_output, inside = (_unpacked(grad, packing), [packing.inside]) if packing else (grad, [])
-    n = cell.states
 
     def step(_: Node, lines: Nodes, grads: Nodes, shared: Nodes) -> Pieces:
-        there = lines[1 + 2 * n + len(workspace) :]
-        (here,) = _only(there, lines[:1])
+        given, *states_and_workspace, there = divided(lines, 1, n, n, len(workspace))
+        (here,) = _only(there, given)
         full = [ops.add(grads[0], here), *grads[1:]]
-        to_input, to_hidden, direct = cell.backward(
-            full, lines[1 : 1 + n], lines[1 + n : 1 + 2 * n], lines[1 + 2 * n :][: len(workspace)]
-        )
+        to_input, to_hidden, direct = cell.backward(full, *states_and_workspace)
         through = ops.dot_general(to_hidden, shared[0], contract=((1,), (0,)))
         hidden = through if direct[0] is None else ops.add(through, direct[0])
         gates = [to_input] if to_input is to_hidden else [to_input, to_hidden]
