@@ -154,7 +154,113 @@ def of_short(x: Node) -> Node:
     return found
 
 
+def line(x: Node) -> Node:
+    found: Node = ops.reshape(x, shape=(3 * length(x),))
+    return found
+
+
+def unline(x: Node, n: int) -> Node:
+    found: Node = ops.reshape(x, shape=(n, 3))
+    return found
+
+
+def two(x: Node, axis: int) -> Node:
+    """`x` and its double, along a new axis before its rows or after them."""
+    n, factors = length(x), leaf(np.array([1.0, -2.0]))
+    one, each, both = (
+        ((1, n, 3), (2, 1, 1), (2, n, 3)) if axis == 0 else ((n, 1, 3), (1, 2, 1), (n, 2, 3))
+    )
+    wide = ops.broadcast(ops.reshape(x, shape=one), shape=both)
+    found: Node = ops.multiply(wide, ops.reshape(factors, shape=each))
+    return found
+
+
+def stacked(x: Node) -> Node:
+    """Two of `x`, one after the other: what lies beyond is in the middle, too."""
+    found: Node = ops.reshape(two(x, 0), shape=(2 * length(x), 3))
+    return found
+
+
+def interleaved(x: Node) -> Node:
+    """Two of each row of `x`."""
+    found: Node = ops.reshape(two(x, 1), shape=(2 * length(x), 3))
+    return found
+
+
+def unstacked(x: Node) -> Node:
+    found: Node = ops.reshape(x, shape=(2, length(x) // 2, *x.type.shape[1:]))
+    return found
+
+
+def ones(*shape: int) -> Node:
+    found: Node = ops.broadcast(number(1.0), shape=shape)
+    return found
+
+
+def scattered(x: Node, mode: str = "add", at: Node | None = None) -> Node:
+    at = places(x) if at is None else at
+    found: Node = ops.scatter(ones(5, 3), x, at, axes=(0,), mode=mode)
+    return found
+
+
+def scattered_to_elements(x: Node) -> Node:
+    at = ops.reshape(places(x), shape=(length(x), 1)), leaf(np.array([[2, 0, 1]]))
+    found: Node = ops.scatter(ones(5, 3), x, *at, axes=(0, 1), mode="add")
+    return found
+
+
+def scattered_into(x: Node) -> Node:
+    """Rows at indices into what grows; one of them is none of it."""
+    at = leaf(np.array([1, 3, 1000]))
+    found: Node = ops.scatter(x, leaf(W), at, axes=(0,), mode="set")
+    return found
+
+
+def stacked_places(x: Node) -> Node:
+    twice = ops.broadcast(places(x), shape=(2, length(x)))
+    found: Node = ops.reshape(twice, shape=(2 * length(x),))
+    return found
+
+
+def counted_in_parts(x: Node) -> Node:
+    """What is alike along an axis, and then parted."""
+    parts = ops.reshape(ones(4 * length(x)), shape=(2, length(x), 2, 1))
+    found: Node = ops.add(x, ops.reduce_sum(parts, axes=(0, 2)))
+    return found
+
+
 PADDED: dict[str, Callable[[Node], Node]] = {
+    "a line and back": lambda x: unline(ops.tanh(line(x)), length(x)),
+    "the sum of a line": lambda x: ops.reduce_sum(line(x), axes=(0,)),
+    "the mean of a line": lambda x: ops.mean(line(x), axes=(0,), keepdims=True),
+    "softmax of a line": lambda x: unline(ops.softmax(line(x), axis=0), length(x)),
+    "cumsum of a line": lambda x: unline(ops.cumsum(line(x), axis=0), length(x)),
+    "stacked": lambda x: unstacked(dot(stacked(x), leaf(W), 1, 0)),
+    "stacked, contracted": lambda x: dot(stacked(x), stacked(x), 0, 0),
+    "stacked, cumulative": lambda x: unstacked(ops.cumsum(stacked(x), axis=0)),
+    "stacked, the largest": lambda x: ops.reduce_max(stacked(x), axes=(0,)),
+    "stacked, of more axes": lambda x: ops.reshape(stacked(x), shape=(1, 2, length(x), 1, 3)),
+    "stacked, a line": lambda x: ops.reduce_sum(line(stacked(x)), axes=(0,)),
+    "stacked, by columns": lambda x: ops.reduce_sum(
+        ops.transpose(stacked(x), axes=(1, 0)), axes=(1,)
+    ),
+    "stacked, whole": lambda x: unstacked(rows(stacked(x), 0, 2 * length(x))),
+    "stacked, joined": lambda x: unstacked(ops.concatenate(stacked(x), stacked(x), axis=1)),
+    "stacked, against as many": lambda x: unstacked(ops.add(ones(2 * length(x), 1), stacked(x))),
+    "interleaved": lambda x: ops.reshape(ops.tanh(interleaved(x)), shape=(length(x), 2, 3)),
+    "interleaved, contracted": lambda x: dot(interleaved(x), interleaved(x), 0, 0),
+    "interleaved, against as many": lambda x: dot(ones(2 * length(x), 4), interleaved(x), 0, 0),
+    "as many, counted": lambda x: ops.add(
+        ops.reduce_sum(ones(4 * length(x), 3), axes=(0,)), ops.reduce_sum(x, axes=(0,))
+    ),
+    "as many, counted in parts": counted_in_parts,
+    "scattered": scattered,
+    "the last scattered": lambda x: scattered(x, "set"),
+    "the largest scattered": lambda x: scattered(x, "max"),
+    "scattered to elements": scattered_to_elements,
+    "scattered into": scattered_into,
+    "stacked, scattered": lambda x: scattered(stacked(x), at=stacked_places(x)),
+    "stacked, gathered": lambda x: unstacked(ops.gather(leaf(W), stacked_places(x), axes=(0,))),
     "elementwise": lambda x: ops.add(ops.multiply(x, x), number(1.0)),
     "against a row": lambda x: ops.divide(x, leaf(ROW)),
     "chosen": lambda x: ops.select(flags(x), x, number(-1.0)),
@@ -221,7 +327,21 @@ PADDED: dict[str, Callable[[Node], Node]] = {
 """By name: of f64[n,3], what is one program for all n of a capacity."""
 
 EXACT: dict[str, Callable[[Node], Node]] = {
-    "a line of all": lambda x: ops.reshape(x, shape=(3 * length(x),)),
+    "a line of all": line,
+    "the largest of a line": lambda x: ops.argmax(line(x), axis=0),
+    "a line sorted": lambda x: unline(ops.sort(line(x), axis=0), length(x)),
+    "an element of a line": lambda x: ops.gather(line(x), leaf(np.array([4])), axes=(0,)),
+    "part of a line": lambda x: ops.reduce_sum(
+        ops.slice(line(x), starts((1,)), sizes=(3 * length(x) - 3,), strides=(1,)), axes=(0,)
+    ),
+    "a line numbered": lambda x: ops.add(
+        x, unline(ops.iota(dtype=F64, shape=(3 * length(x),), axis=0), length(x))
+    ),
+    "a line and more": lambda x: ops.reduce_sum(
+        ops.concatenate(line(x), leaf(ROW), axis=0), axes=(0,)
+    ),
+    "in two orders": lambda x: dot(stacked(x), interleaved(x), 0, 0),
+    "in another order": lambda x: ops.reshape(stacked(x), shape=(length(x), 2, 3)),
     "twice": lambda x: ops.concatenate(x, x, axis=0),
     "backwards": lambda x: ops.reverse(x, axes=(0,)),
     "every second": lambda x: rows(x, 0, (length(x) + 1) // 2, 2),
@@ -455,6 +575,8 @@ STAGES: dict[str, Callable[[Node], Node]] = {
     "chosen": lambda x: ops.select(ops.is_finite(x), x, number(0.25)),
     "last written": last_written,
     "numbered": lambda x: ops.add(x, ops.iota(dtype=F64, shape=(length(x), 3), axis=0)),
+    "in a line": lambda x: unline(ops.subtract(line(x), ops.mean(line(x), axes=(0,))), length(x)),
+    "two at once": lambda x: ops.reduce_sum(unstacked(dot(stacked(x), leaf(W), 1, 0)), axes=(0,)),
     "any negative": lambda x: ops.select(
         ops.reduce_or(flags(ops.negate(x)), axes=(0,)), x, ops.negate(x)
     ),

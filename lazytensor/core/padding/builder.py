@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S32, S64
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.op import DATUM, SLOT, Op
-from lazytensor.core.padding.opening import Grown, Refused
+from lazytensor.core.padding.opening import Extent, Grown, Refused
 from lazytensor.core.program import Instruction
 from lazytensor.core.recipes import Constant, Slot
 from lazytensor.core.types import Shape, TensorType, tensor_type
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     @property
     def grows(self) -> bool:
         """Whether an axis does."""
-        return any(extra is not None for extra in self.grown)
+        return any(extent is not None for extent in self.grown)
 
 
 class Builder:
@@ -54,7 +54,7 @@ class Builder:
         self.fixed: set[Fixed] = set()
         self.origin = 0
         self._ends: dict[int, Part] = {}
-        self._masks: dict[int, Part] = {}
+        self._masks: dict[Extent, Part] = {}
 
     def line(self, op: Op, operands: Sequence[int], attrs: tuple[Any, ...], type: Any) -> int:
         """One more instruction; its index."""
@@ -71,10 +71,15 @@ class Builder:
         index = self.line(op, [x.at for x in operands], signature.attrs, signature.type)
         return Part(index, signature.type, grown)
 
+    def room(self, extent: Extent) -> int:
+        """How many elements an axis has room for."""
+        return extent.factor * self.capacity
+
     def shape(self, shape: Shape, grown: Grown) -> Shape:
         """A shape with room on the axes that grow."""
         return tuple(
-            n if extra is None else self.capacity for n, extra in zip(shape, grown, strict=True)
+            n if extent is None else self.room(extent)
+            for n, extent in zip(shape, grown, strict=True)
         )
 
     def slot(self, source: Slot | Constant, type: TensorType, varies: bool) -> Part:
@@ -113,25 +118,35 @@ class Builder:
             self._ends[extra] = self.slot(size, tensor_type(S64), varies=True)
         return self._ends[extra]
 
-    def inside(self, extra: int, trailing: int) -> Part:
+    def inside(self, extent: Extent, trailing: int) -> Part:
         """A flag per place on an axis, with `trailing` axes after it: whether it is not beyond."""
-        if extra not in self._masks:
-            line = (self.capacity,)
-            places = self.add(ops.iota, dtype=S32, shape=line, axis=0, grown=(None,))
-            end = self.add(ops.convert, self.end(extra), dtype=S32, grown=())
-            self._masks[extra] = self.add(ops.less, places, end, grown=(None,))
-        found = self._masks[extra]
+        if extent not in self._masks:
+            self._masks[extent] = self._mask(extent)
+        found = self._masks[extent]
         if not trailing:
             return found
-        shape = (self.capacity,) + (1,) * trailing
+        shape = found.type.shape + (1,) * trailing
         return self.add(ops.reshape, found, shape=shape, grown=(None,) * len(shape))
+
+    def _mask(self, extent: Extent) -> Part:
+        if extent.is_joined:
+            inner = extent.inner or 1
+            of_own = self.inside(Extent(extent.extra), 1)
+            shape = extent.factor // inner, self.capacity, inner
+            whole = self.add(ops.broadcast, of_own, shape=shape, grown=(None,) * 3)
+            line = (self.room(extent),)
+            return self.add(ops.reshape, whole, shape=line, grown=(None,))
+        line = (self.capacity,)
+        places = self.add(ops.iota, dtype=S32, shape=line, axis=0, grown=(None,))
+        end = self.add(ops.convert, self.end(extent.extra), dtype=S32, grown=())
+        return self.add(ops.less, places, end, grown=(None,))
 
     def replaced(self, x: Part, axes: Sequence[int], number: Any) -> Part:
         """`x` with a number, or a part that is one, in place of what lies beyond these axes."""
         for axis in axes:
-            extra = x.grown[axis]
-            if extra is not None:
-                flags = self.inside(extra, x.type.ndim - 1 - axis)
+            extent = x.grown[axis]
+            if extent is not None:
+                flags = self.inside(extent, x.type.ndim - 1 - axis)
                 if not isinstance(number, Part):
                     number = self.scalar(number, x.type.dtype)
                 x = self.add(ops.select, flags, x, number, grown=x.grown)

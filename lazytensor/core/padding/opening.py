@@ -14,8 +14,30 @@ from lazytensor.core.program import SLOTS, Program
 from lazytensor.core.recipes import Constant, Slot
 from lazytensor.core.types import TensorType
 
-Grown = tuple[int | None, ...]
-"""Per axis: None, or by how much it is longer than the size that changes."""
+
+class Extent(NamedTuple):
+    """An axis of `factor` times as many elements as the size that changes, and `extra` more.
+
+    Where `factor` is not 1, other axes were joined with it: `inner` elements of them lie after each
+    of its own, None if the elements along the axis are all alike.
+    """
+
+    extra: int
+    factor: int = 1
+    inner: int | None = 1
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether other axes are part of it."""
+        return self.factor != 1
+
+    def is_like(self, other: Extent) -> bool:
+        """Whether the two are of one length."""
+        return self[:2] == other[:2]
+
+
+Grown = tuple[Extent | None, ...]
+"""Per axis: None, or how it grows."""
 Value = int | tuple[int, ...]
 
 
@@ -57,19 +79,31 @@ class Side(NamedTuple):
 
 def opened(new: Side, old: Side) -> Opened:
     """The lines of `new`, and how they have grown since `old`. Raises: Refused."""
-    opening = _Opening()
+    opening = _Opening(*_size_and_step(new.program, old.program))
     values = opening.walk(new, old)
     outputs = tuple(i for i in map(values.__getitem__, new.program.outputs) if isinstance(i, int))
-    if opening.size is None:
-        raise Refused("none of its sizes changes")
     return Opened(opening.lines, outputs, opening.size)
 
 
+def _size_and_step(new: Program, old: Program) -> tuple[int, int]:
+    """The size that changes, and by how much: the least that any axis does."""
+    pairs = zip(new.instructions, old.instructions, strict=False)
+    types = [(line[3], other[3]) for line, other in pairs]
+    sizes = [
+        pair for both in types if tuple not in map(type, both)
+        for pair in zip(both[0].shape, both[1].shape, strict=False) if pair[0] != pair[1]
+    ]  # fmt: skip
+    if not sizes:
+        raise Refused("none of its sizes changes")
+    size, other = min(sizes, key=lambda pair: abs(pair[0] - pair[1]))
+    return size, size - other
+
+
 class _Opening:
-    def __init__(self) -> None:
+    def __init__(self, size: int, step: int) -> None:
         self.lines: list[Line] = []
-        self.size: int | None = None
-        self.step = 0
+        self.size = size
+        self.step = step
 
     def walk(
         self, new: Side, old: Side, operands: Sequence[int] | None = None, origin: int = 0
@@ -123,24 +157,21 @@ class _Opening:
         return len(self.lines) - 1
 
     def _grown(self, op: Op, type: Any, other: Any) -> Grown:
-        """By how much each axis is longer than the size."""
+        """How each axis grows, where what is joined with it lies left open."""
         if not isinstance(type, TensorType):
             if type != other:
                 raise Refused(f"{op.name} has several results that grow")
             return ()
         if type.dtype != other.dtype or type.ndim != other.ndim:
             raise Refused(f"{op.name} gives another kind of array at another size")
-        found: list[int | None] = []
-        for n, m in zip(type.shape, other.shape, strict=True):
-            if n == m:
-                found.append(None)
-                continue
-            if self.size is None:
-                self.size, self.step = n, n - m
-            if n - m != self.step:
-                raise Refused(f"sizes of {op.name} do not grow together")
-            found.append(n - self.size)
-        return tuple(found)
+        pairs = zip(type.shape, other.shape, strict=True)
+        return tuple([None if n == m else self._extent(op, n, m) for n, m in pairs])
+
+    def _extent(self, op: Op, n: int, m: int) -> Extent:
+        factor, rest = divmod(n - m, self.step)
+        if rest or factor < 1 or n % factor:
+            raise Refused(f"sizes of {op.name} do not grow together")
+        return Extent(n // factor - self.size, factor, 1 if factor == 1 else None)
 
 
 def _still(type: TensorType) -> Grown:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from lazytensor.core import ops
 from lazytensor.core.op import PARAMETER
 from lazytensor.core.padding.builder import Builder, Fixed, Part
-from lazytensor.core.padding.opening import Line, Opened, Refused
+from lazytensor.core.padding.opening import Grown, Line, Opened, Refused
 from lazytensor.core.padding.rules import rule_of
 from lazytensor.core.program import INPUTS, Instruction, Program, size_of
 from lazytensor.core.recipes import Constant, Slot
@@ -51,7 +51,7 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
     Raises: Refused.
     """
     lines = opened.lines
-    most = max(extra for line in lines for extra in line.grown if extra is not None)
+    most = max(extent.extra for line in lines for extent in line.grown if extent is not None)
     capacity = capacity_for(opened.size + most, least)
     b = Builder(opened.size, capacity, given)
     parts: list[Part] = []
@@ -59,16 +59,28 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
         b.origin = line.origin
         operands = [parts[i] for i in line.operands]
         part = _part(b, line, operands, varying)
-        if part.grown != line.grown:
+        if not _is_like(part.grown, line.grown):
             raise Refused(f"{line.op.name} grows in another way than its operands")
-        if sum(extra is not None for extra in part.grown) > 1 and part.type.size > LARGE:
+        if sum(extent is not None for extent in part.grown) > 1 and part.type.size > LARGE:
             raise Refused(f"{line.op.name} makes a large array that grows on two axes")
         parts.append(part)
+    if any(_has_joined(parts[i].grown) for i in opened.outputs):
+        raise Refused("a result has an axis that grows joined with others")
     program = Program(tuple(b.lines), tuple(parts[i].at for i in opened.outputs))
     waste = cost(b.lines) - cost([tuple(line[:4]) for line in lines])
     guards = tuple((at, b.origins[at]) for at in program.guards)
     link = Link(capacity, tuple(b.slots), tuple(b.fixed), guards, waste)
     return Roomy(program, link, tuple(b.origins))
+
+
+def _has_joined(grown: Grown) -> bool:
+    return any(extent is not None and extent.is_joined for extent in grown)
+
+
+def _is_like(grown: Grown, other: Grown) -> bool:
+    """Whether axes grow to the same lengths."""
+    pairs = zip(grown, other, strict=True)
+    return all(x is y if x is None or y is None else x.is_like(y) for x, y in pairs)
 
 
 def capacity_for(size: int, least: int = SMALLEST) -> int:
@@ -79,6 +91,8 @@ def capacity_for(size: int, least: int = SMALLEST) -> int:
 def _part(b: Builder, line: Line, operands: list[Part], varying: set[int]) -> Part:
     op, type = line.op, line.type
     if op is PARAMETER:
+        if _has_joined(line.grown):
+            raise Refused("an input has an axis that grows joined with others")
         type = type.with_shape(b.shape(type.shape, line.grown))
         return Part(b.line(op, (), (), type), type, line.grown)
     if line.slot is not None:

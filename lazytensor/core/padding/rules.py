@@ -19,7 +19,8 @@ from lazytensor.core.dtypes import BOOL, FLOATS, S64
 from lazytensor.core.op import Op
 from lazytensor.core.ops.reduction import identity
 from lazytensor.core.padding.builder import Builder, Part
-from lazytensor.core.padding.opening import Grown, Line, Refused
+from lazytensor.core.padding.opening import Extent, Grown, Line, Refused
+from lazytensor.core.padding.reshaping import reshaped
 
 Rule = Callable[[Builder, Line, list[Part]], Part]
 
@@ -39,7 +40,27 @@ def _attrs(line: Line) -> dict[str, Any]:
 
 def _axes(grown: Grown) -> list[int]:
     """The axes that grow."""
-    return [axis for axis, extra in enumerate(grown) if extra is not None]
+    return [axis for axis, extent in enumerate(grown) if extent is not None]
+
+
+def _together(x: Extent | None, y: Extent | None) -> Extent | None:
+    """How an axis grows on which both lie. Raises: Refused."""
+    if x is None or y is None:
+        if x is not y:
+            raise Refused("an axis that grows meets one that does not")
+        return x
+    if not x.is_like(y):
+        raise Refused("two axes that grow meet, and one is longer")
+    if x.inner is None or y.inner is None:
+        return x if y.inner is None else y
+    if x.inner != y.inner:
+        raise Refused("two axes that grow meet, and other axes are joined with them in other ways")
+    return x
+
+
+def _refuse_joined(op: Op, *extents: Extent | None) -> None:
+    if any(extent is not None and extent.is_joined for extent in extents):
+        raise Refused(f"{op.name} along an axis that grows joined with others")
 
 
 # --- elements where they are ---------------------------------------------------------------------
@@ -52,12 +73,11 @@ def _elementwise(b: Builder, line: Line, operands: list[Part]) -> Part:
 
 def _broadcast_together(operands: list[Part], ndim: int) -> Grown:
     """Which axes of the result grow. An axis that does meets its like, or one element."""
-    found: list[int | None] = [None] * ndim
+    found: list[Extent | None] = [None] * ndim
     for x in operands:
-        for axis, extra in enumerate(x.grown, ndim - len(x.grown)):
-            if extra is not None and found[axis] not in (None, extra):
-                raise Refused("two axes that grow meet, and one is longer")
-            found[axis] = extra if found[axis] is None else found[axis]
+        for axis, extent in enumerate(x.grown, ndim - len(x.grown)):
+            if extent is not None:
+                found[axis] = _together(found[axis] or extent, extent)
     for x in operands:
         offset = ndim - x.type.ndim
         for axis, n in enumerate(x.type.shape):
@@ -68,6 +88,7 @@ def _broadcast_together(operands: list[Part], ndim: int) -> Grown:
 
 def _iota(b: Builder, line: Line, operands: list[Part]) -> Part:
     attrs = _attrs(line)
+    _refuse_joined(line.op, line.grown[attrs["axis"]])
     shape = b.shape(line.type.shape, line.grown)
     return b.add(line.op, **attrs | {"shape": shape}, grown=line.grown)
 
@@ -78,32 +99,18 @@ def _iota(b: Builder, line: Line, operands: list[Part]) -> Part:
 def _broadcast(b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,) = operands
     offset = len(line.grown) - x.type.ndim
-    for axis, (n, extra) in enumerate(zip(x.type.shape, x.grown, strict=True), offset):
-        if extra != line.grown[axis] and (extra is not None or n != 1):
-            raise Refused("broadcast of an axis that grows to one that does not, or from one")
+    grown = list(line.grown)
+    for axis, (n, extent) in enumerate(zip(x.type.shape, x.grown, strict=True), offset):
+        if extent is not None or n != 1:
+            grown[axis] = _together(extent, line.grown[axis])
     shape = b.shape(line.type.shape, line.grown)
-    return b.add(ops.broadcast, x, shape=shape, grown=line.grown)
+    return b.add(ops.broadcast, x, shape=shape, grown=tuple(grown))
 
 
 def _reshape(b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,) = operands
-    if _between(x.type.shape, x.grown) != _between(line.type.shape, line.grown):
-        raise Refused("reshape makes other axes of one that grows")
-    shape = b.shape(line.type.shape, line.grown)
-    return b.add(ops.reshape, x, shape=shape, grown=line.grown)
-
-
-def _between(shape: tuple[int, ...], grown: Grown) -> list[tuple[int | None, int]]:
-    """Each axis that grows, with the elements of the axes after it, up to the next such."""
-    found: list[tuple[int | None, int]] = []
-    size, axes = 1, zip(shape, grown, strict=True)
-    for n, extra in reversed(list(axes)):
-        if extra is None:
-            size *= n
-        else:
-            found.append((extra, size))
-            size = 1
-    return [*found, (None, size)]
+    grown = reshaped(x.type.shape, x.grown, line.type.shape, line.grown)
+    return b.add(ops.reshape, x, shape=b.shape(line.type.shape, line.grown), grown=grown)
 
 
 def _transpose(b: Builder, line: Line, operands: list[Part]) -> Part:
@@ -114,12 +121,20 @@ def _transpose(b: Builder, line: Line, operands: list[Part]) -> Part:
 def _slice(b: Builder, line: Line, operands: list[Part]) -> Part:
     x, begin = operands
     sizes, strides = line.attrs
-    axes = _axes(line.grown)
+    axes, kept = _axes(line.grown), list(line.grown)
+    for axis, pair in enumerate(zip(x.grown, line.grown, strict=True)):
+        if any(extent is not None and extent.is_joined for extent in pair):
+            if not _is_whole(*pair) or not b.is_zero(begin, axis):
+                raise Refused("a part of an axis that grows joined with others")
+            kept[axis] = x.grown[axis]
+    grown = tuple(kept)
     if any(strides[axis] != 1 for axis in axes):
         raise Refused("a slice with steps is as long as what grows")
     whole = set(strides) <= {1}
     for axis in axes:
-        length = x.type.shape[axis]
+        extent, length = grown[axis], x.type.shape[axis]
+        if extent is not None and extent.is_joined:
+            continue
         if not b.is_zero(begin, axis):
             whole = False
             x = b.widened(x, axis, 0, b.capacity)  # or the start would be taken back
@@ -127,25 +142,30 @@ def _slice(b: Builder, line: Line, operands: list[Part]) -> Part:
             x = b.widened(x, axis, 0, b.capacity - length)
     sizes = b.shape(sizes, line.grown)
     if whole and sizes == x.type.shape:
-        return x._replace(grown=line.grown)
-    return b.add(ops.slice, x, begin, sizes=sizes, strides=strides, grown=line.grown)
+        return x._replace(grown=grown)
+    return b.add(ops.slice, x, begin, sizes=sizes, strides=strides, grown=grown)
+
+
+def _is_whole(extent: Extent | None, part: Extent | None) -> bool:
+    return extent is not None and part is not None and part.is_like(extent)
 
 
 def _update_slice(b: Builder, line: Line, operands: list[Part]) -> Part:
     x, value, begin = operands
     (strides,) = line.attrs
     axes = _axes(value.grown)
+    _refuse_joined(line.op, *x.grown, *value.grown)
     if any(strides[axis] != 1 or not b.is_zero(begin, axis) for axis in axes):
         raise Refused("what grows is written elsewhere than at the start of an axis")
     inside = None
     for axis in axes:
-        extra, room = value.grown[axis], x.type.shape[axis] - value.type.shape[axis]
-        assert extra is not None
+        extent, room = value.grown[axis], x.type.shape[axis] - value.type.shape[axis]
+        assert extent is not None
         if room:
             value = b.widened(value, axis, 0, room)
-        if x.grown[axis] == extra:
+        if x.grown[axis] == extent:
             continue
-        flags = b.inside(extra, 0)
+        flags = b.inside(extent, 0)
         flags = b.widened(flags, 0, 0, room) if room else flags
         shape = tuple(n if i == axis else 1 for i, n in enumerate(x.type.shape))
         flags = b.add(ops.reshape, flags, shape=shape, grown=_none(x))
@@ -164,41 +184,49 @@ def _pad(b: Builder, line: Line, operands: list[Part]) -> Part:
     x, value = operands
     attrs = _attrs(line)
     low, high = list(attrs["low"]), list(attrs["high"])
-    lengths = b.shape(line.type.shape, line.grown)
-    for axis, extra in enumerate(line.grown):
-        if extra is None and x.grown[axis] is None:
+    lengths, grown = b.shape(line.type.shape, line.grown), list(line.grown)
+    for axis, extent in enumerate(line.grown):
+        own = x.grown[axis]
+        if extent is None and own is None:
             continue
-        if extra is None or attrs["interior"][axis]:
+        if extent is not None and extent.is_joined and not low[axis] and not high[axis]:
+            grown[axis] = _together(own, extent)
+            continue
+        _refuse_joined(line.op, extent, own)
+        if extent is None or attrs["interior"][axis]:
             raise Refused("pad makes an axis that grows into one that does not, or parts elements")
         x = b.replaced(x, [axis], value)
         high[axis] = lengths[axis] - x.type.shape[axis] - low[axis]
     attrs |= {"low": tuple(low), "high": tuple(high)}
-    return b.add(ops.pad, x, value, grown=line.grown, **attrs)
+    return b.add(ops.pad, x, value, grown=tuple(grown), **attrs)
 
 
 def _concatenate(b: Builder, line: Line, operands: list[Part]) -> Part:
     (axis,) = line.attrs
+    others = _other(operands[0].grown, axis)
+    for x in operands[1:]:
+        pairs = zip(others, _other(x.grown, axis), strict=True)
+        others = tuple([_together(*pair) for pair in pairs])
     long = [i for i, x in enumerate(operands) if x.grown[axis] is not None]
-    others = {tuple(_other(x.grown, axis)) for x in operands}
-    if len(others) != 1:
-        raise Refused("concatenate of arrays of which not all grow")
+    _refuse_joined(line.op, line.grown[axis])
+    grown = (*others[:axis], line.grown[axis], *others[axis:])
     if not long:
-        return b.add(ops.concatenate, *operands, axis=axis, grown=operands[0].grown)
+        return b.add(ops.concatenate, *operands, axis=axis, grown=grown)
     if len(long) > 1:
         raise Refused("concatenate of several arrays that grow")
     (at,) = long
     before, x, after = operands[:at], operands[at], operands[at + 1 :]
-    extra = x.grown[axis]
-    assert extra is not None
+    extent = x.grown[axis]
+    assert extent is not None
     shift = sum(part.type.shape[axis] for part in before)
     made = b.widened(x, axis, shift, -shift) if shift else x
-    made = made._replace(grown=line.grown)
+    made = made._replace(grown=grown)
     strides = (1,) * x.type.ndim
-    for parts, begin, past in ((before, 0, False), (after, shift + extra, True)):
+    for parts, begin, past in ((before, 0, False), (after, shift + extent.extra, True)):
         if parts:
             joined = parts[0] if len(parts) == 1 else _joined(b, parts, axis)
             starts = b.starts({axis: begin}, x.type.ndim, past)
-            made = b.add(ops.update_slice, made, joined, starts, strides=strides, grown=line.grown)
+            made = b.add(ops.update_slice, made, joined, starts, strides=strides, grown=grown)
     return made
 
 
@@ -217,7 +245,7 @@ def _reduction(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,), (axes,) = operands, line.attrs
     if any(x.grown[axis] is not None for axis in axes):
         x = b.replaced(x, axes, _number(kind, x.type.dtype))
-    grown = tuple(extra for axis, extra in enumerate(x.grown) if axis not in axes)
+    grown = tuple(extent for axis, extent in enumerate(x.grown) if axis not in axes)
     return b.add(line.op, x, axes=axes, grown=grown)
 
 
@@ -228,13 +256,15 @@ def _number(kind: str, dtype: np.dtype) -> Any:
 
 def _arg(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,), (axis,) = operands, line.attrs
+    _refuse_joined(line.op, x.grown[axis])
     x = b.replaced(x, [axis], _number(kind, x.type.dtype))
     return b.add(line.op, x, axis=axis, grown=_other(x.grown, axis))
 
 
 def _cumulative(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,), attrs = operands, _attrs(line)
-    if attrs["reverse"]:
+    extent = x.grown[attrs["axis"]]
+    if attrs["reverse"] or (extent is not None and extent.is_joined):
         x = b.replaced(x, [attrs["axis"]], _number(kind, x.type.dtype))
     return b.add(line.op, x, grown=x.grown, **attrs)
 
@@ -242,14 +272,15 @@ def _cumulative(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part
 def _dot_general(b: Builder, line: Line, operands: list[Part]) -> Part:
     attrs = _attrs(line)
     batch, contract = attrs["batch"], attrs["contract"]
+    both = [list(z.grown) for z in operands]
     for pair in (batch, contract):
         for i, j in zip(*pair, strict=True):
-            if operands[0].grown[i] != operands[1].grown[j]:
-                raise Refused("a product over axes of which one grows")
-    x, y = (b.replaced(z, contract[side], 0) for side, z in enumerate(operands))
+            both[0][i] = both[1][j] = _together(both[0][i], both[1][j])
+    x, y = (z._replace(grown=tuple(grown)) for z, grown in zip(operands, both, strict=True))
+    x, y = (b.replaced(z, contract[side], 0) for side, z in enumerate((x, y)))
     shared = tuple(x.grown[axis] for axis in batch[0])
     free = [
-        tuple(extra for i, extra in enumerate(z.grown) if i not in batch[side] + contract[side])
+        tuple(extent for i, extent in enumerate(z.grown) if i not in batch[side] + contract[side])
         for side, z in enumerate((x, y))
     ]
     return b.add(ops.dot_general, x, y, grown=shared + free[0] + free[1], **attrs)
@@ -267,6 +298,7 @@ def _sort(b: Builder, line: Line, operands: list[Part]) -> Part:
     if len(operands) > 1 or (attrs["descending"] and operands[0].grown[attrs["axis"]] is not None):
         raise Refused("a sort that is descending, or of several arrays")
     (x,) = operands
+    _refuse_joined(line.op, x.grown[attrs["axis"]])
     x = b.replaced(x, [attrs["axis"]], _last_key(x.type.dtype))
     return b.add(line.op, x, grown=x.grown, **attrs)
 
@@ -274,12 +306,13 @@ def _sort(b: Builder, line: Line, operands: list[Part]) -> Part:
 # --- positions that are data ---------------------------------------------------------------------
 
 
-def _clamped(b: Builder, indices: Part, extra: int | None) -> Part:
+def _clamped(b: Builder, indices: Part, extent: Extent | None) -> Part:
     """Indices on an axis, too large ones being that of its last element."""
-    if extra is None:
+    if extent is None:
         return indices
+    _refuse_joined(ops.gather, extent)
     one = b.scalar(1, S64)
-    last = b.add(ops.subtract, b.end(extra), one, grown=())
+    last = b.add(ops.subtract, b.end(extent.extra), one, grown=())
     return b.add(ops.minimum, indices, last, grown=indices.grown)
 
 
@@ -289,8 +322,35 @@ def _gather(b: Builder, line: Line, operands: list[Part]) -> Part:
     found = [_clamped(b, i, x.grown[axis]) for i, axis in zip(indices, axes, strict=True)]
     ndim = max(i.type.ndim for i in indices)
     front = _broadcast_together(found, ndim)
-    rest = tuple(extra for axis, extra in enumerate(x.grown) if axis not in axes)
+    rest = tuple(extent for axis, extent in enumerate(x.grown) if axis not in axes)
     return b.add(ops.gather, x, *found, axes=axes, grown=front + rest)
+
+
+def _scatter(b: Builder, line: Line, operands: list[Part]) -> Part:
+    """An update whose index is out of range is dropped: so are those that lie beyond an end."""
+    x, updates, *indices = operands
+    axes, attrs = line.attrs[0], _attrs(line)
+    ndim = max(i.type.ndim for i in indices)
+    front = _broadcast_together(indices, ndim)
+    rest = tuple(extent for axis, extent in enumerate(x.grown) if axis not in axes)
+    updates = updates._replace(grown=_all_together(updates.grown, front + rest))
+    _refuse_joined(line.op, *(x.grown[axis] for axis in axes))
+    front = updates.grown[:ndim]
+    for place in _axes(front):
+        at, index = next(
+            (i, index) for i, index in enumerate(indices)
+            if index.type.ndim > ndim - 1 - place >= 0 and index.grown[place - ndim] is not None
+        )  # fmt: skip
+        own = list(index.grown)
+        own[place - ndim] = front[place]
+        index = index._replace(grown=tuple(own))
+        beyond = x.type.shape[axes[at]]
+        indices[at] = b.replaced(index, [index.type.ndim + place - ndim], beyond)
+    return b.add(line.op, x, updates, *indices, grown=x.grown, **attrs)
+
+
+def _all_together(grown: Grown, other: Grown) -> Grown:
+    return tuple([_together(*pair) for pair in zip(grown, other, strict=True)])
 
 
 def _take_along(b: Builder, line: Line, operands: list[Part]) -> Part:
@@ -328,6 +388,7 @@ RULES: Final[dict[Op, Rule]] = {
     ops.dot_general: _dot_general,
     ops.gather: _gather,
     ops.take_along: _take_along,
+    ops.scatter: _scatter,
     ops.sort: _sort,
     ops.argsort: _sort,
     ops.guarded: _guarded,
