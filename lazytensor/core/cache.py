@@ -67,11 +67,22 @@ class Trial:
     """Which tier runs a program faster: the last seconds of each, results waited for.
 
     Once a program is compiled, some runs by XLA are timed, then as many by the interpreter.
+    `alike`: whether its runs are of one size. Else the interpreter's fastest is of the smallest.
     """
 
-    __slots__ = ("_again", "_compiled", "_interpreted", "_interprets", "_runs", "_theirs", "_xlas")
+    __slots__ = (
+        "_again",
+        "_alike",
+        "_compiled",
+        "_interpreted",
+        "_interprets",
+        "_runs",
+        "_theirs",
+        "_xlas",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, alike: bool = True) -> None:
+        self._alike = alike
         self._interpreted: deque[float] = deque(maxlen=TRIALS)
         self._compiled: deque[float] = deque(maxlen=TRIALS)
         self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
@@ -134,6 +145,7 @@ class Trial:
         if self._interprets and best < MARGIN * xlas:
             return  # it was found before to be the faster one, and still is
         near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
+        near = near if self._alike else 1.0
         self._theirs = WARMING + TRIALS if best < near * xlas else 0
         self._interprets = False
 

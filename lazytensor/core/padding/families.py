@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lazytensor.core import metrics
-from lazytensor.core.cache import COMPILE_SECONDS, COMPILE_SECONDS_PER_NODE, Entry, cache
+from lazytensor.core.cache import (
+    COMPILE_SECONDS,
+    COMPILE_SECONDS_PER_NODE,
+    Entry,
+    Trial,
+    cache,
+)
 from lazytensor.core.node import Node
 from lazytensor.core.padding.opening import Opened, Refused, Side, opened
 from lazytensor.core.padding.program import FIRST, Link, Roomy, roomy
@@ -168,7 +174,7 @@ def _wasted(made: Roomy) -> float:
 
 def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:
     """Note where a program with room comes from."""
-    program, entry.padded = entry.program, True
+    program, entry.padded, entry.trial = entry.program, True, Trial(alike=False)
     places = run.entry.program.places
     program.places = tuple(places[i] for i in made.origins) if places else ()
     program.cut_at = run.entry.program.cut_at
@@ -191,7 +197,7 @@ def _translated(run: Run, growth: Growth) -> Run | None:
     if any(given[position][axis] != 0 for position, axis in link.fixed):
         return None
     growth.wasted += link.waste * SECONDS_PER_ELEMENT
-    if growth.wasted > _price(run.entry.program):
+    if growth.wasted > _price(entry.program):  # in which composites are open, as XLA has them
         run.entry.spent += growth.wasted
         refuse(run, "its size came again and again")
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -109,8 +110,13 @@ def _may_vary(line: Line, varying: set[int]) -> bool:
     return line.slot.position in varying or (not line.type.shape and line.type.dtype.kind in "iub")
 
 
+PRODUCTS: Final = 12
+"""Products added up in the time of one element: 46 a nanosecond on two cores, where an element is
+read and written in 0.25."""
+
+
 def cost(lines: Sequence[Instruction | tuple[Any, ...]]) -> int:
-    """Elements computed, and products added up."""
+    """Elements computed, products added up among them."""
     total = 0
     for op, operands, attrs, type in lines:
         if op in INPUTS:
@@ -118,7 +124,7 @@ def cost(lines: Sequence[Instruction | tuple[Any, ...]]) -> int:
         size = size_of(type)
         if op is ops.dot_general:
             x = lines[operands[0]][3]
-            for axis in op.attrs_of(attrs)["contract"][0]:
-                size *= x.shape[axis]
+            terms = math.prod(x.shape[axis] for axis in op.attrs_of(attrs)["contract"][0])
+            size *= max(1, terms // PRODUCTS)
         total += size
     return total

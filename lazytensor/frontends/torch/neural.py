@@ -159,11 +159,6 @@ def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
     return counts, checked(classes_, classes)
 
 
-def _line_of(places: Node) -> Node:
-    made: Node = ops.iota(dtype=S64, shape=places.type.shape, axis=0)
-    return made
-
-
 def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
     """What each target weighs."""
     ones = cast_to(counts, like.type.dtype)
@@ -205,7 +200,8 @@ def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) ->
         wanted = ops.reshape(wanted, shape=(1,))
     counts, places = _picked(wanted, given.type.shape[1], ignore_index)
     shares = _shares(places, counts, weight, given)
-    found = ops.gather(given, _line_of(places), places, axes=(0, 1))
+    column = ops.reshape(places, shape=(places.type.size, 1))
+    found = ops.reshape(ops.take_along(given, column, axis=1), shape=places.type.shape)
     zero = like(0, given)
     losses = ops.select(counts, ops.negate(ops.multiply(found, shares)), zero)
     total = ops.reduce_sum(shares, axes=(0,))
