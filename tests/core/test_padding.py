@@ -23,6 +23,7 @@ from lazytensor.core.dtypes import BOOL, F32, F64, S64
 from lazytensor.core.interpret import interpret
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, scalar, starts
+from lazytensor.core.ops.scanning import Nodes, scan
 from lazytensor.core.padding import buffer, families
 from lazytensor.core.padding.program import FIRST, capacity_for
 from lazytensor.core.program import cut, reachable
@@ -229,7 +230,22 @@ def counted_in_parts(x: Node) -> Node:
     return found
 
 
+def scanned(x: Node, backwards: bool = False, last: bool = False) -> Node:
+    """What has come so far of rows, a loop over them; `last`: what has come of all."""
+
+    def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
+        new = ops.tanh(ops.add(ops.multiply(state[0], shared[0]), given[0]))
+        return [new], [new]
+
+    begun = ops.broadcast(number(0.5), shape=(3,))
+    made = scan("so far", body, [x], [begun], [leaf(ROW)], backwards)
+    return made.state[0] if last else made.tables[0]
+
+
 PADDED: dict[str, Callable[[Node], Node]] = {
+    "scanned": scanned,
+    "scanned backwards": lambda x: scanned(x, backwards=True),
+    "scanned to the end": lambda x: scanned(x, last=True),
     "a line and back": lambda x: unline(ops.tanh(line(x)), length(x)),
     "the sum of a line": lambda x: ops.reduce_sum(line(x), axes=(0,)),
     "the mean of a line": lambda x: ops.mean(line(x), axes=(0,), keepdims=True),
@@ -575,6 +591,7 @@ STAGES: dict[str, Callable[[Node], Node]] = {
     "chosen": lambda x: ops.select(ops.is_finite(x), x, number(0.25)),
     "last written": last_written,
     "numbered": lambda x: ops.add(x, ops.iota(dtype=F64, shape=(length(x), 3), axis=0)),
+    "scanned": scanned,
     "in a line": lambda x: unline(ops.subtract(line(x), ops.mean(line(x), axes=(0,))), length(x)),
     "two at once": lambda x: ops.reduce_sum(unstacked(dot(stacked(x), leaf(W), 1, 0)), axes=(0,)),
     "any negative": lambda x: ops.select(

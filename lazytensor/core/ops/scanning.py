@@ -42,26 +42,28 @@ def scan(
         after, made = body(time, lines, before, same)
         return [*after, *made]
 
-    def more(time: Node, *_: Node) -> Node:
-        found: Node = and_(greater_equal(time, scalar(0, S64)), less(time, scalar(steps, S64)))
+    def more(time: Node, end: Node, *_: Node) -> Node:
+        found: Node = and_(greater_equal(time, scalar(0, S64)), less(time, end))
         return found
 
-    def step(time: Node, *rest: Node) -> list[Node]:
+    def step(time: Node, end: Node, *rest: Node) -> list[Node]:
         whole, before, same, tables = divided(rest, *counts)
         after, made = body(time, [_line(x, time) for x in whole], before, same)
         stored = [_stored(*pair, time) for pair in zip(tables, made, strict=True)]
-        return [add(time, scalar(-1 if backwards else 1, S64)), *whole, *after, *same, *stored]
+        later = add(time, scalar(-1 if backwards else 1, S64))
+        return [later, end, *whole, *after, *same, *stored]
 
-    now = broadcast(scalar(steps - 1 if backwards else 0, S64), shape=())
+    # The end is an operand, so that the bodies are the same for any length.
+    now, end = (broadcast(scalar(n, S64), shape=()) for n in (steps - 1 if backwards else 0, steps))
     of_a_time = [x.type.with_shape(x.type.shape[1:]) for x in given]
     types = [now.type, *of_a_time, *(x.type for x in (*state, *shared))]
     results = _region(f"{name}: once", once, types).results
     empty = [_empty(steps, line) for line in results[len(state) :]]
-    start = [now, *given, *state, *shared, *empty]
+    start = [now, end, *given, *state, *shared, *empty]
     types = [x.type for x in start]
     condition, each = _region(f"{name}: more", more, types), _region(f"{name}: step", step, types)
     made = while_(*start, condition=condition, body=each)
-    _, after, _, tables = divided(made[1:], *counts)
+    _, after, _, tables = divided(made[2:], *counts)
     return Scanned(after, tables)
 
 

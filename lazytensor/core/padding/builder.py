@@ -11,7 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S32, S64
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.op import DATUM, SLOT, Op
-from lazytensor.core.padding.opening import Extent, Grown, Refused
+from lazytensor.core.padding.opening import Extent, Grown, Refused, extents
 from lazytensor.core.program import Instruction
 from lazytensor.core.recipes import Constant, Slot
 from lazytensor.core.types import Shape, TensorType, tensor_type
@@ -27,14 +27,14 @@ class Part(NamedTuple):
     """
 
     at: int
-    type: TensorType
+    type: Any
     grown: Grown
     scalar: Slot | Constant | None = None
 
     @property
     def grows(self) -> bool:
         """Whether an axis does."""
-        return any(extent is not None for extent in self.grown)
+        return any(True for _ in extents(self.grown))
 
 
 class Builder:

@@ -6,10 +6,11 @@ found here are of primitive ops, or of composites whose types are the same in bo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from lazytensor.core.op import PARAMETER, Composite, Op, element
+from lazytensor.core.ops.control import Region
 from lazytensor.core.program import SLOTS, Program
 from lazytensor.core.recipes import Constant, Slot
 from lazytensor.core.types import TensorType
@@ -36,8 +37,8 @@ class Extent(NamedTuple):
         return self[:2] == other[:2]
 
 
-Grown = tuple[Extent | None, ...]
-"""Per axis: None, or how it grows."""
+Grown = tuple[Any, ...]
+"""Per axis: None, or its extent. Of several results: of each."""
 Value = int | tuple[int, ...]
 
 
@@ -50,6 +51,7 @@ class Line(NamedTuple):
 
     `grown` is of its result, if that is one. `slot` is where a slot's value is from, and `varies`
     whether that is another in the other program. `origin`: the instruction that it belongs to.
+    `regions`: what its bodies are, if it is a loop.
     """
 
     op: Op
@@ -60,6 +62,27 @@ class Line(NamedTuple):
     origin: int
     slot: Slot | Constant | None = None
     varies: bool = False
+    regions: tuple[Opened, ...] = ()
+
+
+def extents(grown: Grown) -> Iterator[Extent]:
+    """All axes that grow, of all results."""
+    for part in grown:
+        if isinstance(part, Extent):
+            yield part
+        elif part is not None:
+            yield from extents(part)
+
+
+def is_like(grown: Grown, other: Grown) -> bool:
+    """Whether axes grow to the same lengths."""
+    for x, y in zip(grown, other, strict=True):
+        if x is None or y is None:
+            if x is not y:
+                return False
+        elif not (x.is_like(y) if isinstance(x, Extent) else is_like(x, y)):
+            return False
+    return True
 
 
 class Opened(NamedTuple):
@@ -100,10 +123,19 @@ def _size_and_step(new: Program, old: Program) -> tuple[int, int]:
 
 
 class _Opening:
-    def __init__(self, size: int, step: int) -> None:
+    def __init__(self, size: int, step: int, is_region: bool = False) -> None:
         self.lines: list[Line] = []
         self.size = size
         self.step = step
+        self.is_region = is_region
+
+    def region(self, new: Region, old: Region) -> Opened:
+        """The lines of a loop's body, of which all numbers are constants."""
+        opening = _Opening(self.size, self.step, is_region=True)
+        mine, theirs = (Side(each.program, each.program.constants) for each in (new, old))
+        values = opening.walk(mine, theirs)
+        outputs = [i for i in map(values.__getitem__, new.program.outputs) if isinstance(i, int)]
+        return Opened(opening.lines, tuple(outputs), self.size)
 
     def walk(
         self, new: Side, old: Side, operands: Sequence[int] | None = None, origin: int = 0
@@ -125,7 +157,8 @@ class _Opening:
                 values.append(next(inputs))
             elif op in SLOTS:
                 mine, theirs = next(scalars)
-                slot = Slot(count) if operands is None else Constant(mine)
+                is_own = operands is None and not self.is_region
+                slot = Slot(count) if is_own else Constant(mine)
                 count += 1
                 varies = repr(mine) != repr(theirs)  # which tells 0.0 from -0.0
                 values.append(self._add(Line(op, (), (), type, _still(type), place, slot, varies)))
@@ -150,7 +183,9 @@ class _Opening:
             results = tuple(i for i in map(body.__getitem__, new.outputs) if isinstance(i, int))
             return results if new.multiple else results[0]
         grown = self._grown(op, type, other[3])
-        return self._add(Line(op, given, attrs, type, grown, origin))
+        pairs = [] if same else zip(attrs, other[2], strict=True)
+        regions = [self.region(*pair) for pair in pairs if isinstance(pair[0], Region)]
+        return self._add(Line(op, given, attrs, type, grown, origin, regions=tuple(regions)))
 
     def _add(self, line: Line) -> int:
         self.lines.append(line)
@@ -159,9 +194,7 @@ class _Opening:
     def _grown(self, op: Op, type: Any, other: Any) -> Grown:
         """How each axis grows, where what is joined with it lies left open."""
         if not isinstance(type, TensorType):
-            if type != other:
-                raise Refused(f"{op.name} has several results that grow")
-            return ()
+            return tuple([self._grown(op, *pair) for pair in zip(type, other, strict=True)])
         if type.dtype != other.dtype or type.ndim != other.ndim:
             raise Refused(f"{op.name} gives another kind of array at another size")
         pairs = zip(type.shape, other.shape, strict=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from lazytensor.core import ops
 from lazytensor.core.op import PARAMETER
 from lazytensor.core.padding.builder import Builder, Fixed, Part
-from lazytensor.core.padding.opening import Grown, Line, Opened, Refused
+from lazytensor.core.padding.looping import looped
+from lazytensor.core.padding.opening import Grown, Line, Opened, Refused, extents, is_like
 from lazytensor.core.padding.rules import rule_of
 from lazytensor.core.program import INPUTS, Instruction, Program, size_of
 from lazytensor.core.recipes import Constant, Slot
@@ -52,7 +54,7 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
     Raises: Refused.
     """
     lines = opened.lines
-    most = max(extent.extra for line in lines for extent in line.grown if extent is not None)
+    most = max(extent.extra for line in lines for extent in extents(line.grown))
     capacity = capacity_for(opened.size + most, least)
     b = Builder(opened.size, capacity, given)
     parts: list[Part] = []
@@ -60,9 +62,10 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
         b.origin = line.origin
         operands = [parts[i] for i in line.operands]
         part = _part(b, line, operands, varying)
-        if not _is_like(part.grown, line.grown):
+        if not is_like(part.grown, line.grown):
             raise Refused(f"{line.op.name} grows in another way than its operands")
-        if sum(extent is not None for extent in part.grown) > 1 and part.type.size > LARGE:
+        two = part.type.__class__ is not tuple and len([*extents(part.grown)]) > 1
+        if two and part.type.size > LARGE:
             raise Refused(f"{line.op.name} makes a large array that grows on two axes")
         parts.append(part)
     if any(_has_joined(parts[i].grown) for i in opened.outputs):
@@ -75,13 +78,7 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
 
 
 def _has_joined(grown: Grown) -> bool:
-    return any(extent is not None and extent.is_joined for extent in grown)
-
-
-def _is_like(grown: Grown, other: Grown) -> bool:
-    """Whether axes grow to the same lengths."""
-    pairs = zip(grown, other, strict=True)
-    return all(x is y if x is None or y is None else x.is_like(y) for x, y in pairs)
+    return any(extent.is_joined for extent in extents(grown))
 
 
 def capacity_for(size: int, least: int = SMALLEST) -> int:
@@ -98,7 +95,9 @@ def _part(b: Builder, line: Line, operands: list[Part], varying: set[int]) -> Pa
         return Part(b.line(op, (), (), type), type, line.grown)
     if line.slot is not None:
         return b.slot(line.slot, type, line.varies or _may_vary(line, varying))
-    if not any(x.grows for x in operands) and not any(e is not None for e in line.grown):
+    if line.regions:
+        return looped(b, line, operands, partial(_part, varying=set()))
+    if not any(x.grows for x in operands) and not any(True for _ in extents(line.grown)):
         return Part(b.line(op, [x.at for x in operands], line.attrs, type), type, line.grown)
     return rule_of(op)(b, line, operands)
 

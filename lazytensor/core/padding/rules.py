@@ -177,7 +177,7 @@ def _update_slice(b: Builder, line: Line, operands: list[Part]) -> Part:
 
 
 def _none(x: Part) -> Grown:
-    return (None,) * x.type.ndim
+    return (None,) * len(x.grown)
 
 
 def _pad(b: Builder, line: Line, operands: list[Part]) -> Part:
@@ -376,7 +376,14 @@ def _guarded(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(line.op, x, ok, grown=x.grown)
 
 
+def _element(b: Builder, line: Line, operands: list[Part]) -> Part:
+    (several,), (place,) = operands, line.attrs
+    index = b.line(line.op, [several.at], line.attrs, several.type[place])
+    return Part(index, several.type[place], several.grown[place])
+
+
 RULES: Final[dict[Op, Rule]] = {
+    ops.element: _element,
     ops.iota: _iota,
     ops.broadcast: _broadcast,
     ops.reshape: _reshape,

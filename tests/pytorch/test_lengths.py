@@ -1,0 +1,117 @@
+"""Batches whose lengths change: one program for all, and the losses are the CPU's."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import lazytensor.torch  # noqa: F401 -- registers the device
+from lazytensor import metrics, settings
+from tests.pytorch import models
+
+pytestmark = pytest.mark.usefixtures("no_fallback")
+
+LENGTHS = (9, 10, 12, 17, 20, 33, 40)
+BATCH, WORDS, SIZE = 4, models.WORDS, 8
+
+
+class Tagger(nn.Module):
+    """A tag for each word."""
+
+    def __init__(self, layers: nn.Module, size: int = SIZE) -> None:
+        super().__init__()
+        self.words = nn.Embedding(WORDS, SIZE)
+        self.layers = layers
+        self.tags = nn.Linear(size, WORDS)
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        made = self.layers(self.words(words))
+        made = made[0] if isinstance(made, tuple) else made
+        return functional.cross_entropy(self.tags(made).flatten(0, 1), words.flatten())
+
+
+class Judge(nn.Module):
+    """One class for each sentence: by batches of as many sentences as others have words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(WORDS, SIZE)
+        self.rest = nn.Sequential(
+            nn.Linear(BATCH * SIZE, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 5)
+        )
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        made = self.rest(self.words(words.T).flatten(1))
+        return functional.cross_entropy(made, words[0] % 5)
+
+
+class Labelled(nn.Module):
+    """A model of `transformers`, which computes its loss."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.model = models.SAMPLES[name].build()
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        loss: torch.Tensor = self.model(input_ids=words, labels=words).loss
+        return loss
+
+
+def encoder() -> nn.Module:
+    layer = nn.TransformerEncoderLayer(SIZE, 2, 16, dropout=0.0, batch_first=True)
+    return nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+
+
+NETS: dict[str, Callable[[], nn.Module]] = {
+    "gpt2": lambda: Labelled("gpt2"),
+    "llama": lambda: Labelled("llama"),
+    "encoder": lambda: Tagger(encoder()),
+    "LSTM": lambda: Tagger(nn.LSTM(SIZE, SIZE, batch_first=True)),
+    "GRU, both ways": lambda: Tagger(
+        nn.GRU(SIZE, SIZE, 2, batch_first=True, bidirectional=True), 2 * SIZE
+    ),
+    "batches": Judge,
+}
+
+
+def losses(net: nn.Module, device: str, trains: bool) -> list[float]:
+    torch.manual_seed(1)
+    net.train(trains)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+    torch.lazytensor.synchronize()
+    metrics.reset()
+    found = []
+    for length in LENGTHS:
+        words = torch.randint(3, WORDS, (BATCH, length)).to(device)
+        with torch.set_grad_enabled(trains):
+            loss: Any = net(words)
+        if trains:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+@pytest.mark.parametrize("trains", [True, False], ids=["train", "evaluate"])
+@pytest.mark.parametrize("name", NETS)
+def test_lengths_that_change_are_one_program(
+    name: str, trains: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "tier", "compile")
+    net = NETS[name]()
+    there = copy.deepcopy(net).to("lazytensor")
+    wanted = losses(net, "cpu", trains)
+    found = losses(there, "lazytensor", trains)
+    counts = metrics.snapshot()
+    assert found == pytest.approx(wanted, rel=1e-5)
+    # Two lengths have programs of their own: it does not show before that lengths change.
+    assert counts["padded"] == len(LENGTHS) - 2
+    assert counts["compiles"] + counts["disk_hits"] <= 3
+    assert counts["cuts"] == len(LENGTHS)
