@@ -336,16 +336,14 @@ def _scatter(b: Builder, line: Line, operands: list[Part]) -> Part:
     updates = updates._replace(grown=_all_together(updates.grown, front + rest))
     _refuse_joined(line.op, *(x.grown[axis] for axis in axes))
     front = updates.grown[:ndim]
-    for place in _axes(front):
-        at, index = next(
-            (i, index) for i, index in enumerate(indices)
-            if index.type.ndim > ndim - 1 - place >= 0 and index.grown[place - ndim] is not None
-        )  # fmt: skip
-        own = list(index.grown)
-        own[place - ndim] = front[place]
-        index = index._replace(grown=tuple(own))
+    for axis in (place - ndim for place in _axes(front)):  # counted from the last
+        grows = [-axis <= len(index.grown) and index.grown[axis] for index in indices]
+        at = next(i for i, found in enumerate(grows) if found)
+        index = indices[at]
+        place = len(index.grown) + axis
+        own = (*index.grown[:place], front[axis], *index.grown[place + 1 :])
         beyond = x.type.shape[axes[at]]
-        indices[at] = b.replaced(index, [index.type.ndim + place - ndim], beyond)
+        indices[at] = b.replaced(index._replace(grown=own), [place], beyond)
     return b.add(line.op, x, updates, *indices, grown=x.grown, **attrs)
 
 
