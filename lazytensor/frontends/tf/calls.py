@@ -164,9 +164,12 @@ def _kept(node: Node, before: Node, ok: Node | None) -> Node:
     """A variable's new value; another one if the values are not what the body demands.
 
     What only scattered is in place, with nothing where a position is out of range: it has no copy.
+    Raises: ValueNeeded where these are of different shapes, as nothing can choose between them.
     """
     if ok is None or node.op is ops.scatter:
         return node
+    if node.type is not before.type:
+        raise ValueNeeded
     made: Node = ops.select(ok, node, before)
     return made
 

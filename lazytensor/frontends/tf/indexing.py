@@ -36,9 +36,9 @@ def gathered(x: Node, indices: Node, axis: int) -> Node:
 
 
 def scattered_rows(x: Node, indices: Node, updates: Node, mode: str) -> Node:
-    """`x` with `updates` brought into its rows."""
+    """`x` with `updates` brought into its rows: one a position, or a number for all."""
     shape = (*indices.type.shape, *x.type.shape[1:])
-    if updates.type.shape != shape:
+    if not updates.type.ndim:
         updates = ops.broadcast(updates, shape=shape)
     made: Node = ops.scatter(x, updates, wide(indices), axes=(0,), mode=mode)
     return made

@@ -73,7 +73,7 @@ def hold(handle: Any, node: Node, native: Node | None = None) -> None:
     if native is None:
         node = as_leaf(node)
     found = cell_of(handle)
-    if found is not None and found.node.type is node.type:
+    if found is not None:  # nothing views it: the new value may be of another shape
         found.write(node)
         return
     made = handle._lazy_cell = VariableCell(handle, node, native)
