@@ -118,12 +118,23 @@ def give_back(handle: Any) -> None:
 
 
 def give_back_all() -> None:
-    """Every variable becomes TF's again."""
+    """Every variable becomes TF's again; one whose value was refused has the value TF knows.
+
+    Raises: what the first such value was refused for, once all others are given back.
+    """
+    refused: list[Exception] = []
     for known in list(_cells.values()):
         cell = known()
         handle = cell.handle() if cell is not None else None
-        if handle is not None:
+        if handle is None:
+            continue
+        try:
             give_back(handle)
+        except Exception as error:  # noqa: BLE001 -- the next variable has a value all the same
+            refused.append(error)
+            del handle._lazy_cell
+    if refused:
+        raise refused[0]
 
 
 def is_handle(x: Any) -> bool:
