@@ -1,5 +1,6 @@
 """What TensorFlow's kernels refuse for its values is refused, at the user's line or at the cut."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,19 @@ def test_what_the_kernels_refuse_is_refused(name: str, way: str, no_fallbacks: N
             position = tf.cast(tf.constant(array, tf.float32) + 0.0, tf.int32)
             found = outcome(function if way == "computed" else inside, position)
         assert (type(found) is str) == refused, found
+
+
+@pytest.mark.parametrize("way", ["known", "computed"])
+def test_what_is_raised_is_tensorflows_own(way: str, recording: None) -> None:
+    """Keras and pickle make an error again from what its class takes."""
+    position = tf.constant([7]) if way == "known" else tf.cast(tf.constant([7.0]) + 0.0, tf.int32)
+    layer = tf.keras.layers.Lambda(lambda i: tf.gather(tf.constant(X), i).numpy())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="indices") as refused:
+        tf.gather(tf.constant(X), position).numpy()
+    assert refused.type is tf.errors.InvalidArgumentError
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)Lambda.*indices"):
+        layer(position)
 
 
 def test_a_variable_is_as_before_when_a_function_was_refused(recording: None) -> None:

@@ -26,10 +26,14 @@ DIVISION: Final = "Integer division by zero"
 
 
 class InvalidArgument(errors.InvalidArgumentError):
-    """TF's error for values that a kernel refuses."""
+    """TF's error for values that a kernel refuses, from its text.
 
-    def __init__(self, text: str) -> None:
-        super().__init__(None, None, text)
+    What is made is of TF's own class: Keras adds to an error by making another one of its class.
+    """
+
+    def __new__(cls, text: str) -> Any:
+        """TF's error."""
+        return errors.InvalidArgumentError(None, None, text)
 
 
 class Demand(NamedTuple):
