@@ -136,3 +136,57 @@ def test_known_positions_add_nothing_to_a_program(no_fallbacks: None) -> None:
     from lazytensor.core.tracing import programs
 
     assert not programs()[0].guards
+
+
+def beside(x: Any, v: Any) -> Any:
+    tf.debugging.check_numerics(x, "x")
+    return tf.ones([2]) * 2.0
+
+
+def alone(x: Any, v: Any) -> None:
+    tf.debugging.check_numerics(x, "x")
+
+
+def asserted(x: Any, v: Any) -> None:
+    tf.debugging.assert_less(x, 9.0)
+
+
+def assigned(x: Any, v: Any) -> None:
+    v.assign(tf.debugging.check_numerics(x, "x"))
+
+
+def placed(x: Any, v: Any) -> None:
+    v.scatter_nd_update([[tf.cast(tf.minimum(x[0], 9.0), tf.int32)]], [5.0])
+
+
+@pytest.mark.parametrize("tier", ["compile", "interpret"])
+@pytest.mark.parametrize("body", [beside, alone, asserted, assigned, placed])
+def test_a_function_demands_what_no_result_depends_on(
+    body: Callable[[Any, Any], Any], tier: str, recording: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "tier", tier)
+    v = tf.Variable([1.0, 2.0])
+    function = tf.function(body)
+
+    def call(x: float) -> None:
+        made = function(tf.constant([x, x]) + 0.0, v)
+        if made is not None:
+            made.numpy()
+
+    for x in (1.0, np.inf, 1.0, np.inf):
+        before = v.numpy()
+        if x == 1.0:
+            call(x)
+            continue
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call(x)
+        np.testing.assert_array_equal(v.numpy(), before)
+
+
+def test_numerics_are_checked_where_nobody_needs_the_result(recording: None) -> None:
+    x = tf.constant([1.0, 2.0]) * 2.0
+    np.testing.assert_array_equal(tf.debugging.check_numerics(x, "fine"), [2.0, 4.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not fine"):
+        tf.debugging.check_numerics(x / 0.0, "not fine")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not fine"):
+        tf.debugging.assert_all_finite(x / 0.0, "not fine")

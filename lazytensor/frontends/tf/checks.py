@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tensorflow.python.framework import errors
 
-from lazytensor.core import ops
+from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import INTS
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, Composite, scalar, starts
@@ -95,6 +95,16 @@ def guard(flag: Node, text: str) -> Node | None:
         return None
     made: Node = ops.guard(flag, error=InvalidArgument, text=text)
     return made
+
+
+def look(flag: Node, text: str) -> None:
+    """See now that a flag is true, whether or not anybody needs what it is about.
+
+    In a function that is walked over parameters it is one of the function's flags.
+    """
+    ok = guard(flag, text)
+    if ok is not None:
+        runtime.sync(ok, cause=text)
 
 
 def _look(known: np.ndarray, demand: Demand) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework import dtypes
 
-from lazytensor.core import ops
+from lazytensor.core import ops, runtime
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.frontends.tf import checks, fallback, regions, steps, table
 from lazytensor.frontends.tf.calls import as_node, calls
@@ -54,6 +54,8 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
     if steps.step.fresh:
         steps.settle_variables()
     steps.hold_cuts()
+    if not calls.depth:
+        calls.demands.clear()  # those of a call that was refused
     calls.depth += 1
     calls.whole = None
     _stop()
@@ -62,10 +64,19 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
     finally:
         _restart()
         calls.depth -= 1
-    if not calls.depth and calls.written and not state.tracing:
-        calls.written = False
-        steps.end_step(f"end of {stripped(name)}", calls.whole)
+    if not calls.depth and not state.tracing:
+        _end(f"end of {stripped(name)}")
     return made
+
+
+def _end(cause: str) -> None:
+    """What a call from outside ends with: a step if it wrote; what it demanded for no result."""
+    demands, calls.demands = calls.demands, []
+    if calls.written:
+        calls.written = False
+        steps.end_step(cause, calls.whole)
+    if demands:
+        runtime.sync(*[x.node for x in demands], cause=cause)
 
 
 def invoke(graph: Graph, inputs: list[Any]) -> list[Any]:
