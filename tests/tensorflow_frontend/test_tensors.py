@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 import tensorflow.experimental.numpy as tnp
 
+import lazytensor.tf
 from lazytensor.frontends.tf.tensor import LazyTensor
 
 pytestmark = pytest.mark.usefixtures("no_fallbacks")
@@ -242,3 +243,18 @@ def test_what_is_shuffled_has_tensorflows_order(shape: tuple[int, ...], as_funct
 
     for mine, theirs in zip(three(lazy), three(tf.constant), strict=True):
         same(mine, theirs)
+
+
+def test_a_bridged_op_leaves_the_users_seeds_alone() -> None:
+    def drawn(size: int) -> Any:
+        tf.random.set_seed(3)
+        tf.nn.local_response_normalization(lazy(np.ones((1, 2, 2, size), np.float32))).numpy()
+        return tf.random.normal([3]), tf.random.normal([3])
+
+    made = drawn(5)
+    lazytensor.tf.disable()
+    try:
+        expected = drawn(5)
+    finally:
+        lazytensor.tf.enable()
+    same(made, expected)
