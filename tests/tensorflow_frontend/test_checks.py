@@ -26,6 +26,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     ),
     "floor division": (lambda i: tf.range(40, 80) // i, 3, 0),
     "remainders": (lambda i: tf.range(40, 80) % i, 3, 0),
+    "powers": (lambda i: tf.range(40, 80) ** i, 2, -1),
+    "powers of other dtypes": (lambda i: tf.ones([40], tf.int8) ** tf.cast(i, tf.int8), 127, -128),
     "a division by zeros": (lambda i: tf.ones([40], tf.int32) // i, [1] * 40, [1] * 39 + [0]),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ import numpy as np
 from tensorflow.python.framework import errors
 
 from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import INTS
+from lazytensor.core.dtypes import BOOL, INTS, SIGNED
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, Composite, scalar, starts
 from lazytensor.frontends.tf.tensor import state
@@ -23,6 +23,9 @@ Run = Callable[[Sequence[Node]], list[Node]]
 LOOKED_AT: Final = 2**18
 """Elements up to which values of the host are looked at while recording."""
 DIVISION: Final = "Integer division by zero"
+POWER: Final = "Integers to negative integer powers are not allowed"
+UNBOUNDED: Final = 2**64
+"""A size beyond all whole numbers."""
 
 
 class InvalidArgument(errors.InvalidArgumentError):
@@ -57,6 +60,11 @@ def inside(node: Node, *sizes: int, name: str = "indices", lowest: int | None = 
 def divides(x: Node, y: Node, **_: Any) -> list[Demand]:
     """Whole numbers are not divided by zero."""
     return [Demand(y, (), DIVISION)] if y.type.dtype in INTS else []
+
+
+def raises(x: Node, y: Node, **_: Any) -> list[Demand]:
+    """Whole numbers are not raised to negative powers."""
+    return [Demand(y, (UNBOUNDED,), POWER)] if y.type.dtype in SIGNED else []
 
 
 def demanding(run: Run, demands: Sequence[Demand], operands: Sequence[Node]) -> Run:
@@ -124,6 +132,8 @@ def _look(known: np.ndarray, demand: Demand) -> None:
         bad |= known < demand.lowest
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
+        if demand.sizes == (UNBOUNDED,):
+            raise InvalidArgument(demand.text)
         name, _, rest = demand.text.partition(" ")
         place = f"{list(at)}" if at else ""
         raise InvalidArgument(f"{name}{place} = {known[at]} {rest}")
@@ -136,17 +146,19 @@ def _met(x: Node, *, sizes: tuple[int, ...], lowest: int | None) -> Node:
         return made
     flags = []
     for i, size in enumerate(sizes):
-        column, most = x, min(size, np.iinfo(x.type.dtype).max)
+        column = x
         if len(sizes) > 1:
             front = x.type.shape[:-1]
             begin = starts((*(0,) * len(front), i))
             column = ops.slice(x, begin, sizes=(*front, 1), strides=(1,) * x.type.ndim)
-        fine = ops.less(column, scalar(most, x.type.dtype))
+        bounds = []
+        if size <= np.iinfo(x.type.dtype).max:
+            bounds.append(ops.less(column, scalar(size, x.type.dtype)))
         if lowest is not None:
-            fine = ops.and_(fine, ops.greater_equal(column, scalar(lowest, x.type.dtype)))
-        flags.append(ops.reduce_and(fine, axes=axes))
-    found: Node = every(flags)
-    return found
+            bounds.append(ops.greater_equal(column, scalar(lowest, x.type.dtype)))
+        if bounds:
+            flags.append(ops.reduce_and(every(bounds), axes=axes))
+    return every(flags or [ops.broadcast(scalar(True, BOOL), shape=())])
 
 
 def every(flags: Sequence[Node]) -> Node:

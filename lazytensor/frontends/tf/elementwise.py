@@ -312,7 +312,9 @@ DIVISIONS: Final = ("FloorDiv", "FloorMod", "Mod", "TruncateMod", "TruncateDiv",
 
 def attach() -> None:
     """Register the rows."""
-    rows({name: row for name, row in ROWS.items() if name not in DIVISIONS})
+    demanding = (*DIVISIONS, "Pow")
+    rows({name: row for name, row in ROWS.items() if name not in demanding})
     rows({name: ROWS[name] for name in DIVISIONS}, demands=checks.divides)
+    rows({"Pow": ROWS["Pow"]}, demands=checks.raises)
     rows({"CheckNumerics": _check_numerics}, moving=True)
     rows({"IdentityN": lambda xs, **_: tuple(xs)})
