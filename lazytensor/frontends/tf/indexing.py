@@ -16,6 +16,7 @@ from lazytensor.core.ops.reduction import identity
 from lazytensor.frontends.tf.checks import Demand, inside
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.plans import Function
+from lazytensor.frontends.tf.reductions import axis_of
 from lazytensor.frontends.tf.table import rows
 
 
@@ -49,7 +50,7 @@ def _gather(x: Node, indices: Node, **_: Any) -> Node:
 
 
 def _gather_v2(x: Node, indices: Node, given: np.ndarray, *, batch_dims: int = 0, **_: Any) -> Node:
-    axis = int(given) % max(x.type.ndim, 1)
+    axis = axis_of(given, x.type.ndim)
     batch = batch_dims % (indices.type.ndim + 1) if batch_dims < 0 else batch_dims
     if not batch:
         return gathered(x, indices, axis)
@@ -180,7 +181,7 @@ def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node
 
 
 def _along(x: Node, indices: Node, given: np.ndarray, **_: Any) -> list[Demand]:
-    return [inside(indices, x.type.shape[int(given) % max(x.type.ndim, 1)])]
+    return [inside(indices, x.type.shape[axis_of(given, x.type.ndim)])]
 
 
 def elements(indices: Node, shape: Sequence[int]) -> list[Demand]:
