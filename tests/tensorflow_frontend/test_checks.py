@@ -68,6 +68,13 @@ def test_what_is_raised_is_tensorflows_own(way: str, recording: None) -> None:
         layer(position)
 
 
+@pytest.mark.parametrize("place", [9, -1, [9], [[0, -2]]])
+def test_a_place_in_a_variable_is_refused(place: Any, recording: None) -> None:
+    v = tf.Variable(X)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices.* is not in"):
+        tf.gather(v, place)
+
+
 def test_a_variable_is_as_before_when_a_function_was_refused(recording: None) -> None:
     weights = tf.Variable([1.0, 2.0, 3.0])
 

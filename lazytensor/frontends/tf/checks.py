@@ -127,7 +127,7 @@ def _look(known: np.ndarray, demand: Demand) -> None:
         fine = highest < demand.sizes[0] and (demand.lowest is None or lowest >= demand.lowest)
         if fine:
             return
-    bad = known >= np.array(demand.sizes)
+    bad = known >= (demand.sizes[0] if len(demand.sizes) == 1 else np.array(demand.sizes))
     if demand.lowest is not None:
         bad |= known < demand.lowest
     if bad.any():
