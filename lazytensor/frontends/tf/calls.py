@@ -223,7 +223,7 @@ def _form(x: Any, nodes: list[Node], arguments: list[Any]) -> tuple[Any, ...]:
         return "data", len(nodes) - 1
     if type(x) is LazyVariant:
         parts = [("none", None) if y is None else _form(y, nodes, arguments) for y in x.items]
-        return "list", parts, x
+        return "list", parts, LazyVariant([], x.dtype_, x.shape_)
     if x is None:
         return "none", None
     for i, given in enumerate(arguments):
