@@ -286,3 +286,18 @@ def test_places_of_extremes_pass_over_nan(op: str, axis: int, dtype: str) -> Non
     finally:
         lazytensor.tf.enable()
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("as_function", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("given", [lazy, tf.constant], ids=["lazy", "tf"])
+def test_python_within_tensorflow_is_differentiated(given: Any, as_function: bool) -> None:
+    def cubed(x: Any) -> Any:
+        return tf.py_function(lambda a: a**3, [x], tf.float32) * 2.0
+
+    run = tf.function(cubed) if as_function else cubed
+    for values in ([1.0, 2.0], [3.0, -1.0]):
+        x = given(values)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = run(x)
+        same(tape.gradient(y, x), 6.0 * np.square(values))

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, Final
 
 import numpy as np
-from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager.record import stop_recording
 from tensorflow.python.framework import dtypes
 
 from lazytensor.core import ops, runtime
@@ -33,8 +33,6 @@ from lazytensor.frontends.tf.graphs import (
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, ValueNeeded, node_of, state
 
-_stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
-_restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
 SHORT: Final = 16
 """Steps of two branches that are both computed, as to choose between their results fuses."""
 UNROLLED: Final = 64
@@ -58,11 +56,10 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
         calls.demands.clear()  # those of a call that was refused
     calls.depth += 1
     calls.whole = None
-    _stop()
     try:
-        made = invoke(graph, inputs)
+        with stop_recording():
+            made = invoke(graph, inputs)
     finally:
-        _restart()
         calls.depth -= 1
     if not calls.depth and not state.tracing:
         _end(f"end of {stripped(name)}")
