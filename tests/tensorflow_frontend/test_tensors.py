@@ -260,34 +260,6 @@ def test_a_bridged_op_leaves_the_users_seeds_alone() -> None:
     same(made, expected)
 
 
-NAN, INF = np.nan, np.inf
-ROWS = [
-    [NAN, 1, 3],
-    [4, NAN, 2],
-    [NAN, NAN, NAN],
-    [-INF, NAN, INF],
-    [NAN, -INF, -INF],
-    [INF, 2, NAN],
-]
-
-
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
-def test_places_of_extremes_pass_over_nan(op: str, axis: int, dtype: str) -> None:
-    def places(x: Any) -> Any:
-        return getattr(tf.raw_ops, op)(input=x, dimension=axis).numpy()
-
-    x = tf.cast(tf.constant(ROWS) * 1.0, dtype)
-    found = places(x)
-    lazytensor.tf.disable()
-    try:
-        expected = places(tf.constant(x.numpy()))
-    finally:
-        lazytensor.tf.enable()
-    np.testing.assert_array_equal(found, expected)
-
-
 @pytest.mark.parametrize("as_function", [False, True], ids=["eager", "function"])
 @pytest.mark.parametrize("given", [lazy, tf.constant], ids=["lazy", "tf"])
 def test_python_within_tensorflow_is_differentiated(given: Any, as_function: bool) -> None:

@@ -78,13 +78,9 @@ def _euclidean_norm(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_:
     return made
 
 
-def _arg(op: Any, last: float) -> Function:
-    """Where an extreme is; TF's kernels take NaN for the value that comes `last`."""
-
+def _arg(op: Any) -> Function:
     def row(x: Node, given: np.ndarray, *, output_type: Any = None, **_: Any) -> Node:
         (axis,) = axes_of(x, given)
-        if x.type.dtype in FLOATS:
-            x = ops.select(ops.is_nan(x), number(last, x), x)
         made: Node = op(x, axis=axis)
         dtype = np.dtype(np.int64) if output_type is None else output_type
         return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)
@@ -129,8 +125,8 @@ ROWS: dict[str, Function] = {
     "All": _reduction(ops.reduce_and),
     "Any": _reduction(ops.reduce_or),
     "EuclideanNorm": _euclidean_norm,
-    "ArgMax": _arg(ops.argmax, -np.inf),
-    "ArgMin": _arg(ops.argmin, np.inf),
+    "ArgMax": _arg(ops.argmax),
+    "ArgMin": _arg(ops.argmin),
     "Cumsum": _cumulative(ops.cumsum, 0),
     "Cumprod": _cumulative(ops.cumprod, 1),
 }
