@@ -154,3 +154,5 @@ def test_it_ends_where_a_variables_value_is_refused() -> None:
     assert not is_lazy(tf.constant([1.0]) + 1.0)
     assert bad.numpy().tolist() == [1.0, 2.0]
     assert good.numpy().tolist() == [2.0, 3.0]
+    with lazytensor.tf.enabled():
+        assert good.assign_add([1.0, 1.0]).numpy().tolist() == [3.0, 4.0]
