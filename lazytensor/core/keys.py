@@ -84,6 +84,8 @@ def _window(shape: Shape, key: tuple[Any, ...]) -> Window:
     rest = len(shape) - sum(item is not None and item is not ... for item in key)
     if rest < 0:
         raise IndexError(f"{len(shape) - rest} indices for {len(shape)} axes")
+    if sum(item is ... for item in key) > 1:
+        raise IndexError("a key has one ellipsis at the most")
     items = [*key] if ... in key else [*key, ...]
     at = items.index(...)
     items[at : at + 1] = [slice(None)] * rest

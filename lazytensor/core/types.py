@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core.dtypes import short_name
+from lazytensor.core.errors import ShapeError
 
 Shape = tuple[int, ...]
 
@@ -63,6 +64,8 @@ def tensor_type(dtype: np.dtype, shape: Shape = ()) -> TensorType:
         given: tuple[object, object] = (dtype, shape)  # callers without types get an error too
         if not isinstance(given[0], np.dtype) or not isinstance(given[1], tuple):
             raise TypeError(f"tensor_type: a np.dtype and a tuple, got {dtype!r}, {shape!r}")
+        if min(shape, default=0) < 0:
+            raise ShapeError(f"tensor_type: sizes are not negative, got {shape}")
         # setdefault is atomic: two threads that race get one object.
         found = _interned.setdefault(key, TensorType(dtype, tuple(int(n) for n in shape)))
     return found

@@ -1,5 +1,6 @@
 """What TensorFlow's kernels refuse for its values is refused, at the user's line or at the cut."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     ),
     "floor division": (lambda i: tf.range(40, 80) // i, 3, 0),
     "remainders": (lambda i: tf.range(40, 80) % i, 3, 0),
+    "powers": (lambda i: tf.range(40, 80) ** i, 2, -1),
+    "powers of other dtypes": (lambda i: tf.ones([40], tf.int8) ** tf.cast(i, tf.int8), 127, -128),
     "a division by zeros": (lambda i: tf.ones([40], tf.int32) // i, [1] * 40, [1] * 39 + [0]),
 }  # fmt: skip
 
@@ -50,6 +53,26 @@ def test_what_the_kernels_refuse_is_refused(name: str, way: str, no_fallbacks: N
             position = tf.cast(tf.constant(array, tf.float32) + 0.0, tf.int32)
             found = outcome(function if way == "computed" else inside, position)
         assert (type(found) is str) == refused, found
+
+
+@pytest.mark.parametrize("way", ["known", "computed"])
+def test_what_is_raised_is_tensorflows_own(way: str, recording: None) -> None:
+    """Keras and pickle make an error again from what its class takes."""
+    position = tf.constant([7]) if way == "known" else tf.cast(tf.constant([7.0]) + 0.0, tf.int32)
+    layer = tf.keras.layers.Lambda(lambda i: tf.gather(tf.constant(X), i).numpy())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="indices") as refused:
+        tf.gather(tf.constant(X), position).numpy()
+    assert refused.type is tf.errors.InvalidArgumentError
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)Lambda.*indices"):
+        layer(position)
+
+
+@pytest.mark.parametrize("place", [9, -1, [9], [[0, -2]]])
+def test_a_place_in_a_variable_is_refused(place: Any, recording: None) -> None:
+    v = tf.Variable(X)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices.* is not in"):
+        tf.gather(v, place)
 
 
 def test_a_variable_is_as_before_when_a_function_was_refused(recording: None) -> None:
@@ -122,3 +145,57 @@ def test_known_positions_add_nothing_to_a_program(no_fallbacks: None) -> None:
     from lazytensor.core.tracing import programs
 
     assert not programs()[0].guards
+
+
+def beside(x: Any, v: Any) -> Any:
+    tf.debugging.check_numerics(x, "x")
+    return tf.ones([2]) * 2.0
+
+
+def alone(x: Any, v: Any) -> None:
+    tf.debugging.check_numerics(x, "x")
+
+
+def asserted(x: Any, v: Any) -> None:
+    tf.debugging.assert_less(x, 9.0)
+
+
+def assigned(x: Any, v: Any) -> None:
+    v.assign(tf.debugging.check_numerics(x, "x"))
+
+
+def placed(x: Any, v: Any) -> None:
+    v.scatter_nd_update([[tf.cast(tf.minimum(x[0], 9.0), tf.int32)]], [5.0])
+
+
+@pytest.mark.parametrize("tier", ["compile", "interpret"])
+@pytest.mark.parametrize("body", [beside, alone, asserted, assigned, placed])
+def test_a_function_demands_what_no_result_depends_on(
+    body: Callable[[Any, Any], Any], tier: str, recording: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "tier", tier)
+    v = tf.Variable([1.0, 2.0])
+    function = tf.function(body)
+
+    def call(x: float) -> None:
+        made = function(tf.constant([x, x]) + 0.0, v)
+        if made is not None:
+            made.numpy()
+
+    for x in (1.0, np.inf, 1.0, np.inf):
+        before = v.numpy()
+        if x == 1.0:
+            call(x)
+            continue
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call(x)
+        np.testing.assert_array_equal(v.numpy(), before)
+
+
+def test_numerics_are_checked_where_nobody_needs_the_result(recording: None) -> None:
+    x = tf.constant([1.0, 2.0]) * 2.0
+    np.testing.assert_array_equal(tf.debugging.check_numerics(x, "fine"), [2.0, 4.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not fine"):
+        tf.debugging.check_numerics(x / 0.0, "not fine")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not fine"):
+        tf.debugging.assert_all_finite(x / 0.0, "not fine")

@@ -151,3 +151,34 @@ def test_each_round_has_the_next_batch(recording: None) -> None:
 
     found = [float(summed()) for _ in range(10)]
     assert found == [sum(range(21 * i, 21 * i + 20)) for i in range(10)]
+
+
+def test_a_loop_that_keeps_its_arguments_for_a_tape(recording: None) -> None:
+    """The argument itself is in a list that is a result; steps end while that list is there."""
+    w, calls = tf.Variable([[0.5, 0.2], [0.1, 0.4]]), tf.Variable(0)
+
+    @tf.function
+    def layer(x: Any) -> Any:
+        calls.assign_add(1)
+        return tf.tanh(x @ w)
+
+    @tf.function
+    def deep(x: Any) -> Any:
+        for _ in tf.range(3):
+            x = layer(x)
+        return x
+
+    def slope() -> Any:
+        x = tf.constant([[1.0, 2.0]]) * 1.0
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(deep(x))
+        return tape.gradient(y, w).numpy()
+
+    made = [slope() for _ in range(3)]
+    assert int(calls) == 9
+    lazytensor.tf.disable()
+    try:
+        expected = slope()
+    finally:
+        lazytensor.tf.enable()
+    np.testing.assert_allclose(made, [expected] * 3, rtol=1e-6)

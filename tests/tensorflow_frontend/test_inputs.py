@@ -1,6 +1,7 @@
 """What raw ops may be called with besides tensors: numbers, variables, values of the host's."""
 
 import gc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,29 @@ def test_shapes_of_the_hosts_give_the_same_as_tensorflow() -> None:
             ).numpy()
             == 3
         )
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "fill": lambda x: tf.fill([-1], x[0, 0]),
+    "zeros": lambda x: tf.zeros([2, -1]),
+    "tile": lambda x: tf.tile(x, [-1, 1]),
+    "repeat": lambda x: tf.repeat(x, -1),
+    "one_hot": lambda x: tf.one_hot([1], -1),
+    "eye": lambda x: tf.eye(-1),
+    "gather": lambda x: tf.gather(x, [0], axis=4),
+    "transpose": lambda x: tf.transpose(x, [0, -5]),
+    "an axis reversed twice": lambda x: tf.reverse(x, [0, -2]),
+    "an axis summed twice": lambda x: tf.reduce_sum(x, [0, 0]),
+    "band_part": lambda x: tf.linalg.band_part(x, 9, 0),
+    "two ellipses": lambda x: x[None, ..., ..., 1],
+    "no step": lambda x: x[::0],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_sizes_and_axes_that_are_not_there_are_refused(name: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        REFUSED[name](tf.ones([3, 4]) * 2.0)
 
 
 def test_recording_leaves_no_cycles() -> None:

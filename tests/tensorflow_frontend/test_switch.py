@@ -140,3 +140,19 @@ def test_importing_changes_nothing_and_disabling_puts_everything_back() -> None:
     assert run(program).stdout.splitlines() == [
         "True", "[]", "True LazyTensor", "0 EagerTensor",
     ]  # fmt: skip
+
+
+def test_it_ends_where_a_variables_value_is_refused() -> None:
+    """All others have their values, and that one the one it had."""
+    bad, good = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0])
+    lazytensor.tf.enable()
+    place = tf.cast(tf.constant([7.0, 7.0]) + 0.0, tf.int32)
+    bad.assign(tf.gather(tf.constant([1.0, 2.0]), place))
+    good.assign_add([1.0, 1.0])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        lazytensor.tf.disable()
+    assert not is_lazy(tf.constant([1.0]) + 1.0)
+    assert bad.numpy().tolist() == [1.0, 2.0]
+    assert good.numpy().tolist() == [2.0, 3.0]
+    with lazytensor.tf.enabled():
+        assert good.assign_add([1.0, 1.0]).numpy().tolist() == [3.0, 4.0]

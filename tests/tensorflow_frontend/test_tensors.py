@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 import tensorflow.experimental.numpy as tnp
 
+import lazytensor.tf
 from lazytensor.frontends.tf.tensor import LazyTensor
 
 pytestmark = pytest.mark.usefixtures("no_fallbacks")
@@ -242,3 +243,33 @@ def test_what_is_shuffled_has_tensorflows_order(shape: tuple[int, ...], as_funct
 
     for mine, theirs in zip(three(lazy), three(tf.constant), strict=True):
         same(mine, theirs)
+
+
+def test_a_bridged_op_leaves_the_users_seeds_alone() -> None:
+    def drawn(size: int) -> Any:
+        tf.random.set_seed(3)
+        tf.nn.local_response_normalization(lazy(np.ones((1, 2, 2, size), np.float32))).numpy()
+        return tf.random.normal([3]), tf.random.normal([3])
+
+    made = drawn(5)
+    lazytensor.tf.disable()
+    try:
+        expected = drawn(5)
+    finally:
+        lazytensor.tf.enable()
+    same(made, expected)
+
+
+@pytest.mark.parametrize("as_function", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("given", [lazy, tf.constant], ids=["lazy", "tf"])
+def test_python_within_tensorflow_is_differentiated(given: Any, as_function: bool) -> None:
+    def cubed(x: Any) -> Any:
+        return tf.py_function(lambda a: a**3, [x], tf.float32) * 2.0
+
+    run = tf.function(cubed) if as_function else cubed
+    for values in ([1.0, 2.0], [3.0, -1.0]):
+        x = given(values)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = run(x)
+        same(tape.gradient(y, x), 6.0 * np.square(values))

@@ -1,5 +1,6 @@
 """Raw ops that assign to variables, against TensorFlow's kernels."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,70 @@ def test_scattering_into_a_variable_is_tensorflows(name: str) -> None:
         before = metrics.counts["fallbacks"]
         np.testing.assert_allclose(outcome(), expected, rtol=1e-15)
         assert metrics.counts["fallbacks"] == before
+
+
+def rows(values: Any, at: Any) -> tf.IndexedSlices:
+    return tf.IndexedSlices(tf.constant(values), tf.constant(at))
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "a sum of another shape": lambda v: v.assign_add(tf.ones([2]) * 2.0),
+    "a number added": lambda v: v.assign_add(1.0),
+    "a row subtracted": lambda v: v.assign_sub(v[0]),
+    "a part that is too long": lambda v: v[0].assign([1.0, 1.0, 1.0]),
+    "a part that is too short": lambda v: v[:, 0].assign([1.0, 2.0]),
+    "elements, too few": lambda v: v.scatter_nd_add([[0, 0]], [1.0, 2.0]),
+    "elements, too long": lambda v: v.scatter_nd_update([[0]], [[1.0, 1.0, 1.0]]),
+    "rows of no axis": lambda v: v.scatter_add(rows([1.0, 1.0], [0])),
+    "rows divided by zeros": lambda v: v.scatter_div(rows([[0.0, 1.0]], [1])),
+}
+
+
+@pytest.mark.parametrize("way", ["eagerly", "in a function"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_update_that_tensorflow_refuses_is_refused(name: str, way: str) -> None:
+    """With TensorFlow's class, and the variable is as it was."""
+
+    def outcome() -> Any:
+        v = tf.Variable(np.arange(6.0, dtype=np.float32).reshape(3, 2))
+        v.assign(v * 2.0)
+
+        def update() -> None:
+            REFUSED[name](v)
+
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)) as refused:
+            (update if way == "eagerly" else tf.function(update))()
+        return refused.type.__mro__[:-1], v.numpy()
+
+    (classes, expected) = outcome()
+    with lazytensor.tf.enabled():
+        found, left = outcome()
+    assert classes[0] in found
+    np.testing.assert_array_equal(left, expected)
+
+
+def test_a_function_may_give_a_variable_another_shape(recording: None) -> None:
+    v = tf.Variable([1.0, 2.0], shape=tf.TensorShape([None]))
+
+    @tf.function
+    def grow(i: Any) -> Any:
+        v.assign(tf.concat([v, tf.gather(v, [i])], 0))
+        return tf.reduce_sum(v)
+
+    assert [float(grow(i)) for i in (1, 0, 1)] == [5.0, 6.0, 8.0]
+    assert v.numpy().tolist() == [1.0, 2.0, 2.0, 1.0, 2.0]
+    assert float(grow(tf.cast(v[0] * 1.0, tf.int32))) == 10.0
+
+
+def test_a_function_keeps_a_variables_shape(recording: None) -> None:
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def put(x: Any) -> None:
+        v.assign(x)
+
+    put(tf.ones([2]) * 3.0)
+    for other in (tf.ones([4]) * 2.0, tf.constant(1.0)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            put(other)
+    assert v.numpy().tolist() == [3.0, 3.0]

@@ -7,11 +7,14 @@ the bridge cannot write, or our XLA not read, TensorFlow's kernel computes as if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
 from typing import Any, Final
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import context
 
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
@@ -125,8 +128,25 @@ def _written(function: Any, specs: Sequence[Any]) -> tuple[str, list[np.dtype]]:
     """StableHLO of a function, and the dtypes of its results."""
     made = tf.nest.flatten(function.get_concrete_function(*specs).structured_outputs)
     dtypes = [np.dtype(x.dtype.as_numpy_dtype) for x in made]
-    text = function.experimental_get_compiler_ir(*specs)(stage="stablehlo", platform_name="CPU")
+    with _seeds_kept():
+        text = function.experimental_get_compiler_ir(*specs)(stage="stablehlo", platform_name="CPU")
     return text, dtypes
+
+
+@contextmanager
+def _seeds_kept() -> Iterator[None]:
+    """TF draws a number to find out which device there is. It is not to come from the user's seeds:
+    a kernel of the same seed would go on with the numbers after it.
+    """
+    ctx = context.context()
+    seeds = getattr(ctx, "_rng", None)
+    if seeds is not None:
+        ctx._rng = Random()
+    try:
+        yield
+    finally:
+        if seeds is not None:
+            ctx._rng = seeds
 
 
 def _given(form: Any, rest: Any) -> Any:

@@ -34,12 +34,15 @@ TRIES: Final = 200
 class _Calls(threading.local):
     """`depth`: calls under way in this thread; `written`: whether one assigned to a variable.
 
-    `whole`: what was recorded where nothing was pending before.
+    `whole`: what was recorded where nothing was pending before. `demands`: flags that no result
+    depends on.
     """
 
-    depth = 0
-    written = False
-    whole: Call | None = None
+    def __init__(self) -> None:
+        self.depth = 0
+        self.written = False
+        self.whole: Call | None = None
+        self.demands: list[LazyTensor] = []
 
 
 calls: Final = _Calls()
@@ -116,12 +119,15 @@ class Plan:
 
     `constants`: operands after the given ones. `results`: how each result is made of the node's;
     `written`: positions among the handles, in the order of the new values. `demand`: what the last
-    of the node's results is the flag of, if anything. `held`: resources that the signature names by
+    of the node's results is the flag of, if anything; `demands_only`: nothing else is a result but
+    what is written. `held`: resources that the signature names by
     where they are: as long as it is kept, nothing else is there. `tries`: how many calls more may
     turn out to be steps by themselves.
     """
 
-    __slots__ = ("constants", "demand", "held", "op", "results", "tries", "written")
+    __slots__ = (
+        "constants", "demand", "demands_only", "held", "op", "results", "tries", "written",
+    )  # fmt: skip
 
     def __init__(self, walk: Walk, graph: Graph, given: Given) -> None:
         parameters = [Input(PARAMETER, node.type) for node in given.nodes]
@@ -134,6 +140,7 @@ class Plan:
         nodes: list[Node] = []
         self.results = [_form(x, nodes, arguments) for x in made]
         self.written = tuple(i for i, cell in enumerate(cells) if cell.node is not cell.first)
+        self.demands_only = bool(demands.flags) and not nodes
         ok = demands.so_far()
         nodes += [cells[i].kept() for i in self.written]
         nodes += [] if ok is None else [ok]
@@ -164,9 +171,12 @@ def _kept(node: Node, before: Node, ok: Node | None) -> Node:
     """A variable's new value; another one if the values are not what the body demands.
 
     What only scattered is in place, with nothing where a position is out of range: it has no copy.
+    Raises: ValueNeeded where these are of different shapes, as nothing can choose between them.
     """
     if ok is None or node.op is ops.scatter:
         return node
+    if node.type is not before.type:
+        raise ValueNeeded
     made: Node = ops.select(ok, node, before)
     return made
 
@@ -213,7 +223,7 @@ def _form(x: Any, nodes: list[Node], arguments: list[Any]) -> tuple[Any, ...]:
         return "data", len(nodes) - 1
     if type(x) is LazyVariant:
         parts = [("none", None) if y is None else _form(y, nodes, arguments) for y in x.items]
-        return "list", parts, x
+        return "list", parts, LazyVariant([], x.dtype_, x.shape_)
     if x is None:
         return "none", None
     for i, given in enumerate(arguments):
@@ -241,6 +251,8 @@ def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
         repeats.retire([cell.node for cell in cells])
     for cell, node in zip(cells, made[len(made) - len(cells) :], strict=True):
         cell.write(node)
+    if plan.demands_only:
+        calls.demands.append(LazyTensor(made[0]))
     return [_result(form, made, inputs) for form in plan.results]
 
 
@@ -277,15 +289,15 @@ def _recorded(plan: Plan, operands: tuple[Node, ...]) -> Any:
 
 
 def _demanded(plan: Plan, made: tuple[Node, ...]) -> tuple[Node, ...]:
-    """A call's results and new values, which mean something only if its last result is true."""
+    """A call's results and new values, which mean something only if its last result is true.
+
+    That is the only result of a call that has none.
+    """
     *nodes, flag = made
     ok = ops.guard(flag, error=checks.InvalidArgument, text=plan.demand)
     results = len(nodes) - len(plan.written)
     found = [ops.guarded(node, ok) for node in nodes[:results]]
-    new = nodes[results:]
-    if not found and new:  # somebody has to need the guard
-        new[0] = ops.select(ok, new[0], new[0])
-    return *found, *new
+    return *(found or [ok]), *nodes[results:]
 
 
 def _result(form: tuple[Any, ...], made: Any, inputs: list[Any]) -> Any:

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tensorflow.python.framework import errors
 
-from lazytensor.core import ops
-from lazytensor.core.dtypes import INTS
+from lazytensor.core import ops, runtime
+from lazytensor.core.dtypes import BOOL, INTS, SIGNED
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, Composite, scalar, starts
 from lazytensor.frontends.tf.tensor import state
@@ -23,13 +23,20 @@ Run = Callable[[Sequence[Node]], list[Node]]
 LOOKED_AT: Final = 2**18
 """Elements up to which values of the host are looked at while recording."""
 DIVISION: Final = "Integer division by zero"
+POWER: Final = "Integers to negative integer powers are not allowed"
+UNBOUNDED: Final = 2**64
+"""A size beyond all whole numbers."""
 
 
 class InvalidArgument(errors.InvalidArgumentError):
-    """TF's error for values that a kernel refuses."""
+    """TF's error for values that a kernel refuses, from its text.
 
-    def __init__(self, text: str) -> None:
-        super().__init__(None, None, text)
+    What is made is of TF's own class: Keras adds to an error by making another one of its class.
+    """
+
+    def __new__(cls, text: str) -> Any:
+        """TF's error."""
+        return errors.InvalidArgumentError(None, None, text)
 
 
 class Demand(NamedTuple):
@@ -53,6 +60,11 @@ def inside(node: Node, *sizes: int, name: str = "indices", lowest: int | None = 
 def divides(x: Node, y: Node, **_: Any) -> list[Demand]:
     """Whole numbers are not divided by zero."""
     return [Demand(y, (), DIVISION)] if y.type.dtype in INTS else []
+
+
+def raises(x: Node, y: Node, **_: Any) -> list[Demand]:
+    """Whole numbers are not raised to negative powers."""
+    return [Demand(y, (UNBOUNDED,), POWER)] if y.type.dtype in SIGNED else []
 
 
 def demanding(run: Run, demands: Sequence[Demand], operands: Sequence[Node]) -> Run:
@@ -93,6 +105,16 @@ def guard(flag: Node, text: str) -> Node | None:
     return made
 
 
+def look(flag: Node, text: str) -> None:
+    """See now that a flag is true, whether or not anybody needs what it is about.
+
+    In a function that is walked over parameters it is one of the function's flags.
+    """
+    ok = guard(flag, text)
+    if ok is not None:
+        runtime.sync(ok, cause=text)
+
+
 def _look(known: np.ndarray, demand: Demand) -> None:
     if not demand.sizes:
         if not known.all():
@@ -105,11 +127,13 @@ def _look(known: np.ndarray, demand: Demand) -> None:
         fine = highest < demand.sizes[0] and (demand.lowest is None or lowest >= demand.lowest)
         if fine:
             return
-    bad = known >= np.array(demand.sizes)
+    bad = known >= (demand.sizes[0] if len(demand.sizes) == 1 else np.array(demand.sizes))
     if demand.lowest is not None:
         bad |= known < demand.lowest
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
+        if demand.sizes == (UNBOUNDED,):
+            raise InvalidArgument(demand.text)
         name, _, rest = demand.text.partition(" ")
         place = f"{list(at)}" if at else ""
         raise InvalidArgument(f"{name}{place} = {known[at]} {rest}")
@@ -122,17 +146,19 @@ def _met(x: Node, *, sizes: tuple[int, ...], lowest: int | None) -> Node:
         return made
     flags = []
     for i, size in enumerate(sizes):
-        column, most = x, min(size, np.iinfo(x.type.dtype).max)
+        column = x
         if len(sizes) > 1:
             front = x.type.shape[:-1]
             begin = starts((*(0,) * len(front), i))
             column = ops.slice(x, begin, sizes=(*front, 1), strides=(1,) * x.type.ndim)
-        fine = ops.less(column, scalar(most, x.type.dtype))
+        bounds = []
+        if size <= np.iinfo(x.type.dtype).max:
+            bounds.append(ops.less(column, scalar(size, x.type.dtype)))
         if lowest is not None:
-            fine = ops.and_(fine, ops.greater_equal(column, scalar(lowest, x.type.dtype)))
-        flags.append(ops.reduce_and(fine, axes=axes))
-    found: Node = every(flags)
-    return found
+            bounds.append(ops.greater_equal(column, scalar(lowest, x.type.dtype)))
+        if bounds:
+            flags.append(ops.reduce_and(every(bounds), axes=axes))
+    return every(flags or [ops.broadcast(scalar(True, BOOL), shape=())])
 
 
 def every(flags: Sequence[Node]) -> Node:

@@ -303,9 +303,8 @@ ROWS: dict[str, Function] = {
 
 def _check_numerics(x: Node, *, message: str = "", **_: Any) -> Node:
     finite = ops.reduce_and(ops.is_finite(x), axes=tuple(range(x.type.ndim)))
-    ok = checks.guard(finite, f"{message} : Tensor had Inf or NaN values")
-    made: Node = x if ok is None else ops.guarded(x, ok)
-    return made
+    checks.look(finite, f"{message} : Tensor had Inf or NaN values")
+    return x
 
 
 DIVISIONS: Final = ("FloorDiv", "FloorMod", "Mod", "TruncateMod", "TruncateDiv", "Div")
@@ -313,7 +312,9 @@ DIVISIONS: Final = ("FloorDiv", "FloorMod", "Mod", "TruncateMod", "TruncateDiv",
 
 def attach() -> None:
     """Register the rows."""
-    rows({name: row for name, row in ROWS.items() if name not in DIVISIONS})
+    demanding = (*DIVISIONS, "Pow")
+    rows({name: row for name, row in ROWS.items() if name not in demanding})
     rows({name: ROWS[name] for name in DIVISIONS}, demands=checks.divides)
+    rows({"Pow": ROWS["Pow"]}, demands=checks.raises)
     rows({"CheckNumerics": _check_numerics}, moving=True)
     rows({"IdentityN": lambda xs, **_: tuple(xs)})

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
+from tensorflow.python.eager.record import stop_recording
 from tensorflow.python.framework import constant_op, dtypes
 from tensorflow.python.ops import script_ops
 
@@ -22,8 +23,6 @@ from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, eager, shape
 from lazytensor.frontends.tf.variables import cell_of
 
 _HANDLERS: Final = table.HANDLERS
-_stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
-_restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
 
 
 def _fast(ctx: Any, op: str, name: Any, *args: Any) -> Any:
@@ -79,11 +78,8 @@ def _slow(handle: Any, device: Any, op: Any, inputs: Any, attrs: Any, outputs: i
     args = regrouped(definition, inputs, attrs)
     handler = table.find(text)
     assert handler is not None
-    _stop()
-    try:
+    with stop_recording():
         made = handler(context.context(), None, args)
-    finally:
-        _restart()
     return functions.flat(made)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
+from tensorflow.python.eager.record import stop_recording
 
 from lazytensor.core import metrics, runtime
 from lazytensor.core.events import Fallback, record
@@ -19,6 +20,7 @@ from lazytensor.frontends.tf.variables import cell_of, give_back, handle_of, is_
 execute: Final = pywrap_tfe.TFE_Py_FastPathExecute
 """TF's own entry."""
 _no_tape: Final = pywrap_tfe.TFE_Py_TapeSetIsEmpty
+_is_stopped: Final = pywrap_tfe.TFE_Py_TapeSetIsStopped
 _stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
 _restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
 
@@ -61,12 +63,20 @@ def untouched(ctx: Any, op: str, name: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _in_python(ctx: Any, op: str, name: Any, *args: Any) -> Any:
-    """A kernel that calls Python, which is not to record: it wants values back."""
+    """A kernel that calls Python, which is not to record: it wants values back.
+
+    The Python has a tape of its own where it is to be differentiated: tapes are not stopped.
+    """
     state.on = False
+    stopped = _is_stopped()
+    if stopped:
+        _restart()
     try:
         return execute(ctx, op, name, *args)
     finally:
         state.on = True
+        if stopped:
+            _stop()
 
 
 def settle(x: Any) -> None:
@@ -94,12 +104,9 @@ def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) 
         runtime.sync(*pending, cause=definition.name)
     for given in args[:arity]:
         settle(given)
-    _stop()
-    try:
+    with stop_recording():
         run = _in_python if definition.name in PYTHON else execute
         made = run(ctx, definition.name, name, *map(_down, args[:arity]), *args[arity:])
-    finally:
-        _restart()
     if not _asks(definition.name):
         # After the call: one that TF refuses is the user's error, not ours.
         warn_of_fallback(definition.name, "TensorFlow", "TensorFlow computes it on the CPU")

@@ -12,10 +12,10 @@ from itertools import count
 from typing import Any, Final
 
 import numpy as np
-from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager.record import stop_recording
 from tensorflow.python.framework import dtypes
 
-from lazytensor.core import ops
+from lazytensor.core import ops, runtime
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.frontends.tf import checks, fallback, regions, steps, table
 from lazytensor.frontends.tf.calls import as_node, calls
@@ -33,8 +33,6 @@ from lazytensor.frontends.tf.graphs import (
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, ValueNeeded, node_of, state
 
-_stop: Final = pywrap_tfe.TFE_Py_TapeSetStopOnThread
-_restart: Final = pywrap_tfe.TFE_Py_TapeSetRestartOnThread
 SHORT: Final = 16
 """Steps of two branches that are both computed, as to choose between their results fuses."""
 UNROLLED: Final = 64
@@ -54,18 +52,28 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
     if steps.step.fresh:
         steps.settle_variables()
     steps.hold_cuts()
+    if not calls.depth:
+        calls.demands.clear()  # those of a call that was refused
     calls.depth += 1
     calls.whole = None
-    _stop()
     try:
-        made = invoke(graph, inputs)
+        with stop_recording():
+            made = invoke(graph, inputs)
     finally:
-        _restart()
         calls.depth -= 1
-    if not calls.depth and calls.written and not state.tracing:
-        calls.written = False
-        steps.end_step(f"end of {stripped(name)}", calls.whole)
+    if not calls.depth and not state.tracing:
+        _end(f"end of {stripped(name)}")
     return made
+
+
+def _end(cause: str) -> None:
+    """What a call from outside ends with: a step if it wrote; what it demanded for no result."""
+    demands, calls.demands = calls.demands, []
+    if calls.written:
+        calls.written = False
+        steps.end_step(cause, calls.whole)
+    if demands:
+        runtime.sync(*[x.node for x in demands], cause=cause)
 
 
 def invoke(graph: Graph, inputs: list[Any]) -> list[Any]:

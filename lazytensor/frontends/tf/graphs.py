@@ -27,6 +27,8 @@ VARIABLES: Final = frozenset(
     ]
 )  # fmt: skip
 """Raw ops with a state that is only that of variables."""
+CHECKED: Final = frozenset(["CheckNumerics"])
+"""Raw ops whose only effect is that they demand something of values."""
 IGNORED: Final = frozenset(["NoOp", "Assert", "ControlTrigger"])
 CONTROL: Final = frozenset(
     ["If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"]
@@ -184,7 +186,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _is_pure(step: Step) -> bool:
-    if step.op in VARIABLES or step.op in IGNORED or step.op == "Const":
+    if step.op in VARIABLES or step.op in CHECKED or step.op in IGNORED or step.op == "Const":
         return True
     names = called_by(step)
     if names:

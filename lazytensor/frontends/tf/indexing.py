@@ -16,6 +16,7 @@ from lazytensor.core.ops.reduction import identity
 from lazytensor.frontends.tf.checks import Demand, inside
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.plans import Function
+from lazytensor.frontends.tf.reductions import axis_of
 from lazytensor.frontends.tf.table import rows
 
 
@@ -36,9 +37,9 @@ def gathered(x: Node, indices: Node, axis: int) -> Node:
 
 
 def scattered_rows(x: Node, indices: Node, updates: Node, mode: str) -> Node:
-    """`x` with `updates` brought into its rows."""
+    """`x` with `updates` brought into its rows: one a position, or a number for all."""
     shape = (*indices.type.shape, *x.type.shape[1:])
-    if updates.type.shape != shape:
+    if not updates.type.ndim:
         updates = ops.broadcast(updates, shape=shape)
     made: Node = ops.scatter(x, updates, wide(indices), axes=(0,), mode=mode)
     return made
@@ -49,7 +50,7 @@ def _gather(x: Node, indices: Node, **_: Any) -> Node:
 
 
 def _gather_v2(x: Node, indices: Node, given: np.ndarray, *, batch_dims: int = 0, **_: Any) -> Node:
-    axis = int(given) % max(x.type.ndim, 1)
+    axis = axis_of(given, x.type.ndim)
     batch = batch_dims % (indices.type.ndim + 1) if batch_dims < 0 else batch_dims
     if not batch:
         return gathered(x, indices, axis)
@@ -180,7 +181,7 @@ def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node
 
 
 def _along(x: Node, indices: Node, given: np.ndarray, **_: Any) -> list[Demand]:
-    return [inside(indices, x.type.shape[int(given) % max(x.type.ndim, 1)])]
+    return [inside(indices, x.type.shape[axis_of(given, x.type.ndim)])]
 
 
 def elements(indices: Node, shape: Sequence[int]) -> list[Demand]:

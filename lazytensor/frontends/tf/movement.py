@@ -13,7 +13,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.plans import Function
-from lazytensor.frontends.tf.reductions import axes_of
+from lazytensor.frontends.tf.reductions import axes_of, axis_of
 from lazytensor.frontends.tf.table import rows
 
 Ints = tuple[int, ...]
@@ -21,13 +21,6 @@ Ints = tuple[int, ...]
 
 def _ints(given: np.ndarray) -> Ints:
     return tuple(int(n) for n in given.ravel())
-
-
-def _axis(given: Any, ndim: int) -> int:
-    axis = int(given)
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis {axis} of {ndim}")
-    return axis % ndim
 
 
 def _reshape(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -42,7 +35,7 @@ def _reshape(x: Node, given: np.ndarray, **_: Any) -> Node:
 
 
 def _transpose(x: Node, given: np.ndarray, **_: Any) -> Node:
-    axes = tuple(n % x.type.ndim for n in _ints(given))
+    axes = tuple(axis_of(n, x.type.ndim) for n in _ints(given))
     if axes == tuple(range(x.type.ndim)):
         return x
     made: Node = ops.transpose(x, axes=axes)
@@ -55,13 +48,13 @@ def _conjugate_transpose(x: Node, given: np.ndarray, **_: Any) -> Node:
 
 
 def _expand_dims(x: Node, given: np.ndarray, **_: Any) -> Node:
-    axis = _axis(given.ravel()[0], x.type.ndim + 1)
+    axis = axis_of(given.ravel()[0], x.type.ndim + 1)
     made: Node = ops.reshape(x, shape=(*x.type.shape[:axis], 1, *x.type.shape[axis:]))
     return made
 
 
 def _squeeze(x: Node, *, squeeze_dims: Any = (), **other: Any) -> Node:
-    axes = {_axis(axis, x.type.ndim) for axis in squeeze_dims or ()}
+    axes = {axis_of(axis, x.type.ndim) for axis in squeeze_dims or ()}
     shape = x.type.shape
     if any(shape[axis] != 1 for axis in axes):
         raise ValueError(f"axes {axes} of {shape}")
@@ -96,7 +89,7 @@ def _broadcast_to(x: Node, given: np.ndarray, **_: Any) -> Node:
 
 
 def _pack(xs: list[Node], *, axis: int = 0, **_: Any) -> Node:
-    at = _axis(axis, xs[0].type.ndim + 1)
+    at = axis_of(axis, xs[0].type.ndim + 1)
     shape = xs[0].type.shape
     if any(x.type is not xs[0].type for x in xs):
         raise ValueError("tensors of one type are packed")
@@ -122,7 +115,7 @@ def _parts(x: Node, axis: int, sizes: Ints) -> list[Node]:
 
 
 def _unpack(x: Node, *, num: int, axis: int = 0, **_: Any) -> list[Node]:
-    at = _axis(axis, x.type.ndim)
+    at = axis_of(axis, x.type.ndim)
     if num != x.type.shape[at]:
         raise ValueError(f"{num} parts of {x.type}")
     shape = (*x.type.shape[:at], *x.type.shape[at + 1 :])
@@ -130,7 +123,7 @@ def _unpack(x: Node, *, num: int, axis: int = 0, **_: Any) -> list[Node]:
 
 
 def _split(given: np.ndarray, x: Node, *, num_split: int, **_: Any) -> list[Node]:
-    axis = _axis(given.ravel()[0], x.type.ndim)
+    axis = axis_of(given.ravel()[0], x.type.ndim)
     size, rest = divmod(x.type.shape[axis], num_split)
     if rest:
         raise ValueError(f"{num_split} equal parts of {x.type}")
@@ -138,7 +131,7 @@ def _split(given: np.ndarray, x: Node, *, num_split: int, **_: Any) -> list[Node
 
 
 def _split_v(x: Node, given: np.ndarray, at: np.ndarray, **_: Any) -> list[Node]:
-    axis = _axis(at.ravel()[0], x.type.ndim)
+    axis = axis_of(at.ravel()[0], x.type.ndim)
     sizes = list(_ints(given))
     if -1 in sizes:
         sizes[sizes.index(-1)] = x.type.shape[axis] - sum(sizes) - 1
@@ -148,7 +141,7 @@ def _split_v(x: Node, given: np.ndarray, at: np.ndarray, **_: Any) -> list[Node]
 
 
 def _concat(xs: list[Node], given: np.ndarray, **_: Any) -> Node:
-    axis = _axis(given.ravel()[0], xs[0].type.ndim)
+    axis = axis_of(given.ravel()[0], xs[0].type.ndim)
     made: Node = ops.concatenate(*xs, axis=axis) if len(xs) > 1 else xs[0]
     return made
 
@@ -224,7 +217,7 @@ def _ensure_shape(x: Node, *, shape: Any, **_: Any) -> Node:
 
 def _roll(x: Node, shifts: np.ndarray, given: np.ndarray, **_: Any) -> Node:
     for shift, at in zip(_ints(shifts), _ints(given), strict=True):
-        axis = _axis(at, x.type.ndim)
+        axis = axis_of(at, x.type.ndim)
         n = x.type.shape[axis]
         by = shift % n if n else 0
         if by:
@@ -243,7 +236,7 @@ def one_hot(
 ) -> Node:
     """`on` where the index along `axis` is that of `indices`, `off` elsewhere; both numbers."""
     shape = indices.type.shape
-    at = _axis(axis, len(shape) + 1)
+    at = axis_of(axis, len(shape) + 1)
     whole = (*shape[:at], depth, *shape[at:])
     line = ops.iota(dtype=indices.type.dtype, shape=whole, axis=at)
     made: Node = ops.equal(line, ops.reshape(indices, shape=(*shape[:at], 1, *shape[at:])))
@@ -259,6 +252,8 @@ def _one_hot(
 
 
 def _band_part(x: Node, low: np.ndarray, high: np.ndarray, **_: Any) -> Node:
+    if int(low) > x.type.shape[-2] or int(high) > x.type.shape[-1]:
+        raise ValueError(f"bands of {low} and {high} in {x.type}")
     rows_, columns = (ops.iota(dtype=S64, shape=x.type.shape, axis=x.type.ndim - i) for i in (2, 1))
     inside: Node | None = None
     for bound, apart in (

@@ -16,13 +16,24 @@ from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 
 
+def axis_of(given: Any, ndim: int) -> int:
+    """An axis from 0 on. Raises: ValueError for one that is not there."""
+    axis = int(given)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} of {ndim}")
+    return axis % ndim
+
+
 def axes_of(x: Node, given: np.ndarray) -> tuple[int, ...]:
-    """Axes from 0 on, in order. Raises: ValueError for one that is not there."""
+    """Axes from 0 on, in order. Raises: ValueError for one that is not there, or there twice."""
     ndim = x.type.ndim
     axes = [int(axis) for axis in given.ravel()]
     if any(not -ndim <= axis < max(ndim, 1) for axis in axes):
         raise ValueError(f"axes {axes} of {x.type}")
-    return tuple(sorted({axis % ndim for axis in axes})) if ndim else ()
+    found = sorted({axis % ndim for axis in axes}) if ndim else []
+    if ndim and len(found) < len(axes):
+        raise ValueError(f"axes {axes} of {x.type}")
+    return tuple(found)
 
 
 def _reduction(op: Any) -> Function:

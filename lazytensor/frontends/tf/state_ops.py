@@ -13,9 +13,11 @@ from lazytensor.core.dtypes import FLOATS
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
 from lazytensor.frontends.tf import checks, fallback, opdef, slices
+from lazytensor.frontends.tf.checks import Demand
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.indexing import elements, gathered, scattered, scattered_rows
 from lazytensor.frontends.tf.reads import read
+from lazytensor.frontends.tf.recording import REFUSED
 from lazytensor.frontends.tf.shapes import attr
 from lazytensor.frontends.tf.steps import initialise, watch_optimizers
 from lazytensor.frontends.tf.table import handle, handles
@@ -59,7 +61,7 @@ def _assign(ctx: Any, name: Any, args: Args) -> Any:
     handle = handle_of(args[0])
     node = _given(args[1])
     cell = cell_of(handle)
-    if node is None or (cell is not None and cell.node.type.dtype != node.type.dtype):
+    if node is None or (cell is not None and not _fits(cell, node, args)):
         return fallback.native(_definition("AssignVariableOp"), ctx, name, args)
     if cell is None and type(args[1]) is EagerTensor and not node.type.ndim:
         return fallback.untouched(ctx, "AssignVariableOp", name, args)
@@ -67,6 +69,12 @@ def _assign(ctx: Any, name: Any, args: Args) -> Any:
         node = _first(node)
     hold(handle, node)
     return None
+
+
+def _fits(cell: VariableCell, node: Node, args: Args) -> bool:
+    """Whether a variable takes a value: of its dtype; of its shape, if that is to be validated."""
+    old, new = cell.node.type, node.type
+    return old is new or (old.dtype == new.dtype and not attr(args, 2, "validate_shape", False))
 
 
 def _first(node: Node) -> Node:
@@ -90,30 +98,42 @@ def _cell(ctx: Any, handle: Any, dtype: Any) -> VariableCell | None:
     return cell_of(handle) or adopt(ctx, handle, dtype)
 
 
-def _changing(op_name: str, change: Any) -> Any:
-    """A handler that gives the variable `change(old value, given value)`."""
+def _updating(op_name: str, update: Any) -> Any:
+    """A handler: `update` says whether it gave the variable a new value. If not, TF's kernel does,
+    or says what is wrong with the arguments.
+    """
     definition = _definition(op_name)
 
     def handler(ctx: Any, name: Any, args: Args) -> Any:
+        try:
+            done = update(ctx, args)
+        except REFUSED:
+            done = False
+        return None if done else fallback.native(definition, ctx, name, args)
+
+    return handler
+
+
+def _changing(change: Any) -> Any:
+    """An update to `change(old value, given value)`."""
+
+    def update(ctx: Any, args: Args) -> bool:
         handle = handle_of(args[0])
         cell = cell_of(handle)
         node = _given(args[1], None if cell is None else TF[cell.node.type.dtype])
         if node is not None and cell is None:
             cell = adopt(ctx, handle, TF[node.type.dtype])
-        if node is None or cell is None or cell.node.type.dtype != node.type.dtype:
-            return fallback.native(definition, ctx, name, args)
-        made = change(cell.node, node)
-        if made.type is not cell.node.type:
-            return fallback.native(definition, ctx, name, args)
-        cell.write(made)
+        if node is None or cell is None or cell.node.type is not node.type:
+            return False
+        cell.write(change(cell.node, node))
         watch_optimizers()
-        return None
+        return True
 
-    return handler
+    return update
 
 
-handle("AssignAddVariableOp", _changing("AssignAddVariableOp", ops.add))
-handle("AssignSubVariableOp", _changing("AssignSubVariableOp", ops.subtract))
+for _name, _op in (("AssignAddVariableOp", ops.add), ("AssignSubVariableOp", ops.subtract)):
+    handle(_name, _updating(_name, _changing(_op)))
 
 
 @handles("VarIsInitializedOp")
@@ -167,19 +187,26 @@ def _scattered_into(ctx: Any, args: Args, change: Any) -> tuple[Any, Any, Any]:
     return cell, indices, updates
 
 
-def _scattering(op_name: str, mode: str, change: Any) -> Any:
-    definition = _definition(op_name)
-
-    def handler(ctx: Any, name: Any, args: Args) -> Any:
+def _scattering(mode: str, change: Any) -> Any:
+    def update(ctx: Any, args: Args) -> bool:
         cell, indices, updates = _scattered_into(ctx, args, change)
         if cell is None or indices is None or updates is None:
-            return fallback.native(definition, ctx, name, args)
-        ok = checks.required(checks.inside(indices, cell.node.type.shape[0]))
+            return False
         made = scattered_rows(cell.node, indices, updates, mode)
-        cell.write(made if ok is None else ops.select(ok, made, cell.node))
-        return None
+        oks = [checks.required(checks.inside(indices, cell.node.type.shape[0]))]
+        if change is ops.reciprocal:
+            oks.append(checks.required(Demand(_given(args[2]), (), "updates must not contain 0")))
+        cell.write(_where(oks, made, cell.node))
+        return True
 
-    return handler
+    return update
+
+
+def _where(oks: list[Node | None], made: Node, before: Node) -> Node:
+    """The new value where all is as demanded, as far as that is not known."""
+    for ok in oks:
+        made = made if ok is None else ops.select(ok, made, before)
+    return made
 
 
 SCATTERS: Final = {
@@ -193,44 +220,44 @@ SCATTERS: Final = {
 }
 """By what follows `ResourceScatter`: how updates are brought in, and what is made of them first."""
 for _name, (_mode, _change) in SCATTERS.items():
-    handle(f"ResourceScatter{_name}", _scattering(f"ResourceScatter{_name}", _mode, _change))
+    _full = f"ResourceScatter{_name}"
+    handle(_full, _updating(_full, _scattering(_mode, _change)))
 
 
-def _scattering_elements(op_name: str, mode: str, change: Any) -> Any:
-    definition = _definition(op_name)
-
-    def handler(ctx: Any, name: Any, args: Args) -> Any:
+def _scattering_elements(mode: str, change: Any) -> Any:
+    def update(ctx: Any, args: Args) -> bool:
         cell, indices, updates = _scattered_into(ctx, args, change)
         if cell is None or indices is None or updates is None or not indices.type.shape[-1]:
-            return fallback.native(definition, ctx, name, args)
-        oks = [checks.required(d) for d in elements(indices, cell.node.type.shape)]
+            return False
         made = scattered(cell.node, indices, updates, mode)
-        for ok in oks:
-            made = made if ok is None else ops.select(ok, made, cell.node)
-        cell.write(made)
-        return None
+        oks = [checks.required(d) for d in elements(indices, cell.node.type.shape)]
+        cell.write(_where(oks, made, cell.node))
+        return True
 
-    return handler
+    return update
 
 
 for _name in ("NdAdd", "NdSub", "NdUpdate"):
+    _full = f"ResourceScatter{_name}"
     _row = SCATTERS[_name.removeprefix("Nd")]
-    handle(f"ResourceScatter{_name}", _scattering_elements(f"ResourceScatter{_name}", *_row))
+    handle(_full, _updating(_full, _scattering_elements(*_row)))
 
 
-@handles("ResourceStridedSliceAssign")
-def _assign_slice(ctx: Any, name: Any, args: Args) -> Any:
+def _assign_slice(ctx: Any, args: Args) -> bool:
     handle = handle_of(args[0])
     cell = cell_of(handle)
     value = _given(args[4], None if cell is None else TF[cell.node.type.dtype])
     if cell is None and value is not None:
         cell = adopt(ctx, handle, TF[value.type.dtype])
     if cell is None or value is None:
-        return fallback.native(_definition("ResourceStridedSliceAssign"), ctx, name, args)
+        return False
     begin, end, strides = (host_value(x).array for x in args[1:4])
     masks = dict(zip(args[5::2], args[6::2], strict=True))
     cell.write(slices.assigned(cell.node, value, begin, end, strides, masks))
-    return None
+    return True
+
+
+handle("ResourceStridedSliceAssign", _updating("ResourceStridedSliceAssign", _assign_slice))
 
 
 @handles("VarHandleOp")

@@ -78,9 +78,13 @@ def initialise(node: Node) -> None:
 
 
 def settle_variables() -> None:
-    """Compute the initial values of variables that were made since the last cut."""
+    """Compute the initial values of variables that were made since the last cut.
+
+    One that was asked for before is there, or was refused then.
+    """
     if not state.tracing:
-        nodes, step.fresh, step.elements = step.fresh, [], 0
+        nodes = [node for node in step.fresh if node.value is None]
+        step.fresh, step.elements = [], 0
         runtime.sync(*nodes, cause="initial values of variables", alone=True, once=True)
 
 

@@ -72,10 +72,12 @@ def disable() -> None:
         state.on = False
         _threads.discard(threading.get_ident())
         if not _threads:
-            give_back_all()
-            steps.leave_optimizers()
-            _left[:] = [ref(x, _close) for x in gc.get_objects() if type(x) is LazyTensor]
-            _close()
+            try:
+                give_back_all()
+            finally:
+                steps.leave_optimizers()
+                _left[:] = [ref(x, _close) for x in gc.get_objects() if type(x) is LazyTensor]
+                _close()
 
 
 def _close(gone: object = None) -> None:

@@ -21,7 +21,7 @@ from lazytensor.core.cell import ELEMENTS_BOUND, overflow
 from lazytensor.core.exchange import Offer
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, leaf, scalar
+from lazytensor.core.op import PARAMETER, SLOT, leaf, scalar
 from lazytensor.core.recorder import thread
 
 EagerTensor: Final[Any] = ops.EagerTensor
@@ -93,7 +93,7 @@ class LazyTensor(Posing):
     __slots__ = ("_id", "_tensor_shape", "node")
 
     def __init__(self, node: Node) -> None:
-        if node.value is None and not state.tracing:
+        if node.value is None and not state.tracing and node.op is not PARAMETER:
             recorder = thread.recorder
             if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's, as in a Cell
                 overflow()

@@ -73,7 +73,7 @@ def hold(handle: Any, node: Node, native: Node | None = None) -> None:
     if native is None:
         node = as_leaf(node)
     found = cell_of(handle)
-    if found is not None and found.node.type is node.type:
+    if found is not None:  # nothing views it: the new value may be of another shape
         found.write(node)
         return
     made = handle._lazy_cell = VariableCell(handle, node, native)
@@ -118,12 +118,23 @@ def give_back(handle: Any) -> None:
 
 
 def give_back_all() -> None:
-    """Every variable becomes TF's again."""
+    """Every variable becomes TF's again; one whose value was refused has the value TF knows.
+
+    Raises: what the first such value was refused for, once all others are given back.
+    """
+    refused: list[Exception] = []
     for known in list(_cells.values()):
         cell = known()
         handle = cell.handle() if cell is not None else None
-        if handle is not None:
+        if handle is None:
+            continue
+        try:
             give_back(handle)
+        except Exception as error:  # noqa: BLE001 -- the next variable has a value all the same
+            refused.append(error)
+            del handle._lazy_cell
+    if refused:
+        raise refused[0]
 
 
 def is_handle(x: Any) -> bool:
