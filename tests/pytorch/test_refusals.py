@@ -41,6 +41,11 @@ MASKS: dict[str, Program] = {
     "of bytes": lambda d: numbers(d, 4, 3)[bytes_(d)],
     "of signed bytes": lambda d: numbers(d, 2)[whole(d, 0, 1, dtype=torch.int8)],
     "more axes than there are": lambda d: numbers(d, 4)[flags(d, 4, 2)],
+    "indices of several sizes": lambda d: numbers(d, 4, 3)[whole(d, 0, 1), whole(d, 0, 1, 2)],
+    "written to at indices of several sizes": lambda d: written(
+        numbers(d, 4, 3), (whole(d, 0, 1), whole(d, 0, 1, 2)), 9.0
+    ),
+    "an index and a mask": lambda d: numbers(d, 4, 3)[whole(d, 0, 1), flags(d, 3)],
     "values of another dtype": lambda d: written(numbers(d, 4), whole(d, 1), whole(d, 1)),
     "values of another size": lambda d: written(numbers(d, 4), whole(d, 0, 1), numbers(d, 3)),
 }
@@ -169,6 +174,9 @@ NUMBERS: dict[str, Program] = {
     "mish": lambda d: functional.mish(whole(d, 2)),
     "elu": lambda d: functional.elu(whole(d, 2)),
     "relu": lambda d: functional.relu(flags(d, 2)),
+    "gelu": lambda d: functional.gelu(numbers(d, 2), approximate="sigmoid"),
+    "std": lambda d: whole(d, 2, 3).std(),
+    "var_mean": lambda d: torch.var_mean(whole(d, 2, 3)),
     "dropout": lambda d: functional.dropout(whole(d, 2)),
     "multinomial": lambda d: torch.multinomial(whole(d, 1, 2), 1),
     "normal": lambda d: torch.normal(numbers(d, 2), -1.0),
@@ -230,10 +238,66 @@ MATRICES: dict[str, Program] = {
     "lu_solve": lambda d: torch.linalg.lu_solve(
         numbers(d, 3, 3), torch.ones(2, dtype=torch.int32, device=d), numbers(d, 3, 3)
     ),
+    **{
+        f"solve a vector, {a} and {b}": lambda d, a=a, b=b: torch.linalg.solve(  # type: ignore[misc]
+            numbers(d, *a), numbers(d, *b)
+        )
+        for a, b in (((3, 3), (2,)), ((3, 3), (1,)), ((2, 3, 3), (2,)))
+    },
+    "solve a vector from the right": lambda d: torch.linalg.solve(
+        numbers(d, 3, 3), numbers(d, 3), left=False
+    ),
+    "solve, batches": lambda d: torch.linalg.solve(numbers(d, 2, 3, 3), numbers(d, 4, 3, 1)),
+    "solve_triangular, batches": lambda d: torch.linalg.solve_triangular(
+        numbers(d, 2, 3, 3), numbers(d, 4, 3, 1), upper=True
+    ),
+    "solve_triangular, a vector": lambda d: torch.linalg.solve_triangular(
+        numbers(d, 3, 3), numbers(d, 3), upper=True
+    ),
+    "lu_solve, a vector": lambda d: torch.linalg.lu_solve(
+        numbers(d, 3, 3), torch.ones(3, dtype=torch.int32, device=d), numbers(d, 3)
+    ),
+    "lu_solve, sizes": lambda d: torch.linalg.lu_solve(
+        numbers(d, 3, 3), torch.ones(3, dtype=torch.int32, device=d), numbers(d, 2, 3)
+    ),
     "lstsq": lambda d: torch.linalg.lstsq(numbers(d, 2, 3), numbers(d, 3, 3)),
+    "lstsq of a vector": lambda d: torch.linalg.lstsq(numbers(d, 3), numbers(d, 3)),
+    "lstsq, batches": lambda d: torch.linalg.lstsq(numbers(d, 2, 4, 3), numbers(d, 3, 4, 2)),
+    "lstsq, batches of vectors": lambda d: torch.linalg.lstsq(
+        numbers(d, 2, 4, 3), numbers(d, 3, 4)
+    ),
+    "norm of integers": lambda d: whole(d, 1, 2).norm(),
+    "norm of flags": lambda d: torch.linalg.vector_norm(flags(d, 2), 1),
     "householder_product": lambda d: torch.linalg.householder_product(numbers(d, 3), numbers(d, 1)),
     "qr, mode": lambda d: torch.linalg.qr(numbers(d, 3, 3), mode="bad"),
     "eigh, triangle": lambda d: torch.linalg.eigh(numbers(d, 3, 3), UPLO="X"),
+}
+
+BASES: dict[str, tuple[str, list[tuple[int, ...]]]] = {
+    "longer": ("addmm", [(5,), (3, 4), (4, 3)]),
+    "of more rows": ("addmm", [(3, 3), (1, 4), (4, 3)]),
+    "of more axes": ("addmm", [(2, 3, 3), (3, 4), (4, 3)]),
+    "of batches": ("baddbmm", [(5, 3, 3), (1, 3, 4), (1, 4, 3)]),
+    "of a sum of batches": ("addbmm", [(5, 3, 3), (1, 3, 4), (1, 4, 3)]),
+    "of an outer product": ("addr", [(5, 3), (1,), (3,)]),
+    "of a vector": ("addmv", [(3,), (1, 4), (4,)]),
+    "that is a matrix": ("addmv", [(2, 3), (3, 4), (4,)]),
+}
+"""What is added to a product has the product's shape, or is expanded to it."""
+
+PRODUCTS: dict[str, Program] = {
+    **{
+        f"{name}, a base {how}": lambda d, name=name, shapes=shapes: getattr(torch, name)(  # type: ignore[misc]
+            *(numbers(d, *shape) for shape in shapes)
+        )
+        for how, (name, shapes) in BASES.items()
+    },
+    "mv": lambda d: torch.mv(numbers(d, 3, 4), numbers(d, 3)),
+    "mv of a matrix": lambda d: torch.mv(numbers(d, 3, 4), numbers(d, 4, 3)),
+    "linear, a bias": lambda d: functional.linear(
+        numbers(d, 3, 4), numbers(d, 5, 4), numbers(d, 3)
+    ),
+    "vdot, dtypes": lambda d: torch.vdot(numbers(d, 3), numbers(d, 3).double()),
 }
 
 SIZES: dict[str, Program] = {
@@ -261,7 +325,8 @@ REFUSED = {
     f"{kind}: {name}": program
     for kind, table in {
         "masks": MASKS, "convolutions": CONVOLUTIONS, "images": IMAGES, "losses": LOSSES,
-        "numbers": NUMBERS, "overlaps": OVERLAPS, "matrices": MATRICES, "sizes": SIZES,
+        "numbers": NUMBERS, "overlaps": OVERLAPS, "matrices": MATRICES, "products": PRODUCTS,
+        "sizes": SIZES,
     }.items()
     for name, program in table.items()
 }  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.node import Node
@@ -162,7 +164,21 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
             axis += 1
     if axis > given.type.ndim:
         raise IndexError(f"too many indices for tensor of dimension {given.type.ndim} (got {axis})")
+    _check_together([place.type.shape for place in found])
     return tuple(axes), found
+
+
+def _check_together(shapes: Sequence[Shape]) -> None:
+    """Raise torch's error for indices that do not broadcast."""
+    if len(set(shapes)) < 2:
+        return
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(shape)) for shape in shapes)
+        ) from None
 
 
 def _result_order(axes: tuple[int, ...], front: int, ndim: int) -> tuple[int, ...] | None:
