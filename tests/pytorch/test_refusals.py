@@ -162,6 +162,13 @@ NUMBERS: dict[str, Program] = {
     "a half": lambda d: numbers(d, 3).half().fill_(70000.0),
     "nan": lambda d: whole(d, 1, dtype=torch.int32).fill_(float("nan")),
     "infinity": lambda d: whole(d, 1, dtype=torch.int32).fill_(float("inf")),
+    "a factor": lambda d: torch.add(numbers(d, 3), numbers(d, 3), alpha=1e39),
+    "a factor of products": lambda d: numbers(d, 3).addcmul(
+        numbers(d, 3), numbers(d, 1), value=1e39
+    ),
+    "a factor of quotients": lambda d: numbers(d, 3).addcdiv(
+        numbers(d, 3), numbers(d, 3), value=1e39
+    ),
     "an integer": lambda d: whole(d, 1, dtype=torch.int32).fill_(2**31),
     "a complex number": lambda d: numbers(d, 3).fill_(1j),
     "a negative power": lambda d: whole(d, 2) ** -1,
