@@ -424,7 +424,19 @@ def positive(device: str, *batch: int) -> torch.Tensor:
     return (torch.eye(3) * 3 + 1).expand(*batch, 3, 3).clone().to(device)
 
 
+def turned(device: str) -> torch.Tensor:
+    return numbers(device, 2, 3, 4).mT
+
+
 LAID: dict[str, Program] = {
+    "masked_fill of a transpose": lambda d: turned(d).masked_fill(turned(d) > 0, 1.0).view(-1),
+    "logcumsumexp of a transpose": lambda d: turned(d).logcumsumexp(-1),
+    "flip of a transpose": lambda d: turned(d).flip(0),
+    "sort of a transpose": lambda d: turned(d).sort(-1),
+    "argsort of a transpose": lambda d: turned(d).argsort(1),
+    "index_fill of a transpose": lambda d: turned(d).index_fill(1, whole(d, 0), 1.0),
+    "index_put of a transpose": lambda d: turned(d).index_put((whole(d, 0),), numbers(d, 1)[0]),
+    "dropout of a transpose": lambda d: functional.dropout(turned(d).zero_(), 0.5),
     "nonzero": lambda d: numbers(d, 3, 2).nonzero(),
     "argwhere": lambda d: numbers(d, 3, 2).argwhere(),
     "nonzero of each axis": lambda d: numbers(d, 3, 2).nonzero(as_tuple=True),

@@ -401,8 +401,6 @@ ROWS: dict[str, Row] = {
     "lerp.Tensor": lerp,
     "nan_to_num": _nan_to_num,
     "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
-    "masked_fill.Scalar": _masked_fill,
-    "masked_fill.Tensor": _masked_fill,
     "polar": lambda r, a: ops.complex_(
         ops.multiply(operand(r), ops.cos(operand(a))), ops.multiply(operand(r), ops.sin(operand(a)))
     ),
@@ -429,6 +427,10 @@ MADE: dict[str, Row] = {
 """Every row but the hottest."""
 
 
+FILLED: dict[str, Row] = {"masked_fill.Scalar": _masked_fill, "masked_fill.Tensor": _masked_fill}
+"""Results lie in rows, however the operands do."""
+
+
 def attach() -> None:
     """Register the rows."""
     for name, (op, row) in HOTTEST.items():
@@ -436,3 +438,4 @@ def attach() -> None:
         register(name, hot(op, row), translated=True)
         variants(name, row, apart=True)
     rows(MADE, keeps=True, pure=True)
+    rows(FILLED, pure=True)

@@ -346,7 +346,6 @@ INDEXED: dict[str, Row] = {
     "index_select": _index_select,
     "gather": _gather,
     "index.Tensor": _index,
-    "index_put": _index_put,
     "_unsafe_index.Tensor": _index,
 }
 """What looks at indices: flags among them are data, others are checked while the program runs."""
@@ -354,13 +353,16 @@ INDEXED: dict[str, Row] = {
 MOVED: dict[str, Row] = {
     "cat": _cat,
     "stack": _stack,
-    "flip": _flip,
     "roll": _roll,
     "constant_pad_nd": _pad,
     "tril": _triangle(False),
     "triu": _triangle(True),
     "repeat": _repeat,
 }
+
+
+FOLLOWING: dict[str, Row] = {"index_put": _index_put, "flip": _flip}
+"""Results lie as the first operand does."""
 
 
 def _index_put_impl(
@@ -374,4 +376,5 @@ def attach() -> None:
     """Register the rows."""
     rows(checking(INDEXED))
     rows(MOVED, pure=True)
+    rows(FOLLOWING, follows=True)
     register("_index_put_impl_", _index_put_impl)

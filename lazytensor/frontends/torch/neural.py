@@ -307,7 +307,6 @@ ROWS: dict[str, Row] = {
 }
 
 OTHERS: dict[str, Row] = {
-    "native_dropout": _dropout,
     "nll_loss_forward": _nll,
     "nll_loss_backward": _nll_backward,
 }
@@ -318,4 +317,5 @@ def attach() -> None:
     """Register the rows."""
     rows(ROWS, pure=True)
     rows(OTHERS)
+    rows({"native_dropout": _dropout}, follows=True)
     rows(ACTIVATIONS, keeps=True, pure=True)
