@@ -304,6 +304,17 @@ PRODUCTS: dict[str, Program] = {
     "linear, a bias": lambda d: functional.linear(
         numbers(d, 3, 4), numbers(d, 5, 4), numbers(d, 3)
     ),
+    **{
+        f"_int_mm, {how}": lambda d, a=a, b=b: torch._int_mm(  # type: ignore[misc]
+            numbers(d, *a[0]).to(a[1]), numbers(d, *b[0]).to(b[1])
+        )
+        for how, a, b in (
+            ("sizes", ((3, 4), torch.int8), ((3, 2), torch.int8)),
+            ("floats", ((3, 4), torch.float32), ((4, 2), torch.int8)),
+            ("integers", ((3, 4), torch.int8), ((4, 2), torch.int32)),
+            ("a vector", ((4,), torch.int8), ((4, 2), torch.int8)),
+        )
+    },
     "vdot, dtypes": lambda d: torch.vdot(numbers(d, 3), numbers(d, 3).double()),
 }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
+from lazytensor.core.dtypes import BOOL, S32
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.errors import dtype_name
@@ -30,9 +32,12 @@ def _pair(x: Any, y: Any) -> tuple[Node, Node]:
 
 
 def _name(x: Any) -> str:
-    names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
     name = str(x.dtype).removeprefix("torch.")
-    return names.get(name, name)
+    return _NAMES.get(name, name)
+
+
+_NAMES: Final = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+"""What C++ calls dtypes."""
 
 
 def _mm(x: Any, y: Any) -> Node:
@@ -169,7 +174,33 @@ def _sum_of_products(x: Any, y: Any) -> Node:
     return made
 
 
+def _int_mm(x: Any, y: Any) -> Node:
+    """The product of matrices of bytes, in s32."""
+    for word, given in (("self", x), ("mat2", y)):
+        if given.ndim != 2:
+            raise RuntimeError(
+                f"{_BYTES}: Expected {word} to be of dimension 2 but got {given.ndim}"
+            )
+    n, m = x.shape[1], y.shape[0]
+    if n != m:
+        raise RuntimeError(
+            f"{_BYTES}: self.size(1) needs to match mat2.size(0) but got {n} and {m}"
+        )
+    if x.dtype not in (torch.int8, torch.uint8):
+        raise RuntimeError(f"{_BYTES}: Expected self dtype to be int8 or uint8 but got {_name(x)}")
+    if y.dtype != torch.int8:
+        raise RuntimeError(f"{_BYTES}: Expected mat2 dtype to be of type int8 but got {_name(y)}")
+    wide = (cast_to(_given(t), S32) for t in (x, y))
+    made: Node = ops.dot_general(*wide, contract=((1,), (0,)))
+    return made
+
+
+_BYTES: Final = "int_mm_out_cpu"
+"""What torch calls it in its errors."""
+
+
 ROWS: dict[str, Row] = {
+    "_int_mm": _int_mm,
     "mm": _mm,
     "bmm": _bmm,
     "mv": _mv,
