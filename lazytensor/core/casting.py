@@ -20,9 +20,9 @@ def cast(x: Node, dtype: np.dtype) -> Node:
 
 
 def _number(x: Node, dtype: np.dtype) -> Node:
-    value = np.array(x.value, x.type.dtype)
-    if value.dtype.kind == "c" and dtype.kind not in "cb":
-        value = value.real
     with np.errstate(over="ignore", invalid="ignore"):
+        value = np.array(x.value, x.type.dtype)
+        if value.dtype.kind == "c" and dtype.kind not in "cb":
+            value = value.real
         value = value.astype(dtype)
     return scalar(value.item() if dtype.kind != "V" else float(value), dtype)

@@ -75,8 +75,8 @@ def _record_and_run_part(part: Part, signature: Signature, whole: Several) -> No
 def _run(node: Node, operands: tuple[Node, ...]) -> None:
     if _tracing.depth or any(x.value is None for x in operands):
         return
-    values = [_value(x) for x in operands]
     with np.errstate(all="ignore"):
+        values = [_value(x) for x in operands]
         result = apply(node.op, values, node.attrs, node.type)
     if node.op is guard and not np.all(result):
         _fail(node)

@@ -62,9 +62,9 @@ def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[An
     values: list[Any] = [None] * len(lines)
     for i, leaf in zip(program.parameters, leaves, strict=True):
         values[i] = leaf
-    for i, scalar in zip(program.slots, slots, strict=True):
-        values[i] = np.asarray(scalar, lines[i][3].dtype)
     with np.errstate(all="ignore"):
+        for i, scalar in zip(program.slots, slots, strict=True):
+            values[i] = np.asarray(scalar, lines[i][3].dtype)
         for i, function, operands, type, last_uses, over, writing in _steps(program):
             taken = over is not None and _is_unshared(values, over)
             given = [values[j] for j in operands]

@@ -51,9 +51,9 @@ def follow(recipe: Recipe, slots: Sequence[Any]) -> Any:
         return slots[recipe.position]
     if isinstance(recipe, Constant):
         return recipe.value
-    operands = [
-        np.asarray(follow(operand, slots), dtype)
-        for operand, dtype in zip(recipe.operands, recipe.given, strict=True)
-    ]
     with np.errstate(all="ignore"):
+        operands = [
+            np.asarray(follow(operand, slots), dtype)
+            for operand, dtype in zip(recipe.operands, recipe.given, strict=True)
+        ]
         return np.asarray(EXACT[recipe.op](*operands)).astype(recipe.dtype).item()

@@ -49,7 +49,8 @@ def pack(program: Program, values: list[Any]) -> Packed:
             into.extend(value)
         else:
             into.append(value)
-    return {dtype: np.array(numbers, dtype) for dtype, numbers in lists.items()}
+    with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
+        return {dtype: np.array(numbers, dtype) for dtype, numbers in lists.items()}
 
 
 class SlotHistory:

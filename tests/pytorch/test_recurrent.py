@@ -74,8 +74,9 @@ def test_values_and_gradients_are_the_cpus(name: str) -> None:
     torch.testing.assert_close(*found, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", NETS | CELLS)
-def test_derivatives_of_two_orders(name: str) -> None:
+def test_derivatives_of_two_orders_and_forwards(name: str) -> None:
     module = (NETS | CELLS)[name]().double().to("lazytensor")
     names = [name for name, _ in module.named_parameters()]
     shape = (2, 2, 3) if name in NETS else (2, 3)
@@ -87,6 +88,7 @@ def test_derivatives_of_two_orders(name: str) -> None:
     given = x, *module.parameters()
     assert torch.autograd.gradcheck(call, given, fast_mode=True)
     assert torch.autograd.gradgradcheck(call, given, fast_mode=True)
+    assert torch.autograd.gradcheck(call, given, fast_mode=True, check_forward_ad=True)
 
 
 def states_for(module: Any, count: int) -> Any:

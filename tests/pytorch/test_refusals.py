@@ -41,6 +41,11 @@ MASKS: dict[str, Program] = {
     "of bytes": lambda d: numbers(d, 4, 3)[bytes_(d)],
     "of signed bytes": lambda d: numbers(d, 2)[whole(d, 0, 1, dtype=torch.int8)],
     "more axes than there are": lambda d: numbers(d, 4)[flags(d, 4, 2)],
+    "indices of several sizes": lambda d: numbers(d, 4, 3)[whole(d, 0, 1), whole(d, 0, 1, 2)],
+    "written to at indices of several sizes": lambda d: written(
+        numbers(d, 4, 3), (whole(d, 0, 1), whole(d, 0, 1, 2)), 9.0
+    ),
+    "an index and a mask": lambda d: numbers(d, 4, 3)[whole(d, 0, 1), flags(d, 3)],
     "values of another dtype": lambda d: written(numbers(d, 4), whole(d, 1), whole(d, 1)),
     "values of another size": lambda d: written(numbers(d, 4), whole(d, 0, 1), numbers(d, 3)),
 }
@@ -157,6 +162,13 @@ NUMBERS: dict[str, Program] = {
     "a half": lambda d: numbers(d, 3).half().fill_(70000.0),
     "nan": lambda d: whole(d, 1, dtype=torch.int32).fill_(float("nan")),
     "infinity": lambda d: whole(d, 1, dtype=torch.int32).fill_(float("inf")),
+    "a factor": lambda d: torch.add(numbers(d, 3), numbers(d, 3), alpha=1e39),
+    "a factor of products": lambda d: numbers(d, 3).addcmul(
+        numbers(d, 3), numbers(d, 1), value=1e39
+    ),
+    "a factor of quotients": lambda d: numbers(d, 3).addcdiv(
+        numbers(d, 3), numbers(d, 3), value=1e39
+    ),
     "an integer": lambda d: whole(d, 1, dtype=torch.int32).fill_(2**31),
     "a complex number": lambda d: numbers(d, 3).fill_(1j),
     "a negative power": lambda d: whole(d, 2) ** -1,
@@ -169,6 +181,9 @@ NUMBERS: dict[str, Program] = {
     "mish": lambda d: functional.mish(whole(d, 2)),
     "elu": lambda d: functional.elu(whole(d, 2)),
     "relu": lambda d: functional.relu(flags(d, 2)),
+    "gelu": lambda d: functional.gelu(numbers(d, 2), approximate="sigmoid"),
+    "std": lambda d: whole(d, 2, 3).std(),
+    "var_mean": lambda d: torch.var_mean(whole(d, 2, 3)),
     "dropout": lambda d: functional.dropout(whole(d, 2)),
     "multinomial": lambda d: torch.multinomial(whole(d, 1, 2), 1),
     "normal": lambda d: torch.normal(numbers(d, 2), -1.0),
@@ -230,10 +245,77 @@ MATRICES: dict[str, Program] = {
     "lu_solve": lambda d: torch.linalg.lu_solve(
         numbers(d, 3, 3), torch.ones(2, dtype=torch.int32, device=d), numbers(d, 3, 3)
     ),
+    **{
+        f"solve a vector, {a} and {b}": lambda d, a=a, b=b: torch.linalg.solve(  # type: ignore[misc]
+            numbers(d, *a), numbers(d, *b)
+        )
+        for a, b in (((3, 3), (2,)), ((3, 3), (1,)), ((2, 3, 3), (2,)))
+    },
+    "solve a vector from the right": lambda d: torch.linalg.solve(
+        numbers(d, 3, 3), numbers(d, 3), left=False
+    ),
+    "solve, batches": lambda d: torch.linalg.solve(numbers(d, 2, 3, 3), numbers(d, 4, 3, 1)),
+    "solve_triangular, batches": lambda d: torch.linalg.solve_triangular(
+        numbers(d, 2, 3, 3), numbers(d, 4, 3, 1), upper=True
+    ),
+    "solve_triangular, a vector": lambda d: torch.linalg.solve_triangular(
+        numbers(d, 3, 3), numbers(d, 3), upper=True
+    ),
+    "lu_solve, a vector": lambda d: torch.linalg.lu_solve(
+        numbers(d, 3, 3), torch.ones(3, dtype=torch.int32, device=d), numbers(d, 3)
+    ),
+    "lu_solve, sizes": lambda d: torch.linalg.lu_solve(
+        numbers(d, 3, 3), torch.ones(3, dtype=torch.int32, device=d), numbers(d, 2, 3)
+    ),
     "lstsq": lambda d: torch.linalg.lstsq(numbers(d, 2, 3), numbers(d, 3, 3)),
+    "lstsq of a vector": lambda d: torch.linalg.lstsq(numbers(d, 3), numbers(d, 3)),
+    "lstsq, batches": lambda d: torch.linalg.lstsq(numbers(d, 2, 4, 3), numbers(d, 3, 4, 2)),
+    "lstsq, batches of vectors": lambda d: torch.linalg.lstsq(
+        numbers(d, 2, 4, 3), numbers(d, 3, 4)
+    ),
+    "norm of integers": lambda d: whole(d, 1, 2).norm(),
+    "norm of flags": lambda d: torch.linalg.vector_norm(flags(d, 2), 1),
     "householder_product": lambda d: torch.linalg.householder_product(numbers(d, 3), numbers(d, 1)),
     "qr, mode": lambda d: torch.linalg.qr(numbers(d, 3, 3), mode="bad"),
     "eigh, triangle": lambda d: torch.linalg.eigh(numbers(d, 3, 3), UPLO="X"),
+}
+
+BASES: dict[str, tuple[str, list[tuple[int, ...]]]] = {
+    "longer": ("addmm", [(5,), (3, 4), (4, 3)]),
+    "of more rows": ("addmm", [(3, 3), (1, 4), (4, 3)]),
+    "of more axes": ("addmm", [(2, 3, 3), (3, 4), (4, 3)]),
+    "of batches": ("baddbmm", [(5, 3, 3), (1, 3, 4), (1, 4, 3)]),
+    "of a sum of batches": ("addbmm", [(5, 3, 3), (1, 3, 4), (1, 4, 3)]),
+    "of an outer product": ("addr", [(5, 3), (1,), (3,)]),
+    "of a vector": ("addmv", [(3,), (1, 4), (4,)]),
+    "that is a matrix": ("addmv", [(2, 3), (3, 4), (4,)]),
+}
+"""What is added to a product has the product's shape, or is expanded to it."""
+
+PRODUCTS: dict[str, Program] = {
+    **{
+        f"{name}, a base {how}": lambda d, name=name, shapes=shapes: getattr(torch, name)(  # type: ignore[misc]
+            *(numbers(d, *shape) for shape in shapes)
+        )
+        for how, (name, shapes) in BASES.items()
+    },
+    "mv": lambda d: torch.mv(numbers(d, 3, 4), numbers(d, 3)),
+    "mv of a matrix": lambda d: torch.mv(numbers(d, 3, 4), numbers(d, 4, 3)),
+    "linear, a bias": lambda d: functional.linear(
+        numbers(d, 3, 4), numbers(d, 5, 4), numbers(d, 3)
+    ),
+    **{
+        f"_int_mm, {how}": lambda d, a=a, b=b: torch._int_mm(  # type: ignore[misc]
+            numbers(d, *a[0]).to(a[1]), numbers(d, *b[0]).to(b[1])
+        )
+        for how, a, b in (
+            ("sizes", ((3, 4), torch.int8), ((3, 2), torch.int8)),
+            ("floats", ((3, 4), torch.float32), ((4, 2), torch.int8)),
+            ("integers", ((3, 4), torch.int8), ((4, 2), torch.int32)),
+            ("a vector", ((4,), torch.int8), ((4, 2), torch.int8)),
+        )
+    },
+    "vdot, dtypes": lambda d: torch.vdot(numbers(d, 3), numbers(d, 3).double()),
 }
 
 SIZES: dict[str, Program] = {
@@ -261,7 +343,8 @@ REFUSED = {
     f"{kind}: {name}": program
     for kind, table in {
         "masks": MASKS, "convolutions": CONVOLUTIONS, "images": IMAGES, "losses": LOSSES,
-        "numbers": NUMBERS, "overlaps": OVERLAPS, "matrices": MATRICES, "sizes": SIZES,
+        "numbers": NUMBERS, "overlaps": OVERLAPS, "matrices": MATRICES, "products": PRODUCTS,
+        "sizes": SIZES,
     }.items()
     for name, program in table.items()
 }  # fmt: skip
@@ -352,7 +435,19 @@ def positive(device: str, *batch: int) -> torch.Tensor:
     return (torch.eye(3) * 3 + 1).expand(*batch, 3, 3).clone().to(device)
 
 
+def turned(device: str) -> torch.Tensor:
+    return numbers(device, 2, 3, 4).mT
+
+
 LAID: dict[str, Program] = {
+    "masked_fill of a transpose": lambda d: turned(d).masked_fill(turned(d) > 0, 1.0).view(-1),
+    "logcumsumexp of a transpose": lambda d: turned(d).logcumsumexp(-1),
+    "flip of a transpose": lambda d: turned(d).flip(0),
+    "sort of a transpose": lambda d: turned(d).sort(-1),
+    "argsort of a transpose": lambda d: turned(d).argsort(1),
+    "index_fill of a transpose": lambda d: turned(d).index_fill(1, whole(d, 0), 1.0),
+    "index_put of a transpose": lambda d: turned(d).index_put((whole(d, 0),), numbers(d, 1)[0]),
+    "dropout of a transpose": lambda d: functional.dropout(turned(d).zero_(), 0.5),
     "nonzero": lambda d: numbers(d, 3, 2).nonzero(),
     "argwhere": lambda d: numbers(d, 3, 2).argwhere(),
     "nonzero of each axis": lambda d: numbers(d, 3, 2).nonzero(as_tuple=True),

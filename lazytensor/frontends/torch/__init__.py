@@ -25,6 +25,7 @@ from lazytensor.frontends.torch import (
     factorization,
     fallback,
     foreach,
+    forwards,
     fractional,
     grouped,
     hooks,
@@ -116,6 +117,7 @@ accelerator.attach()
 steps.attach()
 adam.attach()
 sgd.attach()
+forwards.attach()
 compilation.attach()
 for table in TABLES:
     table.attach()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
+from lazytensor.core.dtypes import BOOL, S32
 from lazytensor.core.node import Node
+from lazytensor.core.types import Shape
+from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand, result_dtype
 from lazytensor.frontends.torch.tensor import is_lazy, value
@@ -28,9 +32,12 @@ def _pair(x: Any, y: Any) -> tuple[Node, Node]:
 
 
 def _name(x: Any) -> str:
-    names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
     name = str(x.dtype).removeprefix("torch.")
-    return names.get(name, name)
+    return _NAMES.get(name, name)
+
+
+_NAMES: Final = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+"""What C++ calls dtypes."""
 
 
 def _mm(x: Any, y: Any) -> Node:
@@ -62,16 +69,35 @@ def _bmm(x: Any, y: Any) -> Node:
     return made
 
 
+def _check_mv(base: Node | None, x: Node, y: Node) -> None:
+    ndims = [1 if base is None else base.type.ndim, x.type.ndim, y.type.ndim]
+    if ndims not in ([1, 2, 1], [0, 2, 1]):
+        numbers = ", ".join(map(str, ndims))
+        raise RuntimeError(f"vector + matrix @ vector expected, got {numbers}")
+    (m, n), (k,) = x.type.shape, y.type.shape
+    size = m if base is None else base.type.size
+    if n != k or size not in (m, 1):
+        raise RuntimeError(f"size mismatch, got input ({size}), mat ({m}x{n}), vec ({k})")
+
+
 def _mv(x: Any, y: Any) -> Node:
-    made: Node = ops.dot_general(*_pair(x, y), contract=((1,), (0,)))
+    pair = _pair(x, y)
+    _check_mv(None, *pair)
+    made: Node = ops.dot_general(*pair, contract=((1,), (0,)))
     return made
+
+
+def _addmv(base: Any, x: Any, y: Any, **factors: Any) -> Node:
+    _check_mv(_given(base), *_pair(x, y))
+    return _added(_mv)(base, x, y, **factors)
 
 
 def _vectors(x: Any, y: Any) -> tuple[Node, Node]:
     first, second = _given(x), _given(y)
     if first.type.dtype != second.type.dtype:
+        names = [dtype_name(t.dtype) for t in (x, y)]
         raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {_name(x)} and {_name(y)}"
+            f"dot : expected both vectors to have same dtype, but found {names[0]} and {names[1]}"
         )
     if first.type.ndim != 1 or second.type.ndim != 1:
         raise RuntimeError(
@@ -104,11 +130,22 @@ def _times(x: Node, factor: Any) -> Node:
     return made
 
 
+def _check_expands(base: Any, shape: Shape) -> None:
+    """Raise torch's error where the base of a sum has not the shape of what is added."""
+    own = tuple(base.shape)
+    if own != shape and (
+        len(own) > len(shape)
+        or any(n not in (1, m) for n, m in zip(reversed(own), reversed(shape), strict=False))
+    ):
+        base.expand(shape)
+
+
 def _added(product: Row) -> Row:
     """`beta * base + alpha * product`."""
 
     def row(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
         made = _times(product(x, y), alpha)
+        _check_expands(base, made.type.shape)
         if beta == 0:
             return made
         return ops.add(_times(_given(base), beta), made)
@@ -118,6 +155,7 @@ def _added(product: Row) -> Row:
 
 def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
     old, first, second = _given(base), _given(x), _given(y)
+    _check_expands(base, (first.type.size, second.type.size))
     dtype = result_dtype(old, first, second)
     old, first, second = (cast_to(t, dtype) for t in (old, first, second))
     column = ops.reshape(first, shape=(first.type.size, 1))
@@ -136,14 +174,40 @@ def _sum_of_products(x: Any, y: Any) -> Node:
     return made
 
 
+def _int_mm(x: Any, y: Any) -> Node:
+    """The product of matrices of bytes, in s32."""
+    for word, given in (("self", x), ("mat2", y)):
+        if given.ndim != 2:
+            raise RuntimeError(
+                f"{_BYTES}: Expected {word} to be of dimension 2 but got {given.ndim}"
+            )
+    n, m = x.shape[1], y.shape[0]
+    if n != m:
+        raise RuntimeError(
+            f"{_BYTES}: self.size(1) needs to match mat2.size(0) but got {n} and {m}"
+        )
+    if x.dtype not in (torch.int8, torch.uint8):
+        raise RuntimeError(f"{_BYTES}: Expected self dtype to be int8 or uint8 but got {_name(x)}")
+    if y.dtype != torch.int8:
+        raise RuntimeError(f"{_BYTES}: Expected mat2 dtype to be of type int8 but got {_name(y)}")
+    wide = (cast_to(_given(t), S32) for t in (x, y))
+    made: Node = ops.dot_general(*wide, contract=((1,), (0,)))
+    return made
+
+
+_BYTES: Final = "int_mm_out_cpu"
+"""What torch calls it in its errors."""
+
+
 ROWS: dict[str, Row] = {
+    "_int_mm": _int_mm,
     "mm": _mm,
     "bmm": _bmm,
     "mv": _mv,
     "dot": _dot,
     "vdot": _vdot,
     "addmm": _added(_mm),
-    "addmv": _added(_mv),
+    "addmv": _addmv,
     "baddbmm": _added(_bmm),
     "addbmm": _added(_sum_of_products),
     "addr": _addr,

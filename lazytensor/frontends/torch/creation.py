@@ -28,7 +28,13 @@ from lazytensor.frontends.torch.kernels import (
     rows,
     write,
 )
-from lazytensor.frontends.torch.promotion import cast_to, number_dtype, operand, refuse_overflow
+from lazytensor.frontends.torch.promotion import (
+    HALVES,
+    cast_to,
+    number_dtype,
+    operand,
+    refuse_overflow,
+)
 from lazytensor.frontends.torch.strides import kept_strides, order_of, reach, sized, strides_for
 from lazytensor.frontends.torch.tensor import (
     from_cpu,
@@ -82,6 +88,14 @@ def _full(size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
     wanted = number_dtype(type(fill_value)) if dtype is None else numpy_dtype(dtype)
     refuse_overflow(fill_value, wanted)
     return filled(size, fill_value, wanted)
+
+
+def _scalar_tensor(value: Any, dtype: Any = None, **_: Any) -> Node:
+    """What is assigned to elements becomes one first: it may be infinite in a half."""
+    wanted = _dtype(dtype)
+    if wanted not in HALVES:
+        refuse_overflow(value, wanted)
+    return filled((), value, wanted)
 
 
 class _Stepping(threading.local):
@@ -277,6 +291,7 @@ ROWS: dict[str, Row] = {
     "_efficientzerotensor": _empty,
     "ones": lambda size, dtype=None, **_: filled(size, 1, _dtype(dtype)),
     "full": _full,
+    "scalar_tensor": _scalar_tensor,
     "arange": lambda end, **k: _arange(0, end, **k),
     "arange.start": _arange,
     "arange.start_step": _arange,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
 from lazytensor.frontends.torch.functions import COMPARED, DIVIDED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants
 from lazytensor.frontends.torch.promotion import (
+    HALVES,
     cast_to,
     default_float,
     floating,
@@ -24,6 +26,7 @@ from lazytensor.frontends.torch.promotion import (
     operand,
     promoted,
     refuse_overflow,
+    result_dtype,
 )
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.tensor import NUMBERS, TORCH, wrap
@@ -39,6 +42,23 @@ def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
     return choose
 
 
+def _in_f32(row: Row) -> Row:
+    """The row; halves are computed in f32, and rounded once."""
+
+    @wraps(row)
+    def wide(*args: Any, **kwargs: Any) -> Node:
+        given = [operand(x) for x in args]
+        dtypes = {x.type.dtype for x in given if isinstance(x, Node)}
+        dtype = dtypes.pop()
+        if dtypes or dtype not in HALVES:
+            made: Node = row(*given, **kwargs)
+            return made
+        given = [cast_to(x, F32) if isinstance(x, Node) else x for x in given]
+        return cast_to(row(*given, **kwargs), dtype)
+
+    return wide
+
+
 def _scaled(op: Op, boolean: Op | None) -> Row:
     """`x + alpha * y` and its like, the hottest kernels of all: written out."""
     fallback = _alternative(op, boolean) if boolean is not None else op
@@ -46,6 +66,9 @@ def _scaled(op: Op, boolean: Op | None) -> Row:
     def row(x: Any, y: Any, alpha: Any = 1) -> Node:
         first, second = promoted(x, y)
         if alpha != 1:
+            refuse_overflow(alpha, second.type.dtype)
+            if first.type.dtype in HALVES:
+                return _in_f32(row)(first, second, cast_to(alpha, first.type.dtype))
             second = _multiply(second, cast_to(alpha, second.type.dtype))
         if boolean is None and first.type.dtype is BOOL:
             raise RuntimeError(
@@ -101,6 +124,29 @@ def _same(op: Callable[[Node, Node], Node]) -> Row:
     return lambda x, y: op(*promoted(x, y))
 
 
+def _exact(op: Callable[[Node, Node], Node], meet: Callable[..., list[Node]]) -> Row:
+    """The same; of halves and a number, or a tensor without axes, in f32.
+
+    So the number is not rounded to a half first, as it is not on the CPU.
+    """
+
+    def row(x: Any, y: Any) -> Node:
+        first, second = operand(x), operand(y)
+        if isinstance(first, Node) and first.type.dtype in HALVES and _is_finer(second, first):
+            return cast_to(op(cast_to(first, F32), cast_to(second, F32)), first.type.dtype)
+        return op(*meet(first, second))
+
+    return row
+
+
+def _is_finer(x: Any, half: Node) -> bool:
+    """Whether it is a number that has more digits than a half, and a half is what they meet in."""
+    if isinstance(x, Node):
+        plain = not x.type.ndim and x.type.dtype is not half.type.dtype
+        return plain and result_dtype(half, x) is half.type.dtype
+    return x.__class__ is float or x.__class__ is int
+
+
 def _divided(op: Op) -> Row:
     """The same, refusing to divide integers, if there are any, by the number 0.
 
@@ -137,9 +183,8 @@ def _rounded(op: Op) -> Row:
     return row
 
 
-def divide(x: Any, y: Any) -> Node:
-    made: Node = ops.divide(*floating(x, y))
-    return made
+divide = _exact(ops.divide, floating)
+"""`x / y`."""
 
 
 def _divide_mode(x: Any, y: Any, rounding_mode: str | None = None) -> Node:
@@ -181,8 +226,9 @@ def _where(condition: Any, x: Any, y: Any) -> Node:
             f"{dtype_name(TORCH[flags.type.dtype])}"
         )
     pair = promoted(x, y)
-    for value in (x, y):
-        refuse_overflow(value, pair[0].type.dtype)
+    dtype = pair[0].type.dtype
+    for value in (x, y) if dtype not in HALVES else ():  # a half is infinite instead
+        refuse_overflow(value, dtype)
     made: Node = ops.select(cast_to(flags, BOOL), *pair)
     return made
 
@@ -234,24 +280,29 @@ def _sign(x: Any) -> Node:
     return made if made.type.dtype is BOOL else ops.sign(made)
 
 
+@_in_f32
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
     """`x + value * a * b`."""
     base, first, second = promoted(x, a, b)
     dtype = base.type.dtype
+    refuse_overflow(value, dtype)
     if dtype in FLOATS:
         return ops.add_product(base, first, second, cast_to(value, dtype))
     return ops.add(base, ops.multiply(cast_to(value, dtype), ops.multiply(first, second)))
 
 
+@_in_f32
 def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
     """`x + value * a / b`."""
     base, first, second = floating(x, a, b)
     dtype = base.type.dtype
+    refuse_overflow(value, dtype)
     if dtype in FLOATS:
         return ops.add_quotient(base, first, second, cast_to(value, dtype))
     return ops.add(base, ops.divide(ops.multiply(cast_to(value, dtype), first), second))
 
 
+@_in_f32
 def lerp(x: Any, end: Any, weight: Any) -> Node:
     """`x + weight * (end - x)`."""
     first, second, share = floating(x, end, weight)
@@ -309,6 +360,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
     return ops.select(flags, filling, made)
 
 
+multiply = _exact(_multiply, promoted)
 ROWS: dict[str, Row] = {
     "div.Tensor_mode": _divide_mode,
     "div.Scalar_mode": _divide_mode,
@@ -317,7 +369,7 @@ ROWS: dict[str, Row] = {
     "sub.Scalar": _scaled(ops.subtract, None),
     "rsub.Tensor": lambda x, y, alpha=1: _scaled(ops.subtract, None)(y, x, alpha),
     "rsub.Scalar": lambda x, y, alpha=1: _scaled(ops.subtract, None)(y, x, alpha),
-    "mul.Scalar": _same(_multiply),
+    "mul.Scalar": multiply,
     "pow.Tensor_Tensor": power,
     "pow.Tensor_Scalar": power,
     "pow.Scalar": power,
@@ -349,8 +401,6 @@ ROWS: dict[str, Row] = {
     "lerp.Tensor": lerp,
     "nan_to_num": _nan_to_num,
     "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
-    "masked_fill.Scalar": _masked_fill,
-    "masked_fill.Tensor": _masked_fill,
     "polar": lambda r, a: ops.complex_(
         ops.multiply(operand(r), ops.cos(operand(a))), ops.multiply(operand(r), ops.sin(operand(a)))
     ),
@@ -360,7 +410,6 @@ ROWS: dict[str, Row] = {
 
 scaled_add = _scaled(ops.add, ops.or_)
 scaled_subtract = _scaled(ops.subtract, None)
-multiply = _same(_multiply)
 HOTTEST = {
     "add.Tensor": (ops.add, scaled_add),
     "sub.Tensor": (ops.subtract, scaled_subtract),
@@ -378,6 +427,10 @@ MADE: dict[str, Row] = {
 """Every row but the hottest."""
 
 
+FILLED: dict[str, Row] = {"masked_fill.Scalar": _masked_fill, "masked_fill.Tensor": _masked_fill}
+"""Results lie in rows, however the operands do."""
+
+
 def attach() -> None:
     """Register the rows."""
     for name, (op, row) in HOTTEST.items():
@@ -385,3 +438,4 @@ def attach() -> None:
         register(name, hot(op, row), translated=True)
         variants(name, row, apart=True)
     rows(MADE, keeps=True, pure=True)
+    rows(FILLED, pure=True)

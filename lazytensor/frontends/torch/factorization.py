@@ -10,6 +10,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.errors import refuse_sizes
 from lazytensor.frontends.torch.kernels import Row
 from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
@@ -36,6 +37,7 @@ def stacked(x: Node, stack: tuple[int, ...]) -> Node:
 
 def paired(a: Node, b: Node) -> tuple[Node, Node]:
     """Two stacks of matrices, broadcast against each other."""
+    refuse_sizes(b.type.shape[:-2], a.type.shape[:-2])
     stack = np.broadcast_shapes(a.type.shape[:-2], b.type.shape[:-2])
     return stacked(a, stack), stacked(b, stack)
 

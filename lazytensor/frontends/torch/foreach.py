@@ -15,12 +15,13 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import FLOATS
+from lazytensor.core.dtypes import F32, FLOATS
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar, varying
 from lazytensor.frontends.torch import elementwise
 from lazytensor.frontends.torch.creation import filled, stepping
 from lazytensor.frontends.torch.kernels import KERNELS, Row, register, write
+from lazytensor.frontends.torch.promotion import HALVES, cast_to
 from lazytensor.frontends.torch.tensor import ref, wrap
 
 ROWS: dict[str, Row] = {
@@ -59,6 +60,8 @@ DIRECT: dict[str, Op] = {
     "sqrt": ops.sqrt,
     "neg": ops.negate,
 }
+ROUNDED = {ops.multiply, ops.divide, ops.lerp, ops.add_product, ops.add_quotient}
+"""Ops that halves are computed in f32 for, and rounded once."""
 WEIGHED = {ops.add_product, ops.add_quotient}
 """Ops whose last operand is torch's `value`, 1 where it is not given."""
 
@@ -133,14 +136,18 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
     if op is None or dtype is None:
         named = {k: x for k, x in kwargs.items() if k in ("alpha", "value") and x != 1}
         return [ROWS[name](*values, **named) for values in _each(columns)]
-    number = _Numbers(dtype)
+    wide = F32 if dtype in HALVES and (op in ROUNDED or kwargs.get("alpha", 1) != 1) else dtype
+    number = _Numbers(wide)
     if op in WEIGHED and len(columns) == 3:
         columns.append(kwargs.get("value", 1))
     columns = [x if isinstance(x, Node) else number.all(x) for x in columns]
     alpha = kwargs.get("alpha", 1)
     if alpha != 1:
-        columns[1] = [ops.multiply(x, number(alpha)) for x in columns[1]]
-    return _recorded(op, _each(columns))
+        columns[1] = [ops.multiply(cast_to(x, wide), number(alpha)) for x in columns[1]]
+    if wide is dtype:
+        return _recorded(op, _each(columns))
+    each = (tuple([cast_to(x, wide) for x in operands]) for operands in _each(columns))
+    return [cast_to(made, dtype) for made in _recorded(op, each)]
 
 
 def _recorded(op: Op, each: Iterator[tuple[Any, ...]]) -> list[Any]:

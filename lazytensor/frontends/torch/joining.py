@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.node import Node
@@ -162,7 +164,21 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
             axis += 1
     if axis > given.type.ndim:
         raise IndexError(f"too many indices for tensor of dimension {given.type.ndim} (got {axis})")
+    _check_together([place.type.shape for place in found])
     return tuple(axes), found
+
+
+def _check_together(shapes: Sequence[Shape]) -> None:
+    """Raise torch's error for indices that do not broadcast."""
+    if len(set(shapes)) < 2:
+        return
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(shape)) for shape in shapes)
+        ) from None
 
 
 def _result_order(axes: tuple[int, ...], front: int, ndim: int) -> tuple[int, ...] | None:
@@ -330,7 +346,6 @@ INDEXED: dict[str, Row] = {
     "index_select": _index_select,
     "gather": _gather,
     "index.Tensor": _index,
-    "index_put": _index_put,
     "_unsafe_index.Tensor": _index,
 }
 """What looks at indices: flags among them are data, others are checked while the program runs."""
@@ -338,13 +353,16 @@ INDEXED: dict[str, Row] = {
 MOVED: dict[str, Row] = {
     "cat": _cat,
     "stack": _stack,
-    "flip": _flip,
     "roll": _roll,
     "constant_pad_nd": _pad,
     "tril": _triangle(False),
     "triu": _triangle(True),
     "repeat": _repeat,
 }
+
+
+FOLLOWING: dict[str, Row] = {"index_put": _index_put, "flip": _flip}
+"""Results lie as the first operand does."""
 
 
 def _index_put_impl(
@@ -358,4 +376,5 @@ def attach() -> None:
     """Register the rows."""
     rows(checking(INDEXED))
     rows(MOVED, pure=True)
+    rows(FOLLOWING, follows=True)
     register("_index_put_impl_", _index_put_impl)

@@ -88,11 +88,13 @@ def rows(
     images: bool = False,
     composed: bool = False,
     pure: bool = False,
+    follows: bool = False,
 ) -> None:
     """Register the functional overload of each row, and its variants.
 
     `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
-    that they have the operands' memory format; `composed` that a call is recorded as one node;
+    that they have the operands' memory format; `follows` that they lie as the first operand does;
+    `composed` that a call is recorded as one node;
     `pure` that it follows from types and plain values what a row makes (see `recipes`).
     """
     for name, row in table.items():
@@ -100,9 +102,10 @@ def rows(
             row = composition(name, row)
         if pure:
             row = remembering(row)
-        made = keeping(row) if keeps else functional(formatted(row) if images else row)
+        shown = formatted(row) if images else following(row) if follows else row
+        made = keeping(row) if keeps else functional(shown)
         register(name, made, translated=True)
-        variants(name, row, apart=keeps and not name.startswith("masked_fill"))
+        variants(name, row, apart=keeps)
 
 
 def composition(name: str, row: Row) -> Row:
@@ -170,6 +173,20 @@ def formatted(row: Row) -> Row:
         return made
 
     return images
+
+
+def following(row: Row) -> Row:
+    """A row whose results of the first operand's shape have their elements in its order."""
+
+    def ordered(x: Any, *args: Any, **kwargs: Any) -> Any:
+        made = row(x, *args, **kwargs)
+        if x.is_contiguous():
+            return made
+        several = isinstance(made, tuple)
+        found = [as_operands(y, (x,)) for y in (made if several else (made,))]
+        return tuple(found) if several else found[0]
+
+    return ordered
 
 
 def _laid_as(made: Any, memory_format: Any, ndim: int) -> Any:

@@ -11,9 +11,10 @@ from lazytensor.core.dtypes import BF16, F16, F32, S32, S64, complex_of, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.factorization import adjoint, identity, product
+from lazytensor.frontends.torch.errors import refuse_sizes
+from lazytensor.frontends.torch.factorization import adjoint, identity, paired, product
 from lazytensor.frontends.torch.kernels import Row, composition
-from lazytensor.frontends.torch.matrices import matrix_rows
+from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.tensor import to_cpu, value
 
@@ -77,19 +78,17 @@ def _solve_triangular(
 
 
 def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str = "") -> Node:
-    outer = np.broadcast_shapes(a.type.shape[:-2], b.type.shape[:-2])
-    a = ops.broadcast(a, shape=(*outer, *a.type.shape[-2:]))
-    b = ops.broadcast(b, shape=(*outer, *b.type.shape[-2:]))
+    a, b = paired(a, b)
     transpose = {"transpose": how} if how else {}
     made: Node = ops.triangular_solve(a, b, lower=not upper, left=left, unit=unit, **transpose)
     return made
 
 
 def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
-    if matrix.type.ndim < 2 or not right.type.ndim:
-        raise RuntimeError(
-            "torch.linalg.lstsq: input must have at least 2 dimensions, and other at least 1"
-        )
+    if matrix.type.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if not right.type.ndim:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
@@ -102,7 +101,7 @@ def _lstsq(
     """By singular values, whatever driver of LAPACK's is asked for."""
     matrix, right = operand(a), operand(b)
     _check_lstsq(matrix, right, driver)
-    vector = right.type.ndim == matrix.type.ndim - 1
+    vector = is_vector(matrix, right)
     if right.type.shape[-1 if vector else -2] != matrix.type.shape[-2]:
         raise RuntimeError(
             "torch.linalg.lstsq: "
@@ -114,6 +113,7 @@ def _lstsq(
         )
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))
+    refuse_sizes(matrix.type.shape[:-2], right.type.shape[:-2])
     m, n = matrix.type.shape[-2:]
     u, s, vh = ops.svd(matrix, full=False)
     own = s.type.dtype

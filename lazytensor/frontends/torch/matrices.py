@@ -28,6 +28,8 @@ class Rule(NamedTuple):
     """Which argument is the matrix."""
     other: int | None = None
     """Which argument is the right side of an equation."""
+    vectors: bool = False
+    """Whether the right side may be a vector for each matrix."""
     few: str = _FEW
 
 
@@ -39,7 +41,7 @@ RULES: Final[dict[str, Rule]] = {
     "cholesky": Rule("cholesky", (0,)),
     "cholesky_inverse": Rule("cholesky_inverse", (0,)),
     "_cholesky_solve_helper": Rule("cholesky_solve", (0,), place=1),
-    "_linalg_solve_ex": Rule("linalg.solve", (0, 1), other=1),
+    "_linalg_solve_ex": Rule("linalg.solve", (0, 1), other=1, vectors=True),
     "linalg_solve_triangular": Rule("linalg.solve_triangular", (0,), other=1),
     "triangular_solve": Rule("", (0, 1), place=1),
     "linalg_lu_solve": Rule("torch.linalg.lu_solve", (0,), other=2),
@@ -115,13 +117,16 @@ def _check_equation(rule: Rule, a: Node, b: Node, left: bool) -> None:
             f"{rule.name}: Expected A and B to have the same dtype, but found A of type {names[0]} "
             f"and B of type {names[1]} instead"
         )
-    if b.type.ndim < 2 or is_vector(a, b):
-        return
-    n, shape = a.type.shape[-1], b.type.shape[-2:]
-    if shape[0 if left else 1] != n:
+    name, shape = rule.name.removeprefix("torch."), b.type.shape
+    if rule.vectors and is_vector(a, b):
+        shape = (*shape, 1)
+    if len(shape) < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    n, (rows, columns) = a.type.shape[-1], shape[-2:]
+    if (rows if left else columns) != n:
         raise RuntimeError(
-            f"{rule.name}: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({n}x{n} and {shape[0]}x{shape[1]})"
+            f"{name}: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} ({n}x{n} and {rows}x{columns})"
         )
 
 

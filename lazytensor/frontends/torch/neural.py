@@ -52,13 +52,20 @@ def _softmax_backward(name: str) -> Row:
     return row
 
 
+def _is_approximate(word: str) -> bool:
+    if word not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return word == "tanh"
+
+
 def _gelu(x: Any, *, approximate: str = "none") -> Node:
-    made: Node = ops.gelu(operand(x), approximate=approximate == "tanh")
+    made: Node = ops.gelu(operand(x), approximate=_is_approximate(approximate))
     return made
 
 
 def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
-    made: Node = ops.gelu_backward(operand(grad), operand(x), approximate=approximate == "tanh")
+    how = _is_approximate(approximate)
+    made: Node = ops.gelu_backward(operand(grad), operand(x), approximate=how)
     return made
 
 
@@ -296,7 +303,6 @@ ROWS: dict[str, Row] = {
 }
 
 OTHERS: dict[str, Row] = {
-    "native_dropout": _dropout,
     "nll_loss_forward": _nll,
     "nll_loss_backward": _nll_backward,
 }
@@ -307,4 +313,5 @@ def attach() -> None:
     """Register the rows."""
     rows(ROWS, pure=True)
     rows(OTHERS)
+    rows({"native_dropout": _dropout}, follows=True)
     rows(ACTIVATIONS, keeps=True, pure=True)

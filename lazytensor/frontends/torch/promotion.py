@@ -18,7 +18,7 @@ from torch.nn import Parameter
 
 from lazytensor.core.calls import memory
 from lazytensor.core.casting import cast
-from lazytensor.core.dtypes import BOOL, F64, S64
+from lazytensor.core.dtypes import BF16, BOOL, F16, F64, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.tensor import (
@@ -32,6 +32,7 @@ from lazytensor.frontends.torch.tensor import (
 )
 
 _KINDS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+HALVES: Final = (F16, BF16)
 _results: Final[dict[Any, np.dtype]] = memory()
 
 

@@ -123,9 +123,11 @@ def _truth(op: Op) -> Row:
     return row
 
 
-def _variance(op: Op) -> Row:
+def _variance(op: Op, name: str = "std and var") -> Row:
     def row(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Node:
         given = operand(x)
+        if not is_inexact(given.type.dtype):
+            raise RuntimeError(f"{name} only support floating point and complex dtypes")
         axes = axes_of(dim, given.type.ndim)
         count = math.prod(given.type.shape[axis] for axis in axes)
         own = real_of(given.type.dtype)
@@ -137,8 +139,8 @@ def _variance(op: Op) -> Row:
     return row
 
 
-def _with_mean(op: Op) -> Row:
-    spread = _variance(op)
+def _with_mean(op: Op, name: str) -> Row:
+    spread = _variance(op, name)
 
     def row(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
         return spread(x, dim, correction=correction, keepdim=keepdim), _mean(x, dim, keepdim)
@@ -166,6 +168,11 @@ def _norm(
 ) -> Node:
     given = operand(x)
     given = cast_to(given, numpy_dtype(dtype)) if dtype is not None else given
+    if not is_inexact(given.type.dtype):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{dtype_name(TORCH[given.type.dtype])}"
+        )
     axes = axes_of(dim, given.type.ndim)
     if ord == 2:
         return ops.norm2(given, axes=axes, keepdims=bool(keepdim))
@@ -259,8 +266,8 @@ ROWS: dict[str, Row] = {
     "all.dims": _truth(ops.reduce_and),
     "var.correction": _variance(ops.variance),
     "std.correction": _variance(ops.deviation),
-    "var_mean.correction": _with_mean(ops.variance),
-    "std_mean.correction": _with_mean(ops.deviation),
+    "var_mean.correction": _with_mean(ops.variance, "var_mean"),
+    "std_mean.correction": _with_mean(ops.deviation, "std_mean"),
     "linalg_vector_norm": _norm,
     "cumsum": _cumulative(ops.cumsum),
     "cumprod": _cumulative(ops.cumprod),

@@ -272,14 +272,20 @@ ROWS: dict[str, Row] = {
     "index_reduce": _index_reduce,
     "index_add": _index_add,
     "index_copy": _index_copy,
-    "index_fill.int_Scalar": _index_fill,
-    "index_fill.int_Tensor": _index_fill,
     "put": _put,
     "masked_scatter": _masked_scatter,
     "masked_scatter_backward": _masked_scatter_backward,
 }
 
 
+FOLLOWING: dict[str, Row] = {
+    "index_fill.int_Scalar": _index_fill,
+    "index_fill.int_Tensor": _index_fill,
+}
+"""Results lie as the first operand does."""
+
+
 def attach() -> None:
     """Register the rows."""
     rows(checking(ROWS))
+    rows(checking(FOLLOWING), follows=True)

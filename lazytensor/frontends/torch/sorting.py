@@ -240,8 +240,6 @@ def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
 
 
 ROWS: dict[str, Row] = {
-    "sort": _sort,
-    "sort.stable": lambda x, dim=-1, descending=False, stable=None: _sort(x, dim, descending),
     "topk": _topk,
     "kthvalue": _kthvalue,
     "median": _of_all(False),
@@ -259,6 +257,14 @@ ROWS: dict[str, Row] = {
 }
 
 
+FOLLOWING: dict[str, Row] = {
+    "sort": _sort,
+    "sort.stable": lambda x, dim=-1, descending=False, stable=None: _sort(x, dim, descending),
+}
+"""Results lie as the operand does."""
+
+
 def attach() -> None:
     """Register the rows."""
     rows(ROWS)
+    rows(FOLLOWING, follows=True)

@@ -1,0 +1,88 @@
+"""Derivatives taken forwards (`torch.autograd.forward_ad`) of what torch differentiates backwards
+only.
+
+While a level is open, such operations are composed above autograd of others that have both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+
+def _with_bias(x: Tensor, bias: Tensor | None) -> Tensor:
+    return x if bias is None else x + bias
+
+
+def _lstm_cell(
+    of_input: Tensor, of_hidden: Tensor, cx: Tensor, input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """The states, and the gates in the workspace's place, which nothing here reads."""
+    gates = _with_bias(of_input, input_bias) + _with_bias(of_hidden, hidden_bias)
+    entering, kept, new, leaving = gates.chunk(4, -1)
+    cell = kept.sigmoid() * cx + entering.sigmoid() * new.tanh()
+    return leaving.sigmoid() * cell.tanh(), cell, gates
+
+
+def _gru_cell(
+    of_input: Tensor, of_hidden: Tensor, hx: Tensor, input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    gates = _with_bias(of_input, input_bias)
+    first, second, third = gates.chunk(3, -1)
+    reset, update, hidden = _with_bias(of_hidden, hidden_bias).chunk(3, -1)
+    new = (third + (first + reset).sigmoid() * hidden).tanh()
+    return new + (second + update).sigmoid() * (hx - new), gates
+
+
+COMPOSED: Final[dict[str, Callable[..., Any]]] = {
+    "linear": torch.ops.aten.linear.default.decompose,
+    "_thnn_fused_lstm_cell": _lstm_cell,
+    "_thnn_fused_gru_cell": _gru_cell,
+}
+
+
+class _Levels:
+    """While a level of forward derivatives is open, the table's operations are composed."""
+
+    def __init__(self) -> None:
+        self.library: Any = None
+
+    def enter(self, original: Callable[[], int]) -> Callable[[], int]:
+        """torch's function that opens a level."""
+
+        @wraps(original)
+        def opened() -> int:
+            level = original()
+            if self.library is None:
+                self.library = torch.library.Library("aten", "IMPL")
+                for name, composed in COMPOSED.items():
+                    self.library.impl(name, composed, "AutogradPrivateUse1")
+            return level
+
+        return opened
+
+    def leave(self, original: Callable[..., None]) -> Callable[..., None]:
+        """torch's function that closes one; it opens no second within the first."""
+
+        @wraps(original)
+        def closed(*args: Any, **kwargs: Any) -> None:
+            original(*args, **kwargs)
+            if self.library is not None:
+                self.library._destroy()
+                self.library = None
+
+        return closed
+
+
+def attach() -> None:
+    """Be told of forward derivatives."""
+    levels = _Levels()
+    forward_ad.enter_dual_level = levels.enter(forward_ad.enter_dual_level)
+    forward_ad.exit_dual_level = levels.leave(forward_ad.exit_dual_level)
