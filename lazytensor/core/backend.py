@@ -115,8 +115,13 @@ def backend() -> Backend:
 
 
 def _import() -> None:
-    with suppress(Exception):  # it comes up again where the backend is asked for
-        import_module(BACKEND)
+    stream = np.random.get_bit_generator()
+    np.random.set_bit_generator(np.random.MT19937())  # what jax's import draws is not the user's
+    try:
+        with suppress(Exception):  # it comes up again where the backend is asked for
+            import_module(BACKEND)
+    finally:
+        np.random.set_bit_generator(stream)
 
 
 def is_loaded() -> bool:
