@@ -124,7 +124,7 @@ def test_unary_operators(name: str) -> None:
 
 def test_powers_by_small_numbers() -> None:
     for exponent in (-2, -1, 0, 1, 2, 3, 4, 5, 0.5, -0.5, 2.0, 0.0, 1.5):
-        for values in ([1.5, 2.0, 0.25], [1, 2, 3], [1 + 1j, 2j, -1.0]):
+        for values in ([1.5, 2.0, 0.25], [1, 2, 3], [1 + 1j, 2j, -1.0], [True, False]):
             assert_agree(lambda np, v=values, e=exponent: np.array(v) ** e)
             assert_agree(lambda np, v=values, e=exponent: np.power(np.array(v), e))
 
