@@ -115,8 +115,14 @@ def backend() -> Backend:
 
 
 def _import() -> None:
-    with suppress(Exception):  # it comes up again where the backend is asked for
-        import_module(BACKEND)
+    random: Any = np.random  # whose stubs know only half of it
+    stream = random.get_bit_generator()
+    random.set_bit_generator(random.MT19937())  # what jax's import draws is not the user's
+    try:
+        with suppress(Exception):  # it comes up again where the backend is asked for
+            import_module(BACKEND)
+    finally:
+        random.set_bit_generator(stream)
 
 
 def is_loaded() -> bool:

@@ -86,10 +86,11 @@ class Step:
             from lazytensor.core.interpret import SHOWN, references
 
             data = [np.array(node.value, _S64) for node in self.data]
-            reference, attrs = references()[self.op], dict(self.attrs)
+            known, attrs = references(), dict(self.attrs)
             if self.op in SHOWN:
                 self._shown = SHOWN[self.op](*data, **attrs)
             else:
+                reference = known[self.op]
                 self._shown = lambda x: reference(x, *data, **attrs)
         return self._shown(base)
 

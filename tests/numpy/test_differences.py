@@ -51,8 +51,8 @@ CLAIMS: dict[str, tuple[Callable[[], Any], Any]] = {
     "a file takes the data": (lambda: io.BytesIO().write(lnp.ones(2).data), 16),
     "no real array": (lambda: isinstance(lnp.ones(2), numpy.ndarray), False),
     "real arrays are instances": (lambda: isinstance(numpy.ones(2), lnp.ndarray), True),
-    "views as a subclass": (lambda: type(lnp.ones(2).view(Own)), Own),
-    "results are plain": (lambda: type(lnp.ones(2).view(Own) + 1), lnp.ndarray),
+    "subclasses are NumPy's": (lambda: issubclass(Own, numpy.ndarray), True),
+    "a subclass gets a copy": (lambda: written(lambda x: x.view(Own)), [2.0, 2.0, 2.0]),
     "scalars are floats": (lambda: isinstance(lnp.ones(2).sum(), float | numpy.float64), True),
     "scalars have a type of their own": (
         lambda: issubclass(type(lnp.ones(2).sum()), numpy.float64),

@@ -11,6 +11,7 @@ import pytest
 import lazytensor.numpy as lnp
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
+from tests.core.processes import run
 from tests.numpy.agreement import assert_agree
 from tests.numpy.expressions import assert_equal, table
 
@@ -74,3 +75,19 @@ def test_state() -> None:
     assert rng.randn(3).tolist() == first
     rng.seed(3)
     assert rng.randn(3).tolist() == first
+
+
+@pytest.mark.parametrize("draw", ["numpy.random.rand()", "random.random()"])
+def test_the_first_compile_draws_nothing(draw: str) -> None:
+    """jax is imported by it, and draws from NumPy's stream where it is."""
+    program = f"""
+        import random, sys
+        import numpy
+        import lazytensor.numpy as np
+        numpy.random.seed(7), random.seed(7)
+        expected = {draw}
+        numpy.random.seed(7), random.seed(7)
+        float(np.exp(np.ones(20_000)).sum())
+        print("jax" in sys.modules, {draw} == expected)
+    """
+    assert run(program, LAZYTENSOR_TIER="compile").stdout.split() == ["True", "True"]

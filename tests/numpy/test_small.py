@@ -219,6 +219,22 @@ def picked(np: Any) -> Any:
     return A, x, y
 
 
+def written_through(np: Any) -> Any:
+    """Small parts of views that no slice, reshape and transpose can make."""
+    tricks = np.lib.stride_tricks
+    A, x, y = filled(np, 20, 20), filled(np, 400), filled(np, 400) * 1j
+    line, pairs = np.einsum("ii->i", A), tricks.as_strided(x, (100, 2), (32, 16))
+    windows = tricks.sliding_window_view(x, 4, writeable=True)
+    for i in range(0, 18, 2):
+        line[i] = -i
+        line[i : i + 2] += 1.0
+        pairs[i, 1] = pairs[i + 1, 0] + i
+        pairs[i : i + 2] *= 2.0
+        windows[i, 2] += windows[i + 1].sum()
+        y.real[i], y.imag[i : i + 2] = i, x[i : i + 2]
+    return A, x, y, line, pairs, windows
+
+
 def multiplied(np: Any) -> Any:
     """Large parts, read in one place: for products at first, then also to be kept and changed."""
     A = filled(np, 15, 40)
@@ -236,7 +252,7 @@ def multiplied(np: Any) -> Any:
 
 PROGRAMS = (
     *(factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed),
-    *(updated, picked, multiplied),
+    *(updated, picked, multiplied, written_through),
 )
 SMALL_OPERATIONS = [(factored, 2), (filled_by_rows, 1), (computed, 2), (updated, 1), (picked, 0)]
 

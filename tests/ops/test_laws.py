@@ -7,7 +7,7 @@ import pytest
 
 from lazytensor.backends.xla.emit import lowerings
 from lazytensor.core import ops
-from lazytensor.core.cell import WRITES
+from lazytensor.core.cell import WRITES, view_step
 from lazytensor.core.dtypes import BF16, F32, F64, FLOATS
 from lazytensor.core.interpret import references
 from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op, all_ops, element
@@ -123,6 +123,20 @@ def test_views_read_what_was_written(sample: Sample, tier: str) -> None:
     sync(read, unchanged)
     assert identical(fetch(read), fetch(value)).all()
     assert identical(fetch(unchanged), sample.arrays[0]).all()
+
+
+@pytest.mark.parametrize("sample", VIEWS, ids=str)
+def test_what_is_shown_of_memory_is_what_is_read(sample: Sample) -> None:
+    """And is written, where NumPy has such a view."""
+    settings.tier = "interpret"
+    memory, *data = (x.copy() for x in sample.arrays)
+    begins = tuple(data[0].tolist()) if data else None
+    step = view_step(sample.op, begins, tuple(sorted(sample.attrs.items())))
+    base, view = ops.leaf(memory.copy()), step.show(memory)
+    assert identical(view, fetch(step.read(base))).all()
+    if np.may_share_memory(view, memory):
+        view[...] = view[::-1].copy() if view.ndim else view
+        assert identical(memory, fetch(step.write(base, ops.leaf(view.copy())))).all()
 
 
 @pytest.mark.parametrize("refusal", all_refusals(), ids=lambda r: f"{r.op.name}-{r.operands}")

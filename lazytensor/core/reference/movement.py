@@ -33,6 +33,15 @@ def _shown_slice(starts: np.ndarray, *, sizes: Ints, strides: Ints) -> Any:
     return itemgetter(_index(starts, sizes, strides))
 
 
+def _shown_diagonal(**attrs: int) -> Any:
+    def show(x: np.ndarray) -> np.ndarray:
+        line: np.ndarray = x.diagonal(**attrs)
+        line.flags.writeable = x.flags.writeable  # NumPy's never is
+        return line
+
+    return show
+
+
 def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     return _write_slice(x.copy(), value, starts, strides=strides)
 
@@ -93,7 +102,7 @@ REFERENCES.update(
         ops.update_diagonal: _update_diagonal,
     }
 )
-SHOWN[ops.slice] = _shown_slice
+SHOWN.update({ops.diagonal: _shown_diagonal, ops.slice: _shown_slice})
 OVERWRITING[ops.update_slice] = _write_slice
 RESHAPING.update((ops.reshape, ops.transpose))
 VIEWING.update((*RESHAPING, ops.broadcast, ops.diagonal, ops.reverse, ops.slice))

@@ -16,6 +16,8 @@ operands are laid out in columns; dividing by zero and the like give RuntimeWarn
 
 from __future__ import annotations
 
+from functools import cache, wraps
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,8 +40,36 @@ class Lazy(Holder):
     __array_priority__ = 100.0
 
 
+class RealArray(np.ndarray):
+    """What classes derive from that users derive from the lazy class: NumPy's array."""
+
+    __slots__ = ()
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        """NumPy's `view`; the lazy class stands for NumPy's."""
+        args = tuple(np.ndarray if x is ndarray else x for x in args)
+        kwargs = {key: np.ndarray if x is ndarray else x for key, x in kwargs.items()}
+        return np.ndarray.view(self, *args, **kwargs)
+
+
 class ArrayType(type):
-    """Real NumPy arrays, of dtypes that are never lazy, are instances of the lazy class too."""
+    """Real NumPy arrays are instances of the lazy class too; what users derive from it is NumPy's.
+
+    NumPy keeps a subclass through views, operations and its own C code only if it derives from
+    NumPy's class. A method taken from the class works on real arrays as well.
+    """
+
+    def __new__(
+        cls, name: str, bases: tuple[Any, ...], body: dict[str, Any], own: bool = False, **rest: Any
+    ) -> Any:
+        """A class of `own`; else one of NumPy's."""
+        if own:
+            return super().__new__(cls, name, bases, body)
+        return type(name, tuple(RealArray if x is ndarray else x for x in bases), body, **rest)
+
+    def __getattribute__(cls, name: str) -> Any:
+        found = type.__getattribute__(cls, name)
+        return _either(found, name) if type(found) is FunctionType else found
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -52,7 +82,22 @@ class ArrayType(type):
         return cls is ndarray and issubclass(subclass, np.ndarray)
 
 
-class ndarray(Lazy, metaclass=ArrayType):
+@cache
+def _either(method: FunctionType, name: str) -> Any:
+    """A method of the lazy class, or NumPy's if it is given a real array."""
+    real = getattr(RealArray, name, None)
+    if real is None or name == "__new__":
+        return method
+
+    @wraps(method)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        chosen = real if issubclass(type(self), np.ndarray) else method
+        return chosen(self, *args, **kwargs)
+
+    return call
+
+
+class ndarray(Lazy, metaclass=ArrayType, own=True):
     """An array whose operations are recorded and computed when a value is needed."""
 
     __slots__ = ()
@@ -63,6 +108,8 @@ class ndarray(Lazy, metaclass=ArrayType):
         """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
         from lazytensor.frontends.numpy import conversion, small
 
+        if cls is not ndarray:  # a class of a user's
+            return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
         made = np.ndarray(*args, **kwargs)
         is_shared = made.base is not None and made.flags.writeable
         return made if is_shared or small.stays(made) else conversion.array(made)

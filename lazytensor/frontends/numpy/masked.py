@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.fallback import lazies, real
 from lazytensor.frontends.numpy.promotion import convert, host_leaf, recast
 
 
-class Masked(ndarray):
+class Masked(ndarray, own=True):
     """What `x[mask]` gives: `full` where `mask`; `made` once it is an ordinary array."""
 
     __slots__ = ("full", "made", "mask")

@@ -84,11 +84,18 @@ def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False)
         return NotImplemented
     if _is_foreign(other):
         return on_host(function.__name__, host, (x, other), {})
+    if not swap and _raises_flags(function, x, other):
+        function = UFUNCS["square" if other == 2 and type(x) is not Scalar else "power"]
     if checks.current() is not checks.OFF:
         function = _checked(function, x, other, swap)
     return call(
         function, (other, x) if swap and function.nin > 1 else (x, other)[: function.nin], {}
     )
+
+
+def _raises_flags(function: ufunc, x: Any, other: Any) -> bool:
+    """Whether it is a power of flags: squares have another dtype, so no plan serves all of them."""
+    return function is POWER and type(other) is int and x.dtype == np.bool_
 
 
 def _checked(function: ufunc, x: Any, other: Any, swap: bool) -> ufunc:
@@ -175,6 +182,8 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
 def _first(function: ufunc, x: Any, other: Any) -> Node | None:
     """What `x ∘ other` records, which then has a plan; None if it is not plain."""
     if type(other) is not ndarray and type(other) not in PYTHON_NUMBERS:
+        return None
+    if _raises_flags(function, x, other):
         return None
     try:
         made = call(function, (x, other), {})

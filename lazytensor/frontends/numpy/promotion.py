@@ -60,7 +60,7 @@ def operand(x: Any) -> Node:
     if isinstance(x, np.generic):
         return scalar(x.item(), canonical(x.dtype))
     if isinstance(x, np.ndarray):
-        if type(x) is not np.ndarray and is_special(x):
+        if is_special(x):
             raise HostOnly(f"{type(x).__name__} computes in its own way")
         return host_leaf(copied(x))
     from lazytensor.frontends.numpy import conversion
@@ -72,11 +72,11 @@ def operand(x: Any) -> Node:
 
 
 def is_special(x: Any) -> bool:
-    """Whether `x` is of an array class, such as `np.ma.MaskedArray`, that is more than its data."""
-    if not isinstance(x, np.ndarray) or issubclass(type(x), Lazy):
+    """Whether `x` is of an array class of its own: what is made of it is NumPy's to say."""
+    if type(x) is np.ndarray or not isinstance(x, np.ndarray):
         return False
     priority: float = x.__array_priority__
-    return priority > 0
+    return priority >= 0  # `np.memmap`'s is below: of one, plain arrays are made
 
 
 def host_leaf(array: np.ndarray) -> Node:

@@ -14,12 +14,11 @@ from lazytensor.frontends.numpy.array import (
     Lazy,
     Scalar,
     ndarray,
-    new,
     wrap,
     wrap_result,
     wrap_view,
 )
-from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, canonical, supported
@@ -97,14 +96,8 @@ def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
 
 
 def _in_class(x: Lazy, cls: Any) -> Any:
-    """A view of `x` as an array of a user's class."""
-    if not issubclass(cls, ndarray):
-        return fallback("ndarray.view", np.ndarray.view, (x, cls), {})
-    array = new(cls)
-    array.ref, array._shadow, array._base = x.ref, shadow(x), x if x._base is None else x._base
-    if hasattr(array, "__array_finalize__"):
-        array.__array_finalize__(x)
-    return array
+    """The values of `x` as an array of NumPy's or a user's class."""
+    return on_host("ndarray.view", lambda a: np.array(a).view(type=cls), (x,), {})
 
 
 def getfield(x: Lazy, dtype: Any, offset: Any = 0) -> Any:

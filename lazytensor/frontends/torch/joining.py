@@ -334,10 +334,10 @@ def _repeat(x: Any, repeats: Sequence[int]) -> Node:
             "tensor"
         )
     shape = (1,) * (len(repeats) - given.type.ndim) + given.type.shape
+    whole = sized(n * k for n, k in zip(shape, repeats, strict=True))
     pairs = tuple(m for n, k in zip(shape, repeats, strict=True) for m in (k, n))
     ones = tuple(m for n in shape for m in (1, n))
     spread = ops.broadcast(ops.reshape(given, shape=ones), shape=pairs)
-    whole = sized(n * k for n, k in zip(shape, repeats, strict=True))
     made: Node = ops.reshape(spread, shape=whole)
     return made
 

@@ -20,6 +20,7 @@ from lazytensor.frontends.numpy.promotion import (
     CANONICAL,
     PYTHON_NUMBERS,
     convert,
+    is_special,
     number,
     operand,
     result_type,
@@ -54,6 +55,8 @@ def array(
         np.array(0, copy=copy)  # type: ignore[call-overload]  # raises
     elif copy is not None:
         copy = bool(copy)
+    if subok and is_special(object):
+        return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     if copy is False and not issubclass(type(object), Lazy):
         np.array(object, dtype, copy=False)  # raises unless it can be seen as it is
     if ndmax is not None:
@@ -139,6 +142,21 @@ def asarray_(
 asarray_.__qualname__ = "asarray"
 
 
+def asanyarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> Any:
+    """See numpy.asanyarray."""
+    if is_special(a):
+        return np.asanyarray(a, dtype, order, device=device, copy=copy)
+    return asarray_(a, dtype, order, device=device, copy=copy)
+
+
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """See numpy.ascontiguousarray."""
     made = array(a, dtype, copy=None, ndmin=1)
@@ -157,7 +175,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """See numpy.copy."""
-    return array(a, order=order, copy=True)
+    return array(a, order=order, subok=subok, copy=True)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -184,7 +202,7 @@ LAZY: dict[str, Function] = {"copy": copy}
 
 PLAIN: dict[str, Function] = {
     "array": array,
-    "asanyarray": asarray_,
+    "asanyarray": asanyarray,
     "asarray": asarray_,
     "ascontiguousarray": ascontiguousarray,
     "asfortranarray": asfortranarray,
