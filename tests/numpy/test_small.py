@@ -118,6 +118,30 @@ def filled(np: Any, *shape: int) -> Any:
     return np.array(numpy.random.default_rng(7).random(shape) + 1.0)
 
 
+VIEWS = {
+    "broadcast_to": lambda np, x: np.broadcast_to(x, (40, x.size)),
+    "broadcast_arrays": lambda np, x: np.broadcast_arrays(x, x[:, None])[0],
+    "meshgrid": lambda np, x: np.meshgrid(x, x, copy=False)[1],
+    "sliding_window_view": lambda np, x: np.lib.stride_tricks.sliding_window_view(x, 9),
+    "as_strided": lambda np, x: np.lib.stride_tricks.as_strided(x, (20, 9), (8, 8)),
+    "a view of one": lambda np, x: np.transpose(np.broadcast_to(x, (40, x.size))),
+    "as_strided to a small one": lambda np, x: np.lib.stride_tricks.as_strided(x, (4,), (16,)),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_large_views_of_small_arrays_show_what_is_written(name):
+    found = []
+    for module in (numpy, np):
+        x = module.arange(30.0)
+        view = VIEWS[name](module, x)
+        x[2:] *= 3
+        if name.startswith("as_strided"):
+            view[1] = 7.0
+        found.append((view.tolist(), x.tolist(), type(view)))
+    assert found[0] == found[1]
+
+
 def factored(np: Any) -> Any:
     """LU by elements: thousands of operations on a few numbers each."""
     A = filled(np, 20, 20) + 20.0 * np.eye(20)

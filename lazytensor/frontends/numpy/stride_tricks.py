@@ -12,10 +12,11 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.frontends.numpy.array import wrap_view
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import fallback, on_host
-from lazytensor.frontends.numpy.functions.entry import Function, dressed
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.views import array_of
 from lazytensor.frontends.numpy.shadow import shadow
+from lazytensor.frontends.numpy.small import at_once
 
 _real = np.lib.stride_tricks
 
@@ -63,9 +64,11 @@ def _in_line(memory: np.ndarray) -> tuple[Step, ...]:
 
 
 def _whole(function: Function) -> Function:
-    """`function` of an array of one's own, where there is no lazy array to be a view of."""
+    """`function` of an array of one's own, where there is no array to be a view of."""
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if at_once((x,), {}):
+            return entered(_real.as_strided(x, *args, **kwargs), (x,))
         try:
             return function(array_of(x), *args, **kwargs)
         except HostOnly:

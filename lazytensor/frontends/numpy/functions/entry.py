@@ -142,13 +142,19 @@ def dressed(call: Function, real: Function, line: str = laziness.LAZY) -> Functi
 
 
 def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """A result of NumPy's with its arrays made leaves; those that alias an argument are copied."""
+    """A result of NumPy's with its arrays made leaves; those that alias an argument are copied.
+
+    What aliases a small one stays what it is: both sides see what is written to the other.
+    """
     kind = type(result)
     if kind is np.ndarray:
         if stays(result) or not supported(result.dtype):
             return result
+        given = [*args, *(kwargs or {}).values()]
+        if not result.flags.owndata and _shows_small(result, given):
+            return result
         protected = not result.flags.writeable
-        if not _is_fresh(result, [*args, *(kwargs or {}).values()]):
+        if not _is_fresh(result, given):
             result = result.copy("K")
         made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
         lay_out(made, result)
@@ -174,3 +180,24 @@ def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
         if type(item) in (list, tuple) and not _is_fresh(array, list(item)):
             return False
     return True
+
+
+def _shows_small(view: np.ndarray, arguments: list[Any]) -> bool:
+    """Whether a view is one of an argument that is too small to be lazy, or a view of such."""
+    memory = _owner(view)
+    is_small = type(memory) is np.ndarray and stays(memory)
+    for item in arguments:
+        if type(item) in (list, tuple):
+            if _shows_small(view, list(item)):
+                return True
+        elif type(item) is np.ndarray and _owner(item) is memory and (is_small or stays(item)):
+            return True
+    return False
+
+
+def _owner(array: Any) -> Any:
+    """The object at the end of a chain of views."""
+    base = getattr(array, "base", None)
+    while base is not None:
+        array, base = base, getattr(base, "base", None)
+    return array
