@@ -56,7 +56,6 @@ _VIEWS = """
 {new} = {x}.mT
 {new} = np.diag({x})
 {new} = {x}[None].T[..., {n}]
-{new} = np.einsum('...ii->...i', {x})
 """
 _COPIES = """
 {new} = {x}.copy()
