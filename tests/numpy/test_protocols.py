@@ -232,6 +232,32 @@ class Overriding:
         return "theirs: add"
 
 
+OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
+    "rows of two lengths": lambda x, np: np.array([x[0], x[1, :2]], dtype=object),
+    "rows and others": lambda x, np: np.array([[x[0], 1], [x[1, 1:], None]], dtype=object),
+    "a row and text": lambda x, np: np.asarray((x[0], "a"), dtype=object),
+    "scalars": lambda x, np: np.array([x[0, 0], None], dtype=object),
+    "rows of one length": lambda x, np: np.array([x[0], x[1]], dtype=object),
+    "no rows": lambda x, np: np.array([x[0, 0], [x[1]]], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_arrays_of_objects_hold_the_arrays(name: str) -> None:
+    """What is written to an element is written to the array that it is, and to no copy of it."""
+
+    def program(np: Any) -> Any:
+        x = matrix(np)
+        rows = [x[0].copy(), x[1].copy()]
+        made = OBJECTS[name](x, np)
+        for item in made.flat:
+            if isinstance(item, np.ndarray):
+                item[0] = 9.0
+        return made.shape, x, rows, list(made.flat)
+
+    assert_agree(program)
+
+
 def test_other_array_types_come_first() -> None:
     x = matrix(lnp)
     assert x + Foreign() == "theirs"
