@@ -44,6 +44,7 @@ CLAIMS: dict[str, tuple[Callable[[], Any], Any]] = {
         [*range(0, 90, 2), *range(1, 90, 2)],
     ),
     "asarray copies": (lambda: written(numpy.array), [2.0, 2.0, 2.0]),
+    "a matrix has a copy": (lambda: written(lnp.asmatrix), [2.0, 2.0, 2.0]),
     "DLPack copies": (lambda: written(numpy.from_dlpack), [2.0, 2.0, 2.0]),
     "the data are a copy": (lambda: written(lambda x: numpy.asarray(x.data)), [2.0, 2.0, 2.0]),
     "a real array is copied": (taken, (1.0, False)),
@@ -66,6 +67,7 @@ CLAIMS: dict[str, tuple[Callable[[], Any], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_page_is_right(claim: str) -> None:
     program, expected = CLAIMS[claim]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from collections import UserList, deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -77,6 +78,52 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str) -> None:
     assert_agree(lambda np: PROGRAMS[name](matrix(np), np))
+
+
+class Rows:
+    """What NumPy takes for a nested list: it has a length and items."""
+
+    def __init__(self, *rows: Any) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, i: int) -> Any:
+        return self.rows[i]
+
+
+class Pair(NamedTuple):
+    """One with names."""
+
+    first: Any
+    second: Any
+
+
+SEQUENCES: dict[str, Callable[..., Any]] = {
+    "deque": lambda *rows: deque(rows),
+    "named tuple": Pair,
+    "a user's list": lambda *rows: UserList(rows),
+    "a user's own": Rows,
+    "nested": lambda *rows: [deque(rows), Pair(*rows)],
+}
+JOINING = ["stack", "concatenate", "vstack", "hstack", "dstack", "column_stack", "block"]
+TAKING = [*JOINING, "lexsort", "array", "sum", "sin"]
+
+
+@pytest.mark.parametrize("function", TAKING)
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_other_sequences_than_lists(name: str, function: str) -> None:
+    def program(np: Any) -> Any:
+        x = matrix(np)
+        return getattr(np, function)(SEQUENCES[name](x[0], x[1] * 2))
+
+    assert_agree(program)
+
+
+@pytest.mark.parametrize("function", JOINING[:4])
+def test_what_is_no_sequence_is_refused(function: str) -> None:
+    assert_agree(lambda np: getattr(np, function)({0: matrix(np)}.values()), text=True)
 
 
 LAZY = [
@@ -183,6 +230,32 @@ class Overriding:
 
     def __radd__(self, other: Any) -> str:
         return "theirs: add"
+
+
+OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
+    "rows of two lengths": lambda x, np: np.array([x[0], x[1, :2]], dtype=object),
+    "rows and others": lambda x, np: np.array([[x[0], 1], [x[1, 1:], None]], dtype=object),
+    "a row and text": lambda x, np: np.asarray((x[0], "a"), dtype=object),
+    "scalars": lambda x, np: np.array([x[0, 0], None], dtype=object),
+    "rows of one length": lambda x, np: np.array([x[0], x[1]], dtype=object),
+    "no rows": lambda x, np: np.array([x[0, 0], [x[1]]], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_arrays_of_objects_hold_the_arrays(name: str) -> None:
+    """What is written to an element is written to the array that it is, and to no copy of it."""
+
+    def program(np: Any) -> Any:
+        x = matrix(np)
+        rows = [x[0].copy(), x[1].copy()]
+        made = OBJECTS[name](x, np)
+        for item in made.flat:
+            if isinstance(item, np.ndarray):
+                item[0] = 9.0
+        return made.shape, x, rows, list(made.flat)
+
+    assert_agree(program)
 
 
 def test_other_array_types_come_first() -> None:

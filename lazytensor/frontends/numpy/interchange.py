@@ -98,3 +98,14 @@ def unpacked(x: Any) -> Any:
         return x
     found = x.__array__()
     return found if lazy(found) else x
+
+
+def listed(x: Any) -> Any:
+    """`x` with plain lists in place of other sequences that NumPy takes for nested lists."""
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(map(listed, x))
+    if issubclass(kind, str | bytes) or hasattr(kind, "__array__"):
+        return x
+    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return [listed(x[i]) for i in range(len(x))] if is_sequence and not isinstance(x, dict) else x

@@ -13,9 +13,10 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
-from lazytensor.frontends.numpy.fallback import fallback
+from lazytensor.frontends.numpy.fallback import fallback, lazies
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem
+from lazytensor.frontends.numpy.interchange import listed
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf
 from lazytensor.frontends.numpy.shadow import Turned
@@ -84,6 +85,10 @@ def array_function(x: Lazy, real: Any, types: Any, args: Any, kwargs: Any) -> An
     """`__array_function__`: NumPy's own function was called with a lazy array."""
     from lazytensor.frontends.numpy import namespace
 
+    if not lazies((args, kwargs)):  # it is in a `deque`, a named tuple, …
+        args, kwargs = listed(args), {name: listed(x) for name, x in kwargs.items()}
+        if not lazies((args, kwargs)):
+            return real._implementation(*args, **kwargs)  # NumPy takes no such thing, and says so
     function = namespace.counterpart(real)
     if function is not None:
         return function(*args, **kwargs)

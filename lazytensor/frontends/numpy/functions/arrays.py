@@ -64,7 +64,7 @@ def array(
         return entered(given, (object,))
     made = _converted(object, dtype, bool(copy))
     if not issubclass(type(made), Lazy):
-        given = real(object) if has_lazy(object) else object
+        given = made if has_lazy(object) else object
         return np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     made = _in_order(made, object, order)
     if copy is False and made is not object:
@@ -101,6 +101,8 @@ def _converted(x: Any, dtype: Any, copy: bool) -> Any:
 
 def nested(x: Any, dtype: Any) -> Any:
     """A nested list with lazy arrays in it, put together without computing them."""
+    if dtype is not None and np.dtype(dtype) == np.object_:
+        return _of_objects(x)
     parts = [_part(y) for y in x]
     if not all(isinstance(y, _ARRAYS) for y in parts):
         return np.array(real(x), dtype)
@@ -115,6 +117,22 @@ def nested(x: Any, dtype: Any) -> Any:
         return np.array(real(x), dtype)  # raises
     rows = [ops.reshape(convert(node, kind), shape=(1, *shape)) for node in nodes]
     return wrap(ops.concatenate(*rows, axis=0))
+
+
+def _of_objects(x: Any) -> np.ndarray:
+    """The array of objects of a nested list; arrays that are elements of it are what was given."""
+    made = np.array(real(x), object)
+
+    def put(item: Any, *place: int) -> None:
+        if len(place) == made.ndim:
+            if issubclass(type(item), Lazy) and item.ndim:
+                made[place] = item
+        elif type(item) in (list, tuple):
+            for i, y in enumerate(item):
+                put(y, *place, i)
+
+    put(x)
+    return made
 
 
 def _part(x: Any) -> Any:
