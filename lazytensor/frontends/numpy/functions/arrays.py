@@ -64,6 +64,8 @@ def array(
         return entered(given, (object,))
     made = _converted(object, dtype, bool(copy))
     if not issubclass(type(made), Lazy):
+        if copy is False and issubclass(type(object), Lazy):
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
         given = made if has_lazy(object) else object
         return np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
     made = _in_order(made, object, order)
