@@ -11,6 +11,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 from hypothesis import HealthCheck, settings
 
+from lazytensor.core.recorder import Recorder, thread
+
 # A compile may take seconds, and comes at unforeseeable examples: time per example says nothing.
 SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
@@ -21,6 +23,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 LONGEST = ("tests/wheel/", "tests/ops/test_laws.py", "tests/tensorflow_frontend/test_sweep.py")
 """Files that take minutes: they begin first, or the other processes wait for them at the end."""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_recorded() -> None:
+    """Where a graph is cut by itself depends on the loops before, and not on other tests'."""
+    thread.recorder = Recorder()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,11 +9,12 @@ import pytest
 
 import lazytensor
 from lazytensor.core import cell, metrics, ops
-from lazytensor.core.alignment import FUSED, SHORT
+from lazytensor.core.alignment import FUSED, PROVED, SHORT
 from lazytensor.core.cache import cache
 from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
+from lazytensor.core.recorder import thread
 from lazytensor.core.runtime import LARGEST, fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array, zeros
@@ -292,6 +293,18 @@ def test_what_is_pending_stays_bounded() -> None:
         if i % 1000 == 999:
             assert depth(x.node) <= 4000
     assert x.numpy()[0] == 30_000
+
+
+def test_a_loop_of_large_arrays_does_not_make_one_of_small_arrays_wait() -> None:
+    settings.tier = "interpret"
+    x = array(np.zeros(8_000_000))
+    for _ in range(28):
+        x = ((x[::-1] + 1.0)[::-1] * 0.5)[::-1] - 1.0
+    assert thread.recorder.rounds > PROVED
+    x = array(np.zeros(10))
+    for _ in range(3000):
+        x = x[::-1] + 1.0
+        assert depth(x.node) <= 4000
 
 
 def depth(node: Node) -> int:
