@@ -177,7 +177,7 @@ class Composition:
 
         try:
             found = traced(body, types)
-        except (Refused, RuntimeError, IndexError, TypeError):
+        except (Refused, RuntimeError, IndexError, TypeError, ZeroDivisionError):
             return None  # recorded as it comes, it raises that again
         if found is None or not all_hold(found[0], len(types), found[1]):
             return None

@@ -7,7 +7,9 @@ warning a call site, a counter, an event.
 from __future__ import annotations
 
 import threading
-from functools import cache
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial, wraps
 from time import perf_counter
 from typing import Any, Final
 
@@ -46,6 +48,44 @@ def _decompositions() -> dict[Any, Any]:
     from torch._decomp import core_aten_decompositions, decomposition_table
 
     return {**decomposition_table, **core_aten_decompositions()}
+
+
+@cache
+def decomposition(op: Any) -> Callable[..., Any]:
+    """Torch's decomposition of `op`, which does not look at all that torch refuses.
+
+    Its shape inference does, which torch runs by itself only where an overload has no kernel.
+    """
+    decomposed: Callable[..., Any] = _decompositions()[op]
+    known = partial(torch._C._dispatch_has_kernel_for_dispatch_key, op.name())
+    if op._schema.is_mutable or not known("Meta"):
+        return decomposed
+
+    @wraps(decomposed)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            made = decomposed(*args, **kwargs)
+            with suppress(NotImplementedError, TypeError):  # it does not know
+                op(*tree_map(_without_data, args), **tree_map(_without_data, kwargs))
+        except _REFUSALS:
+            if known(_STRUCTURED.name) and not thread.recorder.tracing:
+                op._op_dk(_STRUCTURED, *args, **kwargs)  # raises it in torch's own words
+            raise
+        return made
+
+    return checked
+
+
+_STRUCTURED: Final = torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
+_REFUSALS: Final = (RuntimeError, IndexError, ZeroDivisionError)
+
+
+def _without_data(x: Any) -> Any:
+    if isinstance(x, torch.device):
+        return torch.device("meta")
+    if not is_lazy(x):
+        return x
+    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
 
 
 def attach() -> None:
@@ -91,7 +131,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     try:
         made = _composed(plain)(args, kwargs)
         if made is NotImplemented:
-            made = table[plain](*args, **kwargs)
+            made = decomposition(plain)(*args, **kwargs)
     except (NotImplementedError, AssertionError, AttributeError):
         if thread.recorder.tracing:
             raise
@@ -111,7 +151,7 @@ def _composed(op: Any) -> Composition:
 
     From the first call on torch finds it at once, and not by way of the fallback.
     """
-    made = Composition(op.name().replace("::", "."), _decompositions()[op])
+    made = Composition(op.name().replace("::", "."), decomposition(op))
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         found = made(args, kwargs, known=True)
