@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, S64
+from lazytensor.core.dtypes import F32, F64, S64, U32, U64
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, scalar, starts
 from lazytensor.core.ops.scanning import Nodes, scan
@@ -207,6 +208,51 @@ def scanned(x: Node, backwards: bool = False, last: bool = False) -> Node:
     return made.state[0] if last else made.tables[0]
 
 
+def drawn(x: Node, *shape: int, dtype: np.dtype = U32, algorithm: str = "PHILOX") -> Node:
+    """A random number for each element of a shape; `x` for the size."""
+    state = leaf(np.array([7, 5], np.uint64))
+    bits = ops.rng_bit_generator(state, shape=shape, dtype=dtype, algorithm=algorithm)[1]
+    small = ops.shift_right(bits, number(dtype.itemsize * 8 - 10, dtype))
+    found: Node = ops.convert(small, dtype=F64)
+    return found
+
+
+def batch(x: Node) -> Node:
+    """Rows as signals of one feature: f64[n,1,3]."""
+    found: Node = ops.reshape(x, shape=(length(x), 1, 3))
+    return found
+
+
+def signal(x: Node) -> Node:
+    """One signal of three features: f64[1,3,n]."""
+    found: Node = ops.reshape(ops.transpose(x, axes=(1, 0)), shape=(1, 3, length(x)))
+    return found
+
+
+def kernel(*shape: int) -> Node:
+    return leaf(np.random.default_rng(1).normal(size=shape))
+
+
+def convolved(x: Node, w: Node, low: int = 0, high: int = 0, **attrs: Any) -> Node:
+    attrs = {"strides": (1,), **attrs}
+    found: Node = ops.convolution(x, w, padding=((low, high),), **attrs)
+    return found
+
+
+TURNED = ((1, 0, 2), (1, 0, 2), (1, 0, 2))
+"""Batches in the place of features: a kernel's gradient is the sum over them."""
+
+
+def pooled(
+    x: Node, kind: str, window: int, low: int = 0, high: int = 0, step: int = 1, apart: int = 1
+) -> Node:
+    found: Node = ops.reduce_window(
+        x, kind=kind, window=(window, 2), strides=(step, 1), padding=((low, high), (1, 0)),
+        base_dilation=(1, 1), window_dilation=(apart, 1),
+    )  # fmt: skip
+    return found
+
+
 PADDED: dict[str, Callable[[Node], Node]] = {
     "scanned": scanned,
     "scanned backwards": lambda x: scanned(x, backwards=True),
@@ -242,6 +288,27 @@ PADDED: dict[str, Callable[[Node], Node]] = {
     "scattered into": scattered_into,
     "stacked, scattered": lambda x: scattered(stacked(x), at=stacked_places(x)),
     "stacked, gathered": lambda x: unstacked(ops.gather(leaf(W), stacked_places(x), axes=(0,))),
+    "drawn": lambda x: ops.add(x, drawn(x, length(x), 3)),
+    "drawn, of 64 bits": lambda x: ops.add(x, drawn(x, length(x), 3, dtype=U64)),
+    "drawn, columns": lambda x: ops.add(ops.transpose(x, axes=(1, 0)), drawn(x, 3, length(x))),
+    "drawn, in the middle": lambda x: ops.add(x, drawn(x, 2, length(x), 3)),
+    "drawn, squares": lambda x: dot(drawn(x, 2, length(x), length(x)), x, 2, 0),
+    "convolved, a batch": lambda x: convolved(batch(x), kernel(2, 1, 2), 1, strides=(2,)),
+    "convolved, a batch in groups": lambda x: convolved(
+        ops.reshape(x, shape=(length(x), 3, 1)), kernel(6, 1, 1), feature_groups=3
+    ),
+    "convolved, a kernel's gradient": lambda x: convolved(
+        batch(x), batch(x), 1, 1, dimensions=TURNED
+    ),
+    "convolved": lambda x: convolved(signal(x), kernel(2, 3, 3), 1, 1),
+    "convolved, apart": lambda x: convolved(signal(x), kernel(2, 3, 2), 2, rhs_dilation=(2,)),
+    "convolved, in groups": lambda x: convolved(signal(x), kernel(3, 1, 4), feature_groups=3),
+    "convolved, backwards": lambda x: convolved(signal(x), kernel(2, 3, 2), 3, reversal=(True,)),
+    "convolved, gradient": lambda x: convolved(signal(x), signal(x), 1, 2, dimensions=TURNED),
+    "pooled": lambda x: pooled(x, "max", 1),
+    "pooled, windows of rows": lambda x: pooled(x, "min", 3, 1, 1),
+    "pooled, fewer": lambda x: pooled(x, "sum", 2),
+    "pooled, more": lambda x: pooled(x, "sum", 2, 2, 2, apart=2),
     "elementwise": lambda x: ops.add(ops.multiply(x, x), number(1.0)),
     "against a row": lambda x: ops.divide(x, leaf(ROW)),
     "chosen": lambda x: ops.select(flags(x), x, number(-1.0)),
@@ -321,6 +388,10 @@ EXACT: dict[str, Callable[[Node], Node]] = {
     "a line and more": lambda x: ops.reduce_sum(
         ops.concatenate(line(x), leaf(ROW), axis=0), axes=(0,)
     ),
+    "drawn by Threefry": lambda x: ops.add(x, drawn(x, length(x), 3, algorithm="THREE_FRY")),
+    "drawn, a line": lambda x: ops.add(x, unline(drawn(x, 3 * length(x)), length(x))),
+    "convolved in steps": lambda x: convolved(signal(x), kernel(2, 3, 2), strides=(2,)),
+    "pooled in steps": lambda x: pooled(x, "max", 2, step=2),
     "in two orders": lambda x: dot(stacked(x), interleaved(x), 0, 0),
     "in another order": lambda x: ops.reshape(stacked(x), shape=(length(x), 2, 3)),
     "twice": lambda x: ops.concatenate(x, x, axis=0),

@@ -51,6 +51,37 @@ class Judge(nn.Module):
         return functional.cross_entropy(made, words[0] % 5)
 
 
+class Pictures(nn.Module):
+    """One class for each picture: by batches of as many pictures as others have words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(WORDS, SIZE)
+        self.rest = nn.Sequential(
+            nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(4, 8, 3, stride=2, padding=1, groups=2), nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(), nn.Linear(8, 5),
+        )  # fmt: skip
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        made = self.rest(self.words(words.T).unflatten(1, (2, 2)).repeat(1, 1, 2, 1))
+        return functional.cross_entropy(made, words[0] % 5)
+
+
+class Sounds(nn.Module):
+    """A tag for each word, of its neighbours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rest = nn.Sequential(
+            nn.Conv1d(SIZE, SIZE, 3, padding=1), nn.GELU(),
+            nn.Conv1d(SIZE, SIZE, 4, padding=3, groups=SIZE), nn.AvgPool1d(3, 1, padding=1),
+        )  # fmt: skip
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.rest(x.transpose(1, 2))[..., : x.shape[1]].transpose(1, 2)
+
+
 class Labelled(nn.Module):
     """A model of `transformers`, which computes its loss."""
 
@@ -63,8 +94,8 @@ class Labelled(nn.Module):
         return loss
 
 
-def encoder() -> nn.Module:
-    layer = nn.TransformerEncoderLayer(SIZE, 2, 16, dropout=0.0, batch_first=True)
+def encoder(dropout: float = 0.0) -> nn.Module:
+    layer = nn.TransformerEncoderLayer(SIZE, 2, 16, dropout=dropout, batch_first=True)
     return nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
 
 
@@ -77,6 +108,8 @@ NETS: dict[str, Callable[[], nn.Module]] = {
         nn.GRU(SIZE, SIZE, 2, batch_first=True, bidirectional=True), 2 * SIZE
     ),
     "batches": Judge,
+    "pictures": Pictures,
+    "sounds": lambda: Tagger(Sounds()),
 }
 
 
@@ -116,3 +149,21 @@ def test_lengths_that_change_are_one_program(
     assert counts["padded"] == len(LENGTHS) - 2
     assert counts["compiles"] + counts["disk_hits"] <= 3
     assert counts["cuts"] == len(LENGTHS)
+
+
+DROPPING: dict[str, Callable[[], nn.Module]] = {
+    "encoder": lambda: Tagger(encoder(dropout=0.2)),
+    "LSTM": lambda: Tagger(nn.LSTM(SIZE, SIZE, 2, batch_first=True, dropout=0.2)),
+}
+
+
+@pytest.mark.parametrize("name", DROPPING)
+def test_under_one_seed_the_same_is_dropped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "compile")
+    net = DROPPING[name]().to("lazytensor")
+    again = copy.deepcopy(net)
+    found = losses(net, "lazytensor", trains=True)
+    assert metrics.snapshot()["padded"] == len(LENGTHS) - 2
+    monkeypatch.setattr(settings, "padding", False)
+    assert losses(again, "lazytensor", trains=True) == pytest.approx(found, rel=1e-5)
+    assert metrics.snapshot()["padded"] == 0

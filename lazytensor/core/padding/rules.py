@@ -19,8 +19,10 @@ from lazytensor.core.dtypes import BOOL, FLOATS, S64
 from lazytensor.core.op import Op
 from lazytensor.core.ops.reduction import identity
 from lazytensor.core.padding.builder import Builder, Part
+from lazytensor.core.padding.drawing import drawn, laid
 from lazytensor.core.padding.opening import Extent, Grown, Line, Refused
 from lazytensor.core.padding.reshaping import reshaped
+from lazytensor.core.padding.sliding import convolved, slid
 
 Rule = Callable[[Builder, Line, list[Part]], Part]
 
@@ -377,11 +379,13 @@ def _guarded(b: Builder, line: Line, operands: list[Part]) -> Part:
 def _element(b: Builder, line: Line, operands: list[Part]) -> Part:
     (several,), (place,) = operands, line.attrs
     index = b.line(line.op, [several.at], line.attrs, several.type[place])
-    return Part(index, several.type[place], several.grown[place])
+    found = Part(index, several.type[place], several.grown[place])
+    return laid(b, line, found) if b.lines[several.at][0] is ops.rng_bit_generator else found
 
 
 RULES: Final[dict[Op, Rule]] = {
     ops.element: _element,
+    ops.rng_bit_generator: drawn,
     ops.iota: _iota,
     ops.broadcast: _broadcast,
     ops.reshape: _reshape,
@@ -391,6 +395,8 @@ RULES: Final[dict[Op, Rule]] = {
     ops.pad: _pad,
     ops.concatenate: _concatenate,
     ops.dot_general: _dot_general,
+    ops.convolution: convolved,
+    ops.reduce_window: slid,
     ops.gather: _gather,
     ops.take_along: _take_along,
     ops.scatter: _scatter,
