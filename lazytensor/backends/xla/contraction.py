@@ -43,7 +43,9 @@ FUSED: Final = frozenset(
 """Operations that cost nothing in a loop that reads their operands."""
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
 TURNED: Final = 32
-"""A matrix of f64 that is read by columns is transposed first if no side is less than that."""
+"""A matrix that is read by columns is transposed first if no side is less than that."""
+NEAR: Final = 2**18
+"""Elements of a product of f32 that the processor keeps near: only then transposing pays."""
 MANY_FLOPS: Final = 2**23
 """So many products of matrices of dtypes that BLAS knows are the host's."""
 ALL_READ: Final = 2**19
@@ -138,7 +140,7 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
     if not dot.free(1, y.type.ndim) and dot.contract[0][-1:] != (x.type.ndim - 1,):
         # XLA reads a matrix by columns, 18 times slower, unless the vector comes first.
         x, y, dot = y, x, Dot(dot.batch[::-1], dot.contract[::-1])
-    if _is_by_columns(x, y, dot):
+    if _is_by_columns(type, x, y, dot):
         x, dot = _in_lines(e, x, dot)
     numbers = dot.attribute()
     return e.op(
@@ -162,13 +164,16 @@ def _unturned(x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
     return source, Dot(moved(dot.batch), moved(dot.contract))
 
 
-def _is_by_columns(x: Value, y: Value, dot: Dot) -> bool:
-    """Whether XLA would call Eigen, on one thread, where transposing `x` first gives it YNNPACK.
+def _is_by_columns(type: TensorType, x: Value, y: Value, dot: Dot) -> bool:
+    """Whether XLA would call Eigen where transposing `x` first gives it YNNPACK.
 
-    That is half the time (1024² f64: 61 and 121 GFLOP/s); for f32 both are equally fast.
+    Of f64 that is half the time (1024²: 61 and 121 GFLOP/s), as Eigen has one thread; of f32 seven
+    tenths of it (1024 × 1024 by 1024 × 256) to all of it, and more where the result is large.
     """
+    if type.dtype == F32 and type.size > NEAR:
+        return False
     return all(
-        value.type.dtype == F64
+        value.type.dtype in (F32, F64)
         and _is_led_by(value.type.shape, dot.contract[side], dot.free(side, value.type.ndim))
         for side, value in enumerate((x, y))
     )

@@ -7,11 +7,13 @@ reads: the gates as they are after their activations. In f16 and bf16 it is f32.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32
 from lazytensor.core.node import Node
+from lazytensor.core.ops.scanning import Nodes
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand
@@ -33,14 +35,15 @@ def _with_bias(x: Any, bias: Any) -> Node:
     return made
 
 
-def _split(x: Node, count: int) -> list[Node]:
-    """The gates that lie side by side."""
-    size = x.type.shape[1] // count
-    return [part(x, 1, i * size, size) for i in range(count)]
+def split(x: Node, count: int) -> list[Node]:
+    """The gates that lie side by side on the last axis."""
+    axis, size = x.type.ndim - 1, x.type.shape[-1] // count
+    return [part(x, axis, i * size, size) for i in range(count)] if count > 1 else [x]
 
 
-def _joined(*gates: Node) -> Node:
-    made: Node = ops.concatenate(*gates, axis=1)
+def joined(gates: Nodes) -> Node:
+    """Gates side by side."""
+    made: Node = ops.concatenate(*gates, axis=1) if len(gates) > 1 else gates[0]
     return made
 
 
@@ -82,67 +85,97 @@ def _as(x: Any, *made: Node | None) -> Gradients:
     return tuple([None if each is None else cast_to(each, dtype) for each in made])
 
 
-def lstm(x: Any, hidden: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
-    gates = ops.add(_with_bias(x, input_bias), _with_bias(hidden, hidden_bias))
-    first, second, third, last = _split(gates, 4)
+def lstm_step(gates: Nodes, cell: Node) -> tuple[Nodes, Nodes]:
+    """The hidden state and the cell's, and the gates after their activations."""
+    first, second, third, last = gates
     entering, kept, leaving = map(ops.logistic, (first, second, last))
     new = ops.tanh(third)
-    cell = ops.add(_product(kept, _wide(cx)), _product(entering, new))
-    state = _product(leaving, ops.tanh(cell))
-    return *_as(x, state, cell), _joined(entering, kept, new, leaving)
+    after = ops.add(_product(kept, cell), _product(entering, new))
+    return (_product(leaving, ops.tanh(after)), after), (entering, kept, new, leaving)
 
 
-def lstm_backward(
-    grad_hy: Any, grad_cy: Any, cx: Any, cy: Any, workspace: Any, has_bias: bool
-) -> Gradients:
-    if grad_hy is None and grad_cy is None:
-        return None, None, None
-    entering, kept, new, leaving = _split(_wide(workspace), 4)
-    before, after = _wide(cx), ops.tanh(_wide(cy))
-    to_cell, to_leaving = None if grad_cy is None else _wide(grad_cy), like(0, after)
-    if grad_hy is not None:
-        to_state = _wide(grad_hy)
-        to_leaving = _product(to_state, after)
-        through = _product(to_state, leaving, tanh_slope(after))
+def lstm_step_backward(
+    grads: Sequence[Node | None], before: Node, after: Node, gates: Nodes
+) -> tuple[Nodes, Node]:
+    """The gradients of the gates, and of the cell's state before.
+
+    grads: of the hidden state and of the cell's, of which one may be missing.
+    """
+    to_state, to_cell = grads
+    entering, kept, new, leaving = gates
+    bent = ops.tanh(after)
+    to_leaving = like(0, after)
+    if to_state is not None:
+        to_leaving = _product(to_state, bent)
+        through = _product(to_state, leaving, tanh_slope(bent))
         to_cell = through if to_cell is None else ops.add(through, to_cell)
     assert to_cell is not None, "there is a gradient"
     to_leaving = ops.broadcast(to_leaving, shape=after.type.shape)
-    grad = _joined(
+    to_gates = (
         _product(to_cell, new, _sigmoid_slope(entering)),
         _product(to_cell, before, _sigmoid_slope(kept)),
         _product(to_cell, entering, tanh_slope(new)),
         _product(to_leaving, _sigmoid_slope(leaving)),
     )
-    return _as(cx, grad, _product(to_cell, kept), _lines(grad, has_bias))
+    return to_gates, _product(to_cell, kept)
 
 
-def gru(x: Any, hidden: Any, hx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
-    of_input = _split(_with_bias(x, input_bias), 3)
-    of_hidden = _split(_with_bias(hidden, hidden_bias), 3)
+def gru_step(of_input: Nodes, of_hidden: Nodes, before: Node) -> tuple[Node, Nodes]:
+    """The state, and the gates after their activations with the last product."""
     reset, update = (ops.logistic(ops.add(of_input[i], of_hidden[i])) for i in (0, 1))
     new = ops.tanh(ops.add(of_input[2], _product(reset, of_hidden[2])))
-    before = _wide(hx)
     state = _sum(new, _product(update, ops.subtract(before, new)))
-    return *_as(x, state), _joined(reset, update, new, before, of_hidden[2])
+    return state, (reset, update, new, of_hidden[2])
 
 
-def gru_backward(grad_hy: Any, workspace: Any, has_bias: bool) -> Gradients:
-    given = _wide(grad_hy)
-    reset, update, new, before, of_hidden = _split(_wide(workspace), 5)
+def gru_step_backward(given: Node, before: Node, gates: Nodes) -> tuple[Nodes, Nodes, Node]:
+    """The gradients of the two products' gates, and of the state before."""
+    reset, update, new, of_hidden = gates
     to_new = _product(given, _rest(update), tanh_slope(new))
     to_reset = _product(to_new, of_hidden, _sigmoid_slope(reset))
     to_update = _product(given, ops.subtract(before, new), _sigmoid_slope(update))
-    to_input = _joined(to_reset, to_update, to_new)
-    to_hidden = _joined(to_reset, to_update, _product(to_new, reset))
+    both = to_reset, to_update
+    return (*both, to_new), (*both, _product(to_new, reset)), _product(given, update)
+
+
+def _lstm(x: Any, hidden: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
+    gates = ops.add(_with_bias(x, input_bias), _with_bias(hidden, hidden_bias))
+    after, workspace = lstm_step(split(gates, 4), _wide(cx))
+    return *_as(x, *after), joined(workspace)
+
+
+def _lstm_backward(
+    grad_hy: Any, grad_cy: Any, cx: Any, cy: Any, workspace: Any, has_bias: bool
+) -> Gradients:
+    if grad_hy is None and grad_cy is None:
+        return None, None, None
+    given = [None if grad is None else _wide(grad) for grad in (grad_hy, grad_cy)]
+    gates = split(_wide(workspace), 4)
+    to_gates, to_before = lstm_step_backward(given, _wide(cx), _wide(cy), gates)
+    grad = joined(to_gates)
+    return _as(cx, grad, to_before, _lines(grad, has_bias))
+
+
+def _gru(x: Any, hidden: Any, hx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
+    of_input = split(_with_bias(x, input_bias), 3)
+    before = _wide(hx)
+    state, (*gates, last) = gru_step(of_input, split(_with_bias(hidden, hidden_bias), 3), before)
+    return *_as(x, state), joined((*gates, before, last))
+
+
+def _gru_backward(grad_hy: Any, workspace: Any, has_bias: bool) -> Gradients:
+    *gates, before, last = split(_wide(workspace), 5)
+    grads = gru_step_backward(_wide(grad_hy), before, (*gates, last))
+    to_input, to_hidden = map(joined, grads[:2])
     lines = _lines(to_input, has_bias), _lines(to_hidden, has_bias)
-    return _as(grad_hy, to_input, to_hidden, _product(given, update), *lines)
+    return _as(grad_hy, to_input, to_hidden, grads[2], *lines)
 
 
 ROWS: dict[str, Row] = {
-    "_thnn_fused_lstm_cell": lstm,
-    "_thnn_fused_lstm_cell_backward_impl": lstm_backward,
-    "_thnn_fused_gru_cell": gru,
-    "_thnn_fused_gru_cell_backward": gru_backward,
+    "_thnn_fused_lstm_cell": _lstm,
+    "_thnn_fused_lstm_cell_backward_impl": _lstm_backward,
+    "_thnn_fused_gru_cell": _gru,
+    "_thnn_fused_gru_cell_backward": _gru_backward,
 }
 
 

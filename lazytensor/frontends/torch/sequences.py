@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,15 +22,17 @@ from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.promotion import like
 
 Pieces = tuple[Nodes, Nodes]
-Gradients = tuple[Any, Any, Sequence[Node | None]]
+Gradients = tuple[Nodes, Nodes, Sequence[Node | None]]
 
 
 class Kind(NamedTuple):
-    """A cell: of the products with the input and with the hidden state, which is its first state.
+    """A cell: of the gates' products with the input and with the hidden state, its first state.
 
     `forward(of_input, of_hidden, *states)` gives the states after, and a workspace.
     `backward(gradients of these states, before, after, workspace)` gives the gradients of the two
     products, and of the states before as far as they come not through the product.
+
+    Each gate has a table of its own: XLA reads parts of a line of a table six times as slowly.
     """
 
     gates: int
@@ -39,36 +41,35 @@ class Kind(NamedTuple):
     backward: Callable[[Nodes, Nodes, Nodes, Nodes], Gradients]
 
 
-def _lstm(of_input: Node, of_hidden: Node, _: Node, cell: Node) -> Pieces:
-    *after, workspace = recurrent.lstm(of_input, of_hidden, cell)
-    return after, (workspace,)
+def _lstm(of_input: Nodes, of_hidden: Nodes, _: Node, cell: Node) -> Pieces:
+    gates = [ops.add(*pair) for pair in zip(of_input, of_hidden, strict=True)]
+    return recurrent.lstm_step(gates, cell)
 
 
-def _lstm_backward(grads: Nodes, before: Nodes, after: Nodes, workspace: Nodes) -> Gradients:
-    hidden, cell, (gates,) = grads[0], grads[1], workspace
-    grad, to_cell, _ = recurrent.lstm_backward(hidden, cell, before[1], after[1], gates, False)
-    return grad, grad, (None, to_cell)
+def _lstm_backward(grads: Nodes, before: Nodes, after: Nodes, gates: Nodes) -> Gradients:
+    made, to_cell = recurrent.lstm_step_backward(grads, before[1], after[1], gates)
+    return made, made, (None, to_cell)
 
 
-def _gru(of_input: Node, of_hidden: Node, state: Node) -> Pieces:
-    after, workspace = recurrent.gru(of_input, of_hidden, state)
-    return (after,), (workspace,)
+def _gru(of_input: Nodes, of_hidden: Nodes, state: Node) -> Pieces:
+    after, gates = recurrent.gru_step(of_input, of_hidden, state)
+    return (after,), gates
 
 
-def _gru_backward(grads: Nodes, _: Nodes, after: Nodes, workspace: Nodes) -> Gradients:
-    made = recurrent.gru_backward(grads[0], workspace[0], False)
-    return made[0], made[1], made[2:3]
+def _gru_backward(grads: Nodes, before: Nodes, _: Nodes, gates: Nodes) -> Gradients:
+    to_input, to_hidden, to_before = recurrent.gru_step_backward(grads[0], before[0], gates)
+    return to_input, to_hidden, (to_before,)
 
 
-def _plain(bend: Callable[[Node], Node], of_input: Node, of_hidden: Node, _: Node) -> Pieces:
-    return (bend(ops.add(of_input, of_hidden)),), ()
+def _plain(bend: Callable[[Node], Node], of_input: Nodes, of_hidden: Nodes, _: Node) -> Pieces:
+    return (bend(ops.add(of_input[0], of_hidden[0])),), ()
 
 
 def _plain_backward(
     slope: Callable[[Node], Node], grads: Nodes, _: Nodes, after: Nodes, workspace: Nodes
 ) -> Gradients:
-    grad: Node = ops.multiply(grads[0], slope(after[0]))
-    return grad, grad, (None,)
+    made = (ops.multiply(grads[0], slope(after[0])),)
+    return made, made, (None,)
 
 
 def _above_zero(x: Node) -> Node:
@@ -135,7 +136,7 @@ def _only(inside: Nodes, made: Nodes) -> Nodes:
 def _forward(
     x: Node, weight: Node, recurrence: Node, *rest: Node, kind: str, biases: int, backwards: bool
 ) -> tuple[Node, ...]:
-    """The output, the last states, of each time the states, and its workspace if there is one."""
+    """The output, the last states; of each time the states, and the workspace, if there is one."""
     cell = KINDS[kind]
     of_input, of_hidden, states, packs = divided(rest, biases // 2, biases // 2, cell.states)
     packing = Packing(*packs) if packs else None
@@ -143,12 +144,14 @@ def _forward(
     if packing:
         gates = _unpacked(gates, packing)
 
-    def step(_: Node, given: Nodes, before: Nodes, shared: Nodes) -> Pieces:
-        after, workspace = cell.forward(given[0], ops.linear(before[0], *shared), *before)
-        after = _chosen(given[1:], after, before)
+    def step(_: Node, lines: Nodes, before: Nodes, shared: Nodes) -> Pieces:
+        of_time, there = divided(lines, cell.gates)
+        of_state = recurrent.split(ops.linear(before[0], *shared), cell.gates)
+        after, workspace = cell.forward(of_time, of_state, *before)
+        after = _chosen(there, after, before)
         return after, (*after, *workspace)
 
-    given = [gates, packing.inside] if packing else [gates]
+    given = recurrent.split(gates, cell.gates) + ([packing.inside] if packing else [])
     last, tables = scan(kind, step, given, states, [recurrence, *of_hidden], backwards)
     made = _packed(tables[0], packing) if packing else tables[0]
     return made, *last, *tables
@@ -182,9 +185,11 @@ def _backward(
         (here,) = _only(there, given)
         full = [ops.add(grads[0], here), *grads[1:]]
         to_input, to_hidden, direct = cell.backward(full, *states_and_workspace)
-        through = ops.dot_general(to_hidden, shared[0], contract=((1,), (0,)))
+        gates = [recurrent.joined(to_hidden)]
+        if to_input is not to_hidden:
+            gates.insert(0, recurrent.joined(to_input))
+        through = ops.dot_general(gates[-1], shared[0], contract=((1,), (0,)))
         hidden = through if direct[0] is None else ops.add(through, direct[0])
-        gates = [to_input] if to_input is to_hidden else [to_input, to_hidden]
         new = [hidden, *(x for x in direct[1:] if x is not None)]
         return _chosen(there, new, grads), _only(there, gates)
 
