@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S32, S64
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.op import DATUM, SLOT, Op
+from lazytensor.core.ops.reduction import identity
 from lazytensor.core.padding.opening import Extent, Grown, Refused, extents
 from lazytensor.core.program import Instruction
 from lazytensor.core.recipes import Constant, Slot
@@ -18,6 +19,11 @@ from lazytensor.core.types import Shape, TensorType, tensor_type
 
 Fixed = tuple[int, int]
 """A slot and a position in it, where a rule has relied on a zero."""
+
+
+def neutral(kind: str, dtype: np.dtype) -> Any:
+    """What a reduction begins with, as a Python number."""
+    return np.asarray(identity(kind, dtype)).astype(dtype).item()
 
 
 class Part(NamedTuple):

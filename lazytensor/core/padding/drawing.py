@@ -11,7 +11,7 @@ from math import prod
 from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
 from lazytensor.core.padding.builder import Builder, Part
-from lazytensor.core.padding.opening import Grown, Line, Refused, extents
+from lazytensor.core.padding.opening import Grown, Line, Refused, extents, refuse_joined
 from lazytensor.core.types import Shape
 
 
@@ -20,8 +20,7 @@ def drawn(b: Builder, line: Line, operands: list[Part]) -> Part:
     attrs = line.op.attrs_of(line.attrs)
     if attrs["algorithm"] != "PHILOX":
         raise Refused("it draws random numbers that depend on the size of the whole array")
-    if any(extent.is_joined for extent in extents(line.grown)):
-        raise Refused("it draws random numbers along an axis that grows joined with others")
+    refuse_joined(line.op, *extents(line.grown))
     count = prod(b.shape(attrs["shape"], line.grown[1]))
     return b.add(line.op, *operands, **attrs | {"shape": (count,)}, grown=line.grown)
 
@@ -33,13 +32,11 @@ def laid(b: Builder, line: Line, bits: Part) -> Part:
         raise Refused("where a random stream goes on depends on the size")
     shape = b.shape(line.type.shape, grown)
     end = max(axis for axis, extent in enumerate(grown) if extent is not None) + 1
-    if prod(shape[: end - 1]) > 1:  # else places are the same with room
-        together = shape[end:]  # lie together in both
-        rows = (prod(shape[:end]), *together)
-        still = (None,) * len(rows)
-        bits = b.add(ops.reshape, bits._replace(grown=(None,)), shape=rows, grown=still)
-        return b.add(ops.gather, bits, _places(b, shape[:end], grown[:end]), axes=(0,), grown=grown)
-    return b.add(ops.reshape, bits._replace(grown=(None,)), shape=shape, grown=grown)
+    if prod(shape[: end - 1]) == 1:  # places are the same with room
+        return b.add(ops.reshape, bits, shape=shape, grown=grown)
+    rows = (prod(shape[:end]), *shape[end:])  # of what lies together with room, too
+    lines = b.add(ops.reshape, bits, shape=rows, grown=(None,) * len(rows))
+    return b.add(ops.gather, lines, _places(b, shape[:end], grown[:end]), axes=(0,), grown=grown)
 
 
 def _places(b: Builder, shape: Shape, grown: Grown) -> Part:

@@ -46,6 +46,12 @@ class Refused(Exception):
     """A program that cannot be padded; the text says why."""
 
 
+def refuse_joined(op: Op, *extents: Extent | None) -> None:
+    """Refuse what an op does along axes of which one is joined with others."""
+    if any(extent is not None and extent.is_joined for extent in extents):
+        raise Refused(f"{op.name} along an axis that grows joined with others")
+
+
 class Line(NamedTuple):
     """An instruction of the opened program.
 

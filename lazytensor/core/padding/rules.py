@@ -17,10 +17,9 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, FLOATS, S64
 from lazytensor.core.op import Op
-from lazytensor.core.ops.reduction import identity
-from lazytensor.core.padding.builder import Builder, Part
+from lazytensor.core.padding.builder import Builder, Part, neutral
 from lazytensor.core.padding.drawing import drawn, laid
-from lazytensor.core.padding.opening import Extent, Grown, Line, Refused
+from lazytensor.core.padding.opening import Extent, Grown, Line, Refused, refuse_joined
 from lazytensor.core.padding.reshaping import reshaped
 from lazytensor.core.padding.sliding import convolved, slid
 
@@ -60,11 +59,6 @@ def _together(x: Extent | None, y: Extent | None) -> Extent | None:
     return x
 
 
-def _refuse_joined(op: Op, *extents: Extent | None) -> None:
-    if any(extent is not None and extent.is_joined for extent in extents):
-        raise Refused(f"{op.name} along an axis that grows joined with others")
-
-
 # --- elements where they are ---------------------------------------------------------------------
 
 
@@ -90,7 +84,7 @@ def _broadcast_together(operands: list[Part], ndim: int) -> Grown:
 
 def _iota(b: Builder, line: Line, operands: list[Part]) -> Part:
     attrs = _attrs(line)
-    _refuse_joined(line.op, line.grown[attrs["axis"]])
+    refuse_joined(line.op, line.grown[attrs["axis"]])
     shape = b.shape(line.type.shape, line.grown)
     return b.add(line.op, **attrs | {"shape": shape}, grown=line.grown)
 
@@ -156,7 +150,7 @@ def _update_slice(b: Builder, line: Line, operands: list[Part]) -> Part:
     x, value, begin = operands
     (strides,) = line.attrs
     axes = _axes(value.grown)
-    _refuse_joined(line.op, *x.grown, *value.grown)
+    refuse_joined(line.op, *x.grown, *value.grown)
     if any(strides[axis] != 1 or not b.is_zero(begin, axis) for axis in axes):
         raise Refused("what grows is written elsewhere than at the start of an axis")
     inside = None
@@ -194,7 +188,7 @@ def _pad(b: Builder, line: Line, operands: list[Part]) -> Part:
         if extent is not None and extent.is_joined and not low[axis] and not high[axis]:
             grown[axis] = _together(own, extent)
             continue
-        _refuse_joined(line.op, extent, own)
+        refuse_joined(line.op, extent, own)
         if extent is None or attrs["interior"][axis]:
             raise Refused("pad makes an axis that grows into one that does not, or parts elements")
         x = b.replaced(x, [axis], value)
@@ -210,7 +204,7 @@ def _concatenate(b: Builder, line: Line, operands: list[Part]) -> Part:
         pairs = zip(others, _other(x.grown, axis), strict=True)
         others = tuple([_together(*pair) for pair in pairs])
     long = [i for i, x in enumerate(operands) if x.grown[axis] is not None]
-    _refuse_joined(line.op, line.grown[axis])
+    refuse_joined(line.op, line.grown[axis])
     grown = (*others[:axis], line.grown[axis], *others[axis:])
     if not long:
         return b.add(ops.concatenate, *operands, axis=axis, grown=grown)
@@ -246,20 +240,15 @@ def _other(grown: Grown, axis: int) -> Grown:
 def _reduction(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,), (axes,) = operands, line.attrs
     if any(x.grown[axis] is not None for axis in axes):
-        x = b.replaced(x, axes, _number(kind, x.type.dtype))
+        x = b.replaced(x, axes, neutral(kind, x.type.dtype))
     grown = tuple(extent for axis, extent in enumerate(x.grown) if axis not in axes)
     return b.add(line.op, x, axes=axes, grown=grown)
 
 
-def _number(kind: str, dtype: np.dtype) -> Any:
-    """What a reduction begins with, as a Python number."""
-    return np.asarray(identity(kind, dtype)).astype(dtype).item()
-
-
 def _arg(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
     (x,), (axis,) = operands, line.attrs
-    _refuse_joined(line.op, x.grown[axis])
-    x = b.replaced(x, [axis], _number(kind, x.type.dtype))
+    refuse_joined(line.op, x.grown[axis])
+    x = b.replaced(x, [axis], neutral(kind, x.type.dtype))
     return b.add(line.op, x, axis=axis, grown=_other(x.grown, axis))
 
 
@@ -267,7 +256,7 @@ def _cumulative(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part
     (x,), attrs = operands, _attrs(line)
     extent = x.grown[attrs["axis"]]
     if attrs["reverse"] or (extent is not None and extent.is_joined):
-        x = b.replaced(x, [attrs["axis"]], _number(kind, x.type.dtype))
+        x = b.replaced(x, [attrs["axis"]], neutral(kind, x.type.dtype))
     return b.add(line.op, x, grown=x.grown, **attrs)
 
 
@@ -300,7 +289,7 @@ def _sort(b: Builder, line: Line, operands: list[Part]) -> Part:
     if len(operands) > 1 or (attrs["descending"] and operands[0].grown[attrs["axis"]] is not None):
         raise Refused("a sort that is descending, or of several arrays")
     (x,) = operands
-    _refuse_joined(line.op, x.grown[attrs["axis"]])
+    refuse_joined(line.op, x.grown[attrs["axis"]])
     x = b.replaced(x, [attrs["axis"]], _last_key(x.type.dtype))
     return b.add(line.op, x, grown=x.grown, **attrs)
 
@@ -312,7 +301,7 @@ def _clamped(b: Builder, indices: Part, extent: Extent | None) -> Part:
     """Indices on an axis, too large ones being that of its last element."""
     if extent is None:
         return indices
-    _refuse_joined(ops.gather, extent)
+    refuse_joined(ops.gather, extent)
     one = b.scalar(1, S64)
     last = b.add(ops.subtract, b.end(extent.extra), one, grown=())
     return b.add(ops.minimum, indices, last, grown=indices.grown)
@@ -336,7 +325,7 @@ def _scatter(b: Builder, line: Line, operands: list[Part]) -> Part:
     front = _broadcast_together(indices, ndim)
     rest = tuple(extent for axis, extent in enumerate(x.grown) if axis not in axes)
     updates = updates._replace(grown=_all_together(updates.grown, front + rest))
-    _refuse_joined(line.op, *(x.grown[axis] for axis in axes))
+    refuse_joined(line.op, *(x.grown[axis] for axis in axes))
     front = updates.grown[:ndim]
     for axis in (place - ndim for place in _axes(front)):  # counted from the last
         grows = [-axis <= len(index.grown) and index.grown[axis] for index in indices]

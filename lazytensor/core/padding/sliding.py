@@ -5,11 +5,8 @@ A batch may grow, also where a gradient is a sum over it, and what windows move 
 
 from __future__ import annotations
 
-import numpy as np
-
 from lazytensor.core.ops.contraction import dense, layouts
-from lazytensor.core.ops.reduction import identity
-from lazytensor.core.padding.builder import Builder, Part
+from lazytensor.core.padding.builder import Builder, Part, neutral
 from lazytensor.core.padding.opening import Extent, Line, Refused
 
 Pair = tuple[int, int]
@@ -19,7 +16,7 @@ def slid(b: Builder, line: Line, operands: list[Part]) -> Part:
     """`reduce_window`."""
     (x,), attrs = operands, line.op.attrs_of(line.attrs)
     padding, grown = list(attrs["padding"]), list(x.grown)
-    neutral = np.asarray(identity(attrs["kind"], x.type.dtype)).astype(x.type.dtype).item()
+    number = neutral(attrs["kind"], x.type.dtype)
     for axis, extent in enumerate(x.grown):
         window, stride, around = attrs["window"][axis], attrs["strides"][axis], padding[axis]
         if extent is None or (window, stride, around) == (1, 1, (0, 0)):
@@ -28,7 +25,7 @@ def slid(b: Builder, line: Line, operands: list[Part]) -> Part:
             raise _refused(line)
         reach = (window - 1) * attrs["window_dilation"][axis]
         padding[axis] = _around(line, extent, line.grown[axis], stride, reach, around[0])
-        x, grown[axis] = b.replaced(x, [axis], neutral), line.grown[axis]
+        x, grown[axis] = b.replaced(x, [axis], number), line.grown[axis]
     return b.add(line.op, x, grown=tuple(grown), **attrs | {"padding": tuple(padding)})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from time import perf_counter
 from typing import Any, Final
 
@@ -57,8 +57,7 @@ def decomposition(op: Any) -> Callable[..., Any]:
     Its shape inference does, which torch runs by itself only where an overload has no kernel.
     """
     decomposed: Callable[..., Any] = _decompositions()[op]
-    known = partial(torch._C._dispatch_has_kernel_for_dispatch_key, op.name())
-    if op._schema.is_mutable or not known("Meta"):
+    if op._schema.is_mutable or not _has(op, "Meta"):
         return decomposed
 
     @wraps(decomposed)
@@ -68,7 +67,7 @@ def decomposition(op: Any) -> Callable[..., Any]:
             with suppress(NotImplementedError, TypeError):  # it does not know
                 op(*tree_map(_without_data, args), **tree_map(_without_data, kwargs))
         except _REFUSALS:
-            if known(_STRUCTURED.name) and not thread.recorder.tracing:
+            if _has(op, _STRUCTURED.name) and not thread.recorder.tracing:
                 op._op_dk(_STRUCTURED, *args, **kwargs)  # raises it in torch's own words
             raise
         return made
@@ -78,6 +77,12 @@ def decomposition(op: Any) -> Callable[..., Any]:
 
 _STRUCTURED: Final = torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
 _REFUSALS: Final = (RuntimeError, IndexError, ZeroDivisionError)
+
+
+def _has(op: Any, key: str) -> bool:
+    """Whether torch has a kernel of an overload for a dispatch key."""
+    found: bool = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key)
+    return found
 
 
 def _without_data(x: Any) -> Any:
@@ -158,8 +163,7 @@ def _composed(op: Any) -> Composition:
         return _kernel(op, *args, **kwargs) if found is NotImplemented else found
 
     name = op.name()
-    known = torch._C._dispatch_has_kernel_for_dispatch_key
-    taken = any(known(name, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
+    taken = any(_has(op, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
     if op.namespace == "aten" and not taken:
         own.impl(name.removeprefix("aten::"), kernel, "PrivateUse1")
     return made

@@ -185,9 +185,8 @@ def _backward(
         (here,) = _only(there, given)
         full = [ops.add(grads[0], here), *grads[1:]]
         to_input, to_hidden, direct = cell.backward(full, *states_and_workspace)
-        gates = [recurrent.joined(to_hidden)]
-        if to_input is not to_hidden:
-            gates.insert(0, recurrent.joined(to_input))
+        both = (to_hidden,) if to_input is to_hidden else (to_input, to_hidden)
+        gates = [*map(recurrent.joined, both)]
         through = ops.dot_general(gates[-1], shared[0], contract=((1,), (0,)))
         hidden = through if direct[0] is None else ops.add(through, direct[0])
         new = [hidden, *(x for x in direct[1:] if x is not None)]

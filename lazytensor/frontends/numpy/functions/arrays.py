@@ -63,14 +63,14 @@ def array(
         given = np.array(real(object), dtype, order=order, ndmin=ndmin, ndmax=ndmax)
         return entered(given, (object,))
     made = _converted(object, dtype, bool(copy))
-    if not issubclass(type(made), Lazy):
-        if copy is False and issubclass(type(object), Lazy):
-            raise ValueError("Unable to avoid copy while creating an array as requested.")
+    is_lazy = issubclass(type(made), Lazy)
+    if is_lazy:
+        made = _in_order(made, object, order)
+    if copy is False and made is not object and (is_lazy or issubclass(type(object), Lazy)):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if not is_lazy:
         given = made if has_lazy(object) else object
         return np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
-    made = _in_order(made, object, order)
-    if copy is False and made is not object:
-        raise ValueError("Unable to avoid copy while creating an array as requested.")
     if made.ndim < ndmin:
         return in_shape(made, (1,) * (ndmin - made.ndim) + made.shape)
     return made
