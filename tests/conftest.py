@@ -1,5 +1,6 @@
 """Settings for the whole suite: how many random programs Hypothesis writes, what goes first."""
 
+import gc
 import os
 
 import pytest
@@ -29,6 +30,12 @@ LONGEST = ("tests/wheel/", "tests/ops/test_laws.py", "tests/tensorflow_frontend/
 def _nothing_recorded() -> None:
     """Where a graph is cut by itself depends on the loops before, and not on other tests'."""
     thread.recorder = Recorder()
+
+
+def pytest_collection_finish() -> None:
+    """Spare each full collection what is imported and collected, and there for good."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

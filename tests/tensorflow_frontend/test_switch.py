@@ -113,7 +113,7 @@ def test_the_first_enable_leaves_no_trace(eager: str) -> None:
 def test_importing_changes_nothing_and_disabling_puts_everything_back() -> None:
     """In a process of its own: no lazy tensors of other tests are left."""
     program = """
-        import os, sys
+        import gc, os, sys
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
         import tensorflow as tf
         from tensorflow.python import pywrap_tfe
@@ -134,11 +134,15 @@ def test_importing_changes_nothing_and_disabling_puts_everything_back() -> None:
         from lazytensor.frontends.tf import entry
         before = doors()
         with lazytensor.tf.enabled():
-            print(kept() <= -7, type(tf.constant([1.0]) + 1.0).__name__)
+            x = tf.constant([1.0]) + 1.0
+            gc.freeze()  # its like are no less alive for not being listed by gc
+            print(kept() <= -7, type(x).__name__)
+        print(kept() <= -7, (x + 1.0).numpy())
+        del x
         print(kept(), type(tf.constant([1.0]) + 1.0).__name__)
     """
     assert run(program).stdout.splitlines() == [
-        "True", "[]", "True LazyTensor", "0 EagerTensor",
+        "True", "[]", "True LazyTensor", "True [3.]", "0 EagerTensor",
     ]  # fmt: skip
 
 

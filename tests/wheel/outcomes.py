@@ -47,13 +47,14 @@ def outcomes(name: str, arguments: Sequence[str], environment: Mapping[str, str]
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "outcomes.json")
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *arguments]
+        command = [sys.executable, "-m", "pytest", "-q", "--tb=native", *arguments]
         command += [f"--outcomes={report}"]
         paths = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
         usual = {
             "PYTHONPATH": os.pathsep.join(paths),
             "LAZYTENSOR_TIER": os.environ.get("LAZYTENSOR_TIER", "interpret"),
             "LAZYTENSOR_CACHE_DIR": folder,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
         done = subprocess.run(

@@ -6,6 +6,7 @@ It is loaded by `runner.py` in a process of its own: NumPy's tests keep their ow
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import warnings
 from collections.abc import Mapping
@@ -51,10 +52,15 @@ class NumPys(Suite):
         )
         config.add_cleanup(swap(replacement=self.replacement, owned=is_numpys_test))
 
-    def pytest_runtest_setup(self) -> None:
-        """Draw the same random numbers in every run: an exception is strict, so it always fails."""
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Draw the same random numbers in every run: an exception is strict, so it always fails.
+
+        A test that counts references is to count its own, and not what others left to `gc`.
+        """
         numpy.random.seed(0)
         lazytensor.numpy.random.seed(0)
+        if isinstance(item, pytest.Function) and "getrefcount" in item.function.__code__.co_names:
+            gc.collect()
 
     def pytest_runtest_teardown(self) -> None:
         """Compute what a test has left over, as no other test is to hear of its errors."""

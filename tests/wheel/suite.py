@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -41,6 +42,11 @@ class Suite:
                 self.expected.add(item.nodeid)
                 reason = self.exceptions.groups[name].reason
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+    def pytest_collection_finish(self) -> None:
+        """Spare each full collection what is imported and collected, and there for good."""
+        gc.collect()
+        gc.freeze()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.outcome == "passed" and report.when != "call":

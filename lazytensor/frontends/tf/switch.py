@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
-from weakref import ref
 
 import tensorflow as tf
 
@@ -18,7 +16,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.runtime import fetch
 from lazytensor.frontends.tf import entry, steps
-from lazytensor.frontends.tf.tensor import LazyTensor, state
+from lazytensor.frontends.tf.tensor import LazyTensor, alive, state, when_none_is_alive
 from lazytensor.frontends.tf.variables import cell_of, give_back_all, handle_of
 
 SUPPORTED: Final = "TensorFlow 2.19 to 2.21"
@@ -27,8 +25,6 @@ _RIGHT: Final = [[6.0, 16.0], [2.0, 0.0]]
 _lock: Final = threading.RLock()
 _threads: Final[set[int]] = set()
 _tested: Final[list[bool]] = []
-_left: Final[list[ref[LazyTensor]]] = []
-"""The lazy tensors that there were when the last thread ended recording."""
 
 
 class UnsupportedTensorFlow(LazyTensorError, ImportError):
@@ -76,16 +72,19 @@ def disable() -> None:
                 give_back_all()
             finally:
                 steps.leave_optimizers()
-                _left[:] = [ref(x, _close) for x in gc.get_objects() if type(x) is LazyTensor]
                 _close()
 
 
-def _close(gone: object = None) -> None:
-    """Close the doors if nothing lazy is left."""
-    if gone in _left:
-        _left.remove(gone)  # type: ignore[arg-type]
-    if not _threads and not _left:
-        entry.close_doors()
+def _close() -> None:
+    """Close the doors if no thread records and nothing lazy is left."""
+    if _threads:  # seen without the lock, as most tensors die while there are some
+        return
+    with _lock:
+        if not _threads and not alive:
+            entry.close_doors()
+
+
+when_none_is_alive.append(_close)
 
 
 @contextmanager

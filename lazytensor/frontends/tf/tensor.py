@@ -8,6 +8,7 @@ tensors by `_id`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, Final
 from weakref import ref
 
@@ -61,6 +62,10 @@ class _State(threading.local):
 
 
 state: Final = _State()
+alive: Final[set[int]] = set()
+"""The `_id` of every lazy tensor that there is."""
+when_none_is_alive: Final[list[Callable[[], None]]] = []
+"""Called after the last of them is gone."""
 
 
 class _Posed(type(Base)):  # type: ignore[misc]
@@ -93,16 +98,21 @@ class LazyTensor(Posing):
     __slots__ = ("_id", "_tensor_shape", "node")
 
     def __init__(self, node: Node) -> None:
+        self._id = uid()
+        alive.add(self._id)
         if node.value is None and not state.tracing and node.op is not PARAMETER:
             recorder = thread.recorder
             if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's, as in a Cell
                 overflow()
             recorder.cells.append(ref(self))  # it has a node, as a cell has
-        self._id = uid()
         self._tensor_shape = None
         self.node = node
 
     def __del__(self) -> None:
+        alive.discard(self._id)
+        if not alive:
+            for told in when_none_is_alive:
+                told()
         if not _no_tape():
             _forget(self._id)
 
