@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks import pytorch_xla
+from benchmarks import bare_device, pytorch_xla
+from benchmarks.contestant import Contestant
 from benchmarks.figures import Figure, Figures, count, figure, interleaved, ratio, seconds_of
 from benchmarks.row import Effort, Row
 from lazytensor import metrics, sync
@@ -159,6 +160,17 @@ def trainer(task: Task, device: Any, compiled: Any = None) -> Trainer:
     return train
 
 
+def outside(make: Callable[[], Task], effort: Effort) -> dict[str, Contestant]:
+    """Those who take their turns in processes of their own, by name."""
+    found = {}
+    if make is chain:  # whose kernels are short
+        found[bare_device.NAME] = bare_device.contestant()
+    xla = pytorch_xla.contestant(make.__name__) if effort.peers else None
+    if xla is not None:
+        found[pytorch_xla.NAME] = xla
+    return found
+
+
 def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
     """A whole training step, from the batch to the updated parameters; all from one start."""
     import torch
@@ -178,14 +190,13 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
         trainers["torch.compile"] = trainer(task, "cpu", "inductor")
         trainers["torch.compile, ours"] = trainer(task, "lazytensor", lazytensor.torch.backend)
     contestants = {name: contestant(name, train) for name, train in trainers.items()}
-    other = pytorch_xla.contestant(make.__name__) if effort.peers else None
-    if other is not None:
-        contestants[pytorch_xla.NAME] = other.turn
+    others = outside(make, effort)
+    contestants |= {name: other.turn for name, other in others.items()}
     interleaved(contestants, rounds)  # the first are interpreted, until compiling pays
     before = sum(len(done) for name, done in losses.items() if "ours" in name)
     metrics.reset()
     samples = interleaved(contestants, effort.rounds(rounds))
-    if other is not None:
+    for other in others.values():
         other.end()
     counts = metrics.snapshot()
     steps = sum(len(done) for name, done in losses.items() if "ours" in name) - before

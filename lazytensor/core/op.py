@@ -214,8 +214,7 @@ def elements(node: Node) -> list[Node]:
     """The results of a node with several, as far as they are still in use and pending."""
     if node.__class__ is not Several:
         return []
-    parts = (r() for r in node.parts)
-    return [part for part in parts if part is not None and part.value is None]
+    return [part for r in node.parts if (part := r()) is not None and part.value is None]
 
 
 @primitive

@@ -28,7 +28,7 @@ from lazytensor.core.cache import cache
 from lazytensor.core.cell import Cell
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.failures import Failure
-from lazytensor.core.node import Node, has_several, nodes_made
+from lazytensor.core.node import Node, Several, nodes_made
 from lazytensor.core.op import elements
 from lazytensor.core.ownership import held, owned
 from lazytensor.core.place import user_place
@@ -219,11 +219,12 @@ def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node
 
 def _with_elements(nodes: list[Node]) -> list[Node]:
     """`nodes` and all results of those that have several: these become outputs one by one."""
-    several = [node for node in nodes if has_several(node)]
+    several = [node for node in nodes if node.__class__ is Several]
     if not several:
         return nodes
-    found = dict.fromkeys([*nodes, *chain.from_iterable(map(elements, several))])
-    return sorted(found, key=_by_serial)
+    there = set(nodes)
+    parts = [part for part in chain.from_iterable(map(elements, several)) if part not in there]
+    return sorted([*nodes, *parts], key=_by_serial) if parts else nodes
 
 
 def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list[Node]:

@@ -15,7 +15,7 @@ import torch
 
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.node import Node
+from lazytensor.core.node import Node, Part
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
 from lazytensor.frontends.torch.libraries import lasting
@@ -129,7 +129,12 @@ def functional(row: Row) -> Row:
             made = row(*args, **kwargs)
         except (ShapeError, DTypeError) as error:
             raise_as_torch(error, *args)
-        return wrap(made) if made.__class__ is Node else wrapped(made)
+        kind = made.__class__
+        if kind is Node:
+            return wrap(made)
+        if kind is tuple:
+            return tuple([wrap(item) if item.__class__ is Part else wrapped(item) for item in made])
+        return wrapped(made)
 
     return kernel
 

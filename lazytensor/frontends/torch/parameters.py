@@ -21,13 +21,15 @@ def grouped(
 
     columns: a list of tensors each, of parameters and of what belongs to them.
     """
+    held: list[list[Any]] = [[held_by(x) for x in tensors] for tensors in columns]
+    if any(None in column for column in held):
+        return None
+    types = [x.type for x in held[0]]
+    if any([x.type for x in column] != types for column in held[1:]):
+        return None
     groups: dict[tuple[np.dtype, Any], Rows] = {}
-    for tensors, mark in zip(zip(*columns, strict=True), marks, strict=True):
-        row: tuple[Any, ...] = tuple(map(held_by, tensors))
-        if None in row:
-            return None
-        type = row[0].type
-        if type.dtype not in dtypes or any(x.type is not type for x in row):
+    for type, mark, row in zip(types, marks, zip(*held, strict=True), strict=True):
+        if type.dtype not in dtypes:
             return None
         groups.setdefault((type.dtype, mark), []).append(row)
     return groups
