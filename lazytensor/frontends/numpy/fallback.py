@@ -134,7 +134,7 @@ def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
     real_kwargs = {
         key: _writable(x, written, known) if key == "out" else real(x) for key, x in kwargs.items()
     }
-    result = function(*real_args, **real_kwargs)
+    result = _called(function, real_args, real_kwargs)
     for array, buffer in written:
         array.ref.write(host_leaf(buffer.copy()))
     if isinstance(result, np.ndarray) and id(result) not in known:
@@ -142,6 +142,13 @@ def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
         if any(isinstance(y, np.ndarray) and np.may_share_memory(result, y) for y in lent):
             result = result.copy("K")  # nodes hold that memory
     return relazy(result, known)
+
+
+def _called(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What it gives; a method of arrays is the scalar's own where it is called on a scalar."""
+    if getattr(function, "__objclass__", None) is np.ndarray and isinstance(args[0], np.generic):
+        return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+    return function(*args, **kwargs)
 
 
 def _pending(args: Any, kwargs: Any) -> list[Node]:

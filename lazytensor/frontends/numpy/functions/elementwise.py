@@ -70,18 +70,28 @@ def clip(
     low, high = (None if x is None else _as(x, kind) for x in (low, high))
     check_out(out, kind, casting)
     larger, smaller = (ops.maximum, ops.minimum) if kind.kind != "c" else _COMPLEX
-    if low is not None and high is not None and kind.kind != "c":
+    if low is not None and high is not None:
         try:
-            made = ops.clamp(low, made, high)
+            made = ops.clamp(low, made, high) if kind.kind != "c" else _clamp(low, made, high)
         except ShapeError as error:
             as_numpy(error, np.clip, a, a_min, a_max)
     else:
         made = made if low is None else larger(made, low)
         made = made if high is None else smaller(made, high)
-    result = deliver(made, out, casting)
+    result = deliver(made, out, casting, spreads=True)
     if out is None:
         lay_out(result, a, a_min, a_max)
     return result
+
+
+def _clamp(low: Node, x: Node, high: Node) -> Node:
+    """Complex numbers within limits; of equals, as 0 and -0 are, NumPy takes the limit here."""
+    for limit, before in ((low, ops.greater), (high, ops.less)):
+        of_x, of_limit = (ops.real(x), ops.imag(x)), (ops.real(limit), ops.imag(limit))
+        first, second = (before(a, b) for a, b in zip(of_x, of_limit, strict=True))
+        inside = ops.select(ops.equal(of_x[0], of_limit[0]), second, first)
+        x = ops.select(ops.or_(inside, ops.is_nan(x)), x, limit)
+    return x
 
 
 def _limit(x: Any, node: Node, sign: int) -> Any:
@@ -153,7 +163,7 @@ def _flagged(op: Op, positive: bool) -> Function:
         if node.type.dtype.kind in "biu":
             node = convert(node, F64)
         edge = number(float("inf") if positive else -float("inf"), node.type.dtype)
-        return deliver(op(node, edge), out)
+        return deliver(op(node, edge), out, spreads=True)
 
     return test
 

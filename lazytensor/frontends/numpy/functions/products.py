@@ -99,7 +99,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     """See numpy.outer."""
     x, y = common(a, b)
     x = ops.reshape(x, shape=(x.type.size, 1))
-    return deliver(_times(x, ops.reshape(y, shape=(1, y.type.size))), out)
+    return deliver(_times(x, ops.reshape(y, shape=(1, y.type.size))), out, spreads=True)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import Lazy, wrap_result
-from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.errors import HostOnly, as_numpy, dummy
 
 
-def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
-    """`node` as NumPy would return it, or written to `out`, which must have its shape."""
+def deliver(node: Node, out: Any = None, casting: Any = "same_kind", spreads: bool = False) -> Any:
+    """`node` as NumPy would return it, or written to `out`, which must have its shape.
+
+    `spreads`: it may be larger, as where NumPy's function is a ufunc.
+    """
     if out is None:
         return wrap_result(node)
     if type(out) is tuple and len(out) == 1:
@@ -21,11 +25,14 @@ def deliver(node: Node, out: Any = None, casting: Any = "same_kind") -> Any:
     if not isinstance(getattr(out, "dtype", None), np.dtype):
         raise TypeError("return arrays must be of ArrayType")
     delivery.check_writeable(out)
-    if out.shape != node.type.shape:
+    if out.shape != node.type.shape and not spreads:
         shapes = f"{node.type.shape} is to be written to {out.shape}"
         raise ValueError(f"output array has wrong shape: {shapes}")
     check_cast(node.type.dtype, out.dtype, casting)
-    return delivery.deliver(node, out, True, casting)
+    try:
+        return delivery.deliver(node, out, True, casting)
+    except ShapeError as error:
+        as_numpy(error, np.add, dummy(node.type), dummy(node.type), out=out)
 
 
 def check_target(out: Any, dtype: np.dtype) -> None:

@@ -120,6 +120,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         np.choose(np.zeros(index.type.shape, np.intp), [0] * len(choices))  # raises
     options = _options(choices)
     shape = np.broadcast_shapes(index.type.shape, *(node.type.shape for node in options))
+    if out is not None and np.shape(out) != shape:
+        raise TypeError("choose: invalid shape for output array.")
     text = "invalid entry in choice array"
     value = asarray(a)
     if mode == "raise" and index.type.dtype.kind not in "iub":
