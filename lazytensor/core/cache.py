@@ -245,6 +245,11 @@ class Entry:
             return None
         return self.trial.most_gain(seconds)
 
+    def owe(self, seconds: float) -> None:
+        """Take note of seconds of work that interpreting it took."""
+        self.spent += seconds
+        cache.spent += seconds
+
     def is_worth_a_look(self) -> bool:
         """Whether looking for it on disk costs little against what it has cost already."""
         return settings.disk and is_loaded() and self.debt >= WORTH_A_LOOK

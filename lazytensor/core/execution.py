@@ -88,6 +88,7 @@ def _run(run: Run) -> list[Node] | None:
         if wider is not None:
             entry = wider
         elif not _is_to_compile(run) and not (entry.is_worth_a_look() and _load(run)):
+            _remember_alone(run)
             _interpret(run)
             return None
         else:
@@ -232,9 +233,7 @@ def _interpret(run: Run) -> None:
         values = [in_rows(x) for x in interpret(program, leaves, exact.found.slots)]
         entry.trial.interpreted(metrics.spent("interpreting", start))
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
-        worked = time.thread_time() - worked
-        entry.spent += worked
-        cache.spent += worked
+        entry.owe(time.thread_time() - worked)
         entry.runs += 1
         metrics.count("interpreted")
         failed = _settle(exact, program.outputs, values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import attrgetter
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -64,12 +64,27 @@ def run(node: Node, cause: str) -> bool:
         how = "interpreted"
         if known.reference is None or not _interpret(node, known, start):
             return False
+    elif entry.executable is None:
+        how = "interpreted"
+        if known.reference is None or not _is_left_to_numpy(entry):
+            return False
+        worked = thread_time()
+        if not _interpret(node, known, start):
+            return False
+        entry.owe(thread_time() - worked)
     else:
         how = "cached"
         if not are_computed(operands) or not _execute(node, known):
             return False
     account(entry, cause, how, start)
     return True
+
+
+def _is_left_to_numpy(entry: Entry) -> bool:
+    """Whether nothing is to be done yet for an executable: neither looked for on disk nor made."""
+    if entry.is_worth_a_look() and entry.sought is None:
+        return False
+    return entry.twin is None and not entry.should_compile()
 
 
 def account(entry: Entry, cause: str, how: str, start: float) -> None:

@@ -50,6 +50,25 @@ def test_what_was_met_before_is_not_cut(monkeypatch: pytest.MonkeyPatch, tier: s
     assert shortest
 
 
+def test_what_is_left_to_numpy_is_not_cut_either_and_compiled_when_that_pays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "tier", "auto")
+    monkeypatch.setattr(settings, "disk", False)
+    x, y = array(np.arange(5.0)), array(np.ones(5))
+    for _ in range(2):
+        (x - y).numpy()
+    before, counts = metrics.seconds["cutting"], metrics.snapshot()
+    (x - y).numpy()
+    assert metrics.seconds["cutting"] == before
+    assert metrics.snapshot()["interpreted"] == counts["interpreted"] + 1
+    for _ in range(20_000):
+        assert np.array_equal((x - y).numpy(), np.arange(5.0) - 1)
+        if metrics.snapshot()["compiles"] > counts["compiles"]:
+            break
+    assert metrics.snapshot()["compiles"] == counts["compiles"] + 1
+
+
 def test_numbers_may_vary() -> None:
     x = array(VALUES)
     for number in (2.0, 2.0, 2.0, 7.0, 2.0, 9.0, -0.0):
