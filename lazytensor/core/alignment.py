@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 
 from lazytensor.core import metrics
 from lazytensor.core.cell import ELEMENTS_BOUND
-from lazytensor.core.node import nodes_made
 from lazytensor.core.place import Place, user_frame, user_stack
-from lazytensor.core.recorder import thread
+from lazytensor.core.recorder import nodes_made, thread
 from lazytensor.core.types import NODE_WORK
 
 PATIENCE: Final = 2

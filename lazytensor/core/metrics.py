@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
 
-from lazytensor.core.node import nodes_made
+from lazytensor.core.recorder import nodes_made
 
 COUNTS: Final = {
     "nodes": "Operations, leaves and scalars recorded.",

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from sys import _getframe
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from lazytensor.core.place import Place, hidden, is_hidden
-from lazytensor.core.recorder import thread
+from lazytensor.core.recorder import serials, thread
 
 if TYPE_CHECKING:
     from lazytensor.core.op import Op
     from lazytensor.core.types import TensorType
 
 Scalar = bool | int | float | complex
-serials: Final = itertools.count()
-"""Orders nodes by when they were recorded; `next` on it is atomic."""
-
-
-def nodes_made() -> int:
-    """How many nodes there have been."""
-    # `itertools.count` shows its next value only in its repr; a counter of ours would be slower.
-    return int(repr(serials)[len("count(") : -1])
 
 
 class Signature:

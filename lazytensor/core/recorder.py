@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet, ref
@@ -11,6 +12,16 @@ if TYPE_CHECKING:
     from lazytensor.core.cell import Cell
     from lazytensor.core.node import Node
     from lazytensor.core.place import Place
+
+
+serials: Final = itertools.count()
+"""Orders nodes by when they were recorded; `next` on it is atomic."""
+
+
+def nodes_made() -> int:
+    """How many nodes there have been."""
+    # `itertools.count` shows its next value only in its repr; a counter of ours would be slower.
+    return int(repr(serials)[len("count(") : -1])
 
 
 class Recorder:
@@ -36,8 +47,7 @@ class Recorder:
         self.cells: list[ref[Cell]] = []
         self.work = 0
         self.fuses = True
-        self.serial = 0
-        self.asked = 0
+        self.serial = self.asked = nodes_made()
         self.span = 0
         self.steady = 0
         self.stride = 0

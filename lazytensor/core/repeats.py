@@ -21,11 +21,11 @@ from lazytensor.core.cache import Entry, cache
 from lazytensor.core.donation import donations
 from lazytensor.core.execution import Run
 from lazytensor.core.failures import Failure
-from lazytensor.core.node import Input, Node, nodes_made
+from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, Op
 from lazytensor.core.place import Place, user_place
 from lazytensor.core.program import Program
-from lazytensor.core.recorder import thread
+from lazytensor.core.recorder import nodes_made, thread
 from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType
 from lazytensor.core.values import arguments

@@ -28,12 +28,12 @@ from lazytensor.core.cache import cache
 from lazytensor.core.cell import Cell
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.failures import Failure
-from lazytensor.core.node import Node, Several, nodes_made
+from lazytensor.core.node import Node, Several
 from lazytensor.core.op import elements
 from lazytensor.core.ownership import held, owned
 from lazytensor.core.place import user_place
 from lazytensor.core.program import SLOTS, Cut, collect, cut
-from lazytensor.core.recorder import Recorder, thread
+from lazytensor.core.recorder import Recorder, nodes_made, thread
 from lazytensor.core.slots import pack
 
 _operands_of = attrgetter("operands")

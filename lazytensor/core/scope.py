@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from lazytensor.core.node import Node, nodes_made
+from lazytensor.core.node import Node
+from lazytensor.core.recorder import nodes_made
 
 KEPT: Final = 20_000
 """Beginnings and ends that are remembered; a program that is older is shown without names."""

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from lazytensor.core import events, metrics
 from lazytensor.core.events import Event, Fallback
-from lazytensor.core.node import nodes_made
 from lazytensor.core.place import describe
+from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
 
 STEPS: Final = frozenset(["automatic cut", "sync()", "optimizer.step()", "optimizer.apply()"])

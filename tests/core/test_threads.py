@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from lazytensor.core import metrics, ops
-from lazytensor.core.cell import Cell
+from lazytensor.core.alignment import MOST_NODES
+from lazytensor.core.cell import ELEMENTS_BOUND, Cell
 from lazytensor.core.op import leaf
 from lazytensor.core.recorder import thread as recording
 from lazytensor.core.runtime import fetch, sync
@@ -189,3 +190,21 @@ def test_threads_that_alternate_all_the_time() -> None:
 
     expected = [sum(N * float((number + i) % 4) for i in range(25)) for number in range(WORKERS)]
     assert together(work) == expected
+
+
+def test_a_thread_cuts_where_it_would_had_nobody_recorded_before() -> None:
+    """What others have recorded is no part of its graph, and that is short and one loop."""
+    x = array(np.ones(8))
+    for _ in range(MOST_NODES):
+        x = x + 1.0
+    sync()
+
+    def work() -> None:
+        y = zeros(ELEMENTS_BOUND)
+        for _ in range(4):
+            y = y * 2.0 + 1.0
+
+    metrics.reset()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result()
+    assert metrics.counts["automatic_cuts"] == 0

@@ -51,7 +51,7 @@ class Kerass(Suite):
             return (yield)
         from lazytensor import metrics, sync
         from lazytensor.core import events
-        from lazytensor.core.node import nodes_made
+        from lazytensor.core.recorder import nodes_made
 
         events.fallbacks.clear()
         before, made = metrics.counts["fallbacks"], nodes_made()

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 import lazytensor.numpy as lazy
-from lazytensor.core.node import nodes_made
+from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
 
 ROWS, COLUMNS = 1000, 300

@@ -15,9 +15,9 @@ from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, Watcher, watched, writing
 from lazytensor.core.lending import Lent, is_own, lend
-from lazytensor.core.node import nodes_made
 from lazytensor.core.op import SLOT, leaf
 from lazytensor.core.place import Place, user_place
+from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
 
 SECONDS_PER_OPERATION: Final = 3e-5

@@ -16,7 +16,8 @@ import numpy as np
 
 from lazytensor.core.calls import Memory, keep, learned, memory, reader
 from lazytensor.core.cell import Cell, View
-from lazytensor.core.node import Node, nodes_made
+from lazytensor.core.node import Node
+from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S32
-from lazytensor.core.node import Input, Node, nodes_made
+from lazytensor.core.node import Input, Node
 from lazytensor.core.op import PARAMETER, scalar
 from lazytensor.core.ops.control import Region
 from lazytensor.core.program import SLOTS, Program, cut
+from lazytensor.core.recorder import nodes_made
 from lazytensor.core.types import tensor_type
 from lazytensor.frontends.tf import checks
 from lazytensor.frontends.tf.graphs import Graph, called_by, graph_of, stripped

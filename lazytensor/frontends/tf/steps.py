@@ -18,8 +18,8 @@ from tensorflow.python.eager import context
 
 from lazytensor.core import alignment, repeats, runtime
 from lazytensor.core.execution import Run
-from lazytensor.core.node import Node, nodes_made
-from lazytensor.core.recorder import thread
+from lazytensor.core.node import Node
+from lazytensor.core.recorder import nodes_made, thread
 from lazytensor.core.repeats import Call
 from lazytensor.frontends.tf.tensor import state
 

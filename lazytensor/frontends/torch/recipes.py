@@ -16,7 +16,8 @@ from torch.nn import Parameter
 
 from lazytensor.core.calls import Key, Plan, keep, learned, memory
 from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node, nodes_made
+from lazytensor.core.node import Node
+from lazytensor.core.recorder import nodes_made
 from lazytensor.frontends.torch import composition
 
 Row = Callable[..., Any]

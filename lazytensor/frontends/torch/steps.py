@@ -24,8 +24,7 @@ from torch.optim.optimizer import (
 
 from lazytensor.core import alignment, metrics, runtime
 from lazytensor.core.cell import ELEMENTS_BOUND
-from lazytensor.core.node import nodes_made
-from lazytensor.core.recorder import thread
+from lazytensor.core.recorder import nodes_made, thread
 from lazytensor.frontends.torch.creation import stepping
 from lazytensor.frontends.torch.tensor import is_lazy, node
 
