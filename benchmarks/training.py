@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks import bare_device, pytorch_xla
+from benchmarks import bare_device, convolutions, pytorch_xla
 from benchmarks.contestant import Contestant
 from benchmarks.figures import Figure, Figures, count, figure, interleaved, ratio, seconds_of
 from benchmarks.row import Effort, Row
@@ -192,7 +192,8 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
     contestants = {name: contestant(name, train) for name, train in trainers.items()}
     others = outside(make, effort)
     contestants |= {name: other.turn for name, other in others.items()}
-    interleaved(contestants, rounds)  # the first are interpreted, until compiling pays
+    with convolutions.watched() as alone:
+        interleaved(contestants, rounds)  # the first are interpreted, until compiling pays
     before = sum(len(done) for name, done in losses.items() if "ours" in name)
     metrics.reset()
     samples = interleaved(contestants, effort.rounds(rounds))
@@ -203,6 +204,7 @@ def step(make: Callable[[], Task], rounds: int, effort: Effort) -> Figures:
     mine, theirs = list(zip(losses["ours"], losses["torch"], strict=False))[-1]
     return {
         **{name: figure(found) for name, found in samples.items()},
+        **({convolutions.NAME: figure([sum(alone)])} if alone else {}),
         "torch / ours": ratio(samples["torch"], samples["ours"]),
         "compiles": count(counts["compiles"]),
         "cuts a step": count(counts["cuts"] / steps),
