@@ -124,15 +124,10 @@ def _layer_norm(
 
 
 def _normalized(
-    x: Any,
-    normalized_shape: Sequence[int],
-    weight: Any = None,
-    bias: Any = None,
-    eps: float = 1e-5,
-    cudnn_enable: bool = True,
+    x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
 ) -> Any:
     """What torch composes `layer_norm` of; by way of its registry it would take a third longer."""
-    return torch.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
+    return torch.native_layer_norm(x, shape, weight, bias, eps)[0]
 
 
 COMPOSED: Final[dict[str, Callable[..., Any]]] = {
