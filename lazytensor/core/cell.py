@@ -190,6 +190,28 @@ class Cell:
                 return
         self.write_part(chain, node)  # it was lent a moment ago
 
+    def write_through(self, chain: Chain, node: Node) -> None:
+        """`write_part` where the user does it, and who watches the cell is told of small parts."""
+        recorder = thread.recorder
+        if recorder.work > ELEMENTS_BOUND:
+            overflow()
+        with writing:
+            is_plain = self.__class__ is Cell
+            if is_plain:  # `write_part`, written out: with fewer calls between a node and the user
+                before = self.node
+                one = len(chain) == 1
+                made = chain[0].write(before, node) if one else written(self, chain, node)
+                self.node = made
+                self.reads = None
+                if before.value is not None and made.value is None:
+                    recorder.cells.append(ref(self))
+        if not is_plain:
+            self.write_part(chain, node)
+        if node.type.size < settings.small and watched:
+            watcher = watched.get(self)
+            if watcher is not None:
+                watcher.node = self.node if self.__class__ is Cell else None
+
     def known(self) -> np.ndarray | None:
         """The data, if the host has it already; not to be written to."""
         value = self.node.value
@@ -232,14 +254,7 @@ class View:
 
     def write(self, node: Node) -> None:
         """Write `node`, of the view's type, through to the cell."""
-        if thread.recorder.work > ELEMENTS_BOUND:
-            overflow()
-        cell = self.cell
-        cell.write_part(self.chain, node)
-        if watched and node.type.size < settings.small:
-            watcher = watched.get(cell)
-            if watcher is not None:
-                watcher.node = cell.node if cell.__class__ is Cell else None
+        self.cell.write_through(self.chain, node)
 
     def view(self, *steps: Step) -> View:
         """A view of this view."""

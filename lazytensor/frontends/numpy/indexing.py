@@ -79,7 +79,7 @@ _Real: Final = np.ndarray
 _plans: Final = memory()
 _STORES_BOUND: Final = 64
 _HOSTS: Final = frozenset({bool, int, float, complex, np.ndarray, np.float64, np.int64, np.float32})
-"""Classes of what NumPy can write without a look at anything lazy."""
+"""Classes of values that hold nothing lazy."""
 
 
 def plan(type: TensorType, key: Any) -> Plan | None:
@@ -219,8 +219,12 @@ def _before(x: View, found: Plan) -> Node | None:
 def setitem(x: ndarray, key: Any, value: Any) -> None:
     """`x[key] = value`."""
     ref = x.ref
-    is_plain = type(value) in _HOSTS and key.__class__ is not ndarray
-    if ref.__class__ is Lent and is_plain and x._shadow is None:
+    if (
+        type(ref) is Lent
+        and x._shadow is None
+        and type(value) in _HOSTS
+        and key.__class__ is not ndarray
+    ):
         try:
             memory = ref.memory
         except AttributeError:
@@ -237,18 +241,20 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if bound and type(x) is ndarray and parts.write(x, key, value):
         return
     ref = x.ref  # to look at it may have changed it
-    found = plan(ref.type, key)
+    found = plan(ref.node.type if ref.__class__ is Cell else ref.type, key)
     if found is None:
         selection.write(x, key, value)
         return
-    is_own = type(value) is ndarray and value.ref.cell is ref.cell
-    if is_own and is_same(value.ref, x.ref.through(found.steps, found.type)):
-        return  # the second half of `x[key] += …`, whose first half has written already
+    if type(value) is ndarray:
+        given = value.ref
+        is_own = (given is ref or given.__class__ is View) and given.cell is ref.cell
+        if is_own and is_same(given, ref.through(found.steps, found.type)):
+            return  # the second half of `x[key] += …`, whose first half has written already
     node = _planned(found, value) or _fitted(found, value)
     if type(ref) is not Cell:
-        View(ref.cell, extend(ref.chain, found.front), found.target).write(node)
+        ref.cell.write_through(extend(ref.chain, found.front), node)
     elif found.front:
-        View(ref, found.front, found.target).write(node)
+        ref.write_through(found.front, node)
     else:
         ref.write(node)
 
