@@ -5,7 +5,7 @@ Views, `reshape` and flags of a result depend on it, its values do not: only its
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,8 @@ from lazytensor.frontends.numpy.shadow import Turned, c_strides, shadow, shadow_
 
 Layout = tuple[Shape, Shape]
 """Shape and strides of an operand."""
+Lay = Callable[..., None]
+"""Lays out a new array: of it and the operands."""
 
 
 def lay_out(result: Lazy, *operands: Any) -> None:
@@ -54,16 +56,43 @@ def lay_out_like(result: Lazy, x: Any, order: Any = "K") -> None:
         result._shadow = along(result.ref.type, tuple(order))
 
 
-def lay_out_as(result: Lazy, order: Any, *operands: Any) -> None:
+def lay_out_as(result: Lazy, order: Any, *operands: Any, lay: Lay = lay_out) -> None:
     """Give a new array the layout that `order` says. Raises: ValueError, TypeError."""
     if order in ("K", "k", None):
-        lay_out(result, *operands)
+        lay(result, *operands)
     elif order in ("F", "f") or (order in ("A", "a") and _fortran(operands)):
         kind = result.ref.type
         if kind.size:
             result._shadow = along(kind, tuple(range(kind.ndim)[::-1]))
     elif order not in ("A", "a", "C", "c"):
         np.add([1], [1], order=order)  # raises
+
+
+def of_stacks(signature: str) -> Lay:
+    """`lay_out` for a function of stacks of vectors and matrices, as a ufunc's signature has them.
+
+    Only the axes along which they are stacked are laid out as the operands' are.
+    """
+    cores = [
+        core.split(",") if core else [] for core in signature[1:-1].replace("->", ",").split("),(")
+    ]
+
+    def lay(result: Lazy, *operands: Any) -> None:
+        if result.ndim > len(cores[-1]) and result.ref.type.size and any(map(_turned, operands)):
+            arrays = (x if isinstance(x, Lazy) else np.asarray(x) for x in operands)
+            layouts = tuple(found for x in arrays for found in _layout(x))
+            gone = {
+                name
+                for (shape, _), core in zip(layouts, cores, strict=False)
+                for name in core
+                if len(shape) < len(core) and name.endswith("?")
+            }
+            ranks = tuple(sum(name not in gone for name in core) for core in cores)
+            axes = kept_in_stacks(result.ref.type.shape, layouts, ranks)
+            if axes is not None:
+                result._shadow = along(result.ref.type, axes)
+
+    return lay
 
 
 def _turned(x: Any) -> bool:
@@ -115,11 +144,38 @@ def kept(shape: Shape, layouts: tuple[Layout, ...]) -> tuple[int, ...] | None:
     NumPy is asked, of arrays with the operands' strides and two elements along every longer axis:
     one byte of memory stands for them, as nobody reads it.
     """
-    operands = [
-        as_strided(_BYTE, tuple(1 if n == 1 else 2 for n in own), strides)
-        for own, strides in layouts
-    ]
-    made = np.nditer([*operands, None]).operands[-1]
+    return _order(np.nditer([*map(_standing_for, layouts), None]).operands[-1])
+
+
+@remembered(4096)
+def kept_in_stacks(
+    shape: Shape, layouts: tuple[Layout, ...], ranks: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """The same for stacks of what has so many axes: the operands' first, then the result's."""
+    *given, own = ranks
+    over = len(shape) - own
+    axes: list[list[int]] = []
+    for (mine, _), rank in zip(layouts, given, strict=True):
+        stacked = len(mine) - rank
+        axes.append([*[-1] * (over - stacked), *range(stacked), *[-1] * own])
+    made = np.nditer(
+        [*map(_standing_for, layouts), None],
+        op_axes=[*axes, [*range(len(shape))]],
+        itershape=_short(shape),
+    )
+    return _order(made.operands[-1])
+
+
+def _short(shape: Shape) -> Shape:
+    return tuple(1 if n == 1 else 2 for n in shape)
+
+
+def _standing_for(layout: Layout) -> np.ndarray:
+    shape, strides = layout
+    return as_strided(_BYTE, _short(shape), strides)
+
+
+def _order(made: np.ndarray) -> tuple[int, ...] | None:
     axes = sorted(range(made.ndim), key=lambda axis: -made.strides[axis])
     return None if axes == sorted(axes) else tuple(axes)
 

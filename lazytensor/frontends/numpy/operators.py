@@ -60,8 +60,7 @@ UNARY: Final = {
 
 def binary(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
     """`x ∘ other`."""
-    keeps = function.real.signature is None
-    return forward(function.plans, lambda x, other: operate(function, host, x, other), keeps)
+    return forward(function.plans, lambda x, other: operate(function, host, x, other), function.lay)
 
 
 def reflected(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:

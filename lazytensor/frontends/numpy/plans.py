@@ -17,7 +17,7 @@ from lazytensor.core.dtypes import BOOL
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar, signature_of
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
-from lazytensor.frontends.numpy.layout import lay_out
+from lazytensor.frontends.numpy.layout import Lay, lay_out
 from lazytensor.frontends.numpy.loops import Loop
 
 Plans = Memory
@@ -40,12 +40,9 @@ def forget() -> None:
 
 
 def forward(
-    plans: Plans, slow: Callable[[Any, Any], Any], keeps: bool = True
+    plans: Plans, slow: Callable[[Any, Any], Any], lay: Lay = lay_out
 ) -> Callable[[Any, Any], Any]:
-    """`f(x, other)` with a lazy `x`; `slow` does what has no plan.
-
-    `keeps`: results lie in memory as operands do.
-    """
+    """`f(x, other)` with a lazy `x`; `slow` does what has no plan. `lay` lays out results."""
 
     def call(x: Any, other: Any) -> Any:
         kind = type(other)
@@ -70,8 +67,8 @@ def forward(
             plan.body(node, second) if signature is None else Node(signature, (node, second))
         )
         result._shadow = result._base = None
-        if keeps and (x._shadow is not None or (kind is ndarray and other._shadow is not None)):
-            lay_out(result, x, other)
+        if x._shadow is not None or (kind is ndarray and other._shadow is not None):
+            lay(result, x, other)
         return result
 
     return call

@@ -89,6 +89,8 @@ def writeable(array: np.ndarray) -> np.ndarray:
 
 def c_strides(type: TensorType) -> Shape:
     """Strides of a C-contiguous array."""
+    if not type.size:
+        return np.empty(type.shape, type.dtype).strides  # as that release of NumPy has them
     return tuple([step * type.dtype.itemsize for step in rows(type.shape)])
 
 

@@ -15,7 +15,7 @@ from lazytensor.frontends.numpy.fallback import fallback, on_host
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.views import array_of
-from lazytensor.frontends.numpy.shadow import shadow
+from lazytensor.frontends.numpy.shadow import shadow, turned
 from lazytensor.frontends.numpy.small import at_once
 
 _real = np.lib.stride_tricks
@@ -41,7 +41,8 @@ def as_strided(
     _check(start, layout.shape, steps, owner.size)
     found = ops.strided_step(start, layout.shape, steps)
     type_ = owner.ref.cell.type.with_shape(layout.shape)
-    return wrap_view(owner.ref.cell.through((*_in_line(memory), found), type_), layout, owner)
+    ref = owner.ref.cell.through((*_in_line(memory), found), type_)
+    return wrap_view(ref, turned(layout), owner)
 
 
 def _check(start: int, shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> None:

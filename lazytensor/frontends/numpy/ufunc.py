@@ -33,7 +33,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
-from lazytensor.frontends.numpy.layout import lay_out_as
+from lazytensor.frontends.numpy.layout import lay_out, lay_out_as, of_stacks
 from lazytensor.frontends.numpy.plans import (
     Plans,
     alone,
@@ -89,9 +89,8 @@ class ufunc(metaclass=UfuncType):
         self.__doc__ = laziness.said(line, real.__name__, real.__doc__)
         self.__module__ = "lazytensor.numpy"  # where pickle finds it
         self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
-        self._forward = forward(
-            self.plans, lambda x, other: call(self, (x, other), {}), real.signature is None
-        )
+        self.lay = lay_out if real.signature is None else of_stacks(real.signature)
+        self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}), self.lay)
         self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}))
         outer = partial(ufunc_methods.outer, self)
         self._outer = outer if real.signature else recorded(outer, real.outer, growing=True)
@@ -368,8 +367,9 @@ def _record(
     casting = dict(how.options).get("casting", "same_kind")
     delivered = tuple(map(deliver, results, outs, repeat(where), repeat(casting)))
     for result, out in zip(delivered, outs, strict=True):
-        if out is None and self.real.signature is None:
-            lay_out_as(result, how.order, *inputs, *([] if where is True else [where]))
+        if out is None:
+            masks = [] if where is True else [where]
+            lay_out_as(result, how.order, *inputs, *masks, lay=self.lay)
     return delivered if self.nout > 1 else delivered[0]
 
 

@@ -13,7 +13,7 @@ from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.flags import set_flags
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
-from lazytensor.frontends.numpy.shadow import shadow
+from lazytensor.frontends.numpy.shadow import shadow, turned
 
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
@@ -22,7 +22,8 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     layout = np.broadcast_to(shadow(x), shape, subok=True)
     if layout.shape == x.shape:
         return shown(x, layout)
-    return shown(x, layout, view_step(ops.broadcast, None, (("shape", layout.shape),)))
+    # A copy has the axes of one element, repeated, innermost.
+    return shown(x, turned(layout), view_step(ops.broadcast, None, (("shape", layout.shape),)))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
