@@ -5,6 +5,8 @@ array. While that memory is lent, reading and writing parts of it is the framewo
 
 Invariants:
 - Memory is lent, or written to, only while nothing but the cell and its leaf refers to it.
+- Lent memory may lie in another order of axes than rows, as the framework's own array would; a cell
+  that is not lent has its values in rows.
 - A lent cell gives its node to nobody while there are views of its memory: who asks gets a
   copy, and what is written to the cell is written into the memory. Once there are none, the cell
   is an ordinary one again, at the next question.
@@ -42,8 +44,10 @@ class Lent(Cell):
     def node(self) -> Node:
         """The leaf, no longer lent; a copy of it while there are views."""
         with writing:
+            if not _ended(self):
+                return _in_rows(_leaf_of(self))
             own: Node = _leaf_of(self)
-            return own if _ended(self) else leaf(copied(own.value), own.type)
+            return own
 
     @node.setter
     def node(self, node: Node) -> None:
@@ -105,12 +109,20 @@ def _ended(cell: Cell) -> bool:
     if cell.__class__ is Cell:  # another thread was first
         return True
     cell.__class__ = Ending
-    if _is_seen(_leaf_of(cell)):
+    own = _leaf_of(cell)
+    if _is_seen(own):
         cell.__class__ = Lent
         return False
+    if not own.value.flags.c_contiguous:
+        _set_leaf(cell, _in_rows(own))
     cell.__class__ = Cell
     del cell.memory
     return True
+
+
+def _in_rows(own: Node) -> Node:
+    """A copy of a leaf."""
+    return leaf(copied(own.value), own.type)
 
 
 def shown_in(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
@@ -133,9 +145,16 @@ def is_own(cell: Cell) -> bool:
     )
 
 
-def lend(cell: Cell) -> np.ndarray:
-    """Lend the memory of a cell that is its own, by who holds `writing`."""
+def lend(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
+    """Lend the memory of a cell that is its own, by who holds `writing`.
+
+    like: an array of the cell's type, if the memory is to lie as this one does, and not in rows.
+    """
     cell.reads = None
+    if like is not None:
+        turned = np.empty_like(like, subok=False)
+        turned[...] = cell.node.value
+        cell.node = leaf(turned, cell.type)
     cell.memory = cell.node.value
     cell.__class__ = Lent
     return cell.memory

@@ -21,7 +21,11 @@ logical_and logical_xor logical_or bitwise_or bitwise_and bitwise_xor fmod fmax
 """)
 REDUCTIONS = _words("sum max min any all argmax argmin prod cumsum ptp")
 INTO_OUT = _words("any all argmax")
-"""Those that write to an array of another dtype, or of none of their shapes, by plain rules."""
+"""Those that write to an array of another dtype, or of none of their shapes, by plain rules.
+
+As functions: methods of small arrays, which are NumPy's, take no lazy `out=` where they are C
+(docs/differences.md).
+"""
 
 _VIEWS = """
 {new} = {x}[{key}]
@@ -106,7 +110,7 @@ np.{g}({x}, {y2}, out={y})
 np.{g}({x}, {v}, out={x}[{key}])
 np.{g}({x}.copy(), {y2}.copy(), out={y}, where={mask})
 np.{f}({x}, out={y})
-{x}.{s}({axes}, out={y})
+np.{s}({x}, {axes}, out={y})
 np.clip({x}, -3, {v}, out={x})
 {x}[{key}], {x}[{key2}] = {x}[{key2}], {x}[{key}]
 """

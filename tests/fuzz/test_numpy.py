@@ -1,6 +1,7 @@
 """Random NumPy programs: the same with ours, line by line, whatever the cuts."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,10 @@ def test_random_programs_equal_numpy(small: int, program: list[int]) -> None:
 
 @pytest.mark.parametrize("program", CORPUS)
 def test_what_went_wrong_before(program: str) -> None:
-    replay([line for line in program.splitlines() if not line.startswith("#")])
+    small = re.search(r"^#.* small (\d+)$", program, re.MULTILINE)
+    lines = [line for line in program.splitlines() if not line.startswith("#")]
+    with leaving_small(int(small[1])) if small else nullcontext():
+        replay(lines)
 
 
 def test_long_walks_are_lazy(

@@ -100,7 +100,8 @@ def set_flags(x: Lazy, write: Any = None, align: Any = None, uic: Any = None) ->
 
 def _may_become_writeable(x: Lazy) -> bool:
     layout = shadow(x)
-    if any(n > 1 and not stride for n, stride in zip(layout.shape, layout.strides, strict=True)):
+    pairs = zip(layout.shape, layout.strides, strict=True)
+    if layout.size and any(n > 1 and not stride for n, stride in pairs):
         return False  # of a broadcast array, which cannot be written to element by element
     return x._base is None or bool(shadow(x._base).flags.writeable)
 

@@ -115,8 +115,8 @@ def is_worth_lending() -> bool:
     return _streak.count > PATIENCE
 
 
-def lent(cell: Cell) -> np.ndarray:
-    """The memory of a cell, lent from now on, by who holds `writing`."""
+def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
+    """The memory of a cell, lent from now on, by who holds `writing`; laid out as `like` is."""
     if written[0] > LOOPS_BOUND:
         balance.lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
         written[0] = _streak.largest = 0
@@ -126,7 +126,7 @@ def lent(cell: Cell) -> np.ndarray:
         if len(_loops) >= LOOPS_BOUND:
             _loops.clear()
         _loops.add(heat.origin)
-    return lend(cell)
+    return lend(cell, like)
 
 
 def fetch(cell: Cell, count: float) -> bool:
@@ -181,12 +181,12 @@ def value_of(cell: Cell, count: float) -> np.ndarray | None:
     return value if isinstance(value, np.ndarray) else None
 
 
-def memory_of(cell: Cell) -> np.ndarray | None:
-    """The memory of a cell that is lent, from now on if it is the cell's own."""
+def memory_of(cell: Cell, like: np.ndarray | None = None) -> np.ndarray | None:
+    """The memory of a cell that is lent, from now on if it is its own; then laid out as `like`."""
     with writing:
         if cell.__class__ is Lent:
             return cell.memory
-        return lent(cell) if cell.__class__ is Cell and is_own(cell) else None
+        return lent(cell, like) if cell.__class__ is Cell and is_own(cell) else None
 
 
 _factors: Final[dict[Place | None, int]] = {}

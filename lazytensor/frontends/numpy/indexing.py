@@ -31,7 +31,7 @@ from lazytensor.frontends.numpy.assignment import (
 )
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.promotion import WEAK, recast
-from lazytensor.frontends.numpy.shadow import shadow_of_type
+from lazytensor.frontends.numpy.shadow import Turned, shadow_of_type
 
 
 class Plan:
@@ -111,7 +111,7 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
     found = None
-    if type(x) is ndarray and x._shadow is None:
+    if type(x) is ndarray and (x._shadow is None or _lies_as_lent(x)):
         ref = x.ref
         if type(ref) is Lent:
             # `parts.read`, written out: a loop over rows does little else.
@@ -152,7 +152,11 @@ def getitem(x: Lazy, key: Any) -> Any:
                 part = parts.read(x, key, found.type.size)
                 if part is not None:
                     return part
-    elif type(x) is ndarray and type(x.ref) is View and (bound := settings.small):
+    elif (
+        type(x) is ndarray
+        and (type(x.ref) is View or type(x._shadow) is Turned)
+        and (bound := settings.small)
+    ):
         if _is_one(key, x.ref.type.ndim):
             count = 1
         else:
@@ -163,6 +167,12 @@ def getitem(x: Lazy, key: Any) -> Any:
             if part is not None:
                 return part
     return viewed(x, key, found)
+
+
+def _lies_as_lent(x: Lazy) -> bool:
+    """Whether the memory of an array that does not lie in rows is lent, and may be written to."""
+    shadow = x._shadow
+    return type(shadow) is Turned and type(x.ref) is Lent and shadow.flags.writeable
 
 
 def _is_one(key: Any, ndim: int) -> bool:
@@ -221,7 +231,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     ref = x.ref
     if (
         type(ref) is Lent
-        and x._shadow is None
+        and (x._shadow is None or _lies_as_lent(x))
         and type(value) in _HOSTS
         and key.__class__ is not ndarray
     ):

@@ -30,6 +30,7 @@ from lazytensor.frontends.numpy.heat import (
     value_of,
 )
 from lazytensor.frontends.numpy.masked import Masked
+from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.small import all_stay
 
 LARGEST_FACTOR: Final = 2**25
@@ -50,7 +51,7 @@ def read(x: ndarray, key: Any, count: int) -> Any:
         return found
     if not is_lent:
         del value, whole, found
-        memory = _worth_lending(cell, count)
+        memory = _worth_lending(cell, count, _layout(x))
         if memory is None:
             return None
         found = shown(memory, chain)[key]
@@ -59,13 +60,20 @@ def read(x: ndarray, key: Any, count: int) -> Any:
     return found
 
 
-def _worth_lending(cell: Cell, count: int) -> np.ndarray | None:
+def _worth_lending(cell: Cell, count: int, like: np.ndarray | None) -> np.ndarray | None:
     """The memory of a cell, if there have been enough small reads and writes to lend it."""
     if not is_worth_lending():
         return None
-    if (memory := memory_of(cell)) is None and fetch(cell, count):
-        memory = memory_of(cell)
+    if (memory := memory_of(cell, like)) is None and fetch(cell, count):
+        memory = memory_of(cell, like)
     return memory
+
+
+def _layout(x: ndarray) -> np.ndarray | None:
+    """How the array lies whose data `x` shows, if not in rows."""
+    owner = x if x._base is None else x._base
+    is_whole = owner.ref is owner.ref.cell
+    return owner._shadow if is_whole and type(owner._shadow) is Turned else None
 
 
 def picked(cell: Cell, key: Any) -> Any:
@@ -97,7 +105,8 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     """Do `x[key] = value` if that is small, basic, and the host has both; say whether it did."""
     ref = x.ref
     cell = ref.cell
-    if ref is cell and x._shadow is not None and cell.__class__ is not Lent:
+    shadow = x._shadow
+    if ref is cell and not (shadow is None or type(shadow) is Turned or cell.__class__ is Lent):
         return False
     key = _at_hand(key)
     if issubclass(type(value), Lazy):
@@ -109,17 +118,16 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     elif hasattr(type(value), METHOD):
         return False  # another frontend's, which is adopted
     if cell.__class__ is Lent:
-        return key.__class__ is not ndarray and _write_at_once(ref, key, value)
+        return key.__class__ is not ndarray and _write_at_once(x, key, value)
     count = _count(ref, key)
     if count >= settings.small:
         return False
-    return _write_at_once(ref, key, value) or (
-        fetch(cell, count) and _write_at_once(ref, key, value)
-    )
+    return _write_at_once(x, key, value) or (fetch(cell, count) and _write_at_once(x, key, value))
 
 
-def _write_at_once(ref: Cell | View, key: Any, value: Any) -> bool:
-    """Do `ref[key] = value` in the memory of the host's, if that is lent or the cell's own."""
+def _write_at_once(x: ndarray, key: Any, value: Any) -> bool:
+    """Do `x[key] = value` in the memory of the host's, if that is lent or the cell's own."""
+    ref = x.ref
     cell = ref.cell
     with writing:
         is_lent = cell.__class__ is Lent
@@ -133,7 +141,7 @@ def _write_at_once(ref: Cell | View, key: Any, value: Any) -> bool:
             del part
             cell.reads = None
             if is_worth_lending():
-                lent(cell)
+                lent(cell, _layout(x))
         return True
 
 
