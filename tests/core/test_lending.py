@@ -72,6 +72,23 @@ def test_whatever_refers_to_a_view_keeps_the_memory_lent(keep: object) -> None:
     assert cell.node is cell.node
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (200, 100)])
+def test_memory_may_lie_in_columns_while_it_is_lent(shape: tuple[int, int]) -> None:
+    cell = Cell(leaf(copied(np.zeros(shape))))
+    column = lend(cell, np.empty(shape, order="F"))[:, 0]
+    assert column.flags.c_contiguous
+    column[:] = 1.0
+    assert cell.node.value.flags.c_contiguous
+    assert isinstance(cell, Lent)
+    column += 1.0
+    del column
+    value = cell.node.value
+    assert type(cell) is Cell
+    assert value.flags.c_contiguous
+    assert value[:, 0].tolist() == [2.0] * shape[0]
+    assert not value[:, 1:].any()
+
+
 def test_memory_that_others_need_is_not_the_cells_own() -> None:
     cell = made(10)
     assert is_own(cell)

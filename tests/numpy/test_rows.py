@@ -110,15 +110,33 @@ def _rows_are_small() -> Iterator[None]:
     settings.small = before
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)
-def test_a_loop_over_parts_becomes_numpys(body: Body) -> None:
-    start = numpy.sin(numpy.arange(float(ROWS * COLUMNS))).reshape(ROWS, COLUMNS)
-    expected = start.copy()
+def test_a_loop_over_parts_becomes_numpys(body: Body, order: Any) -> None:
+    numbers = numpy.sin(numpy.arange(float(ROWS * COLUMNS)))
+    start = numpy.asarray(numbers.reshape(ROWS, COLUMNS), order=order)
+    expected = start.copy("K")
     body(numpy, expected)
     array = lazy.asarray(start) + 0.0
     before = nodes_made()
     body(lazy, array)
     assert nodes_made() - before < FEW
+    numpy.testing.assert_array_equal(numpy.asarray(array), expected)
+
+
+@pytest.mark.parametrize(
+    "key", [0, (slice(None), 0), (slice(2, 5), slice(None, None, -1))], ids=str
+)
+def test_parts_lie_as_numpys_do(key: Any) -> None:
+    expected = numpy.zeros((200, 100), order="F")
+    array = lazy.asarray(expected) + 0.0
+    for _ in range(20):
+        array[key] += 1.0
+        expected[key] += 1.0
+    part = array[key]
+    assert type(part) is numpy.ndarray
+    assert part.strides == expected[key].strides
+    assert array.strides == expected.strides
     numpy.testing.assert_array_equal(numpy.asarray(array), expected)
 
 
