@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lazytensor.core.types import TensorType
 
 BACKEND: Final = "lazytensor.backends.xla"
+T = TypeVar("T")
 
 
 class Executable(Protocol):
@@ -107,11 +108,27 @@ def backend() -> Backend:
     from lazytensor.core import allocator
 
     allocator.keep_freed_memory()  # before there are threads
-    # In a thread of its own: a Ctrl-C would leave jax half imported, and unusable from then on.
-    thread = Thread(target=_import, daemon=True)
-    thread.start()
-    thread.join()
+    undisturbed(_import)
     return cast(Backend, import_module(BACKEND))
+
+
+def undisturbed(function: Callable[[], T]) -> T:
+    """`function()`, in a thread of its own: a Ctrl-C ends the waiting for it, and not itself.
+
+    What imports parts of jax could otherwise be left half imported, and unusable from then on.
+    """
+    from concurrent.futures import Future  # takes milliseconds
+
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(function())
+        except BaseException as error:  # noqa: BLE001  it is for who waits
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return done.result()
 
 
 def _import() -> None:

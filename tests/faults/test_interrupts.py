@@ -163,3 +163,37 @@ def test_a_ctrl_c_while_jax_is_imported(moment: float) -> None:
     """
     done = run(program, str(moment), LAZYTENSOR_TIER="compile")
     assert done.stdout.splitlines() == ["interrupted", "[1. 1. 1.]"]
+
+
+FIRST_COMPILE = """
+import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np
+import lazytensor
+from lazytensor.core.backend import backend
+from tests.core.arrays import array
+
+backend()
+classes = []
+
+def import_of(frame, event, argument):
+    if event == "call" and frame.f_code.co_filename.endswith("_mhlo_ops_gen.py"):
+        classes.append(frame.f_code.co_name)
+        if len(classes) == 9:  # the first registers a dialect, which can be done only once
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+
+threading.settrace(import_of)
+sys.settrace(import_of)
+x = array(np.zeros(4)) + 1.0
+try:
+    x.numpy()
+except KeyboardInterrupt:
+    print("interrupted")
+print(x.numpy())
+"""
+
+
+def test_a_ctrl_c_in_the_first_compile_leaves_no_half_of_a_module() -> None:
+    done = run(FIRST_COMPILE, LAZYTENSOR_TIER="compile", LAZYTENSOR_DISK="0")
+    assert done.stdout.splitlines() == ["interrupted", "[1. 1. 1. 1.]"]

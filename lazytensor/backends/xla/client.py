@@ -32,6 +32,8 @@ from jax.sharding import SingleDeviceSharding
 from jaxlib import _jax
 from jaxlib.mlir import ir
 
+from lazytensor.core.backend import undisturbed
+
 Buffer: TypeAlias = jax.Array
 ExecutionError = jax.errors.JaxRuntimeError
 
@@ -284,7 +286,7 @@ def _sharding() -> SingleDeviceSharding:
 
 @cache
 def _context() -> ir.Context:
-    return jax_mlir.make_ir_context()
+    return undisturbed(jax_mlir.make_ir_context)  # which imports the dialects
 
 
 @lru_cache(maxsize=4096)
