@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.core.processes import run
 
@@ -20,7 +21,19 @@ PROGRAM = """
 """
 
 
-@pytest.mark.parametrize("imports", ["", "import lazytensor", "import lazytensor.torch"])
+OURS_ALONE = pytest.mark.skipif(
+    bool(torch.version.cuda or torch.version.hip), reason="a torch that has another accelerator"
+)
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        pytest.param("", marks=OURS_ALONE),
+        pytest.param("import lazytensor", marks=OURS_ALONE),
+        "import lazytensor.torch",
+    ],
+)
 def test_importing_torch_is_enough(
     imports: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,7 @@ Invariants:
 - `_base` is None for an array that owns its cell; otherwise the owner.
 - A scalar's cell is never written to.
 
-Known differences from NumPy: what an elementwise function gives is laid out in rows, also where its
-operands are laid out in columns; dividing by zero and the like give RuntimeWarnings only where
+Known difference from NumPy: dividing by zero and the like give RuntimeWarnings only where
 `errstate` or `seterr` asks for them (see `checks.py`).
 """
 

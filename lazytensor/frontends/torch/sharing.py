@@ -94,6 +94,20 @@ def _sharing(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _taking(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.asarray`, of a tensor that shares what is lazy.
+
+    From Python 3.12 on lazy arrays have a buffer, which torch would take as floats in a line.
+    """
+
+    @wraps(theirs)
+    def function(obj: Any, **how: Any) -> Any:
+        offer = offered(obj) if hasattr(type(obj), "__buffer__") else None
+        return theirs(obj if offer is None else taken(offer), **how)
+
+    return function
+
+
 def attach() -> None:
     """Let DLPack take tensors of the device, and other frontends what they show."""
     for name in ("__dlpack__", "__dlpack_device__"):
@@ -102,3 +116,4 @@ def attach() -> None:
     torch.to_dlpack = torch.utils.dlpack.to_dlpack = _on_host(torch.to_dlpack)
     torch.from_dlpack = torch.utils.dlpack.from_dlpack = _sharing(torch.from_dlpack)
     torch.from_numpy = _sharing(torch.from_numpy)
+    torch.asarray = _taking(torch.asarray)
