@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.lib import NumpyVersion
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.op import leaf, scalar
 from lazytensor.frontends.numpy.array import asarray, lazy, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.errors import HostOnly
@@ -26,7 +27,7 @@ from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.promotion import convert, operand, result_type
+from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
 
 
 def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:
@@ -38,10 +39,25 @@ def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:
     if x is None or y is None:
         raise HostOnly("None is an object")
     dtype = result_type(x, y)
-    left, right = (settled(convert(operand(side), dtype)) for side in (x, y))
+    left, right = _side(x, dtype), _side(y, dtype)
     made = wrap(ops.select(convert(operand(condition), BOOL), left, right))
     lay_out(made, condition, x, y)
     return made
+
+
+_REFUSES: Final = NumpyVersion(np.__version__) >= "2.5.0"
+"""Whether NumPy's `where` refuses integers of Python's that the dtype of the result has not."""
+
+
+def _side(x: Any, dtype: np.dtype) -> Node:
+    """One of the two that `where` chooses from. Raises: OverflowError."""
+    if type(x) is int:
+        if _REFUSES:
+            number(x, dtype)  # raises
+        if not -(2**63) <= x < 2**63:  # not an int64 first
+            with np.errstate(over="ignore"):
+                return leaf(np.asarray(x).astype(dtype))
+    return settled(convert(operand(x), dtype))
 
 
 def nonzero(a: Any) -> Any:
