@@ -92,6 +92,9 @@ class Backend(Protocol):
     def host_view(self, buffer: Any) -> np.ndarray:
         """A read-only array, without a copy where that is possible."""
 
+    def shows_memory(self) -> bool:
+        """Whether `host_view` takes no copy."""
+
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
 

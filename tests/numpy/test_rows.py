@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
+import lazytensor
 import lazytensor.numpy as lazy
 from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
@@ -138,6 +139,28 @@ def test_parts_lie_as_numpys_do(key: Any) -> None:
     assert part.strides == expected[key].strides
     assert array.strides == expected.strides
     numpy.testing.assert_array_equal(numpy.asarray(array), expected)
+
+
+def test_elements_of_what_xla_computed_are_read_in_its_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "tier", "compile")
+    start = numpy.arange(90_000.0).reshape(300, 300)
+    array = lazy.asarray(start) + 1.0
+    for recorded in (20, 20, 0):  # it is known at the first element; Python warms up, too
+        array = array + 1.0
+        start += 1.0
+        lazytensor.sync()
+        assert type(array.ref.node.value) is not numpy.ndarray
+        before = nodes_made()
+        found = [array[i, i] for i in range(300)]
+        assert nodes_made() - before <= recorded
+        assert not array.ref.node.value.flags.owndata
+        array += 2.0
+        start += 2.0
+        lazytensor.sync()
+        numpy.testing.assert_array_equal(numpy.array(found, float), start.diagonal() - 1.0)
+        numpy.testing.assert_array_equal(numpy.asarray(array), start + 1.0)
 
 
 def test_a_part_of_what_is_not_to_be_written_to_is_not_either() -> None:

@@ -8,7 +8,14 @@ from functools import cache
 from pathlib import Path
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.client import allocated, copy, host_view, to_device, to_host
+from lazytensor.backends.xla.client import (
+    allocated,
+    copy,
+    host_view,
+    shows_memory,
+    to_device,
+    to_host,
+)
 from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.emit import module_of
 from lazytensor.backends.xla.foreign import imported
@@ -27,6 +34,7 @@ __all__ = [
     "imported",
     "load",
     "runs_on_host",
+    "shows_memory",
     "stablehlo",
     "to_device",
     "to_host",

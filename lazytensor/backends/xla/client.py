@@ -205,6 +205,11 @@ def host_view(buffer: Buffer) -> np.ndarray:
     return np.asarray(buffer)
 
 
+def shows_memory() -> bool:
+    """Whether `host_view` takes no copy."""
+    return platform() == "cpu"
+
+
 def copy(buffer: Buffer) -> Buffer:
     """A second buffer with the same contents; does not wait for the first."""
     return buffer.copy()

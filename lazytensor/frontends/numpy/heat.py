@@ -11,11 +11,15 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import memory, ops, runtime
+from lazytensor.core.backend import backend, on_host
 from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, Watcher, watched, writing
+from lazytensor.core.failures import Failure
 from lazytensor.core.lending import Lent, is_own, lend
+from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
+from lazytensor.core.padding.buffer import Padded
 from lazytensor.core.place import Place, user_place
 from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
@@ -104,7 +108,16 @@ def look(cell: Cell) -> None:
     is_loop = now - _streak.elements <= LITTLE
     _streak.elements = now
     if is_loop:
+        heat = heat_of(cell)
+        if heat is not None:
+            _remember(heat.origin)
         memory_of(cell)
+
+
+def _remember(origin: Origin) -> None:
+    if len(_loops) >= LOOPS_BOUND:
+        _loops.clear()
+    _loops.add(origin)
 
 
 def is_worth_lending() -> bool:
@@ -123,16 +136,15 @@ def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
     _streak.largest = max(_streak.largest, cell.type.size)
     heat = heat_of(cell)
     if heat is not None:
-        if len(_loops) >= LOOPS_BOUND:
-            _loops.clear()
-        _loops.add(heat.origin)
+        _remember(heat.origin)
     return lend(cell, like)
 
 
-def fetch(cell: Cell, count: float) -> bool:
+def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     """Get the values of an array to the host, in memory of its own, if that has come to pay for
     looking at `count` elements.
 
+    `reads`: they are not to be written to, so that the device's memory will do, if it can be shown.
     Rent or buy: when small operations have cost what fetching does; of an array that is filled with
     one number, or where there was a loop over parts the last time, at once.
     """
@@ -156,11 +168,17 @@ def fetch(cell: Cell, count: float) -> bool:
         heat.origin = node.place, user_place()
     heat.count += 1
     is_loop = heat.count == 1 and heat.origin in _loops
-    copying = type.nbytes * SECONDS_PER_BYTE
+    is_shown = reads and _can_be_shown(node)
+    copying = 0.0 if is_shown else type.nbytes * SECONDS_PER_BYTE
     each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
     if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
         return False
     _loops.discard(heat.origin)
+    if is_shown:
+        with runtime.lock, writing:
+            if _can_be_shown(node):
+                node.value = on_host(node.value)
+        return True
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
     _streak.count, _streak.nodes = PATIENCE, nodes_made()  # there were enough of them
@@ -173,10 +191,21 @@ def fetch(cell: Cell, count: float) -> bool:
     return True
 
 
+def _can_be_shown(node: Node) -> bool:
+    """Whether a look at the values takes no copy: they are computed, on the host's processor."""
+    value = node.value
+    is_buffer = value is not None and value.__class__ not in _OTHERS
+    return is_buffer and backend().shows_memory()
+
+
+_OTHERS: Final = frozenset([np.ndarray, Padded, Failure])
+"""What values are besides buffers."""
+
+
 def value_of(cell: Cell, count: float) -> np.ndarray | None:
     """The values, if the host has them or it has come to pay to fetch them."""
     value = cell.node.value
-    if value.__class__ is not np.ndarray and fetch(cell, count):
+    if value.__class__ is not np.ndarray and fetch(cell, count, reads=True):
         value = cell.node.value  # pending again, if another thread has written in between
     return value if isinstance(value, np.ndarray) else None
 
