@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -37,17 +37,21 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
 
 
+_ALL: Final = slice(None)
+_NEW_AXES: Final = {(1, 2): (None, _ALL), (1, 3): (None, _ALL, None), (2, 3): (_ALL, _ALL, None)}
+"""By how many axes there are, and are to be: the key that adds the others."""
+
+
 def _at_least(count: int) -> Callable[[Any], Any]:
     def one(x: Any) -> Any:
         array = array_of(x)
         shape = array.shape
         if len(shape) >= count:
             return array
-        if count == 3 and len(shape) == 2:
-            return in_shape(array, (*shape, 1))
-        if count == 3 and len(shape) == 1:
-            return in_shape(array, (1, *shape, 1))
-        return in_shape(array, (1,) * (count - len(shape)) + shape)
+        if not shape:
+            return in_shape(array, (1,) * count)
+        layout = shadow(array)[_NEW_AXES[len(shape), count]]
+        return shown(array, layout, ops.reshape_step(layout.shape))
 
     return one
 
