@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from threading import Thread
@@ -111,8 +110,7 @@ def backend() -> Backend:
     from lazytensor.core import allocator
 
     allocator.keep_freed_memory()  # before there are threads
-    undisturbed(_import)
-    return cast(Backend, import_module(BACKEND))
+    return undisturbed(_import)
 
 
 def undisturbed(function: Callable[[], T]) -> T:
@@ -134,13 +132,12 @@ def undisturbed(function: Callable[[], T]) -> T:
     return done.result()
 
 
-def _import() -> None:
+def _import() -> Backend:
     random: Any = np.random  # whose stubs know only half of it
     stream = random.get_bit_generator()
     random.set_bit_generator(random.MT19937())  # what jax's import draws is not the user's
     try:
-        with suppress(Exception):  # it comes up again where the backend is asked for
-            import_module(BACKEND)
+        return cast(Backend, import_module(BACKEND))
     finally:
         random.set_bit_generator(stream)
 

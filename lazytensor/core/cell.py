@@ -192,19 +192,13 @@ class Cell:
 
     def write_through(self, chain: Chain, node: Node) -> None:
         """`write_part` where the user does it, and who watches the cell is told of small parts."""
-        recorder = thread.recorder
-        if recorder.work > ELEMENTS_BOUND:
+        if thread.recorder.work > ELEMENTS_BOUND:
             overflow()
         with writing:
             is_plain = self.__class__ is Cell
             if is_plain:  # `write_part`, written out: with fewer calls between a node and the user
-                before = self.node
                 one = len(chain) == 1
-                made = chain[0].write(before, node) if one else written(self, chain, node)
-                self.node = made
-                self.reads = None
-                if before.value is not None and made.value is None:
-                    recorder.cells.append(ref(self))
+                self.put(chain[0].write(self.node, node) if one else written(self, chain, node))
         if not is_plain:
             self.write_part(chain, node)
         if node.type.size < settings.small and watched:

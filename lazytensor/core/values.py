@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.backend import backend, is_host, on_host
+from lazytensor.core.failures import Failure
 from lazytensor.core.node import Node
 from lazytensor.core.padding.buffer import Padded, padded
 from lazytensor.core.program import SLOTS, Cut
@@ -18,6 +19,14 @@ _ELSEWHERE: Final = frozenset([np.ndarray, Padded])
 def host_operand(node: Node) -> np.ndarray:
     """A leaf's or a slot's value as an array that must not be written to."""
     return np.asarray(node.value, node.type.dtype) if node.op in SLOTS else on_host(node.value)
+
+
+def can_be_shown(leaf: Node) -> bool:
+    """Whether the host can look at a leaf's buffer without a copy: it is in the host's memory."""
+    value = leaf.value
+    if value is None or value.__class__ is Failure or value.__class__ in _ELSEWHERE:
+        return False
+    return backend().shows_memory()
 
 
 def in_rows(value: np.ndarray) -> np.ndarray:

@@ -11,18 +11,16 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import memory, ops, runtime
-from lazytensor.core.backend import backend, on_host
+from lazytensor.core.backend import on_host
 from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, Watcher, watched, writing
-from lazytensor.core.failures import Failure
 from lazytensor.core.lending import Lent, is_own, lend
-from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
-from lazytensor.core.padding.buffer import Padded
 from lazytensor.core.place import Place, user_place
 from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
+from lazytensor.core.values import can_be_shown
 
 SECONDS_PER_OPERATION: Final = 3e-5
 """What recording and running a small operation takes, its share in copies of the array apart."""
@@ -168,7 +166,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
         heat.origin = node.place, user_place()
     heat.count += 1
     is_loop = heat.count == 1 and heat.origin in _loops
-    is_shown = reads and _can_be_shown(node)
+    is_shown = reads and can_be_shown(node)
     copying = 0.0 if is_shown else type.nbytes * SECONDS_PER_BYTE
     each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
     if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
@@ -176,7 +174,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     _loops.discard(heat.origin)
     if is_shown:
         with runtime.lock, writing:
-            if _can_be_shown(node):
+            if can_be_shown(node):
                 node.value = on_host(node.value)
         return True
     heat.price *= BACK_OFF
@@ -189,17 +187,6 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
         if cell.__class__ is Cell and not is_own(cell):
             cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
     return True
-
-
-def _can_be_shown(node: Node) -> bool:
-    """Whether a look at the values takes no copy: they are computed, on the host's processor."""
-    value = node.value
-    is_buffer = value is not None and value.__class__ not in _OTHERS
-    return is_buffer and backend().shows_memory()
-
-
-_OTHERS: Final = frozenset([np.ndarray, Padded, Failure])
-"""What values are besides buffers."""
 
 
 def value_of(cell: Cell, count: float) -> np.ndarray | None:

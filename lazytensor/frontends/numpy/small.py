@@ -21,8 +21,6 @@ NOTHING: Final = object()
 """What stands for an argument that is not given."""
 _PLAIN: Final[set[type]] = set()
 """Classes of what is neither lazy nor an array, as far as they were met."""
-_LAZY: Final[set[type]] = set()
-"""Classes of lazy arrays and scalars, as far as they were met."""
 NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
 _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
 
@@ -46,7 +44,7 @@ def all_stay(values: Iterable[Any]) -> bool:
         elif kind is tuple or kind is list:
             if not (_PLAIN.issuperset(map(type, value)) or all_stay(value)):
                 return False
-        elif kind in _LAZY or not is_plain(kind):
+        elif issubclass(kind, Holder) or not is_plain(kind):
             return False
     return True
 
@@ -75,8 +73,6 @@ def is_plain(kind: type) -> bool:
     if kind in _PLAIN:
         return True
     if not issubclass(kind, _POINTS):
-        if issubclass(kind, Holder):
-            _LAZY.add(kind)
         return False
     _PLAIN.add(kind)
     return True

@@ -13,6 +13,7 @@ from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.flags import set_flags
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
+from lazytensor.frontends.numpy.indexing import viewed
 from lazytensor.frontends.numpy.shadow import shadow, turned
 
 
@@ -50,8 +51,7 @@ def _at_least(count: int) -> Callable[[Any], Any]:
             return array
         if not shape:
             return in_shape(array, (1,) * count)
-        layout = shadow(array)[_NEW_AXES[len(shape), count]]
-        return shown(array, layout, ops.reshape_step(layout.shape))
+        return viewed(array, _NEW_AXES[len(shape), count])
 
     return one
 
