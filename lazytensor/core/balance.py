@@ -6,11 +6,13 @@ recorded takes longer than to do it. That is known of programs that were timed b
 and of those that cost more to make than they take NumPy: these lose however fast XLA would be.
 Once what they have lost is `LOSS`, arrays of their size are small too; from time to time that is
 tried again, at longer and longer intervals, so that what it may cost is a few hundredths.
-Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access.
+Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access, and
+what depends on how many elements a mask chooses, which is known only after a cut.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +36,8 @@ FIRST: Final = 1.0
 """Seconds of work until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
 PROCESSORS: Final = processors()
+raising: Final[list[Callable[[], object]]] = []
+"""Called when larger arrays come to count as small: what was learnt of their calls may not hold."""
 
 
 class Balance:
@@ -99,6 +103,8 @@ class Balance:
         self.worked = process_time() + self.interval
         self.interval = min(2 * self.interval, LONGEST)
         settings.small = self.raised
+        for call in raising:
+            call()
 
     def look(self) -> None:
         """Put the setting back if it is time to try again, or if somebody else has changed it."""

@@ -32,6 +32,10 @@ SECONDS_PER_STEP: Final = 1.2e-6
 """What the interpreter needs for an operation besides NumPy's time."""
 SECONDS_PER_BYTE: Final = 5e-11
 """What it takes to copy an array."""
+LEAST_SHARE: Final = 0.25
+"""Of NumPy's time what XLA takes at the least, by which it is tried whether it could gain."""
+SECONDS_PER_CALL: Final = 4e-5
+"""What it takes to start a compiled program, and to wait for it."""
 COMPILE_SECONDS: Final = 0.03
 COMPILE_SECONDS_PER_NODE: Final = 1e-3
 IMPORT_SECONDS: Final = 0.7
@@ -113,11 +117,9 @@ class Trial:
         taken = seconds if self._interprets else max(seconds, cutting + min(self._compiled))
         return min(self._interpreted) - taken
 
-    def most_gain(self, seconds: float) -> float | None:
-        """See `Entry.most_gain`."""
-        if not self._interpreted:
-            return None
-        return min(self._interpreted) - (seconds - self._interpreted[-1])
+    def least(self) -> tuple[float, float] | None:
+        """What interpreted runs took at the least, and what the last one took."""
+        return (min(self._interpreted), self._interpreted[-1]) if self._interpreted else None
 
     def interpreted(self, seconds: float) -> None:
         """Take note of how long an interpreted run took."""
@@ -236,14 +238,16 @@ class Entry:
         return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 
     def most_gain(self, seconds: float) -> float | None:
-        """What there is to gain if XLA took no time, of a run by NumPy of so many seconds.
+        """What there is to gain if XLA were as fast as it can be; of a run by NumPy in `seconds`.
 
-        That is NumPy's own time less what a run takes besides. None where XLA has had a chance, and
-        for the first runs, in which everything is new.
+        That is NumPy's own time less what XLA and a cut take besides. None where XLA has had a
+        chance, and for the first runs, in which everything is new.
         """
-        if self.executable is not None or self.runs <= WARMING:
+        least = self.trial.least()
+        if self.executable is not None or self.runs <= WARMING or least is None:
             return None
-        return self.trial.most_gain(seconds)
+        gain = (1.0 - LEAST_SHARE) * (least[0] - self.detour)
+        return gain - SECONDS_PER_CALL - (seconds - least[1])
 
     def owe(self, seconds: float) -> None:
         """Take note of seconds of work that interpreting it took."""

@@ -16,6 +16,7 @@ from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, Watcher, watched, writing
 from lazytensor.core.lending import Lent, is_own, lend
+from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT, leaf
 from lazytensor.core.place import Place, user_place
 from lazytensor.core.recorder import nodes_made
@@ -173,9 +174,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
         return False
     _loops.discard(heat.origin)
     if is_shown:
-        with runtime.lock, writing:
-            if can_be_shown(node):
-                node.value = on_host(node.value)
+        show(node)
         return True
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
@@ -183,10 +182,22 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     del node
     if cell.node.value is None:
         runtime.sync(cell.node, cause="observation")
+    own(cell)
+    return True
+
+
+def show(node: Node) -> None:
+    """Let a leaf have its value where the host looks at it, if that takes no copy."""
+    with runtime.lock, writing:
+        if can_be_shown(node):
+            node.value = on_host(node.value)
+
+
+def own(cell: Cell) -> None:
+    """Let a cell whose values the host has have them by itself."""
     with runtime.lock, writing:
         if cell.__class__ is Cell and not is_own(cell):
-            cell.write(leaf(memory.copied(runtime.observe(cell.node)), type))
-    return True
+            cell.write(leaf(memory.copied(runtime.observe(cell.node)), cell.type))
 
 
 def value_of(cell: Cell, count: float) -> np.ndarray | None:

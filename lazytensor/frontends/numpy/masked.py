@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lazytensor.core import ops, runtime
+from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell, View, writing
 from lazytensor.core.lending import is_own
 from lazytensor.core.node import Node
@@ -22,6 +23,9 @@ from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import lazies, real
 from lazytensor.frontends.numpy.promotion import convert, host_leaf, recast
+
+SECONDS_PER_CHOICE: Final = 2e-4
+"""What it takes longer than NumPy to read or write where a mask holds that has to be looked at."""
 
 
 class Masked(ndarray, own=True):
@@ -38,6 +42,7 @@ class Masked(ndarray, own=True):
         """The cell of the array that it becomes, now."""
         if self.made is None:
             runtime.sync(self.mask, self.full, cause="boolean mask")
+            balance.lost(SECONDS_PER_CHOICE, self.full.type.size)
             full = runtime.observe(self.full)
             lines = full.reshape(self.mask.type.size, *full.shape[self.mask.type.ndim :])
             self.made = Cell(host_leaf(lines.take(_places(self.mask), 0)))
@@ -246,6 +251,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
     runtime.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
+    balance.lost(SECONDS_PER_CHOICE, x.size)
     mask, given, cell = real(key), real(value), x.ref
     with runtime.lock, writing:
         if cell.__class__ is Cell and is_own(cell):

@@ -158,8 +158,8 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "ctypes": (lambda x: protocols.fetched(x).ctypes,),
 }
 METHODS: Final[dict[str, Any]] = {
-    "astype": remembered("astype", astype),
-    "copy": remembered("copy", copied),
+    "astype": remembered("astype", astype, np.ndarray.astype),
+    "copy": remembered("copy", copied, np.ndarray.copy),
     "view": reinterpretation.view,
     "getfield": reinterpretation.getfield,
     "setfield": reinterpretation.setfield,

@@ -24,7 +24,9 @@ from lazytensor.frontends.numpy.ufuncs import UFUNCS
 Host = Callable[..., Any]
 """What Python itself does, on real arrays and foreign objects."""
 
-POWER: Final = ufunc(np.power, {"iu": numerics.integer_power, "fc": numerics.operator_power})
+POWER: Final = ufunc(
+    np.power, {"iu": numerics.integer_power, "fc": numerics.operator_power}, python.pow
+)
 
 BINARY: Final[dict[str, tuple[ufunc, Callable[..., Any]]]] = {
     "add": (UFUNCS["add"], python.add),
@@ -155,15 +157,19 @@ def defers(x: Any, other: Any, function: ufunc) -> bool:
 def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
     """`x ∘= other`."""
     plans = function.plans
+    host = getattr(python, f"i{name}")
 
     def operator(x: Any, other: Any) -> Any:
         ref = x.ref
-        node = ref.node
         if x._shadow is None or x._shadow.flags.writeable:
-            made = planned(plans, node, other)
+            node = ref.node
+            type_, made = node.type, planned(plans, node, other)
+            del node  # memory is written to only while nobody else refers to it
             if made is None and checks.current() is checks.OFF:
+                if parts.update(x, other, host):
+                    return x
                 made = _first(function, x, other)
-            if made is not None and made.type is node.type:
+            if made is not None and made.type is type_:
                 ref.write(made)
                 return x
         if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
@@ -203,9 +209,9 @@ def masked_binary(function: ufunc, host: Host, swap: bool) -> Callable[[Any, Any
     return operator
 
 
-def masked_in_place(function: ufunc) -> Callable[[Any, Any], Any]:
+def masked_in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
     """`x ∘= other` where `x` is a masked read: of a copy, so no other array is written to."""
-    plain = in_place(function, function.__name__)
+    plain = in_place(function, name)
 
     def operator(x: Any, other: Any) -> Any:
         made = masked.apply(function, (x, other)) if x.made is None else None
@@ -245,7 +251,7 @@ def attach() -> None:
         setattr(Masked, f"__r{name}__", masked_binary(function, _swapped(host), True))
         if name != "divmod":
             setattr(ndarray, f"__i{name}__", in_place(function, name))
-            setattr(Masked, f"__i{name}__", masked_in_place(function))
+            setattr(Masked, f"__i{name}__", masked_in_place(function, name))
     for name in ("__matmul__", "__rmatmul__"):
         setattr(ndarray, name, _multiplied(getattr(Lazy, name), swap=name == "__rmatmul__"))
     for name, (function, host) in COMPARISONS.items():

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from lazytensor.core import runtime
+from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
@@ -27,6 +28,8 @@ from lazytensor.frontends.numpy.heat import (
     lent,
     memory_of,
     note_factor,
+    own,
+    show,
     value_of,
 )
 from lazytensor.frontends.numpy.masked import Masked
@@ -130,15 +133,13 @@ def _write_at_once(x: ndarray, key: Any, value: Any) -> bool:
     ref = x.ref
     cell = ref.cell
     with writing:
-        is_lent = cell.__class__ is Lent
-        if not is_lent and (cell.__class__ is not Cell or not is_own(cell)):
-            return False
-        part = shown_in(cell.memory if is_lent else cell.node.value, ref.chain)
+        memory = _own_memory(cell)
+        part = None if memory is None else shown_in(memory, ref.chain)
         if part is None:
             return False
         part[key] = value
-        if not is_lent:
-            del part
+        if cell.__class__ is not Lent:
+            del memory, part
             cell.reads = None
             if is_worth_lending():
                 lent(cell, _layout(x))
@@ -221,6 +222,69 @@ def at_hand(args: tuple[Any, ...]) -> list[Any] | None:
             return None
         given.append(x)
     return given
+
+
+def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> list[Any] | None:
+    """`args` as NumPy takes them, if all have come to be small and the host has them; else None.
+
+    Arrays that are lazy stay so when larger ones come to count as small (`core/balance.py`). How
+    many elements a mask chooses was not known before: programs of their shapes seldom come again.
+    """
+    is_raised = balance.until > 0
+    if is_raised:
+        balance.look()
+    elif not any(type(x) is Masked for x in args):
+        return None
+    if kwargs and not all_stay(kwargs.values()):
+        return None
+    given = []
+    for x in args:
+        if type(x) is Masked or (is_raised and type(x) is ndarray):
+            x = _small_value(x)
+            if x is None:
+                return None
+        elif not all_stay((x,)):
+            return None
+        given.append(x)
+    return given
+
+
+def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
+    """Do `x ∘= other` in the host's memory, if both have come to be small; say whether it did."""
+    if not balance.until:
+        return False
+    given = small_by_now((other,))
+    if given is None or type(x) is not ndarray or _small_value(x) is None:
+        return False
+    cell = x.ref.cell
+    own(cell)
+    with writing:
+        memory = _own_memory(cell)
+        part = None if memory is None else shown_in(memory, x.ref.chain)
+        if part is None:
+            return False
+        operator(part, given[0])
+        cell.reads = None
+    return True
+
+
+def _own_memory(cell: Cell) -> np.ndarray | None:
+    """The memory of a cell, if it may be written to, by who holds `writing`."""
+    if cell.__class__ is Lent:
+        return cell.memory
+    return cell.node.value if cell.__class__ is Cell and is_own(cell) else None
+
+
+def _small_value(x: ndarray) -> np.ndarray | None:
+    """The values of a lazy array, if it is small, and the host has them as NumPy's would lie."""
+    if x.ref.type.size >= settings.small:
+        return None
+    if x.ref.cell.__class__ is Cell:
+        show(x.ref.cell.node)
+    value: np.ndarray | None = x.ref.known()
+    if value is None or (x._shadow is not None and x._shadow.strides != value.strides):
+        return None
+    return value
 
 
 def product(function: Callable[..., Any], x: Any, other: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from lazytensor.core.balance import raising
 from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL
@@ -27,7 +28,7 @@ _memos: Final[list[Memory]] = []
 
 
 def memo() -> Memory:
-    """A memory of calls that is emptied while calls are to be checked."""
+    """A memory of calls that is emptied while calls are to be checked, and when small ones grow."""
     made = memory()
     _memos.append(made)
     return made
@@ -37,6 +38,9 @@ def forget() -> None:
     """Empty every memo."""
     for known in _memos:
         known.clear()
+
+
+raising.append(forget)
 
 
 def forward(

@@ -78,8 +78,9 @@ class UfuncType(type):
 class ufunc(metaclass=UfuncType):
     """A function of array elements, as NumPy has it."""
 
-    def __init__(self, real: np.ufunc, row: loops.Row) -> None:
+    def __init__(self, real: np.ufunc, row: loops.Row, host: Function | None = None) -> None:
         self.real = real
+        self.host = host or real  # what does it at once
         self.row = row
         self.plans: Plans = memo()
         self.loops: dict[Any, loops.Loop] = memory()
@@ -286,6 +287,8 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         made = masked.apply(self, inputs)
         if made is not None:
             return made
+    if usual and (small := parts.small_by_now(inputs)) is not None:
+        return lazy_if_large(self.host(*small))
     try:
         how = PLAIN if usual else _how(self, outs, args, kwargs)
         return _record(self, inputs, how, args, kwargs)

@@ -1,0 +1,216 @@
+"""Lazy arrays of a size that has come to count as small: what is done to them is done at once."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import lazytensor.numpy as np
+from lazytensor.core import balance as policy
+from lazytensor.core import metrics
+from lazytensor.core.balance import balance
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.array import Lazy
+
+BOUND = 100
+SIZE = 2 * BOUND
+Program = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing has been lost, and larger arrays do not count as small."""
+    for name, value in {"seconds": 0.0, "until": 0.0, "interval": policy.FIRST}.items():
+        monkeypatch.setattr(balance, name, value)
+    before, settings.small = settings.small, BOUND
+    yield
+    settings.small = before
+
+
+def lose(size: int) -> None:
+    """Let arrays of so many elements count as small."""
+    balance.lost(2 * policy.LOSS + policy.PROFIT, size)
+    assert settings.small == size + 1
+
+
+def known(numpys: Any, dtype: Any = float) -> Any:
+    """An array of `SIZE` elements that is lazy, and that the host has."""
+    x = (numpys.arange(SIZE * 1.0) % 17 - 8).astype(dtype)
+    x[3] = 2
+    numpy.asarray(x)
+    return x
+
+
+EXPRESSIONS: dict[str, Program] = {
+    "abs(x)": lambda np, x, y: abs(x),
+    "-x": lambda np, x, y: -x,
+    "x + y": lambda np, x, y: x + y,
+    "x * x": lambda np, x, y: x * x,
+    "2 - x": lambda np, x, y: 2 - x,
+    "x ** 2": lambda np, x, y: x**2,
+    "x ** y": lambda np, x, y: x**y,
+    "x > 0": lambda np, x, y: x > 0,
+    "divmod": lambda np, x, y: divmod(x, y),
+    "exp": lambda np, x, y: np.exp(x),
+    "maximum of a real array": lambda np, x, y: np.maximum(x, numpy.ones(SIZE)),
+    "two results": lambda np, x, y: np.modf(x),
+    "differences": lambda np, x, y: x[1:] - x[:-1],
+    "backwards": lambda np, x, y: x[::-1] + x,
+    "a column": lambda np, x, y: x.reshape(20, 10)[:, 3] * 2,
+    "transposed": lambda np, x, y: x.reshape(20, 10).T + 1,
+    "a sum": lambda np, x, y: x.sum(),
+    "sums": lambda np, x, y: x.reshape(20, 10).sum(axis=0),
+    "where": lambda np, x, y: np.where(x > 0, x, y),
+    "where, of numbers": lambda np, x, y: np.where(x > 0, 1.0, 0.0),
+    "any": lambda np, x, y: np.any(x > 7),
+    "astype": lambda np, x, y: x.astype(numpy.float32),
+    "cumsum": lambda np, x, y: np.cumsum(x),
+    "clip": lambda np, x, y: np.clip(x, -1, 1),
+    "concatenate": lambda np, x, y: np.concatenate((x[:50] * 1, y[:50] * 1)),
+}
+
+
+@pytest.mark.parametrize("program", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_nothing_is_recorded_of_what_the_host_has(program: Program) -> None:
+    x, y = known(np), known(np) + 9.0
+    numpy.asarray(y)
+    before = program(np, x, y)  # which teaches how it is recorded
+    lose(SIZE)
+    metrics.reset()
+    made = program(np, x, y)
+    assert metrics.snapshot()["nodes"] == 0
+    assert metrics.snapshot()["cuts"] == 0
+    expected = program(numpy, known(numpy), known(numpy) + 9.0)
+    for want, have, lazy in zip(*map(listed, (expected, made, before)), strict=True):
+        assert not issubclass(type(have), Lazy)
+        assert (have.dtype, have.strides) == (want.dtype, want.strides)
+        numpy.testing.assert_array_equal(have, want)
+        numpy.testing.assert_allclose(numpy.asarray(lazy), want, rtol=1e-14)
+
+
+def listed(x: Any) -> list[Any]:
+    return [*x] if isinstance(x, tuple) else [x]
+
+
+def test_what_is_pending_or_larger_or_tried_again_is_recorded() -> None:
+    x, large = known(np), np.ones(SIZE + 1) + 0
+    numpy.asarray(large)
+    pending = known(np) * 2
+    lose(SIZE)
+    for made in (pending + 1, x + pending, large * 2, np.exp(large)):
+        assert issubclass(type(made), Lazy)
+    assert type(x * 3) is numpy.ndarray
+    balance.until = balance.worked = 1e-9  # it is time to try again
+    assert issubclass(type(x * 4), Lazy)
+    assert settings.small == BOUND
+
+
+def test_a_result_is_never_the_memory_of_an_array() -> None:
+    x = known(np)
+    lose(SIZE)
+    for made in (x.astype(float, copy=False), +x, np.copy(x), x.clip(-100, 100)):
+        if made is not x:
+            made[0] = 123.0
+    numpy.testing.assert_array_equal(numpy.asarray(x), known(numpy))
+
+
+UPDATES: dict[str, Program] = {
+    "+=": lambda x, y: x.__iadd__(y),
+    "-= a number": lambda x, y: x.__isub__(3),
+    "*= itself": lambda x, y: x.__imul__(x),
+    "/=": lambda x, y: x.__itruediv__(y),
+    "//=": lambda x, y: x.__ifloordiv__(2.5),
+    "**=": lambda x, y: x.__ipow__(2),
+    "%=": lambda x, y: x.__imod__(y),
+    "a part": lambda x, y: x[50:].__iadd__(y[50:]),
+    "backwards": lambda x, y: x.__iadd__(x[::-1]),
+}
+
+
+@pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES)
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_updates_are_done_in_memory_and_seen_through_views(
+    update: Program, is_shared: bool
+) -> None:
+    x, X = known(np), known(numpy)
+    y, Y = known(np) + 9.0, known(numpy) + 9.0
+    numpy.asarray(y)
+    view, VIEW = x[::2], X[::2]
+    copy = x.copy() if is_shared else None
+    lose(SIZE)
+    for _ in range(3):
+        update(x, y)
+        update(X, Y)
+        numpy.testing.assert_array_equal(numpy.asarray(x), X)
+        numpy.testing.assert_array_equal(numpy.asarray(view), VIEW)
+    if is_shared:
+        numpy.testing.assert_array_equal(numpy.asarray(copy), known(numpy))
+
+
+WRONG: dict[str, Program] = {
+    "a cast": lambda np: known(np, int).__iadd__(0.5),
+    "a shape": lambda np: known(np).__iadd__(known(np)[1:]),
+    "a larger shape": lambda np: known(np)[:1].__iadd__(known(np)),
+    "a negative power": lambda np: known(np, int).__ipow__(-1),
+    "a function": lambda np: known(np) + known(np)[1:],
+}
+
+
+@pytest.mark.parametrize("program", WRONG.values(), ids=WRONG)
+def test_errors_are_numpys(program: Program) -> None:
+    with pytest.raises((TypeError, ValueError)) as theirs:
+        program(numpy)
+    lose(SIZE)
+    with pytest.raises((TypeError, ValueError)) as ours:
+        program(np)
+    assert type(ours.value) is type(theirs.value)
+    assert str(ours.value) == str(theirs.value)
+
+
+def mandelbrot(np: Any, rounds: int) -> Any:
+    """After NPBench's, whose coordinates are read by a mask that is lazy."""
+    C = numpy.linspace(-2.0, 0.5, SIZE) + 0.3j
+    Z, N = np.zeros(SIZE, complex), np.zeros(SIZE, int)
+    for i in range(rounds):
+        inside = np.less(abs(Z), 2.0)
+        N[inside] = i
+        Z[inside] = Z[inside] ** 2 + C[inside]
+    return Z, N
+
+
+def test_a_loop_that_chooses_by_masks_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "LOSS", 1e-3)
+    for want, have in zip(mandelbrot(numpy, 40), mandelbrot(np, 40), strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(have), want, rtol=1e-12)
+    assert settings.small == SIZE + 1
+    metrics.reset()
+    mandelbrot(np, 40)
+    assert metrics.snapshot()["nodes"] == 0
+
+
+def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "LOSS", 1e-3)
+    monkeypatch.setattr(policy, "FIRST", 60.0)
+    x, v = np.ones(SIZE) + 0, np.full(SIZE, 0.5) + 0
+    X, V = numpy.ones(SIZE), numpy.full(SIZE, 0.5)
+    for _ in range(300):
+        metrics.reset()
+        x += v
+        v *= 0.99
+        X += V
+        V *= 0.99
+        assert float(x.max()) == X.max()
+    assert metrics.snapshot()["nodes"] == 0
+
+
+def test_what_a_mask_has_chosen_is_small_where_it_is_small() -> None:
+    x = np.arange(3.0 * BOUND) + 0
+    few, many = x[x < 9.0], x[x < 2.0 * BOUND]
+    assert few.size == 9
+    assert many.size == 2 * BOUND
+    assert type(few * 2 + numpy.ones(9)) is numpy.ndarray
+    assert issubclass(type(many * 2), Lazy)
+    assert (few * 2).tolist() == [2.0 * i for i in range(9)]
