@@ -21,7 +21,7 @@ Program = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing has been lost, and larger arrays do not count as small."""
-    for name, value in {"seconds": 0.0, "until": 0.0, "interval": policy.FIRST}.items():
+    for name, value in (("seconds", 0.0), ("largest", 0), ("until", 0.0), ("interval", 1.0)):
         monkeypatch.setattr(balance, name, value)
     before, settings.small = settings.small, BOUND
     yield
