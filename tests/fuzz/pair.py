@@ -6,17 +6,21 @@ import re
 import warnings
 import zlib
 from itertools import combinations
+from math import inf
 from typing import Any
 
 import numpy
 
 import lazytensor
 import lazytensor.numpy
+from lazytensor.core.balance import balance
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, Scalar
 from tests.fuzz.test_barriers import usual
 
 TIERS = ["interpret", "compile", "auto", "interpret"]
+GROWN = [0, 24, 60, 60]
+"""Elements of arrays that come to count as small; 0: none do any longer."""
 ARRAY = re.compile(r"a\d+")
 ZERO = re.compile(r"-0\.(?!\d)")
 """One that is negative: of those that products of matrices give, BLAS decides."""
@@ -39,6 +43,7 @@ class Side:
             "see": lambda *values: self.seen.extend(values),
             "barrier": lambda: None,
             "tier": lambda number: None,
+            "grow": lambda number: None,
         }
 
     def run(self, line: str) -> Exception | None:
@@ -55,8 +60,9 @@ class Pair:
 
     def __init__(self) -> None:
         usual()
+        count_as_small(0)
         self.real, self.lazy = Side(numpy), Side(lazytensor.numpy)
-        self.lazy.names |= {"barrier": lazytensor.sync, "tier": _tier}
+        self.lazy.names |= {"barrier": lazytensor.sync, "tier": _tier, "grow": _grow}
 
     def pool(self) -> dict[str, Any]:
         """The arrays there are, by name; NumPy's."""
@@ -78,7 +84,10 @@ class Pair:
         foreign = type(self.lazy.names.get(name)) is numpy.ndarray  # what methods of NumPy's give
         if not isinstance(x, numpy.ndarray | numpy.generic):
             same(self.lazy.names[name], x)
-        elif number % 4 and not foreign:
+        elif foreign:
+            same_layout(self.lazy.names[name], x)
+            same(self.lazy.names[name], x)
+        elif number % 4:
             same_form(self.lazy.names[name], x)
             self._same_relations(name)
         if not isinstance(x, numpy.ndarray | numpy.generic) or x.size > 60 or x.ndim > 5 or foreign:
@@ -133,6 +142,21 @@ def _tier(number: int) -> None:
     settings.tier = TIERS[number]
 
 
+def _grow(number: int) -> None:
+    if settings.small:
+        count_as_small(GROWN[number])
+
+
+def count_as_small(elements: int) -> None:
+    """Let lazy arrays of so many elements count as small, as after losses, until told otherwise."""
+    if balance.until:
+        settings.small, balance.until = balance.bound, 0.0
+    if elements:
+        balance.largest = elements
+        balance._raise()
+        balance.until = inf
+
+
 def _wild(x: Any) -> bool:
     """Whether sums and products of the numbers of `x` may depend on their order."""
     if _within_flags(x):
@@ -167,16 +191,22 @@ def same_form(got: Any, expected: Any) -> None:
     _expect(scalar == isinstance(expected, numpy.generic), "{}: {!r} expected", type(got), expected)
     lazy = scalar or isinstance(got, Lazy) or got.size == 1  # methods of real scalars make some
     _expect(lazy, "a real array, {!r}: a lazy one expected", got)
+    same_layout(got, expected)
+    if not scalar:
+        own = got.base is None and bool(got.flags.owndata)
+        _expect(own or not expected.flags.owndata, "a view instead of an array of its own")
+
+
+def same_layout(got: Any, expected: Any) -> None:
+    """Dtype, shape, strides, flags. Raises: Difference."""
     for name in ("dtype", "shape", "ndim", "size", "itemsize", "nbytes"):
         one, other = getattr(got, name), getattr(expected, name)
         _expect(one == other, "{}: {} instead of {}", name, one, other)
-    if not scalar:
+    if isinstance(expected, numpy.ndarray):
         layout = [steps(x) for x in (got, expected)]
         _expect(layout[0] == layout[1], "strides {}, not {}", layout[0], layout[1])
         shown = [flags(x) for x in (got, expected)]
         _expect(shown[0] == shown[1], "flags: {} instead of {}", shown[0], shown[1])
-        own = got.base is None and bool(got.flags.owndata)
-        _expect(own or not expected.flags.owndata, "a view instead of an array of its own")
 
 
 def steps(x: Any) -> list[int]:

@@ -152,6 +152,7 @@ barrier()
 barrier()
 barrier()
 tier({n})
+grow({n})
 """
 _ARITHMETIC = """
 {new} = np.{f}({x})

@@ -12,7 +12,7 @@ import numpy
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import heat
 from tests.fuzz import grammar
-from tests.fuzz.pair import Difference, Pair, quiet
+from tests.fuzz.pair import Difference, Pair, count_as_small, quiet
 
 MOST_ARRAYS = 9
 SMALL = (0, 5, 14)
@@ -36,6 +36,7 @@ def leaving_small(elements: int) -> Iterator[None]:
     try:
         yield
     finally:
+        count_as_small(0)
         settings.small, heat.PATIENCE = before, patience
 
 

@@ -1,4 +1,4 @@
-"""Reductions of `x[mask]` are recorded in the full shape: no shape depends on data."""
+"""Reads and writes by masks: reductions of `x[mask]` are recorded in the full shape."""
 
 from typing import Any
 
@@ -61,3 +61,18 @@ def test_values_counted_by_a_mask_are_written_where_nobody_else_looks(is_seen: b
     numpy.testing.assert_array_equal(x, numpy.where(values > 0.5, 2.0, values))
     for held in (copy, values if seen is None else seen):
         numpy.testing.assert_array_equal(held, values)
+
+
+@pytest.mark.parametrize("is_lazy", [False, True])
+@pytest.mark.parametrize("shape", [(), (1,), (6,), (5,), (0,), (1, 6), (6, 1), (1, 1), (2, 3)])
+def test_what_may_be_written_where_a_mask_holds(shape: tuple[int, ...], is_lazy: bool) -> None:
+    def outcome(np: Any) -> Any:
+        x = np.zeros((2, 3)) + 0
+        try:
+            x[x == 0 if is_lazy else x == numpy.zeros((2, 3))] = np.ones(shape)
+            x[numpy.ones((2, 3), bool)] = np.full(shape, 2.0)
+        except (TypeError, ValueError) as error:
+            return repr(error)
+        return numpy.asarray(x).tolist()
+
+    assert outcome(np) == outcome(numpy)

@@ -22,7 +22,7 @@ from lazytensor.frontends.numpy.assignment import source, spread
 from lazytensor.frontends.numpy.errors import dummy
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.positions import Position, positions
-from lazytensor.frontends.numpy.promotion import recast
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, recast
 
 
 def plain(key: Any) -> Any:
@@ -164,13 +164,19 @@ def write(x: Any, key: Any, value: Any) -> None:
         return
     key = _adopted(key)
     if masked.has_mask(key):
+        if type(value) not in PYTHON_NUMBERS and np.ndim(value) > 1:
+            _check_axes(x, key, value)
         if masked.write(x, key, value):
             return
         known = masked.as_indices(x, key)
         if known is None:
             masked.write_on_host(x, key, value)
-        else:
+            return
+        try:
             write(x, known, value)
+        except ValueError:
+            _stand_in(x, key, source(value, x.dtype))  # what NumPy says of masks
+            raise
         return
     single = tuple(int(i) if _is_point(i) else i for i in _items(key))
     if plain(single) is not single:
@@ -179,13 +185,25 @@ def write(x: Any, key: Any, value: Any) -> None:
     scatter(x, key, value, "set")
 
 
+def _check_axes(x: Any, key: Any, value: Any) -> None:
+    """Raise NumPy's TypeError for a value of several axes where the key is a mask of all of `x`."""
+    items = _items(key)
+    if len(items) == 1 and np.shape(items[0]) == x.shape:
+        _stand_in(x, np.zeros(x.shape, np.bool_), source(value, x.dtype))
+
+
+def _stand_in(x: Any, key: Any, value: Node) -> None:
+    """Write a value of this type to an array of NumPy's, for the error that NumPy raises."""
+    np.empty(x.shape, x.dtype)[real(key)] = dummy(value.type)
+
+
 def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     """Bring `value` in at the elements selected: `set`, `add`, `mul`, `min` or `max`."""
     try:
         chosen = parse(x, key)
     except IndexError:
         if mode == "set":  # NumPy looks at the value's shape before it looks at the indices
-            np.empty(x.shape, x.dtype)[real(key)] = dummy(source(value, x.dtype).type)
+            _stand_in(x, key, source(value, x.dtype))
         raise
     view = chosen.view
     updates = recast(source(value, view.dtype), view.dtype)
@@ -195,8 +213,7 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     try:
         updates = spread(updates, updates.type.with_shape(shape))
     except ValueError:
-        stand_in = np.empty(x.shape, x.dtype)
-        stand_in[real(key)] = dummy(updates.type)
+        _stand_in(x, key, updates)
         raise
     if not chosen.indices:
         combine = COMBINED[mode]
