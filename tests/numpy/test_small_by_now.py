@@ -214,3 +214,13 @@ def test_what_a_mask_has_chosen_is_small_where_it_is_small() -> None:
     assert type(few * 2 + numpy.ones(9)) is numpy.ndarray
     assert issubclass(type(many * 2), Lazy)
     assert (few * 2).tolist() == [2.0 * i for i in range(9)]
+
+
+def test_a_masked_read_of_what_has_come_to_be_small_stays_one() -> None:
+    x, X = known(np), known(numpy)
+    mask = x > 0
+    chosen = x[mask]
+    lose(SIZE)
+    x[mask] = chosen * 2 + chosen
+    numpy.testing.assert_array_equal(numpy.asarray(x), numpy.where(X > 0, X * 3, X))
+    numpy.testing.assert_array_equal(numpy.asarray(chosen * chosen), X[X > 0] ** 2)

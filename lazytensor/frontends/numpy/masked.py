@@ -22,7 +22,7 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import lazies, real
-from lazytensor.frontends.numpy.promotion import convert, host_leaf, recast
+from lazytensor.frontends.numpy.promotion import convert, host_leaf, operand, recast
 
 SECONDS_PER_CHOICE: Final = 2e-4
 """What it takes longer than NumPy to read or write where a mask holds that has to be looked at."""
@@ -210,7 +210,7 @@ def apply(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     results = made if type(made) is tuple else (made,)
     if any(result.shape != first.full.type.shape for result in results):
         return None
-    wrapped = tuple(_masked(result.node, first.mask) for result in results)
+    wrapped = tuple(_masked(operand(result), first.mask) for result in results)
     return wrapped if type(made) is tuple else wrapped[0]
 
 

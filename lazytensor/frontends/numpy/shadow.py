@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.calls import keep, memory
+from lazytensor.core.lending import Lent
 from lazytensor.core.shapes import rows
 from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar
@@ -94,12 +95,24 @@ def c_strides(type: TensorType) -> Shape:
     return tuple([step * type.dtype.itemsize for step in rows(type.shape)])
 
 
-def same_elements(x: Lazy, y: Lazy) -> bool:
-    """Whether two arrays show the same elements of the same data in the same places."""
+def same_elements(x: Any, y: Lazy) -> bool:
+    """Whether two arrays show the same elements of the same data in the same places.
+
+    `x` may be a real array that shows memory that `y` has lent.
+    """
+    if type(x) is np.ndarray and type(y.ref.cell) is Lent:
+        lent = y.ref.known()
+        return lent is not None and _whereabouts(lent) == _whereabouts(x)
+    if not issubclass(type(x), Lazy):
+        return False
     if x.ref.cell is not y.ref.cell or x.ref.type is not y.ref.type or not x.ref.type.ndim:
         return False
     one, other = shadow(x), shadow(y)
     return one.ctypes.data == other.ctypes.data and one.strides == other.strides
+
+
+def _whereabouts(x: np.ndarray) -> tuple[Any, ...]:
+    return x.ctypes.data, x.dtype, x.shape, x.strides
 
 
 def overlap(x: Any, y: Any, test: Any, max_work: Any = None) -> bool:

@@ -118,14 +118,20 @@ class ufunc(metaclass=UfuncType):
 
     def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
         """NumPy's `reduce`."""
+        if type(array) is np.ndarray and at_once((array, *args), kwargs):
+            return self.real.reduce(array, *args, **kwargs)
         return ufunc_methods.reduce(self, array, *args, **kwargs)
 
     def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
         """NumPy's `accumulate`."""
+        if type(array) is np.ndarray and at_once((array, *args), kwargs):
+            return self.real.accumulate(array, *args, **kwargs)
         return ufunc_methods.accumulate(self, array, *args, **kwargs)
 
     def reduceat(self, *args: Any, **kwargs: Any) -> Any:
         """NumPy's `reduceat`."""
+        if at_once(args, kwargs):
+            return lazy_if_large(self.real.reduceat(*args, **kwargs))
         return ufunc_methods.reduceat(self, *args, **kwargs)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
@@ -134,7 +140,10 @@ class ufunc(metaclass=UfuncType):
 
     def at(self, *args: Any) -> None:
         """NumPy's `at`."""
-        ufunc_methods.at(self, *args)
+        if at_once(args, {}):
+            self.real.at(*args)
+        else:
+            ufunc_methods.at(self, *args)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)

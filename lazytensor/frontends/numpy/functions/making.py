@@ -34,8 +34,19 @@ def of_data(function: Function, real: Function) -> Function:
     """`function`, which makes an array of its first argument; NumPy's where that is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound = settings.small if args and not hasattr(type(args[0]), METHOD) else 0
-        if bound and not lazies(args[0]) and getattr(args[0], "size", 0) < bound:
+        bound = settings.small if args else 0
+        kind = type(args[0]) if args else None
+        if kind is np.ndarray:
+            plain = args[0].size < bound
+        else:
+            plain = bound > 0 and (kind is list or kind is tuple) and all_stay(args[0])
+        if plain:  # the usual calls, made short
+            made = real(*args, **kwargs)
+            if not isinstance(made, np.ndarray) or made.size < bound:
+                return made
+            return function(made, *args[1:], **kwargs)
+        is_real = bound > 0 and not hasattr(kind, METHOD) and not lazies(args[0])
+        if is_real and getattr(args[0], "size", 0) < bound:
             try:
                 made = real(*args, **kwargs)
             except ValueError:
@@ -52,9 +63,12 @@ def of_data(function: Function, real: Function) -> Function:
 
 
 def of_numbers(function: Function, real: Function) -> Function:
-    """`function`, which makes an array of a few numbers; NumPy's where that is small."""
+    """`function`, which makes a matrix of its height and width; NumPy's where that is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        sizes = args[:2] if len(args) > 1 and args[1] is not None else args[:1] * 2
+        if sizes and not kwargs and _size(sizes) < settings.small and all_stay(args):
+            return real(*args)
         made = function(*args, **kwargs)
         small = settings.small and made.size < settings.small and not lazies(args)
         return real(*args, **kwargs) if small and issubclass(type(made), Lazy) else made

@@ -147,7 +147,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         else:
             np.copyto(dst, real(src), casting=casting, where=mask)
         return
-    if issubclass(type(src), Lazy) and same_elements(src, dst):
+    if same_elements(src, dst):
         return
     if type(src) is int and type(dst) is not Scalar:
         np.array(src, dst.dtype)  # raises before all else where it does not fit
