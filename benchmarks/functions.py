@@ -107,6 +107,41 @@ def sliding_mean(np: Any, x: Any) -> Any:
     return np.lib.stride_tricks.sliding_window_view(x, 10).mean(axis=-1)
 
 
+def tested_rounds(np: Any, x: Any, y: Any) -> Any:
+    """A hundred rounds, each of which asks for a value."""
+    for _ in range(100):
+        x = np.where(x > 0.5, x * 0.5 + 0.25, y)
+        if float(x.max()) < 0.0:
+            break
+    return x
+
+
+def updated_rounds(np: Any, x: Any, y: Any) -> Any:
+    """The same, with updates in place."""
+    x = x + y
+    for _ in range(100):
+        x += y
+        x *= 0.5
+        if float(x.max()) < 0.0:
+            break
+    return x
+
+
+def masked_rounds(np: Any, z: Any, c: Any) -> Any:
+    """Fifty rounds of Mandelbrot's iteration where it has not diverged yet."""
+    z = z * 0.0
+    for _ in range(50):
+        inside = abs(z) < 2.0
+        z[inside] = z[inside] ** 2 + c[inside]
+    return z
+
+
+def plane(rng: numpy.random.Generator) -> tuple[numpy.ndarray, ...]:
+    """A part of the complex plane, twice."""
+    points = rng.uniform(-2.0, 0.5, (250, 250)) + 1j * rng.uniform(-1.2, 1.2, (250, 250))
+    return points, points.copy()
+
+
 OPERATIONS = {
     "x + y": Operation(vectors, lambda np, x, y: x + y),
     "fused chain": Operation(vectors, chain),
@@ -159,6 +194,9 @@ OPERATIONS = {
         lambda r: (r.integers(0, 256, 125_000).astype(numpy.uint8),),
         lambda np, x: np.unpackbits(x),
     ),
+    "rounds with a test 200²": Operation(lambda r: matrices(r, 200, 2), tested_rounds, peer=False),
+    "rounds in place 200²": Operation(lambda r: matrices(r, 200, 2), updated_rounds, peer=False),
+    "rounds by a mask 250²": Operation(plane, masked_rounds, peer=False),
 }
 
 

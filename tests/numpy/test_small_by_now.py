@@ -67,6 +67,8 @@ EXPRESSIONS: dict[str, Program] = {
     "astype": lambda np, x, y: x.astype(numpy.float32),
     "cumsum": lambda np, x, y: np.cumsum(x),
     "clip": lambda np, x, y: np.clip(x, -1, 1),
+    "a mask's": lambda np, x, y: x[numpy.arange(SIZE) % 3 == 0] * 2,
+    "added to a real array": lambda np, x, y: numpy.ones(SIZE).__iadd__(x),
     "concatenate": lambda np, x, y: np.concatenate((x[:50] * 1, y[:50] * 1)),
 }
 

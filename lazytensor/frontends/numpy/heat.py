@@ -158,7 +158,10 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
                 cell.put(leaf(made, type))
         return True
     if type.size < settings.small:
-        return False
+        if not (reads and balance.until and can_be_shown(node)):
+            return False
+        show(node)  # it has come to be small
+        return True
     heat = heat_of(cell)
     if heat is None:
         heat = watched[cell] = Heat()

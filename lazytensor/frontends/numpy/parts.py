@@ -80,7 +80,8 @@ def _layout(x: ndarray) -> np.ndarray | None:
 
 
 def picked(cell: Cell, key: Any) -> Any:
-    """A copy of what integer arrays choose, so few elements, if the host has both; else None."""
+    """A copy of what arrays of indices, or a mask, choose, if that is small and the host has both;
+    else None."""
     value = cell.node.value
     if key.__class__ is not np.ndarray:
         key = _at_hand(key)
@@ -94,7 +95,9 @@ def picked(cell: Cell, key: Any) -> Any:
 
 
 def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
-    """At most how many elements integers and arrays of such select; else infinity."""
+    """At most how many elements integers and arrays of such select, or a mask; else infinity."""
+    if len(items) == 1 and type(items[0]) is np.ndarray and items[0].dtype.kind == "b":
+        return cell.type.size
     count = prod(cell.type.shape[len(items) :])
     for item in items:
         if type(item) is np.ndarray and item.dtype.kind in "iu":

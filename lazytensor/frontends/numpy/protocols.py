@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
+from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell
 from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion, interchange, scalar, special
@@ -18,8 +19,10 @@ from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.interchange import listed
 from lazytensor.frontends.numpy.layout import lay_out
+from lazytensor.frontends.numpy.parts import small_by_now
 from lazytensor.frontends.numpy.promotion import host_leaf
 from lazytensor.frontends.numpy.shadow import Turned
+from lazytensor.frontends.numpy.small import lazy_if_large
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 
 
@@ -54,6 +57,10 @@ def to_buffer(x: Lazy, flags: int, /) -> memoryview:
 
 def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
+    if balance.until and method == "__call__" and len(inputs) == real.nin:
+        small = small_by_now(inputs, kwargs)
+        if small is not None:
+            return lazy_if_large(real(*small, **kwargs))
     function = lazy_ufunc(real) or special.counterpart(real)
     if function is None:
         called = real if method == "__call__" else getattr(real, method)

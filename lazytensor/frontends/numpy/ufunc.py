@@ -296,8 +296,8 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         made = masked.apply(self, inputs)
         if made is not None:
             return made
-    if usual and (small := parts.small_by_now(inputs)) is not None:
-        return lazy_if_large(self.host(*small))
+    if len(args) == self.nin and (small := parts.small_by_now(inputs, kwargs)) is not None:
+        return lazy_if_large((self.real if kwargs else self.host)(*small, **kwargs))
     try:
         how = PLAIN if usual else _how(self, outs, args, kwargs)
         return _record(self, inputs, how, args, kwargs)
