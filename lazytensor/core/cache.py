@@ -33,7 +33,7 @@ SECONDS_PER_STEP: Final = 1.2e-6
 SECONDS_PER_BYTE: Final = 5e-11
 """What it takes to copy an array."""
 LEAST_SHARE: Final = 0.25
-"""Of NumPy's time what XLA takes at the least, by which it is tried whether it could gain."""
+"""Of NumPy's time what XLA is taken to need at the least, where it was never tried."""
 SECONDS_PER_CALL: Final = 4e-5
 """What it takes to start a compiled program, and to wait for it."""
 COMPILE_SECONDS: Final = 0.03

@@ -28,7 +28,8 @@ _memos: Final[list[Memory]] = []
 
 
 def memo() -> Memory:
-    """A memory of calls that is emptied while calls are to be checked, and when small ones grow."""
+    """A memory of calls that is emptied while calls are to be checked, and when larger arrays
+    come to count as small."""
     made = memory()
     _memos.append(made)
     return made
