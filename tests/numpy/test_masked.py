@@ -76,3 +76,36 @@ def test_what_may_be_written_where_a_mask_holds(shape: tuple[int, ...], is_lazy:
         return numpy.asarray(x).tolist()
 
     assert outcome(np) == outcome(numpy)
+
+
+NOT_BY_ELEMENTS = {
+    "@": lambda np, y: y @ y,
+    "matmul": lambda np, y: np.matmul(y, y),
+    "vecdot": lambda np, y: np.vecdot(y, y),
+    "dot": lambda np, y: np.dot(y, y),
+    "inner": lambda np, y: np.inner(y, y),
+    "outer": lambda np, y: np.outer(y, y),
+    "a ufunc's outer": lambda np, y: np.subtract.outer(y, y),
+    "reduce": lambda np, y: np.add.reduce(y),
+    "accumulate": lambda np, y: np.add.accumulate(y),
+    "cumsum": lambda np, y: y.cumsum(),
+    "sort": lambda np, y: np.sort(-y),
+    "diff": lambda np, y: np.diff(y),
+    "backwards": lambda np, y: y[::-1] - y,
+    "norm": lambda np, y: np.linalg.norm(y),
+    "convolve": lambda np, y: np.convolve(y, y),
+    "stack": lambda np, y: np.stack([y, y]) * y,
+    "by another mask": lambda np, y: y[y > 2] * 2,
+    "a row": lambda np, y: y + np.arange(y.size),
+}
+
+
+@pytest.mark.parametrize("function", NOT_BY_ELEMENTS.values(), ids=NOT_BY_ELEMENTS)
+def test_what_is_not_done_by_elements_is_done_to_what_is_chosen(function: Any) -> None:
+    """Of a square array: what is done in its shape has that shape, too."""
+
+    def program(np: Any) -> Any:
+        x = np.reshape(np.array(VALUES[:9]), (3, 3)) + 0.0
+        return function(np, x[x > 1.0])
+
+    numpy.testing.assert_allclose(numpy.asarray(program(np)), program(numpy), rtol=1e-12)

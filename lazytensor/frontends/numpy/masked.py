@@ -193,8 +193,11 @@ def any_masked(xs: Sequence[Any]) -> bool:
     return any(type(x) is Masked and x.made is None for x in xs)
 
 
-def apply(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    """The masked result; None if the operands do not go together in the full shape."""
+def apply(function: Any, inputs: Sequence[Any]) -> Any:
+    """The masked result of a ufunc; None if it is not one of elements that go together in the full
+    shape."""
+    if function.signature is not None:
+        return None
     first = next(x for x in inputs if type(x) is Masked)
     operands = []
     for x in inputs:
