@@ -151,21 +151,23 @@ def test_updates_are_done_in_memory_and_seen_through_views(
 
 
 WRONG: dict[str, Program] = {
-    "a cast": lambda np: known(np, int).__iadd__(0.5),
-    "a shape": lambda np: known(np).__iadd__(known(np)[1:]),
-    "a larger shape": lambda np: known(np)[:1].__iadd__(known(np)),
-    "a negative power": lambda np: known(np, int).__ipow__(-1),
-    "a function": lambda np: known(np) + known(np)[1:],
+    "a cast": lambda x, whole: whole.__iadd__(0.5),
+    "a shape": lambda x, whole: x.__iadd__(x[1:]),
+    "a larger shape": lambda x, whole: x[:1].__iadd__(x),
+    "a negative power": lambda x, whole: whole.__ipow__(-1),
+    "a function": lambda x, whole: x + x[1:],
 }
 
 
 @pytest.mark.parametrize("program", WRONG.values(), ids=WRONG)
 def test_errors_are_numpys(program: Program) -> None:
     with pytest.raises((TypeError, ValueError)) as theirs:
-        program(numpy)
+        program(known(numpy), known(numpy, int))
+    given = known(np), known(np, int)
     lose(SIZE)
+    assert all(issubclass(type(x), Lazy) for x in given)
     with pytest.raises((TypeError, ValueError)) as ours:
-        program(np)
+        program(*given)
     assert type(ours.value) is type(theirs.value)
     assert str(ours.value) == str(theirs.value)
 
@@ -195,7 +197,7 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(policy, "LOSS", 1e-3)
-    monkeypatch.setattr(policy, "FIRST", 60.0)
+    monkeypatch.setattr(balance, "interval", 60.0)  # seconds until it is tried again
     x, v = np.ones(SIZE) + 0, np.full(SIZE, 0.5) + 0
     X, V = numpy.ones(SIZE), numpy.full(SIZE, 0.5)
     for _ in range(300):

@@ -136,13 +136,12 @@ def _write_at_once(x: ndarray, key: Any, value: Any) -> bool:
     ref = x.ref
     cell = ref.cell
     with writing:
-        memory = _own_memory(cell)
-        part = None if memory is None else shown_in(memory, ref.chain)
+        part = _own_part(ref)
         if part is None:
             return False
         part[key] = value
         if cell.__class__ is not Lent:
-            del memory, part
+            del part
             cell.reads = None
             if is_worth_lending():
                 lent(cell, _layout(x))
@@ -262,8 +261,7 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
     cell = x.ref.cell
     own(cell)
     with writing:
-        memory = _own_memory(cell)
-        part = None if memory is None else shown_in(memory, x.ref.chain)
+        part = _own_part(x.ref)
         if part is None:
             return False
         operator(part, given[0])
@@ -271,11 +269,14 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
     return True
 
 
-def _own_memory(cell: Cell) -> np.ndarray | None:
-    """The memory of a cell, if it may be written to, by who holds `writing`."""
+def _own_part(ref: Cell | View) -> np.ndarray | None:
+    """What is shown of a cell, in its memory, if that may be written to by who holds `writing`."""
+    cell = ref.cell
     if cell.__class__ is Lent:
-        return cell.memory
-    return cell.node.value if cell.__class__ is Cell and is_own(cell) else None
+        return shown_in(cell.memory, ref.chain)
+    if cell.__class__ is not Cell or not is_own(cell):
+        return None
+    return shown_in(cell.node.value, ref.chain)
 
 
 def _small_value(x: ndarray) -> np.ndarray | None:

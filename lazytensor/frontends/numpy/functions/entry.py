@@ -123,12 +123,7 @@ def hosted(name: str, real: Function) -> Function:
     """NumPy's function itself, for what needs values by its nature; silent."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if at_once(args, kwargs):
-            made = real(*args, **kwargs)
-            if type(made) is np.ndarray and made.size < settings.small:
-                return made
-            return entered(made, args, kwargs)
-        if lazies((args, kwargs)):
+        if not at_once(args, kwargs) and lazies((args, kwargs)):
             return on_host(name, real, args, kwargs)
         return entered(real(*args, **kwargs), args, kwargs)
 

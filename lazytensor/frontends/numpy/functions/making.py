@@ -35,27 +35,25 @@ def of_data(function: Function, real: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = settings.small if args else 0
-        kind = type(args[0]) if args else None
+        given: Any = args[0] if args else None
+        kind = type(given)
         if kind is np.ndarray:
-            plain = args[0].size < bound
+            is_small = given.size < bound
+        elif (kind is list or kind is tuple) and all_stay(given):
+            is_small = bound > 0
         else:
-            plain = bound > 0 and (kind is list or kind is tuple) and all_stay(args[0])
-        if plain:  # the usual calls, made short
-            made = real(*args, **kwargs)
-            if not isinstance(made, np.ndarray) or made.size < bound:
-                return made
-            return function(made, *args[1:], **kwargs)
-        is_real = bound > 0 and not hasattr(kind, METHOD) and not lazies(args[0])
-        if is_real and getattr(args[0], "size", 0) < bound:
+            is_small = bound > 0 and not hasattr(kind, METHOD) and not lazies(given)
+            is_small = is_small and getattr(given, "size", 0) < bound
+        if is_small:
             try:
                 made = real(*args, **kwargs)
             except ValueError:
-                if not lazies(unpacked(args[0])):
+                if not lazies(unpacked(given)):
                     raise
                 return function(*args, **kwargs)
             if not isinstance(made, np.ndarray) or made.size < bound:
                 return made
-            if args[0].__class__ in (list, tuple):
+            if kind in (list, tuple):
                 args = (made, *args[1:])
         return function(*args, **kwargs)
 
@@ -67,8 +65,9 @@ def of_numbers(function: Function, real: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         sizes = args[:2] if len(args) > 1 and args[1] is not None else args[:1] * 2
-        if sizes and not kwargs and _size(sizes) < settings.small and all_stay(args):
-            return real(*args)
+        plain = "M" not in kwargs and all_stay(args) and all_stay(kwargs.values())
+        if sizes and plain and _size(sizes) < settings.small:
+            return real(*args, **kwargs)
         made = function(*args, **kwargs)
         small = settings.small and made.size < settings.small and not lazies(args)
         return real(*args, **kwargs) if small and issubclass(type(made), Lazy) else made
