@@ -18,7 +18,7 @@ from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
 from lazytensor.core.donation import donations
 from lazytensor.core.interpret import OVERWRITING
-from lazytensor.core.program import INPUTS, Program
+from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
 
@@ -164,7 +164,7 @@ class Entry:
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
     `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes that
-    parts of arrays are replaced by, and of inputs that have such parts, once known.
+    parts of arrays are replaced by, once known.
     """
 
     program: Program
@@ -226,15 +226,13 @@ class Entry:
     def detour(self) -> float:
         """Seconds by which the interpreter is slower than NumPy by itself.
 
-        It has steps to look up, copies what it is given where NumPy writes to a part of it, and
-        what it writes there, which NumPy computes in its place.
+        It has steps to look up, and what is written to a part of an array it computes elsewhere
+        and copies, where NumPy computes it in its place.
         """
         if self.rewritten < 0:
             lines = self.program.instructions
             writes = [line for line in lines if line[0] in OVERWRITING]
-            given = (line[3].nbytes for line in writes if lines[line[1][0]][0] in INPUTS)
-            parts = (lines[line[1][1]][3].nbytes for line in writes)
-            self.rewritten = sum(given) + sum(parts)
+            self.rewritten = sum(lines[line[1][1]][3].nbytes for line in writes)
         return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 
     def most_gain(self, seconds: float) -> float | None:

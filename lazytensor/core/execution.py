@@ -16,9 +16,10 @@ from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
 from lazytensor.core.failures import Failure
 from lazytensor.core.hosting import may_share, needed_before, needed_by_host
-from lazytensor.core.interpret import apply, interpret, references
+from lazytensor.core.interpret import apply, compute, references, takes, with_inputs
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
+from lazytensor.core.ownership import has_own_array
 from lazytensor.core.padding import families
 from lazytensor.core.padding.buffer import Padded
 from lazytensor.core.place import user_place
@@ -228,19 +229,53 @@ def _interpret(run: Run) -> None:
     program = exact.found.program
     references()  # whose import is no part of what a program takes
     before, start, worked = entry.runs, time.perf_counter(), time.thread_time()
+    given = _given(exact)
+    leaves = exact.found.leaves
+    values = with_inputs(program, [on_host(x.value) for x in leaves], exact.found.slots)
     try:
-        leaves = [on_host(leaf.value) for leaf in exact.found.leaves]
-        values = [in_rows(x) for x in interpret(program, leaves, exact.found.slots)]
+        compute(program, values, given)
+        results = [in_rows(values[i]) for i in program.results]
         entry.trial.interpreted(metrics.spent("interpreting", start))
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.owe(time.thread_time() - worked)
         entry.runs += 1
         metrics.count("interpreted")
-        failed = _settle(exact, program.outputs, values)
-        failures.warn(exact.found, program.outputs, values)
+        failed = _settle(exact, program.outputs, results)
+        failures.warn(exact.found, program.outputs, results)
         _raise_first(failed)
+    except BaseException:
+        if given:
+            _settle_computed(exact, values)
+        raise
     finally:
         _log(run, "interpreted", None, before)
+
+
+def _given(run: Run) -> list[int]:
+    """The parameters that the interpreter may overwrite: nobody else has the node, or its array.
+
+    Not where there are guards: what is settled early would not be checked later.
+    """
+    program = run.found.program
+    if run.recorded is not None or program.guards:
+        return []
+    return [
+        program.parameters[at]
+        for at in takes(program)
+        if run.owned[at] and has_own_array(run.found.leaves[at])
+    ]
+
+
+def _settle_computed(run: Run, values: list[Any]) -> None:
+    """Settle what an interrupted run has computed: its inputs may be gone, and it goes on there."""
+    for node, value in zip(run.found.nodes, values, strict=True):
+        if node is None or value is None or node.value is not None:
+            continue
+        if isinstance(value, tuple):
+            for part in elements(node):
+                part.settle(in_rows(value[part.attrs[0]]))
+        else:
+            node.settle(in_rows(value))
 
 
 def _execute(run: Run, entry: Entry) -> None:

@@ -9,7 +9,7 @@ more, as in a loop that fills one row by row, its memory takes what is computed 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import Context
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
@@ -43,8 +43,9 @@ WORTH_REUSE: Final = 2**16
 class Step(NamedTuple):
     """An instruction, ready to be run: value `place` is `function(*operands)`.
 
-    `over` is an operand that nothing needs after it. If its memory is nobody else's, the result
-    may take it: `writing` puts the result there, or if that is None, `function` with `out=`.
+    `over` are operands that nothing needs after it. If the memory of one is nobody else's, the
+    result may take it: `writing` puts the result into the first, or if that is None, `function`
+    with one more argument.
     """
 
     place: int
@@ -52,39 +53,70 @@ class Step(NamedTuple):
     operands: tuple[int, ...]
     type: Any
     last_uses: list[int]
-    over: int | None
+    over: tuple[int, ...]
     writing: Reference | None
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
-    """The results of `program`, computed by NumPy."""
+    """The results of `program`, computed by NumPy. Leaves are not written to."""
+    values = with_inputs(program, leaves, slots)
+    compute(program, values)
+    return [values[i] for i in program.results]
+
+
+def with_inputs(
+    program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]
+) -> list[Any]:
+    """Per instruction its value, or None where it is still to be computed."""
     lines = program.instructions
     values: list[Any] = [None] * len(lines)
     for i, leaf in zip(program.parameters, leaves, strict=True):
         values[i] = leaf
+    for i, scalar in zip(program.slots, slots, strict=True):
+        values[i] = np.asarray(scalar, lines[i][3].dtype)
+    return values
+
+
+def compute(program: Program, values: list[Any], given: Collection[int] = ()) -> None:
+    """Compute what is None in `values`; what nothing needs any more is None after that.
+
+    `given`: parameters whose memory results may take. If an error or Ctrl-C ends this early,
+    `values` has all that the instructions still to come need, and no more was overwritten.
+    """
+    lines = program.instructions
+    unshared = {i: _references(values, i) for i in given}
     with np.errstate(all="ignore"):
-        for i, scalar in zip(program.slots, slots, strict=True):
-            values[i] = np.asarray(scalar, lines[i][3].dtype)
         for i, function, operands, type, last_uses, over, writing in _steps(program):
-            taken = over is not None and _is_unshared(values, over)
-            given = [values[j] for j in operands]
-            if not taken:
-                result = function(*given)
+            taken = _unshared(values, over, unshared) if over else None
+            if taken in unshared:
+                unshared[i] = unshared[taken]  # the leaf has it still
+            if taken is None:
+                values[i] = function(*[values[j] for j in operands])
             elif writing is None:
-                result = function(*given, out=values[over])  # type: ignore[index]
-            else:
-                result = writing(*given)
+                # One C call from the operands to the list: no Ctrl-C comes in between.
+                into = [values[taken]]
+                values[i : i + 1] = map(function, *[[values[j]] for j in operands], into)
+                del into  # which would count as a reference to what may be written to
+            else:  # doing that twice changes nothing
+                values[i] = writing(*[values[j] for j in operands])
+            result = values[i]
             if (
                 result.__class__ is not np.ndarray
                 or result.dtype is not type.dtype
                 or result.shape != type.shape
             ):
-                result = _checked(lines[i][0], result, type)
-            values[i] = result
+                values[i] = _checked(lines[i][0], result, type)
+            del result
             for j in last_uses:
                 values[j] = None
-            del given, result  # which would count as references to what may be written to
-    return [values[i] for i in program.results]
+
+
+def takes(program: Program) -> tuple[int, ...]:
+    """The parameters whose memory results could take, by position among the parameters."""
+    if program.takes is None:
+        over = {i for step in _steps(program) for i in step.over}
+        program.takes = tuple(at for at, i in enumerate(program.parameters) if i in over)
+    return program.takes
 
 
 def quietly(function: Reference, *args: Any, **kwargs: Any) -> Any:
@@ -118,30 +150,33 @@ def _step(program: Program, index: int) -> Step:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
-    function, writing, over = reference_of(op, attrs), None, None
+    function, writing = reference_of(op, attrs), None
+    over: tuple[int, ...] = ()
     if op in OVERWRITING:
         writing = _bound(OVERWRITING[op], op, attrs)
-        over = operands[0] if operands[0] in last else None
+        over = operands[:1] if operands[0] in last else ()
     elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
-        fitting = (j for j in operands if j in last and lines[j][3] is type)
-        over = next(fitting, None)
+        over = tuple(j for j in last if lines[j][3] is type)
     return Step(index, function, operands, type, last, over, writing)
 
 
-def _is_unshared(values: list[Any], index: int) -> bool:
-    """Whether nobody else refers to an array: a leaf's node does, and a view of it would."""
-    value = values[index]
-    return value.base is None and sys.getrefcount(value) <= _UNSHARED
+def _unshared(values: list[Any], over: tuple[int, ...], known: Mapping[int, int]) -> int | None:
+    """The first whose memory is nobody else's: a leaf's node has it, and a view of it would.
+
+    `known`: the references there were to those that were given.
+    """
+    for i in over:
+        if values[i].base is None and _references(values, i) <= known.get(i, _OF_OPERAND):
+            return i
+    return None
 
 
-def _references_of_an_operand() -> int:
-    """References that `_is_unshared` sees to an array that only the list of values holds."""
-    values = [np.zeros(1)]
-    value = values[0]
-    return sys.getrefcount(value)
+def _references(values: list[Any], index: int) -> int:
+    return sys.getrefcount(values[index])
 
 
-_UNSHARED: Final = _references_of_an_operand()
+_OF_OPERAND: Final = _references([np.zeros(1)], 0)
+"""References that are seen to an array that only the list of values holds."""
 
 
 def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:

@@ -66,3 +66,25 @@ def _references_of_one() -> int:
 
 
 _UNSHARED_OF_ONE: Final = _references_of_one()
+
+
+def has_own_array(leaf: Node) -> bool:
+    """Whether a leaf's value is an array of the host's that nobody else refers to, or shows."""
+    value = leaf.value
+    return (
+        value.__class__ is np.ndarray
+        and value.base is None
+        and value.flags.writeable
+        and sys.getrefcount(value) <= _UNSHARED_VALUE
+        and not getweakrefcount(value)
+    )
+
+
+def _references_of_a_value() -> int:
+    """References that `has_own_array` sees to an array that only its leaf has."""
+    leaf = Input(PARAMETER, tensor_type(np.dtype(np.float32)), np.zeros((), np.float32))
+    value = leaf.value
+    return sys.getrefcount(value)
+
+
+_UNSHARED_VALUE: Final = _references_of_a_value()

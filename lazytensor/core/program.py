@@ -50,6 +50,7 @@ class Program:
     modules: tuple[str, ...] = ()
     cut_at: Place | None = None
     steps: list[Any] | None = None
+    takes: tuple[int, ...] | None = None
 
     def __init__(
         self,

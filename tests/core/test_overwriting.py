@@ -1,0 +1,188 @@
+"""The interpreter overwrites what nobody needs: leaves too, and never what somebody has."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lazytensor.core import execution, interpret, ops
+from lazytensor.core.cell import Cell
+from lazytensor.core.interpret import WORTH_REUSE
+from lazytensor.core.op import leaf
+from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.settings import settings
+from tests.core.arrays import Array, array
+
+N = WORTH_REUSE // 8
+
+
+@pytest.fixture(autouse=True)
+def interpreted(fresh: None) -> None:
+    """NumPy runs everything."""
+    settings.tier = "interpret"
+
+
+def own(start: float = 0.0) -> Array:
+    """An array whose values nobody else has: those that an operation gave."""
+    made = array(np.arange(N) + start) + 0.0
+    sync()
+    return made
+
+
+def memory(x: Array) -> int:
+    """The address of the values, which the host has."""
+    value = x.node.value
+    assert isinstance(value, np.ndarray)
+    return value.ctypes.data
+
+
+def in_place(x: Array, y: Array) -> Any:
+    x.holder.write((x * 0.5).node)
+    x.holder.write((y + x).node)
+
+
+def anew(x: Array, y: Array) -> Any:
+    x.holder = (x * 0.5 + y).holder
+
+
+def a_part(x: Array, y: Array) -> Any:
+    x[1:-1] = (y + 1.0)[1:-1]
+
+
+def after_a_view(x: Array, y: Array) -> Any:
+    x[1:-1] = (x[:-2] + x[2:]) * 0.5
+
+
+STEPS: dict[str, Callable[[Array, Array], Any]] = {
+    "in place": in_place,
+    "a new array of the same name": anew,
+    "a part": a_part,
+    "a part, after a view of it was read": after_a_view,
+}
+by_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+
+
+@by_step
+def test_the_memory_of_what_nobody_has_is_used_again(step: Callable[..., Any]) -> None:
+    x, y = own(), own(1.0)
+    before = memory(x), memory(y)
+    step(x, y)
+    sync()
+    assert (memory(x), memory(y)) == before
+
+
+HOLDERS: dict[str, Callable[[Array], Any]] = {
+    "the node": lambda x: x.node,
+    "another cell of the node": lambda x: Array(Cell(x.node)),
+    "the array": lambda x: x.node.value,
+    "a view of the array": lambda x: x.node.value[2:],
+    "a pending read": lambda x: x[1:-1].node,
+    "a pending result": lambda x: x * 3.0,
+    "a leaf of a view of the array": lambda x: leaf(x.node.value[2:]),
+}
+
+
+@by_step
+@pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
+def test_what_somebody_has_is_as_it_was(
+    hold: Callable[[Array], Any], step: Callable[..., Any]
+) -> None:
+    x, y = own(), own(1.0)
+    held, wanted = hold(x), seen(hold(own()))
+    step(x, y)
+    sync()
+    assert np.array_equal(seen(held), wanted)
+
+
+def seen(held: Any) -> np.ndarray:
+    """The values of whatever holds some."""
+    if isinstance(held, np.ndarray):
+        return held
+    return held.numpy() if isinstance(held, Array) else fetch(held)
+
+
+def test_memory_that_is_not_its_own_is_left_alone() -> None:
+    of_the_users = np.arange(float(N))
+    x = Array(Cell(leaf(of_the_users)))
+    of_the_users.flags.writeable = False
+    in_place(x, own())
+    sync()
+    assert np.array_equal(of_the_users, np.arange(N))
+
+
+class Interrupts:
+    """Ctrl-C before the n-th bytecode instruction of the interpreter and of what calls it."""
+
+    FILES = (execution.__file__, interpret.__file__)
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename not in self.FILES:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+        return self
+
+
+def several(x: Array, y: Array) -> Any:
+    """Chains, parts, and results that others need: of what is overwritten later, too."""
+    first = x * 2.0
+    low, high = ops.sort(x.node, y.node, axis=0, keys=1)
+    in_place(x, y)
+    after_a_view(x, y)
+    return first, x + 1.0, Array(Cell(low)), Array(Cell(high))
+
+
+def after(step: Callable[..., Any], at: int) -> tuple[bool, list[np.ndarray]]:
+    """Whether a Ctrl-C came at this moment of a step, and everything that there is after that."""
+    x, y = own(), own(1.0)
+    results = step(x, y) or ()
+    before, came = sys.gettrace(), False
+    sys.settrace(Interrupts(at))
+    try:
+        sync()
+    except KeyboardInterrupt:
+        came = True
+    finally:
+        sys.settrace(before)
+    return came, [z.numpy() for z in (x, y, *results)]
+
+
+@pytest.mark.parametrize("step", [in_place, anew, a_part, after_a_view, several])
+def test_a_ctrl_c_at_any_moment_loses_nothing(step: Callable[..., Any]) -> None:
+    _, wanted = after(step, 0)
+    moments = 0
+    came = True
+    while came:
+        moments += 1
+        came, found = after(step, moments)
+        for mine, theirs in zip(found, wanted, strict=True):
+            assert np.array_equal(mine, theirs), moments
+    assert moments > 100
+
+
+def test_an_error_in_the_middle_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where there is no memory for one operation; x has been overwritten by then."""
+
+    def fails(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+        raise MemoryError
+
+    x, y = own(), own(1.0)
+    in_place(x, y)
+    negative = Array(Cell(ops.reverse(x.node, axes=(0,))))
+    with monkeypatch.context() as patch:
+        patch.setitem(interpret.references(), ops.reverse, fails)
+        with pytest.raises(MemoryError):
+            sync()
+        assert np.array_equal(x.numpy(), np.arange(N) * 1.5 + 1.0)
+    assert np.array_equal(negative.numpy(), x.numpy()[::-1])
