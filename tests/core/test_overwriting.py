@@ -82,6 +82,7 @@ HOLDERS: dict[str, Callable[[Array], Any]] = {
     "the array": lambda x: x.node.value,
     "a view of the array": lambda x: x.node.value[2:],
     "a pending read": lambda x: x[1:-1].node,
+    "a cell of a pending read": lambda x: Array(Cell(x[1:-1].node)),
     "a pending result": lambda x: x * 3.0,
     "a leaf of a view of the array": lambda x: leaf(x.node.value[2:]),
 }
