@@ -64,9 +64,7 @@ def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[An
     return [values[i] for i in program.results]
 
 
-def with_inputs(
-    program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]
-) -> list[Any]:
+def with_inputs(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
     """Per instruction its value, or None where it is still to be computed."""
     lines = program.instructions
     values: list[Any] = [None] * len(lines)

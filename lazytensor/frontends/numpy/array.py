@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from functools import cache, wraps
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -68,7 +68,9 @@ class ArrayType(type):
 
     def __getattribute__(cls, name: str) -> Any:
         found = type.__getattribute__(cls, name)
-        return _either(found, name) if type(found) is FunctionType else found
+        if type(found) is FunctionType and name not in _OF_LAZY:
+            return _either(found, name)
+        return found
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -79,6 +81,10 @@ class ArrayType(type):
         if type.__subclasscheck__(cls, subclass):
             return True
         return cls is ndarray and issubclass(subclass, np.ndarray)
+
+
+_OF_LAZY: Final = frozenset(["__array_ufunc__"])
+"""Methods that NumPy itself takes from the class, at each call of its own, for lazy arrays."""
 
 
 @cache

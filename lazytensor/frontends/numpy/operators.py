@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.balance import balance
 from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, masked, numerics, parts
@@ -18,6 +19,7 @@ from lazytensor.frontends.numpy.fallback import on_host, real
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.plans import backward, forward, planned
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, is_special
+from lazytensor.frontends.numpy.small import lazy_if_large
 from lazytensor.frontends.numpy.ufunc import call, ufunc
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
@@ -79,6 +81,10 @@ def _swapped(host: Host) -> Host:
 
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
+    if balance.until and type(x) is ndarray and type(other) is not Masked:
+        small = parts.small_by_now((x, other))
+        if small is not None:
+            return lazy_if_large(host(*small))
     if _is_sparse(other):
         return host(*map(real, (x, other)))
     if defers(x, other, function):

@@ -241,11 +241,12 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
         return None
     given = []
     for x in args:
-        if type(x) is Masked or (is_raised and type(x) is ndarray):
+        kind = type(x)
+        if kind is Masked or (is_raised and kind is ndarray):
             x = _small_value(x)
             if x is None:
                 return None
-        elif not all_stay((x,)):
+        elif x.size >= settings.small if kind is np.ndarray else not all_stay((x,)):
             return None
         given.append(x)
     return given
@@ -283,8 +284,9 @@ def _small_value(x: ndarray) -> np.ndarray | None:
     """The values of a lazy array, if it is small, and the host has them as NumPy's would lie."""
     if x.ref.type.size >= settings.small:
         return None
-    if x.ref.cell.__class__ is Cell:
-        show(x.ref.cell.node)
+    cell = x.ref.cell
+    if cell.__class__ is Cell and cell.node.value.__class__ is not np.ndarray:
+        show(cell.node)
     value: np.ndarray | None = x.ref.known()
     if value is None or (x._shadow is not None and x._shadow.strides != value.strides):
         return None

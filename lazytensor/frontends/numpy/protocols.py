@@ -55,8 +55,10 @@ def to_buffer(x: Lazy, flags: int, /) -> memoryview:
     return fetched(x).data
 
 
-def array_ufunc(x: Lazy, real: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
+    if isinstance(x, np.ndarray):  # taken from the class, for a real array
+        return np.ndarray.__array_ufunc__(x, real, method, *inputs, **kwargs)
     if balance.until and method == "__call__" and len(inputs) == real.nin:
         small = small_by_now(inputs, kwargs)
         if small is not None:
