@@ -26,8 +26,9 @@ REFERENCES: dict[Op, Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
 SHOWN: dict[Op, Callable[..., Reference]] = {}
 """Per view op where it pays: of its operands but the first, and its attributes, what shows it."""
-OVERWRITING: dict[Op, Reference] = {}
-"""Per op whose result is an updated first operand: the same, written into that operand."""
+OVERWRITING: dict[Op, Callable[..., Mapping[int, Reference]]] = {}
+"""Per op whose result may be an operand that is written to: of its attributes, per operand what
+does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""
 RESHAPING: set[Op] = set()
 """Ops of one operand whose reference only looks at it in another way."""
 VIEWING: set[Op] = set()
@@ -44,8 +45,8 @@ class Step(NamedTuple):
     """An instruction, ready to be run: value `place` is `function(*operands)`.
 
     `over` are operands that nothing needs after it. If the memory of one is nobody else's, the
-    result may take it: `writing` puts the result into the first, or if that is None, `function`
-    with one more argument.
+    result may take it: `writing` has what puts it there, or if that is None, it is `function` with
+    one more argument.
     """
 
     place: int
@@ -54,7 +55,7 @@ class Step(NamedTuple):
     type: Any
     last_uses: list[int]
     over: tuple[int, ...]
-    writing: Reference | None
+    writing: Mapping[int, Reference] | None
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
@@ -82,12 +83,10 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
     `values` has all that the instructions still to come need, and no more was overwritten.
     """
     lines = program.instructions
-    unshared = {i: _references(values, i) for i in given}
+    held = {id(values[i]): _references(values[i]) - _OF_OPERAND for i in given}
     with np.errstate(all="ignore"):
         for i, function, operands, type, last_uses, over, writing in _steps(program):
-            taken = _unshared(values, over, unshared) if over else None
-            if taken in unshared:
-                unshared[i] = unshared[taken]  # the leaf has it still
+            taken = _unshared(values, over, held) if over else None
             if taken is None:
                 values[i] = function(*[values[j] for j in operands])
             elif writing is None:
@@ -96,7 +95,7 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
                 values[i : i + 1] = map(function, *[[values[j]] for j in operands], into)
                 del into  # which would count as a reference to what may be written to
             else:  # doing that twice changes nothing
-                values[i] = writing(*[values[j] for j in operands])
+                values[i] = writing[taken](*[values[j] for j in operands])
             result = values[i]
             if (
                 result.__class__ is not np.ndarray
@@ -112,7 +111,11 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
 def takes(program: Program) -> tuple[int, ...]:
     """The parameters whose memory results could take, by position among the parameters."""
     if program.takes is None:
+        lines = program.instructions
         over = {i for step in _steps(program) for i in step.over}
+        for i in range(len(lines) - 1, -1, -1):
+            if i in over and lines[i][0] in RESHAPING:
+                over.add(lines[i][1][0])
         program.takes = tuple(at for at, i in enumerate(program.parameters) if i in over)
     return program.takes
 
@@ -148,33 +151,66 @@ def _step(program: Program, index: int) -> Step:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
-    function, writing = reference_of(op, attrs), None
+    function = reference_of(op, attrs)
+    writing: dict[int, Reference] | None = None
     over: tuple[int, ...] = ()
     if op in OVERWRITING:
-        writing = _bound(OVERWRITING[op], op, attrs)
-        over = operands[:1] if operands[0] in last else ()
+        found = OVERWRITING[op](**op.attrs_of(attrs)).items()
+        usable = {operands[at]: _bound(f, op, attrs) for at, f in found}
+        alone = [j for j in last if operands.count(j) == 1 and lines[j][3] is type]
+        writing = {j: f for j, f in usable.items() if j in alone}
+        over = tuple(writing)
     elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
         over = tuple(j for j in last if lines[j][3] is type)
     return Step(index, function, operands, type, last, over, writing)
 
 
-def _unshared(values: list[Any], over: tuple[int, ...], known: Mapping[int, int]) -> int | None:
+def _unshared(values: list[Any], over: tuple[int, ...], held: Mapping[int, int]) -> int | None:
     """The first whose memory is nobody else's: a leaf's node has it, and a view of it would.
 
-    `known`: the references there were to those that were given.
+    `held`: by the identity of arrays that were given, how often their leaves have them.
     """
     for i in over:
-        if values[i].base is None and _references(values, i) <= known.get(i, _OF_OPERAND):
+        if _is_unshared(values[i], held):
             return i
     return None
 
 
-def _references(values: list[Any], index: int) -> int:
-    return sys.getrefcount(values[index])
+def _is_unshared(value: np.ndarray, held: Mapping[int, int]) -> bool:
+    own = _references(value) - _OF_ARGUMENT
+    base = value.base
+    if base is None:
+        return own <= held.get(id(value), 0)
+    # A view of all of an array that has no other views, and is in no list.
+    return (
+        own <= 0
+        and base.__class__ is np.ndarray
+        and base.nbytes == value.nbytes
+        and value.flags.c_contiguous
+        and value.flags.writeable
+        and _references(base) - _OF_BASE <= held.get(id(base), 0)
+    )
 
 
-_OF_OPERAND: Final = _references([np.zeros(1)], 0)
-"""References that are seen to an array that only the list of values holds."""
+def _references(array: np.ndarray) -> int:
+    return sys.getrefcount(array)
+
+
+def _references_of_a_view() -> tuple[int, int, int]:
+    """What is seen of a value that only the list of values holds: by who reads it there, and by
+    `_is_unshared`, of it and of its base."""
+    values = [np.zeros(2).reshape(1, 2)]
+
+    def look(value: np.ndarray) -> tuple[int, int]:
+        own = _references(value)
+        base = value.base
+        assert base is not None
+        return own, _references(base)
+
+    return _references(values[0]), *look(values[0])
+
+
+_OF_OPERAND, _OF_ARGUMENT, _OF_BASE = _references_of_a_view()
 
 
 def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:

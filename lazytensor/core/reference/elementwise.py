@@ -23,7 +23,7 @@ from lazytensor.core.dtypes import (
     SIGNED,
     U32,
 )
-from lazytensor.core.interpret import REFERENCES
+from lazytensor.core.interpret import OVERWRITING, REFERENCES
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,10 +66,26 @@ def _complex(x: Array, y: Array) -> Any:
     return made
 
 
-def _clamp(low: Any, x: Any, high: Any) -> Any:
+def _clamp(low: Array, x: Array, high: Array, out: Array | None = None) -> Any:
     if x.dtype.kind in "iuf":
-        return np.clip(x, low, high)  # one pass over memory
-    return np.minimum(np.maximum(x, low), high)
+        return np.clip(x, low, high, out=out)  # one pass over memory
+    return np.minimum(np.maximum(x, low, out=out), high, out=out)
+
+
+def _clamp_there(low: Array, x: Array, high: Array) -> Any:
+    return _clamp(low, x, high, x)
+
+
+def _choose_into_first(chosen: Array, x: Array, other: Array) -> Array:
+    return _choose_into_second(~chosen, other, x)
+
+
+def _choose_into_second(chosen: Array, x: Array, other: Array) -> Array:
+    if chosen.shape == other.shape and (x.shape == other.shape or x.size == 1):
+        np.putmask(other, chosen, x)  # `copyto` takes longer, unless few are chosen
+    else:
+        np.copyto(other, x, where=chosen)
+    return other
 
 
 def _convert(x: Array, *, dtype: np.dtype) -> Any:
@@ -138,3 +154,5 @@ REFERENCES.update(
         ops.guarded: lambda x, ok: x,
     }
 )
+OVERWRITING[ops.clamp] = lambda: {1: _clamp_there}
+OVERWRITING[ops.select] = lambda: {2: _choose_into_second, 1: _choose_into_first}

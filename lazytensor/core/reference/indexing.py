@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from lazytensor.core import ops
-from lazytensor.core.interpret import REFERENCES, SHOWN, Reference
+from lazytensor.core.interpret import OVERWRITING, REFERENCES, SHOWN, Reference
 
 Ints = tuple[int, ...]
 
@@ -29,17 +29,20 @@ def _gather(x: np.ndarray, *indices: np.ndarray, axes: Ints) -> np.ndarray:
     return parts
 
 
-def _scatter(
+def _scatter(x: np.ndarray, *given: np.ndarray, axes: Ints, mode: str) -> np.ndarray:
+    return _scatter_into(x.copy(), *given, axes=axes, mode=mode)
+
+
+def _scatter_into(
     x: np.ndarray, updates: np.ndarray, *indices: np.ndarray, axes: Ints, mode: str
 ) -> np.ndarray:
-    result = x.copy()
-    lines = np.moveaxis(result, axes, range(len(axes)))
+    lines = np.moveaxis(x, axes, range(len(axes)))
     places, updates = _within(lines.shape, indices, updates)
     if mode == "set":
         lines[places] = updates
     else:
         _UFUNCS[mode].at(lines, places, updates)
-    return result
+    return x
 
 
 def _within(
@@ -80,3 +83,4 @@ REFERENCES.update(
     }
 )
 SHOWN[ops.strided] = _shown_strided
+OVERWRITING[ops.scatter] = lambda *, axes, mode: {0: _scatter_into} if mode == "set" else {}

@@ -42,6 +42,20 @@ def _shown_diagonal(**attrs: int) -> Any:
     return show
 
 
+def _reshape(x: np.ndarray, *, shape: Ints) -> np.ndarray:
+    base = x.base
+    if (
+        isinstance(base, np.ndarray)
+        and base.base is None
+        and base.shape == shape
+        and base.dtype is x.dtype
+        and base.flags.c_contiguous
+        and x.flags.c_contiguous
+    ):
+        return base  # which may be overwritten at the next run
+    return x.reshape(shape)
+
+
 def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     return _write_slice(x.copy(), value, starts, strides=strides)
 
@@ -77,20 +91,23 @@ def _iota(*, dtype: np.dtype, shape: Ints, axis: int) -> np.ndarray:
     return np.broadcast_to(line.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape)
 
 
-def _update_diagonal(
+def _update_diagonal(x: np.ndarray, value: np.ndarray, **attrs: int) -> np.ndarray:
+    return _write_diagonal(x.copy(), value, **attrs)
+
+
+def _write_diagonal(
     x: np.ndarray, value: np.ndarray, *, offset: int, axis1: int, axis2: int
 ) -> np.ndarray:
-    result = x.copy()
-    lines = np.moveaxis(result, (axis1, axis2), (-2, -1))
+    lines = np.moveaxis(x, (axis1, axis2), (-2, -1))
     index = np.arange(value.shape[-1])
     lines[..., index + max(-offset, 0), index + max(offset, 0)] = value
-    return result
+    return x
 
 
 REFERENCES.update(
     {
         ops.broadcast: lambda x, *, shape: np.broadcast_to(x, shape),
-        ops.reshape: lambda x, *, shape: x.reshape(shape),
+        ops.reshape: _reshape,
         ops.transpose: lambda x, *, axes: x.transpose(axes),
         ops.slice: _slice,
         ops.update_slice: _update_slice,
@@ -103,7 +120,8 @@ REFERENCES.update(
     }
 )
 SHOWN.update({ops.diagonal: _shown_diagonal, ops.slice: _shown_slice})
-OVERWRITING[ops.update_slice] = _write_slice
+OVERWRITING[ops.update_slice] = lambda **_: {0: _write_slice}
+OVERWRITING[ops.update_diagonal] = lambda **_: {0: _write_diagonal}
 RESHAPING.update((ops.reshape, ops.transpose))
 VIEWING.update((*RESHAPING, ops.broadcast, ops.diagonal, ops.reverse, ops.slice))
 VIEWING.update((element, ops.guard, ops.guarded))

@@ -183,8 +183,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     given = _assigned(val, node.type.dtype)
     if not count:
         return
-    flat = ops.reshape(node, shape=(node.type.size,))
     values = _cycled(wrapped(given), count, node.type.dtype)
+    if len(shape) == 2 and count == min(shape):
+        a.ref.write(ops.update_diagonal(node, values, offset=0, axis1=0, axis2=1))
+        return
+    flat = ops.reshape(node, shape=(node.type.size,))
     made = ops.update_slice(flat, values, starts((0,)), strides=(step,))
     a.ref.write(ops.reshape(made, shape=shape))
 
