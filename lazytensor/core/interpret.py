@@ -8,19 +8,22 @@ more, as in a loop that fills one row by row, its memory takes what is computed 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import Context
 from functools import cache, partial
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.op import Attrs, Composite, Op, element
+from lazytensor.core.overwriting import Held, beside_the_list, is_unshared
 from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.types import TensorType, tensor_type
 
+Ints = tuple[int, ...]
 Reference = Callable[..., Any]
 REFERENCES: dict[Op, Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
@@ -29,6 +32,9 @@ SHOWN: dict[Op, Callable[..., Reference]] = {}
 OVERWRITING: dict[Op, Callable[..., Mapping[int, Reference]]] = {}
 """Per op whose result may be an operand that is written to: of its attributes, per operand what
 does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""
+REPLACING: dict[Op, Reference] = {}
+"""Per op of those whose second operand replaces a part of the first: `shown(shape, x, *data,
+**attrs)`, that part of `x`, of this shape, in its memory."""
 RESHAPING: set[Op] = set()
 """Ops of one operand whose reference only looks at it in another way."""
 VIEWING: set[Op] = set()
@@ -56,6 +62,21 @@ class Step(NamedTuple):
     last_uses: list[int]
     over: tuple[int, ...]
     writing: Mapping[int, Reference] | None
+    part: Part | None
+
+
+class Part(NamedTuple):
+    """The next step, if it puts what a ufunc gave, which nothing else needs, in a part of an array.
+
+    `shown(array, *data)`, with values `data`, is that part of value `base`: the ufunc may write
+    there, if the array is nobody else's. Then value `place` is that array.
+    """
+
+    place: int
+    base: int
+    data: tuple[int, ...]
+    shown: Reference
+    last_uses: list[int]
 
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
@@ -83,9 +104,16 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
     `values` has all that the instructions still to come need, and no more was overwritten.
     """
     lines = program.instructions
-    held = {id(values[i]): _references(values[i]) - _OF_OPERAND for i in given}
+    held = {id(values[i]): beside_the_list(values[i]) for i in given}
+    done = -1
     with np.errstate(all="ignore"):
-        for i, function, operands, type, last_uses, over, writing in _steps(program):
+        for step in _steps(program):
+            i, function, operands, type, last_uses, over, writing, part = step
+            if i == done:
+                continue
+            if part is not None and _computed_there(step, part, values, held):
+                done = part.place
+                continue
             taken = _unshared(values, over, held) if over else None
             if taken is None:
                 values[i] = function(*[values[j] for j in operands])
@@ -108,11 +136,35 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
                 values[j] = None
 
 
+def _computed_there(step: Step, part: Part, values: list[Any], held: Held) -> bool:
+    """Let a ufunc compute the part of an array that its result is to replace; say whether it did.
+
+    As NumPy does in `x[1:] += y`. Views of the array may be what it reads, for the last time.
+    """
+    base, views = part.base, 0
+    for j in step.last_uses:
+        if values[j].base is values[base] and not beside_the_list(values[j]):
+            views += 1
+    if values[base].base is not None or not is_unshared(values[base], held, views):
+        return False
+    into = [part.shown(values[base], *[values[j] for j in part.data])]
+    # One C call again: the array is what the view that was written to is a part of.
+    computed = map(step.function, *[[values[j]] for j in step.operands], into)
+    values[part.place : part.place + 1] = map(_base_of, computed)
+    for j in (*step.last_uses, *part.last_uses):
+        values[j] = None
+    return True
+
+
+_base_of: Final = attrgetter("base")
+
+
 def takes(program: Program) -> tuple[int, ...]:
     """The parameters whose memory results could take, by position among the parameters."""
     if program.takes is None:
         lines = program.instructions
         over = {i for step in _steps(program) for i in step.over}
+        over.update(step.part.base for step in _steps(program) if step.part is not None)
         for i in range(len(lines) - 1, -1, -1):
             if i in over and lines[i][0] in RESHAPING:
                 over.add(lines[i][1][0])
@@ -143,7 +195,10 @@ def _steps(program: Program) -> list[Step]:
     """The instructions that compute; kept with the program, as most are run again."""
     if program.steps is None:
         lines = enumerate(program.instructions)
-        program.steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
+        steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
+        for at, (step, following) in enumerate(pairwise(steps)):
+            steps[at] = step._replace(part=_part(program, step, following.place))
+        program.steps = steps
     return program.steps
 
 
@@ -162,55 +217,30 @@ def _step(program: Program, index: int) -> Step:
         over = tuple(writing)
     elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
         over = tuple(j for j in last if lines[j][3] is type)
-    return Step(index, function, operands, type, last, over, writing)
+    return Step(index, function, operands, type, last, over, writing, None)
 
 
-def _unshared(values: list[Any], over: tuple[int, ...], held: Mapping[int, int]) -> int | None:
-    """The first whose memory is nobody else's: a leaf's node has it, and a view of it would.
+def _part(program: Program, step: Step, place: int) -> Part | None:
+    """What the next step, which gives value `place`, does with the result of `step`."""
+    op, operands, attrs, type = program.instructions[place]
+    if op not in REPLACING or operands[1] != step.place or operands[0] == step.place:
+        return None
+    last = program.last_uses[place]
+    is_free = operands[0] in last and step.place in last
+    if not is_free or not isinstance(step.function, np.ufunc) or step.type.nbytes < WORTH_REUSE:
+        return None
+    if step.type.dtype is not type.dtype:
+        return None
+    shown = partial(REPLACING[op], step.type.shape, **op.attrs_of(attrs))
+    return Part(place, operands[0], operands[2:], shown, last)
 
-    `held`: by the identity of arrays that were given, how often their leaves have them.
-    """
+
+def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
+    """The first whose memory is nobody else's."""
     for i in over:
-        if _is_unshared(values[i], held):
+        if is_unshared(values[i], held):
             return i
     return None
-
-
-def _is_unshared(value: np.ndarray, held: Mapping[int, int]) -> bool:
-    own = _references(value) - _OF_ARGUMENT
-    base = value.base
-    if base is None:
-        return own <= held.get(id(value), 0)
-    # A view of all of an array that has no other views, and is in no list.
-    return (
-        own <= 0
-        and base.__class__ is np.ndarray
-        and base.nbytes == value.nbytes
-        and value.flags.c_contiguous
-        and value.flags.writeable
-        and _references(base) - _OF_BASE <= held.get(id(base), 0)
-    )
-
-
-def _references(array: np.ndarray) -> int:
-    return sys.getrefcount(array)
-
-
-def _references_of_a_view() -> tuple[int, int, int]:
-    """What is seen of a value that only the list of values holds: by who reads it there, and by
-    `_is_unshared`, of it and of its base."""
-    values = [np.zeros(2).reshape(1, 2)]
-
-    def look(value: np.ndarray) -> tuple[int, int]:
-        own = _references(value)
-        base = value.base
-        assert base is not None
-        return own, _references(base)
-
-    return _references(values[0]), *look(values[0])
-
-
-_OF_OPERAND, _OF_ARGUMENT, _OF_BASE = _references_of_a_view()
 
 
 def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:

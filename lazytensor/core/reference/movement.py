@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpret import OVERWRITING, PICKING, REFERENCES, RESHAPING, SHOWN, VIEWING
+from lazytensor.core.interpret import (
+    OVERWRITING,
+    PICKING,
+    REFERENCES,
+    REPLACING,
+    RESHAPING,
+    SHOWN,
+    VIEWING,
+)
 from lazytensor.core.op import element
 
 Ints = tuple[int, ...]
@@ -62,8 +70,12 @@ def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strid
 
 def _write_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     if value.size:
-        x[_index(starts, value.shape, strides)] = value
+        _replaced(value.shape, x, starts, strides=strides)[...] = value
     return x
+
+
+def _replaced(shape: Ints, x: np.ndarray, starts: np.ndarray, *, strides: Ints) -> np.ndarray:
+    return x[_index(starts, shape, strides)]
 
 
 def _pad(x: np.ndarray, value: np.ndarray, *, low: Ints, high: Ints, interior: Ints) -> np.ndarray:
@@ -121,6 +133,7 @@ REFERENCES.update(
 )
 SHOWN.update({ops.diagonal: _shown_diagonal, ops.slice: _shown_slice})
 OVERWRITING[ops.update_slice] = lambda **_: {0: _write_slice}
+REPLACING[ops.update_slice] = _replaced
 OVERWRITING[ops.update_diagonal] = lambda **_: {0: _write_diagonal}
 RESHAPING.update((ops.reshape, ops.transpose))
 VIEWING.update((*RESHAPING, ops.broadcast, ops.diagonal, ops.reverse, ops.slice))
