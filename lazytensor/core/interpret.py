@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
     `over` are operands that nothing needs after it. If the memory of one is nobody else's, the
     result may take it: `writing` has what puts it there, or if that is None, it is `function` with
-    one more argument.
+    `out=`.
     """
 
     place: int
@@ -119,8 +119,8 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
                 values[i] = function(*[values[j] for j in operands])
             elif writing is None:
                 # One C call from the operands to the list: no Ctrl-C comes in between.
-                into = [values[taken]]
-                values[i : i + 1] = map(function, *[[values[j]] for j in operands], into)
+                into = partial(function, out=values[taken])
+                values[i : i + 1] = map(into, *[[values[j]] for j in operands])
                 del into  # which would count as a reference to what may be written to
             else:  # doing that twice changes nothing
                 values[i] = writing[taken](*[values[j] for j in operands])
@@ -147,9 +147,9 @@ def _computed_there(step: Step, part: Part, values: list[Any], held: Held) -> bo
             views += 1
     if values[base].base is not None or not is_unshared(values[base], held, views):
         return False
-    into = [part.shown(values[base], *[values[j] for j in part.data])]
+    there = part.shown(values[base], *[values[j] for j in part.data])
     # One C call again: the array is what the view that was written to is a part of.
-    computed = map(step.function, *[[values[j]] for j in step.operands], into)
+    computed = map(partial(step.function, out=there), *[[values[j]] for j in step.operands])
     values[part.place : part.place + 1] = map(_base_of, computed)
     for j in (*step.last_uses, *part.last_uses):
         values[j] = None

@@ -75,6 +75,12 @@ def chosen(x: Array, y: Array) -> Any:
     x.holder.write(ops.select(ops.less(y.node, x.node), y.node, x.node))
 
 
+def highest(x: Array, y: Array) -> Any:
+    x.holder.write(ops.maximum(x.node, y.node))
+    part = x[1:-1]
+    part.holder.write(ops.minimum(part.node, y[1:-1].node))
+
+
 def limited(x: Array, y: Array) -> Any:
     x.holder.write(ops.clamp(y.node, x.node, ops.scalar(90.0, F64)))
 
@@ -121,6 +127,7 @@ STEPS: dict[str, Callable[[Array, Array], Any]] = {
     "a part, computed of itself": a_part_of_itself,
     "parts, computed of others of itself": a_part_of_its_others,
     "chosen": chosen,
+    "highest": highest,
     "limited": limited,
     "scattered": scattered,
     "a part that is needed later": needed_later,
