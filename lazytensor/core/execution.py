@@ -16,7 +16,7 @@ from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
 from lazytensor.core.failures import Failure
 from lazytensor.core.hosting import may_share, needed_before, needed_by_host
-from lazytensor.core.interpret import apply, compute, references, takes, with_inputs
+from lazytensor.core.interpret import apply, compute, references, takes, with_leaves
 from lazytensor.core.node import Node
 from lazytensor.core.op import elements
 from lazytensor.core.ownership import has_own_array
@@ -231,9 +231,9 @@ def _interpret(run: Run) -> None:
     before, start, worked = entry.runs, time.perf_counter(), time.thread_time()
     given = _given(exact)
     leaves = exact.found.leaves
-    values = with_inputs(program, [on_host(x.value) for x in leaves], exact.found.slots)
+    values = with_leaves(program, [on_host(x.value) for x in leaves])
     try:
-        compute(program, values, given)
+        compute(program, values, exact.found.slots, given)
         results = [in_rows(values[i]) for i in program.results]
         entry.trial.interpreted(metrics.spent("interpreting", start))
         # Not the clock's time: where the machine is busy, every program would look worth compiling.

@@ -81,23 +81,22 @@ class Part(NamedTuple):
 
 def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
     """The results of `program`, computed by NumPy. Leaves are not written to."""
-    values = with_inputs(program, leaves, slots)
-    compute(program, values)
+    values = with_leaves(program, leaves)
+    compute(program, values, slots)
     return [values[i] for i in program.results]
 
 
-def with_inputs(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
+def with_leaves(program: Program, leaves: Sequence[np.ndarray]) -> list[Any]:
     """Per instruction its value, or None where it is still to be computed."""
-    lines = program.instructions
-    values: list[Any] = [None] * len(lines)
+    values: list[Any] = [None] * len(program.instructions)
     for i, leaf in zip(program.parameters, leaves, strict=True):
         values[i] = leaf
-    for i, scalar in zip(program.slots, slots, strict=True):
-        values[i] = np.asarray(scalar, lines[i][3].dtype)
     return values
 
 
-def compute(program: Program, values: list[Any], given: Collection[int] = ()) -> None:
+def compute(
+    program: Program, values: list[Any], slots: Sequence[Any], given: Collection[int] = ()
+) -> None:
     """Compute what is None in `values`; what nothing needs any more is None after that.
 
     `given`: parameters whose memory results may take. If an error or Ctrl-C ends this early,
@@ -107,6 +106,8 @@ def compute(program: Program, values: list[Any], given: Collection[int] = ()) ->
     held = {id(values[i]): beside_the_list(values[i]) for i in given}
     done = -1
     with np.errstate(all="ignore"):
+        for i, scalar in zip(program.slots, slots, strict=True):
+            values[i] = np.asarray(scalar, lines[i][3].dtype)
         for step in _steps(program):
             i, function, operands, type, last_uses, over, writing, part = step
             if i == done:

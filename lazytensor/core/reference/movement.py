@@ -70,7 +70,7 @@ def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strid
 
 def _write_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     if value.size:
-        _replaced(value.shape, x, starts, strides=strides)[...] = value
+        x[_index(starts, value.shape, strides)] = value
     return x
 
 
