@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FrameType
-from typing import Any
+from types import CodeType, FrameType
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -213,16 +213,24 @@ def test_memory_that_is_not_its_own_is_left_alone() -> None:
     assert np.array_equal(of_the_users, np.arange(N))
 
 
-class Interrupts:
-    """Ctrl-C before the n-th bytecode instruction of the interpreter and of what calls it."""
+FILES = (execution.__file__, interpret.__file__, overwriting.__file__)
 
-    FILES = (execution.__file__, interpret.__file__, overwriting.__file__)
+
+class Traced:
+    """Ctrl-C before the n-th bytecode instruction of the interpreter and of what calls it."""
 
     def __init__(self, at: int) -> None:
         self.left = at
 
+    def __enter__(self) -> None:
+        self.before = sys.gettrace()
+        sys.settrace(self)
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(self.before)
+
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename not in self.FILES:
+        if frame.f_code.co_filename not in FILES:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "opcode":
@@ -232,18 +240,43 @@ class Interrupts:
         return self
 
 
+class Monitored:
+    """The same from Python 3.13 on, which tells tracers of few instructions only."""
+
+    TOOL: Final = 3
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __enter__(self) -> None:
+        sys.monitoring.use_tool_id(self.TOOL, "interrupts")
+        sys.monitoring.register_callback(self.TOOL, sys.monitoring.events.INSTRUCTION, self)
+        sys.monitoring.set_events(self.TOOL, sys.monitoring.events.INSTRUCTION)
+
+    def __exit__(self, *error: object) -> None:
+        sys.monitoring.set_events(self.TOOL, 0)
+        sys.monitoring.free_tool_id(self.TOOL)
+
+    def __call__(self, code: CodeType, offset: int) -> None:
+        if code.co_filename in FILES:
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+
+
+Interrupts: Any = Monitored if sys.version_info >= (3, 13) else Traced
+
+
 def after(step: Callable[..., Any], at: int) -> tuple[bool, list[np.ndarray]]:
     """Whether a Ctrl-C came at this moment of a step, and everything that there is after that."""
     x, y = own(), own(1.0)
     results = step(x, y) or ()
-    before, came = sys.gettrace(), False
-    sys.settrace(Interrupts(at))
+    came = False
     try:
-        sync()
+        with Interrupts(at):
+            sync()
     except KeyboardInterrupt:
         came = True
-    finally:
-        sys.settrace(before)
     return came, [z.numpy() for z in (x, y, *results)]
 
 
