@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
 from lazytensor.core.donation import donations
+from lazytensor.core.interpret import REPLACING
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
@@ -230,7 +231,7 @@ class Entry:
         """
         if self.rewritten < 0:
             lines = self.program.instructions
-            writes = [line for line in lines if line[0].name == "update_slice"]
+            writes = [line for line in lines if line[0] in REPLACING]
             self.rewritten = sum(lines[line[1][1]][3].nbytes for line in writes)
         return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 

@@ -269,13 +269,17 @@ def _given(run: Run) -> list[int]:
 def _settle_computed(run: Run, values: list[Any]) -> None:
     """Settle what an interrupted run has computed: its inputs may be gone, and it goes on there."""
     for node, value in zip(run.found.nodes, values, strict=True):
-        if node is None or value is None or node.value is not None:
-            continue
-        if isinstance(value, tuple):
-            for part in elements(node):
-                part.settle(in_rows(value[part.attrs[0]]))
-        else:
-            node.settle(in_rows(value))
+        if node is not None and value is not None and node.value is None:
+            _settle_results(node, value)
+
+
+def _settle_results(node: Node, value: Any) -> None:
+    """Settle a node, or the nodes that pick from it if it has several results: a tuple."""
+    if isinstance(value, tuple):
+        for part in elements(node):
+            part.settle(in_rows(value[part.attrs[0]]))
+    else:
+        node.settle(in_rows(value))
 
 
 def _execute(run: Run, entry: Entry) -> None:
@@ -353,11 +357,7 @@ def run_on_host(run: Run, before: float) -> None:
         with metrics.timed("interpreting"), np.errstate(all="ignore"):
             operands = [host_operand(x) for x in node.operands]
             result = apply(node.op, operands, node.attrs, node.type)
-        if isinstance(result, tuple):
-            for part in elements(node):
-                part.settle(result[part.attrs[0]])
-        else:
-            node.settle(result)
+        _settle_results(node, result)
     if entry.shared:
         entry.sharing.interpreted(time.perf_counter() - run.started + before)
     _log(run, ON_HOST, None, entry.runs)

@@ -2,8 +2,8 @@
 
 It is the oracle of the tests, the first tier of execution for small new programs, and runs the ops
 that the host does faster. References are pure: they never write to an operand; a result may share
-memory with one (nobody writes to a leaf's array). Where an array that was made here is needed no
-more, as in a loop that fills one row by row, its memory takes what is computed of it.
+memory with one. Where an array is needed no more, one that was made here or a leaf's that is given,
+its memory takes what is computed of it, as NumPy's does in `x *= y` and in `x * y + z`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from lazytensor.core.overwriting import Held, beside_the_list, is_unshared
 from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.types import TensorType, tensor_type
 
-Ints = tuple[int, ...]
 Reference = Callable[..., Any]
 REFERENCES: dict[Op, Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""

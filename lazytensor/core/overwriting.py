@@ -21,26 +21,21 @@ def is_unshared(array: np.ndarray, held: Held, views: int = 0) -> bool:
     """Whether nobody else has the memory of an array; `views` of it do not count."""
     base = array.base
     if base is None:
-        return references_of(array) - _OF_ARRAY - views <= held.get(id(array), 0)
+        return sys.getrefcount(array) - _OF_ARRAY - views <= held.get(id(array), 0)
     # A view of all of an array that has no other views, and is in no list.
     return (
-        references_of(array) <= _OF_ARRAY
+        sys.getrefcount(array) <= _OF_ARRAY
         and base.__class__ is np.ndarray
         and base.nbytes == array.nbytes
         and array.flags.c_contiguous
         and array.flags.writeable
-        and references_of(base) - _OF_BASE <= held.get(id(base), 0)
+        and sys.getrefcount(base) - _OF_BASE <= held.get(id(base), 0)
     )
 
 
 def beside_the_list(array: np.ndarray) -> int:
     """How often an array is referred to besides."""
-    return references_of(array) - _OF_ARRAY
-
-
-def references_of(array: np.ndarray) -> int:
-    """References to an array."""
-    return sys.getrefcount(array)
+    return sys.getrefcount(array) - _OF_ARRAY
 
 
 def _measured() -> tuple[int, int]:
@@ -50,7 +45,7 @@ def _measured() -> tuple[int, int]:
     def look(array: np.ndarray) -> tuple[int, int]:
         base = array.base
         assert base is not None
-        return references_of(array), references_of(base)
+        return sys.getrefcount(array), sys.getrefcount(base)
 
     return look(values[0])
 

@@ -29,8 +29,9 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def lose(size: int) -> None:
-    """Let arrays of so many elements count as small."""
-    balance.lost(2 * policy.LOSS + policy.PROFIT, size)
+    """Let arrays of so many elements count as small, whatever it cost to make them."""
+    balance.seconds, balance.largest = 0.0, 0
+    balance.lost(2 * policy.LOSS, size)
     assert settings.small == size + 1
 
 

@@ -286,23 +286,18 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return foreign.kept_as_arrays(call(self, args, rest))
     inputs = args[: self.nin]
     usual = not kwargs and len(args) == self.nin
-    chosen = masked.any_masked(inputs)
-    if usual and not chosen and (small := parts.small_by_now(inputs)) is not None:
-        return lazy_if_large(self.host(*small))
     outs = () if usual else _outs(self, args, kwargs)
     given = (*inputs, *outs)
     if any(o is ... or foreign.overrides(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)
     if not any(map(is_array, (*given, kwargs.get("where")))):
         return self.real(*args, **kwargs)
-    if usual and chosen and checks.current() is checks.OFF:
+    if usual and checks.current() is checks.OFF and masked.any_masked(inputs):
         made = masked.apply(self, inputs)
         if made is not None:
             return made
-    if (kwargs or chosen) and len(args) == self.nin:
-        small = parts.small_by_now(inputs, kwargs)
-        if small is not None:
-            return lazy_if_large((self.real if kwargs else self.host)(*small, **kwargs))
+    if len(args) == self.nin and (small := parts.small_by_now(inputs, kwargs)) is not None:
+        return lazy_if_large((self.real if kwargs else self.host)(*small, **kwargs))
     try:
         how = PLAIN if usual else _how(self, outs, args, kwargs)
         return _record(self, inputs, how, args, kwargs)
