@@ -9,7 +9,7 @@ the first compiled runs are timed, and the faster tier is kept (`Trial`).
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +21,7 @@ from lazytensor.core.interpret import REPLACING
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
+from lazytensor.core.trial import WARMING, Trial
 
 if TYPE_CHECKING:
     from lazytensor.core.padding.families import Family, Growth
@@ -45,111 +46,6 @@ PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
-TRIALS: Final = 5
-"""Runs of each tier that are compared, by the quickest: what disturbs a run only adds to it."""
-WARMING: Final = 3
-"""Runs before those, which do not count: memory, caches and threads are still cold."""
-NEAR: Final = 10.0
-"""How many times XLA's time the interpreter's best may be for it to be tried when warm: cold runs
-take up to four times as long."""
-LONG: Final = 0.002
-"""Seconds of a run from which `NEAR_LONG` counts: trying it costs more, and cold shows less."""
-NEAR_LONG: Final = 4.0
-LONGEST: Final = 0.02
-NEAR_LONGEST: Final = 2.0
-AGAIN: Final = 20
-"""Interpreted runs after which XLA is tried again, as the machine may have been busy; then 4 times
-as many, and so on."""
-WARMING_AGAIN: Final = 1
-TIMED_AGAIN: Final = 2
-"""Runs by XLA that are compared then. If it is still slower, nothing else is tried."""
-MARGIN: Final = 0.95
-"""What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
-
-
-class Trial:
-    """Which tier runs a program faster: the last seconds of each, results waited for.
-
-    Once a program is compiled, some runs by XLA are timed, then as many by the interpreter.
-    `alike`: whether its runs are of one size. Else the interpreter's fastest is of the smallest.
-    """
-
-    __slots__ = (
-        "_again",
-        "_alike",
-        "_compiled",
-        "_interpreted",
-        "_interprets",
-        "_runs",
-        "_theirs",
-        "_xlas",
-    )
-
-    def __init__(self, alike: bool = True) -> None:
-        self._alike = alike
-        self._interpreted: deque[float] = deque(maxlen=TRIALS)
-        self._compiled: deque[float] = deque(maxlen=TRIALS)
-        self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
-        self._theirs = 0  # and by the interpreter, after those
-        self._again, self._runs = AGAIN, 0
-        self._interprets = False
-
-    def interprets(self) -> bool:
-        """Whether the next run is the interpreter's, for the trial's sake or as the faster one."""
-        return not self._xlas and (self._interprets or self._theirs > 0)
-
-    def is_open(self) -> bool:
-        """Whether the next compiled run is to be timed."""
-        return self._xlas > 0 and len(self._interpreted) > 0
-
-    def is_decided(self) -> bool:
-        """Whether both were timed, or nothing is to be."""
-        return not self._interpreted or not (self._xlas or self._theirs)
-
-    def gain(self, seconds: float, cutting: float) -> float | None:
-        """How much longer NumPy takes than a run of so many seconds; None while it is not known.
-
-        A compiled run may have been started only: it takes what it took when it was waited for,
-        and the seconds of `cutting`, in which no program was run.
-        """
-        if self._xlas or self._theirs:
-            return None
-        taken = seconds if self._interprets else max(seconds, cutting + min(self._compiled))
-        return min(self._interpreted) - taken
-
-    def least(self) -> tuple[float, float] | None:
-        """What interpreted runs took at the least, and what the last one took."""
-        return (min(self._interpreted), self._interpreted[-1]) if self._interpreted else None
-
-    def interpreted(self, seconds: float) -> None:
-        """Take note of how long an interpreted run took."""
-        self._interpreted.append(seconds)
-        if self._theirs:
-            self._theirs -= 1
-            if not self._theirs:
-                self._interprets = min(self._interpreted) < MARGIN * min(self._compiled)
-        elif self.interprets():
-            self._runs += 1
-            if self._runs == self._again:
-                self._again *= 4
-                self._runs = 0
-                self._compiled.clear()
-                self._xlas = WARMING_AGAIN + TIMED_AGAIN
-
-    def compiled(self, seconds: float) -> None:
-        """Take note of how long a compiled run took."""
-        if self._xlas <= (TIMED_AGAIN if self._interprets else TRIALS):
-            self._compiled.append(seconds)
-        self._xlas -= 1
-        if self._xlas:
-            return
-        best, xlas = min(self._interpreted), min(self._compiled)
-        if self._interprets and best < MARGIN * xlas:
-            return  # it was found before to be the faster one, and still is
-        near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
-        near = near if self._alike else 1.0
-        self._theirs = WARMING + TRIALS if best < near * xlas else 0
-        self._interprets = False
 
 
 @dataclass(slots=True, weakref_slot=True)

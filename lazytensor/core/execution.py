@@ -11,7 +11,7 @@ import numpy as np
 from lazytensor.core import events, failures, metrics, single, twins
 from lazytensor.core.backend import backend, on_host
 from lazytensor.core.balance import balance
-from lazytensor.core.cache import PATIENCE, Entry, Trial, cache
+from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
 from lazytensor.core.failures import Failure
@@ -26,6 +26,7 @@ from lazytensor.core.place import user_place
 from lazytensor.core.program import Cut, Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed
+from lazytensor.core.trial import Trial
 from lazytensor.core.values import argument, host_operand, in_rows, with_room
 
 ON_HOST: Final = "run by NumPy"
@@ -118,6 +119,7 @@ def _run(run: Run) -> list[Node] | None:
         elif entry is run.entry:
             _remember_alone(run)
             _execute(run, entry)
+            entry.trial.ran()
         else:
             _execute(run, entry)
     finally:

@@ -76,6 +76,7 @@ def run(node: Node, cause: str) -> bool:
         how = "cached"
         if not are_computed(operands) or not _execute(node, known):
             return False
+        entry.trial.ran()
     account(entry, cause, how, start)
     return True
 

@@ -6,10 +6,11 @@ import pytest
 from lazytensor.core import balance as policy
 from lazytensor.core import ops
 from lazytensor.core.balance import Balance
-from lazytensor.core.cache import LEAST_SHARE, TRIALS, WARMING, Entry
+from lazytensor.core.cache import LEAST_SHARE, Entry
 from lazytensor.core.op import leaf
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.settings import settings
+from lazytensor.core.trial import TRIALS, WARMING
 
 BOUND = 100
 RUN = 1.0  # seconds of one run by XLA

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lazytensor.core import cache as policy
-from lazytensor.core import metrics, ops
+from lazytensor.core import metrics, ops, trial
 from lazytensor.core.backend import backend
 from lazytensor.core.cache import cache
 from lazytensor.core.dtypes import F64
@@ -56,7 +56,7 @@ def test_jax_is_imported_once_that_has_paid_and_not_because_a_program_comes_back
 
 
 def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "NEAR", 0.0)  # XLA's time is always the better one
+    monkeypatch.setattr(trial, "NEAR", 0.0)  # XLA's time is always the better one
     for _ in range(3000):
         fetch(small())
         if counts("compiles") == [1]:
@@ -71,80 +71,21 @@ def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) 
 def test_what_the_interpreter_runs_faster_it_goes_on_running(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(policy, "MARGIN", np.inf)  # NumPy's time is always the better one
+    monkeypatch.setattr(trial, "MARGIN", np.inf)  # NumPy's time is always the better one
+    monkeypatch.setattr(trial, "QUICKER", 0.0)
     x, y = np.zeros(3), np.ones(3)
     while not counts("compiles")[0]:
         fetch(ops.add(leaf(x), leaf(y)))
-    monkeypatch.setattr(policy, "NEAR", np.inf)
-    trials = policy.WARMING + policy.TRIALS
+    monkeypatch.setattr(trial, "NEAR", np.inf)
+    trials = trial.WARMING + trial.TRIALS
     for _ in range(trials - 1):  # the compile's own run was one
         fetch(ops.add(leaf(x), leaf(y)))
     before = counts("interpreted")[0]
-    again = policy.WARMING_AGAIN + policy.TIMED_AGAIN
-    for _ in range(trials + policy.AGAIN + again + 1):  # before the last ones XLA is tried again
+    again = trial.WARMING_AGAIN + trial.TIMED_AGAIN
+    for _ in range(trials + trial.AGAIN + again + 1):  # before the last ones XLA is tried again
         assert fetch(ops.add(leaf(x), leaf(y))).tolist() == [1.0, 1.0, 1.0]
-    assert counts("interpreted") == [before + trials + policy.AGAIN + 1]
+    assert counts("interpreted") == [before + trials + trial.AGAIN + 1]
     assert counts("compiles", "cache_hits") == [1, trials - 1 + again]
-
-
-@pytest.mark.parametrize(("again", "chosen"), [(2.0, True), (1.0, False), (0.6, False)])
-def test_xla_is_tried_again_for_a_few_runs(again: float, chosen: bool) -> None:
-    trial = policy.Trial()
-    trial.interpreted(1.0)
-    for _ in range(policy.WARMING + policy.TRIALS):
-        trial.compiled(2.0)
-    for _ in range(policy.WARMING + policy.TRIALS + policy.AGAIN):
-        assert trial.interprets()
-        trial.interpreted(1.0)
-    for _ in range(policy.WARMING_AGAIN + policy.TIMED_AGAIN):
-        assert trial.is_open()
-        trial.compiled(again)
-    assert not trial.is_open()
-    for _ in range(policy.WARMING + policy.TRIALS):  # where it may have become faster, NumPy's too
-        assert trial.interprets()
-        trial.interpreted(1.0)
-    assert trial.interprets() is chosen
-
-
-@pytest.mark.parametrize(
-    ("seconds", "chosen"), [((1e-3, 2e-3), True), ((2e-3, 1e-3), False), ((1e-3, 1e-3), False)]
-)
-def test_tiers_are_compared_by_their_quickest_runs(
-    seconds: tuple[float, float], chosen: bool
-) -> None:
-    trial = policy.Trial()
-    assert not trial.is_open()
-    trial.interpreted(seconds[0])
-    outliers = (*[0.0] * policy.WARMING, 9.0, 9.0, 1.0, 3.0, 9.0)
-    for outlier in outliers:
-        assert trial.is_open()
-        assert not trial.interprets()
-        trial.compiled(seconds[1] * outlier)
-    for outlier in outliers:
-        assert trial.interprets()
-        trial.interpreted(seconds[0] * outlier)
-    assert not trial.is_open()
-    assert trial.interprets() is chosen
-
-
-@pytest.mark.parametrize(
-    ("seconds", "times", "tried"),
-    [
-        (1e-4, 0.9 * policy.NEAR, True),
-        (1e-4, 1.1 * policy.NEAR, False),
-        (2e-3, 0.9 * policy.NEAR_LONG, True),
-        (2e-3, 1.1 * policy.NEAR_LONG, False),
-        (1.0, 0.9 * policy.NEAR_LONGEST, True),
-        (1.0, 1.1 * policy.NEAR_LONGEST, False),
-    ],
-)
-def test_what_is_far_slower_is_not_tried_again(seconds: float, times: float, tried: bool) -> None:
-    trial = policy.Trial()
-    trial.interpreted(times * seconds)
-    for _ in range(policy.WARMING + policy.TRIALS):
-        trial.compiled(seconds)
-    assert trial.interprets() is tried
-    assert not trial.is_open()
 
 
 def test_numpy_by_itself_is_taken_to_be_faster_than_the_interpreter() -> None:

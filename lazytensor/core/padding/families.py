@@ -10,7 +10,6 @@ from lazytensor.core.cache import (
     COMPILE_SECONDS,
     COMPILE_SECONDS_PER_NODE,
     Entry,
-    Trial,
     cache,
 )
 from lazytensor.core.node import Node
@@ -20,6 +19,7 @@ from lazytensor.core.program import Cut, Program
 from lazytensor.core.recipes import Constant
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import pack
+from lazytensor.core.trial import Trial
 
 if TYPE_CHECKING:
     from lazytensor.core.execution import Run
