@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lazytensor.core import cache as policy
 from lazytensor.core import disk, metrics, ops
+from lazytensor.core import trial as policy
 from lazytensor.core.backend import backend
 from lazytensor.core.cache import cache
 from lazytensor.core.dtypes import F64
@@ -25,7 +25,7 @@ from tests.core.processes import run, start
 SCRIPT = """
     import sys
     import numpy as np
-    from lazytensor.core import cache as policy, metrics, ops
+    from lazytensor.core import metrics, ops, trial as policy
     from lazytensor.core.runtime import sync
     from tests.core.arrays import array
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lazytensor.core import cache as policy
 from lazytensor.core import events, ops
+from lazytensor.core import trial as policy
 from lazytensor.core.cache import cache
 from lazytensor.core.execution import ON_HOST
 from lazytensor.core.hosting import may_share
