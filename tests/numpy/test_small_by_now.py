@@ -109,6 +109,16 @@ def test_what_is_pending_or_larger_or_tried_again_is_recorded() -> None:
     assert settings.small == BOUND
 
 
+def test_what_was_recorded_of_a_pending_array_and_a_real_one_is_not_repeated() -> None:
+    x, row = known(np), numpy.ones(SIZE)
+    pending = known(np) * 2
+    lose(SIZE)
+    for _ in range(2):
+        for function in (lambda x: x + row, lambda x: row - x, lambda x: np.maximum(row, x)):
+            assert issubclass(type(function(pending)), Lazy)
+            assert type(function(x)) is numpy.ndarray
+
+
 def test_a_result_is_never_the_memory_of_an_array() -> None:
     x = known(np)
     lose(SIZE)

@@ -71,7 +71,9 @@ def reflected(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
     """`other ∘ x`, where `other` is not lazy."""
     swapped = _swapped(host)
     return backward(
-        function.plans, lambda x, other: operate(function, swapped, x, other, swap=True)
+        function.plans,
+        lambda x, other: operate(function, swapped, x, other, swap=True),
+        function.lay,
     )
 
 

@@ -2,6 +2,7 @@
 
 A plan's form is the class of the result. It is found by the types of the operands: a `TensorType`,
 or a pair of which one may be the class of a number. That look-up is the hot path of recording.
+A real array has the plans of a lazy one of its type: it is copied, and becomes a leaf.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core.balance import raising
+from lazytensor.core.balance import balance, raising
 from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL
+from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar, signature_of
+from lazytensor.core.types import tensor_type
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.layout import Lay, lay_out
 from lazytensor.frontends.numpy.loops import Loop
+from lazytensor.frontends.numpy.promotion import CANONICAL, host_leaf
 
 Plans = Memory
 suspended = 0
@@ -48,6 +52,7 @@ def forward(
     plans: Plans, slow: Callable[[Any, Any], Any], lay: Lay = lay_out
 ) -> Callable[[Any, Any], Any]:
     """`f(x, other)` with a lazy `x`; `slow` does what has no plan. `lay` lays out results."""
+    array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=False)
 
     def call(x: Any, other: Any) -> Any:
         kind = type(other)
@@ -57,6 +62,8 @@ def forward(
             plan = plans.get((node.type, second.type))
             if plan is None:
                 return slow(x, other)
+        elif kind is array:
+            return with_array(x, other)
         else:
             plan = plans.get((node.type, kind))
             if plan is None:
@@ -79,12 +86,17 @@ def forward(
     return call
 
 
-def backward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """`f(other, x)` with a lazy `x` and a number."""
+def backward(
+    plans: Plans, slow: Callable[[Any, Any], Any], lay: Lay = lay_out
+) -> Callable[[Any, Any], Any]:
+    """`f(other, x)` with a lazy `x` and a number or a real array."""
+    array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=True)
 
     def call(x: Any, other: Any) -> Any:
-        node = x.ref.node
-        plan = plans.get((type(other), node.type))
+        node, kind = x.ref.node, type(other)
+        if kind is array:
+            return with_array(x, other)
+        plan = plans.get((kind, node.type))
         if plan is None:
             return slow(x, other)
         first = plan.number
@@ -103,6 +115,44 @@ def backward(plans: Plans, slow: Callable[[Any, Any], Any]) -> Callable[[Any, An
         return result
 
     return call
+
+
+def _with_array(
+    plans: Plans, slow: Callable[[Any, Any], Any], lay: Lay, swapped: bool
+) -> Callable[[Any, Any], Any]:
+    """`f(x, other)`, or `f(other, x)`, with a lazy `x` and a real array."""
+
+    def call(x: Any, other: np.ndarray) -> Any:
+        node = x.ref.node
+        found = _plan_with_array(plans, node, other, swapped)
+        if found is None:
+            return slow(x, other)
+        plan, leaf = found
+        operands, arrays = ((leaf, node), (other, x)) if swapped else ((node, leaf), (x, other))
+        signature = plan.signature
+        result: Any = new(plan.form)
+        result.ref = Cell(plan.body(*operands) if signature is None else Node(signature, operands))
+        result._shadow = result._base = None
+        if x._shadow is not None or not other.flags.c_contiguous:
+            lay(result, *arrays)
+        return result
+
+    return call
+
+
+def _plan_with_array(
+    plans: Plans, node: Node, other: np.ndarray, swapped: bool = False
+) -> tuple[Paired, Node] | None:
+    """The plan for a node and a real array, and that array as a leaf; None if there is no plan.
+
+    Nor is there while larger arrays count as small: what is known by now is for NumPy.
+    """
+    dtype = CANONICAL.get(other.dtype)
+    if dtype is None or balance.until:
+        return None
+    type_ = tensor_type(dtype, other.shape)
+    plan = plans.get((type_, node.type) if swapped else (node.type, type_))
+    return None if plan is None else (plan, host_leaf(copied(other)))
 
 
 def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -125,13 +175,18 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def planned(plans: Plans, node: Node, other: Any) -> Node | None:
-    """What `f(node, other)` records, for a lazy `other` or a number; None if it has no plan."""
+    """What `f(node, other)` records, for an array or a number; None if it has no plan."""
     kind = type(other)
     if kind is ndarray or kind is Scalar:
         second = other.ref.node
         plan = plans.get((node.type, second.type))
         if plan is None:
             return None
+    elif kind is np.ndarray:
+        found = _plan_with_array(plans, node, other)
+        if found is None:
+            return None
+        plan, second = found
     else:
         plan = plans.get((node.type, kind))
         if plan is None:

@@ -92,7 +92,7 @@ class ufunc(metaclass=UfuncType):
         self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
         self.lay = lay_out if real.signature is None else of_stacks(real.signature)
         self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}), self.lay)
-        self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}))
+        self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}), self.lay)
         outer = partial(ufunc_methods.outer, self)
         self._outer = outer if real.signature else recorded(outer, real.outer, growing=True)
 
