@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy
 
 import lazytensor
 import lazytensor.numpy as lnp
@@ -38,6 +39,18 @@ def write_part(np: Any, x: Any, y: Any, v: Any, m: Any) -> None:
         x[1:-1] = v
 
 
+def add_real_row(np: Any, x: Any, y: Any, v: Any, m: Any) -> Any:
+    """`x + r` with a small array `r` of NumPy's own, as small arrays are."""
+    r = numpy.ones(x.shape[-1:], numpy.float32)
+    return [x + r for _ in range(BATCH)]
+
+
+def multiply_real_matrix(np: Any, x: Any, y: Any, v: Any, m: Any) -> Any:
+    """`r @ x` with a small matrix `r` of NumPy's own."""
+    r = numpy.ones((2, x.shape[0]), numpy.float32)
+    return [np.matmul(r, x) for _ in range(BATCH)]
+
+
 def add_in_place(np: Any, x: Any, y: Any, v: Any, m: Any) -> Any:
     """`x += y`, of which jax.numpy makes `x = x + y`."""
     for _ in range(BATCH):
@@ -66,8 +79,10 @@ CALLS: dict[str, Batch] = {
     "x.T": lambda np, x, y, v, m: [x.T for _ in range(BATCH)],
     "x.reshape(-1)": lambda np, x, y, v, m: [x.reshape(-1) for _ in range(BATCH)],
     "x.astype(int32)": lambda np, x, y, v, m: [x.astype(np.int32) for _ in range(BATCH)],
+    "x + NumPy's row": add_real_row,
+    "NumPy's matrix @ x": multiply_real_matrix,
 }
-"""Twenty common calls."""
+"""Common calls."""
 
 FUNCTIONAL: dict[str, Batch] = {
     "x[0] = v": lambda np, x, y, v, m: [x.at[0].set(v) for _ in range(BATCH)],

@@ -27,6 +27,8 @@ def allocated(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
     """A copy in rows, of another dtype if that is given, at an aligned address if it is large."""
+    if dtype is None and array.nbytes < LARGE and array.__class__ is np.ndarray:
+        return array.copy()
     wanted = array.dtype if dtype is None else np.dtype(dtype)
     if array.size * wanted.itemsize < LARGE or wanted.hasobject:
         return np.array(array, wanted, order="C", copy=True, subok=False)

@@ -18,12 +18,12 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar, signature_of
+from lazytensor.core.op import Op, leaf, scalar, signature_of
 from lazytensor.core.types import tensor_type
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.layout import Lay, lay_out
 from lazytensor.frontends.numpy.loops import Loop
-from lazytensor.frontends.numpy.promotion import CANONICAL, host_leaf
+from lazytensor.frontends.numpy.promotion import CANONICAL
 
 Plans = Memory
 suspended = 0
@@ -127,8 +127,8 @@ def _with_array(
         found = _plan_with_array(plans, node, other, swapped)
         if found is None:
             return slow(x, other)
-        plan, leaf = found
-        operands, arrays = ((leaf, node), (other, x)) if swapped else ((node, leaf), (x, other))
+        plan, given = found
+        operands, arrays = ((given, node), (other, x)) if swapped else ((node, given), (x, other))
         signature = plan.signature
         result: Any = new(plan.form)
         result.ref = Cell(plan.body(*operands) if signature is None else Node(signature, operands))
@@ -152,7 +152,10 @@ def _plan_with_array(
         return None
     type_ = tensor_type(dtype, other.shape)
     plan = plans.get((type_, node.type) if swapped else (node.type, type_))
-    return None if plan is None else (plan, host_leaf(copied(other)))
+    if plan is None:
+        return None
+    own = copied(other)
+    return plan, leaf(own if own.dtype is dtype else own.view(dtype), type_)
 
 
 def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
