@@ -79,6 +79,7 @@ CALLS: dict[str, Batch] = {
     "x.T": lambda np, x, y, v, m: [x.T for _ in range(BATCH)],
     "x.reshape(-1)": lambda np, x, y, v, m: [x.reshape(-1) for _ in range(BATCH)],
     "x.astype(int32)": lambda np, x, y, v, m: [x.astype(np.int32) for _ in range(BATCH)],
+    "m * x": lambda np, x, y, v, m: [m * x for _ in range(BATCH)],
     "x + NumPy's row": add_real_row,
     "NumPy's matrix @ x": multiply_real_matrix,
 }

@@ -17,8 +17,9 @@ from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.memory import copied
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, leaf, scalar, signature_of
+from lazytensor.core.node import Node, Signature
+from lazytensor.core.op import SLOT, Op, leaf, scalar, signature_of
+from lazytensor.core.ops.elementwise import convert
 from lazytensor.core.types import tensor_type
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.layout import Lay, lay_out
@@ -245,8 +246,33 @@ def remember(
     alike = number is None and len(set(operands)) == len(operands) and made.operands == operands
     if plain and (alike or (isinstance(op, Op) and made.op is op)):
         signature = signature_of(made)
+    elif not plain and made.op is loop.body:  # a function may look at a number's value
+        op = _of_casts(operands, made) or op
     key = types[0] if len(types) == 1 else tuple(types)
     keep(plans, key, Paired(signature, found, op, cls))
+
+
+def _of_casts(operands: Sequence[Any], made: Node) -> Callable[..., Node] | None:
+    """What makes a node such as `made`, one op of the operands in the loop's dtypes, of others."""
+    casts: list[Signature | None] = []
+    for x, used in zip(operands, made.operands, strict=True):
+        if used is x or (used.op is SLOT and not isinstance(x, Node)):
+            casts.append(None)
+        elif used.op is convert:
+            casts.append(signature_of(used))
+        else:
+            return None
+    signature = signature_of(made)
+    if len(casts) == 1:
+        return lambda x: Node(signature, (_cast(x, casts[0]),))
+    if len(casts) > 2:
+        return None
+    first, second = casts
+    return lambda x, y: Node(signature, (_cast(x, first), _cast(y, second)))
+
+
+def _cast(node: Node, signature: Signature | None) -> Node:
+    return node if signature is None else Node(signature, (node,))
 
 
 _NUMBERS: Final = (bool, int, float, complex, np.generic)
