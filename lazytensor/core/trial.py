@@ -132,12 +132,12 @@ class Trial:
         if self._interprets and self._least < MARGIN * min(self._compiled):
             return  # it was found before to be the faster one, and still is
         if is_again and not self._interprets:
-            since = self._again // AGAIN_AFTER
-            # The first is the quickest, being alone: at least so many follow as after any such.
-            self._theirs, self._least = max(1, since // SHARE), inf
+            self._theirs = max(1, self._again // AGAIN_AFTER // SHARE)
         else:
             self._theirs = WARMING + TRIALS if self._is_near() else 0
         self._interprets = False
+        if self._theirs:  # of which the first is the quickest so far: some follow
+            self._least = inf
 
     def ran(self) -> None:
         """Take note of a compiled run that was not timed."""
