@@ -1,10 +1,10 @@
 """Where a graph that grows without being observed is cut: at the same point of the user's loop.
 
-Nobody needs barriers: once more than `cell.ELEMENTS_BOUND` work is pending, the graph is cut at the
-head of a loop, and from then on whenever that head comes round with enough work pending. So a loop
-is cut once every k whole iterations, and its programs repeat from the second cut on. Of nested
-loops the outermost with a short body is taken: a loop over five coefficients inside the loop over
-time steps should not end a program that would have fused.
+Nobody needs barriers: once more than `ELEMENTS_BOUND` work is pending, the graph is cut at the head
+of a loop, and from then on whenever that head comes round with enough work pending. So a loop is
+cut once every k whole iterations, and its programs repeat from the second cut on. Of nested loops
+the outermost with a short body is taken: a loop over five coefficients inside the loop over time
+steps should not end a program that would have fused.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from lazytensor.core import metrics
-from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.place import Place, user_frame, user_stack
 from lazytensor.core.recorder import nodes_made, thread
-from lazytensor.core.types import NODE_WORK
+from lazytensor.core.types import ELEMENTS_BOUND, NODE_WORK
 
 PATIENCE: Final = 2
 """A cut waits for its loop until this many times the usual work is pending."""
@@ -61,18 +60,41 @@ class Loop(NamedTuple):
         return (self.outside, self.places[-1][1]) < (other.outside, other.places[-1][1])
 
 
-def cut_if_aligned() -> None:
-    """Cut if this is the head of the loop of the last automatic cut, or of a better one."""
+def overflow() -> None:
+    """Enough is pending: cut if the program is where a loop is to be cut.
+
+    One that goes forward in a frame is at no loop's head but the known one's. Most of what is
+    recorded past the bound is that, and costs no more than a look at where the program is.
+    """
+    recorder = thread.recorder
+    frame = user_frame(3)
+    place = None if frame is None else (frame.f_code, frame.f_lasti)
+    last, recorder.passed = recorder.passed, place
+    if place is not None and last is not None and last[0] is place[0] and last[1] < place[1]:
+        loop = recorder.loop
+        if loop is None or loop.places[0] != place:
+            return
+    if recorder.busy or any(ask() for ask in holds):
+        recorder.passed = None  # they are to be asked again
+    elif not (_waits(place) or _ends_by_itself()):
+        _cut_if_aligned(last)
+
+
+def _cut_if_aligned(last: Place | None) -> None:
+    """Cut if this is the head of the loop of the last automatic cut, or of a better one.
+
+    `last`: where the program was when it was looked at last.
+    """
     from lazytensor.core.runtime import AUTOMATIC, sync
 
     recorder = thread.recorder
-    if recorder.busy or any(ask() for ask in holds) or _waits() or _ends_by_itself():
-        return
-    if recorder.fuses and nodes_made() - recorder.serial < FUSED:
-        return
-    here = user_stack()
-    loop = _loop_at(here)
     pending = nodes_made() - recorder.serial
+    if recorder.fuses and pending < FUSED:
+        return
+    here, previous = user_stack(), recorder.previous
+    if last is not None and previous and last[0] is previous[0][0]:
+        recorder.previous = (last, *previous[1:])
+    loop = _loop_at(here)
     better = loop is not None and _is_better(loop, pending)
     if better:
         recorder.loop = loop
@@ -90,7 +112,7 @@ def cut_if_aligned() -> None:
     recorder.previous = here
 
 
-def _waits() -> bool:
+def _waits(place: Place | None) -> bool:
     """Whether the loop has proved itself and this is not its head: the answer in most cases."""
     recorder = thread.recorder
     loop = recorder.loop
@@ -98,8 +120,7 @@ def _waits() -> bool:
         return False
     if nodes_made() - recorder.serial > MOST_NODES:
         return False  # another loop, of smaller arrays
-    frame = user_frame(4)
-    return frame is None or (frame.f_code, frame.f_lasti) != loop.places[0]
+    return place != loop.places[0]
 
 
 def _ends_by_itself() -> bool:

@@ -22,11 +22,12 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 import numpy as np
 
+from lazytensor.core.alignment import overflow
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import Op, signature_of, starts
 from lazytensor.core.recorder import thread
 from lazytensor.core.settings import settings
-from lazytensor.core.types import TensorType
+from lazytensor.core.types import ELEMENTS_BOUND, TensorType
 
 _S64 = np.dtype(np.int64)
 Write = Callable[..., Node]
@@ -37,9 +38,6 @@ MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}
 """Per pair of view ops: the one step that does what the two do, so that chains stay short."""
 
 writing: Final = threading.RLock()
-
-ELEMENTS_BOUND = 2**21
-"""Pending work, in elements, past which the graph is cut by itself (see `types.NODE_WORK`)."""
 
 
 class Step:
@@ -324,10 +322,3 @@ def _merged(chain: Chain, steps: Chain) -> Chain:
             chain, step = chain[:-1], merge(chain[-1], step)
         chain = (*chain, step)
     return chain
-
-
-def overflow() -> None:
-    """Too much is pending: let the runtime decide whether to cut here."""
-    from lazytensor.core.alignment import cut_if_aligned
-
-    cut_if_aligned()

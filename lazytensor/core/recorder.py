@@ -32,14 +32,15 @@ class Recorder:
     there were at the last cut, `stride` the work between the last two automatic ones. `loop` is
     where the last automatic cut was made, `loops` when each head was last seen (in nodes),
     `previous` the point of the user's program at the last record looked at, `repeats` how often in
-    a row it was met. `refused` are the pending nodes of a cut that failed: who asks for one sees
-    it fail again. `asked` is the number of nodes when a value was last asked for, `span` how many
-    there were between the last two times, `steady` the same where it was so twice. `tracing` says
-    that what is recorded is the body of a composite.
+    a row it was met; `passed` is where the program was when more than enough was pending last.
+    `refused` are the pending nodes of a cut that failed: who asks for one sees it fail again.
+    `asked` is the number of nodes when a value was last asked for, `span` how many there were
+    between the last two times, `steady` the same where it was so twice. `tracing` says that what is
+    recorded is the body of a composite.
     """
 
     __slots__ = (
-        "asked", "busy", "cells", "fuses", "loop", "loops", "previous", "refused",
+        "asked", "busy", "cells", "fuses", "loop", "loops", "passed", "previous", "refused",
         "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "work",
     )  # fmt: skip
 
@@ -55,6 +56,7 @@ class Recorder:
         self.repeats = 0
         self.loop: Loop | None = None
         self.loops: dict[Loop, int] = {}
+        self.passed: Place | None = None
         self.previous: tuple[Place, ...] = ()
         self.busy = False
         self.tracing = False

@@ -12,6 +12,8 @@ from lazytensor.core.errors import ShapeError
 
 Shape = tuple[int, ...]
 
+ELEMENTS_BOUND: Final = 2**21
+"""Pending work, in elements, past which the graph is cut by itself."""
 NODE_WORK: Final = 4096
 """What recording one node counts for, in elements, when a pending graph's size is estimated."""
 MOVING_WORK: Final = 2**17

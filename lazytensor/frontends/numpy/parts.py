@@ -128,7 +128,10 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     count = _count(ref, key)
     if count >= settings.small:
         return False
-    return _write_at_once(x, key, value) or (fetch(cell, count) and _write_at_once(x, key, value))
+    if _write_at_once(x, key, value):
+        return True
+    is_own = _owned_if_small(x) or fetch(cell, count)
+    return is_own and _write_at_once(x, key, value)
 
 
 def _write_at_once(x: ndarray, key: Any, value: Any) -> bool:
@@ -257,16 +260,22 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
     if not balance.until:
         return False
     given = small_by_now((other,))
-    if given is None or type(x) is not ndarray or _small_value(x) is None:
+    if given is None or type(x) is not ndarray or not _owned_if_small(x):
         return False
-    cell = x.ref.cell
-    own(cell)
     with writing:
         part = _own_part(x.ref)
         if part is None:
             return False
         operator(part, given[0])
-        cell.reads = None
+        x.ref.cell.reads = None
+    return True
+
+
+def _owned_if_small(x: ndarray) -> bool:
+    """Let an array that has come to be small have its values by itself, if the host has them."""
+    if not balance.until or _small_value(x) is None:
+        return False
+    own(x.ref.cell)
     return True
 
 

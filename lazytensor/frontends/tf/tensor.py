@@ -18,12 +18,13 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import dtypes, ops, tensor_shape
 
 from lazytensor.core import runtime
-from lazytensor.core.cell import ELEMENTS_BOUND, overflow
+from lazytensor.core.alignment import overflow
 from lazytensor.core.exchange import Offer
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import PARAMETER, SLOT, leaf, scalar
 from lazytensor.core.recorder import thread
+from lazytensor.core.types import ELEMENTS_BOUND
 
 EagerTensor: Final[Any] = ops.EagerTensor
 Base: Any = ops._EagerTensorBase

@@ -23,8 +23,8 @@ from torch.optim.optimizer import (
 )
 
 from lazytensor.core import alignment, metrics, runtime
-from lazytensor.core.cell import ELEMENTS_BOUND
 from lazytensor.core.recorder import nodes_made, thread
+from lazytensor.core.types import ELEMENTS_BOUND
 from lazytensor.frontends.torch.creation import stepping
 from lazytensor.frontends.torch.tensor import is_lazy, node
 
@@ -99,7 +99,7 @@ def _end_backward() -> None:
     """Gradients are there: ask at the next operation whether the graph is to be cut."""
     recorder = thread.recorder
     _backward.serial = recorder.serial
-    recorder.work = ELEMENTS_BOUND + 1
+    recorder.work, recorder.passed = ELEMENTS_BOUND + 1, None
 
 
 def _is_ours(optimizer: Any) -> bool:
