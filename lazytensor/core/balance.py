@@ -26,8 +26,8 @@ LOSS: Final = 0.03
 """Seconds lost on balance after which larger arrays count as small."""
 PROFIT: Final = 0.1
 """Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
-SECONDS_PER_OPERATION: Final = 3e-6
-"""What recording one takes, in a frontend and here."""
+SECONDS_PER_OPERATION: Final = 9e-6
+"""What recording one takes at the most, in a frontend and here, the views of it included."""
 SPAN: Final = 32
 """How many times larger than by the setting arrays may be and count as small."""
 MOST: Final = 0.002
@@ -47,12 +47,13 @@ class Balance:
     has worked until `worked`: one that mostly waits would be trying again most of its time.
     """
 
-    __slots__ = ("bound", "interval", "largest", "raised", "seconds", "until", "worked")
+    __slots__ = ("bound", "ended", "interval", "largest", "raised", "seconds", "until", "worked")
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
         self.bound = self.raised = 0
         self.interval, self.until, self.worked = FIRST, 0.0, 0.0
+        self.ended = 0.0
 
     def note(self, entry: Entry, seconds: float, cutting: float | None = None) -> None:
         """Take note of a cut that took so long, from the graph to its results.
@@ -61,9 +62,12 @@ class Balance:
         all of it was made while XLA ran the last program, on all processors but for this one.
         """
         program = entry.program
+        began = perf_counter() - seconds
+        since = began - self.ended
+        self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
         if not self._counts(program.largest):
             return
-        recording = program.size * SECONDS_PER_OPERATION
+        recording = min(program.size * SECONDS_PER_OPERATION, max(since, 0.0))
         gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting)
         if gain is not None:
             self._add(max(gain - recording, -MOST), program.largest)

@@ -35,6 +35,8 @@ SECONDS_PER_BYTE: Final = 5e-11
 """What it takes to copy an array."""
 LEAST_SHARE: Final = 0.25
 """Of NumPy's time what XLA is taken to need at the least, where it was never tried."""
+FUSED_SHARE: Final = 0.1
+"""The same of long chains of operations, of which only ends are read and written."""
 SECONDS_PER_CALL: Final = 4e-5
 """What it takes to start a compiled program, and to wait for it."""
 COMPILE_SECONDS: Final = 0.03
@@ -140,7 +142,10 @@ class Entry:
         least = self.trial.least()
         if self.executable is not None or self.runs <= WARMING or least is None:
             return None
-        gain = (1.0 - LEAST_SHARE) * (least[0] - self.detour)
+        program = self.program
+        moved = (len(program.parameters) + len(program.results)) / program.size
+        share = min(max(moved, FUSED_SHARE), LEAST_SHARE)
+        gain = (1.0 - share) * (least[0] - self.detour)
         return gain - SECONDS_PER_CALL - (seconds - least[1])
 
     def owe(self, seconds: float) -> None:

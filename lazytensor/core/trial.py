@@ -88,13 +88,17 @@ class Trial:
     def gain(self, seconds: float, cutting: float) -> float | None:
         """How much longer NumPy takes than a run of so many seconds; None while it is not known.
 
-        A compiled run may have been started only: it takes what it took when it was waited for,
-        and the seconds of `cutting`, in which no program was run.
+        `cutting`: those of them in which no program was run.
         """
         if self._xlas or self._theirs:
             return None
-        taken = seconds if self._interprets else max(seconds, cutting + min(self._compiled))
-        return self._least - taken
+        return self._least - self.taken(seconds, cutting)
+
+    def taken(self, seconds: float, cutting: float) -> float:
+        """How long a run of so many seconds takes: it may have been started only, by XLA."""
+        if self._interprets or not self._compiled:
+            return seconds
+        return max(seconds, cutting + min(self._compiled))
 
     def least(self) -> tuple[float, float] | None:
         """What interpreted runs took at the least, and what the last one took."""
