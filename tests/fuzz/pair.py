@@ -189,7 +189,8 @@ def same_form(got: Any, expected: Any) -> None:
     """Scalar or array, dtype, shape, layout, flags. Raises: Difference."""
     scalar = type(got) is Scalar or isinstance(got, numpy.generic)
     _expect(scalar == isinstance(expected, numpy.generic), "{}: {!r} expected", type(got), expected)
-    lazy = scalar or isinstance(got, Lazy) or got.size == 1  # methods of real scalars make some
+    # Methods of real scalars make some arrays of one, and their operators small ones.
+    lazy = scalar or isinstance(got, Lazy) or got.size == 1 or got.size < settings.small
     _expect(lazy, "a real array, {!r}: a lazy one expected", got)
     same_layout(got, expected)
     if not scalar:

@@ -161,6 +161,39 @@ def test_updates_are_done_in_memory_and_seen_through_views(
         numpy.testing.assert_array_equal(numpy.asarray(copy), known(numpy))
 
 
+WRITES: dict[str, Program] = {
+    "a part": lambda np, x, y: x.__setitem__(slice(1, None), y[:-1]),
+    "all of it": lambda np, x, y: x.__setitem__(..., y),
+    "a number": lambda np, x, y: x.__setitem__(slice(2, 150, 3), 7),
+    "where a mask holds": lambda np, x, y: x.__setitem__(x > 0, 0.25),
+    "at indices": lambda np, x, y: x.__setitem__(numpy.array([1, 5, 1]), -1.0),
+    "of a view": lambda np, x, y: x.reshape(20, 10)[:, 1:].__setitem__((..., 0), y[:20]),
+    "what a function gave": lambda np, x, y: x.__setitem__(slice(100), np.sin(x[100:])),
+    "an update and a write": lambda np, x, y: x.__imul__(0.5).__setitem__(x < 0, y[0]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_parts_are_written_in_memory(write: Program, is_shared: bool) -> None:
+    x, X = known(np), known(numpy)
+    y, Y = known(np) + 9.0, known(numpy) + 9.0
+    numpy.asarray(y)
+    kept = x * 2 if is_shared else None  # pending, of what the array held before
+    copy = x.copy() if is_shared else None
+    lose(SIZE)
+    for i in range(4):
+        if i == 2:
+            metrics.reset()
+        write(np, x, y)
+        write(numpy, X, Y)
+        numpy.testing.assert_array_equal(numpy.asarray(x), X)
+    assert (metrics.snapshot()["nodes"], metrics.snapshot()["cuts"]) == (0, 0)
+    if is_shared:
+        numpy.testing.assert_array_equal(numpy.asarray(copy), known(numpy))
+        numpy.testing.assert_array_equal(numpy.asarray(kept), known(numpy) * 2)
+
+
 WRONG: dict[str, Program] = {
     "a cast": lambda x, whole: whole.__iadd__(0.5),
     "a shape": lambda x, whole: x.__iadd__(x[1:]),

@@ -84,9 +84,10 @@ def _swapped(host: Host) -> Host:
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
     if balance.until and type(x) is ndarray and type(other) is not Masked:
-        small = parts.small_by_now((x, other))
-        if small is not None:
-            return lazy_if_large(host(*small))
+        balance.look()
+        known = parts.small_now(x)
+        if known is not None and (given := parts.small_now(other)) is not None:
+            return lazy_if_large(host(known, given))
     if _is_sparse(other):
         return host(*map(real, (x, other)))
     if defers(x, other, function):
@@ -168,14 +169,14 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
     host = getattr(python, f"i{name}")
 
     def operator(x: Any, other: Any) -> Any:
-        ref = x.ref
         if x._shadow is None or x._shadow.flags.writeable:
+            unchecked = checks.current() is checks.OFF
+            if balance.until and unchecked and parts.update(x, other, host):
+                return x
+            ref = x.ref
             node = ref.node
             type_, made = node.type, planned(plans, node, other)
-            del node  # memory is written to only while nobody else refers to it
-            if made is None and checks.current() is checks.OFF:
-                if parts.update(x, other, host):
-                    return x
+            if made is None and unchecked:
                 made = _first(function, x, other)
             if made is not None and made.type is type_:
                 ref.write(made)

@@ -34,7 +34,7 @@ from lazytensor.frontends.numpy.heat import (
 )
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.shadow import Turned
-from lazytensor.frontends.numpy.small import all_stay
+from lazytensor.frontends.numpy.small import NUMBERS, all_stay
 
 LARGEST_FACTOR: Final = 2**25
 """Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
@@ -235,8 +235,7 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
     Arrays that are lazy stay so when larger ones come to count as small (`core/balance.py`). How
     many elements a mask chooses was not known before: programs of their shapes seldom come again.
     """
-    is_raised = balance.until > 0
-    if is_raised:
+    if balance.until:
         balance.look()
     elif not any(type(x) is Masked for x in args):
         return None
@@ -244,30 +243,49 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
         return None
     given = []
     for x in args:
-        kind = type(x)
-        if kind is Masked or (is_raised and kind is ndarray):
-            x = _small_value(x)
-            if x is None:
-                return None
-        elif x.size >= settings.small if kind is np.ndarray else not all_stay((x,)):
+        x = small_now(x)
+        if x is None:
             return None
         given.append(x)
     return given
 
 
+def small_now(x: Any) -> Any:
+    """`x` as NumPy takes it, if that is small by now and the host has it; else None."""
+    kind = type(x)
+    if kind in NUMBERS:
+        return x
+    if kind is ndarray:
+        return _small_value(x) if balance.until else None
+    if kind is np.ndarray:
+        return x if x.size < settings.small else None
+    if kind is Masked:
+        return _small_value(x)
+    return x if all_stay((x,)) else None
+
+
 def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
-    """Do `x ∘= other` in the host's memory, if both have come to be small; say whether it did."""
-    if not balance.until:
+    """Do `x ∘= other` in the host's memory, if both have come to be small; say whether it did.
+
+    Only while larger arrays count as small. Memory that is written to is lent, as it will be again.
+    """
+    balance.look()
+    given = small_now(other)
+    if given is None or type(x) is not ndarray or _small_value(x) is None:
         return False
-    given = small_by_now((other,))
-    if given is None or type(x) is not ndarray or not _owned_if_small(x):
-        return False
+    ref = x.ref
+    cell = ref.cell
+    if cell.__class__ is Cell:
+        own(cell)
     with writing:
-        part = _own_part(x.ref)
+        part = _own_part(ref)
         if part is None:
             return False
-        operator(part, given[0])
-        x.ref.cell.reads = None
+        operator(part, given)
+        if cell.__class__ is not Lent:
+            del part
+            cell.reads = None
+            lent(cell, _layout(x))
     return True
 
 
@@ -291,12 +309,13 @@ def _own_part(ref: Cell | View) -> np.ndarray | None:
 
 def _small_value(x: ndarray) -> np.ndarray | None:
     """The values of a lazy array, if it is small, and the host has them as NumPy's would lie."""
-    if x.ref.type.size >= settings.small:
+    ref = x.ref
+    if ref.type.size >= settings.small:
         return None
-    cell = x.ref.cell
+    cell = ref.cell
     if cell.__class__ is Cell and cell.node.value.__class__ is not np.ndarray:
         show(cell.node)
-    value: np.ndarray | None = x.ref.known()
+    value: np.ndarray | None = ref.known()
     if value is None or (x._shadow is not None and x._shadow.strides != value.strides):
         return None
     return value

@@ -16,6 +16,7 @@ from lazytensor.core.balance import balance, raising
 from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL
+from lazytensor.core.lending import Lent
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import SLOT, Op, leaf, scalar, signature_of
@@ -56,10 +57,15 @@ def forward(
     array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=False)
 
     def call(x: Any, other: Any) -> Any:
-        kind = type(other)
-        node = x.ref.node
+        kind, ref = type(other), x.ref
+        if ref.__class__ is Lent and balance.until:
+            return slow(x, other)  # to ask for the node would end that
+        node = ref.node
         if kind is ndarray or kind is Scalar:
-            second = other.ref.node
+            ref = other.ref
+            if ref.__class__ is Lent and balance.until:
+                return slow(x, other)
+            second = ref.node
             plan = plans.get((node.type, second.type))
             if plan is None:
                 return slow(x, other)
@@ -94,7 +100,10 @@ def backward(
     array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=True)
 
     def call(x: Any, other: Any) -> Any:
-        node, kind = x.ref.node, type(other)
+        ref, kind = x.ref, type(other)
+        if ref.__class__ is Lent and balance.until:
+            return slow(x, other)
+        node = ref.node
         if kind is array:
             return with_array(x, other)
         plan = plans.get((kind, node.type))
@@ -163,7 +172,10 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`f(x)` with a lazy `x`."""
 
     def call(x: Any) -> Any:
-        node = x.ref.node
+        ref = x.ref
+        if ref.__class__ is Lent and balance.until:
+            return slow(x)
+        node = ref.node
         plan = plans.get(node.type)
         if plan is None:
             return slow(x)

@@ -12,6 +12,8 @@ from lazytensor.core import runtime
 from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell
 from lazytensor.core.exchange import METHOD
+from lazytensor.core.lending import Lent
+from lazytensor.core.memory import copied
 from lazytensor.frontends.numpy import conversion, interchange, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback, lazies
@@ -28,8 +30,10 @@ from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 
 def fetched(x: Lazy) -> np.ndarray:
     """The values in a real array of the caller's own, laid out as NumPy would have them."""
-    array = runtime.fetch(x.node)
     layout = x._shadow
+    if balance.until and layout is None and type(x.ref) is Lent:
+        return copied(x.ref.known())  # it goes on being lent
+    array = runtime.fetch(x.node)
     if type(layout) is Turned:
         turned = np.empty_like(layout, subok=False)
         turned[...] = array
@@ -60,7 +64,7 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
     if isinstance(x, np.ndarray):  # taken from the class, for a real array
         return np.ndarray.__array_ufunc__(x, real, method, *inputs, **kwargs)
     if balance.until and method == "__call__" and len(inputs) == real.nin:
-        small = small_by_now(inputs, kwargs)
+        small = small_by_now(inputs, None if _is_update(inputs, **kwargs) else kwargs)
         if small is not None:
             return lazy_if_large(real(*small, **kwargs))
     function = lazy_ufunc(real) or special.counterpart(real)
@@ -77,6 +81,11 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
     if isinstance(out, tuple) and len(out) == 1 and method != "__call__":
         kwargs["out"] = out[0]
     return getattr(function, method)(*inputs, **kwargs)
+
+
+def _is_update(inputs: tuple[Any, ...], out: Any = None, **rest: Any) -> bool:
+    """Whether it is `x ∘= other`, with a real `x`."""
+    return out is not None and not rest and out[0] is inputs[0] and type(out[0]) is np.ndarray
 
 
 _OWN: Final = frozenset([ndarray, Scalar, np.ndarray, int, float, complex, np.float64])

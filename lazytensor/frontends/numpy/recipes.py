@@ -89,6 +89,10 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
             args = (x,)
         if small and at_once(args, kwargs, growing):
             return lazy_if_large(real(*args, **kwargs))
+        if balance.until and (given := small_by_now(args, kwargs)) is not None:
+            made = real(*given, **kwargs)
+            if not any(made is x for x in given):
+                return lazy_if_large(made)
         if other is NOTHING and not kwargs and type(x) is ndarray and type(x._shadow) is not Turned:
             node = x.ref.node  # by far the most calls
             nodes, key = [node], node.type
@@ -97,10 +101,6 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
             key = called(args, kwargs, nodes)
         recipe = None if key is None else recipes.get(key)
         if recipe is None:
-            if balance.until and (given := small_by_now(args, kwargs)) is not None:
-                made = real(*given, **kwargs)
-                if not any(made is x for x in given):
-                    return lazy_if_large(made)
             if key is None:
                 return slow(*args, **kwargs)
             return _learn(recipes, key, nodes, slow, args, kwargs)

@@ -69,7 +69,7 @@ def set_real(x: ndarray, value: Any) -> None:
         probe = np.empty(1, x.dtype)
         probe.real = value  # NumPy says which numbers it takes, and as what
         value = probe.real
-    real(x)[...] = value
+    real(x)[...] = wrap(value.node) if type(value) is Scalar else value  # cast as arrays are
 
 
 def set_imag(x: ndarray, value: Any) -> None:

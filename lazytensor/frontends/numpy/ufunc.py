@@ -15,9 +15,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.lib import NumpyVersion
 
+from lazytensor.core.balance import balance
 from lazytensor.core.calls import memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.lending import Lent
 from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import (
@@ -224,7 +226,10 @@ def _of_one(self: ufunc) -> Function:
         if kind is not ndarray or x._shadow is not None:
             return slow(x) if kind is ndarray or kind is Scalar else general((x,), kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
-        node = x.ref.node
+        ref = x.ref
+        if ref.__class__ is Lent and balance.until:
+            return call(self, (x,), kwargs)
+        node = ref.node
         plan = plans.get(node.type)
         if plan is None:
             return call(self, (x,), kwargs)
@@ -279,6 +284,9 @@ def declared(real: np.ufunc, row: loops.Row) -> ufunc:
 
 def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Any call of a ufunc."""
+    early = balance.until and not kwargs and len(args) == self.nin
+    if early and (small := parts.small_by_now(args)) is not None:
+        return lazy_if_large(self.host(*small))
     if len(args) < self.nin or len(args) > self.nin + self.nout:
         return self.real(*args, **kwargs)  # raises
     if kwargs.get("out") is ...:
@@ -296,8 +304,10 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         made = masked.apply(self, inputs)
         if made is not None:
             return made
-    if len(args) == self.nin and (small := parts.small_by_now(inputs, kwargs)) is not None:
-        return lazy_if_large((self.real if kwargs else self.host)(*small, **kwargs))
+    if (kwargs or not early) and len(args) == self.nin:
+        small = parts.small_by_now(inputs, kwargs)
+        if small is not None:
+            return lazy_if_large((self.real if kwargs else self.host)(*small, **kwargs))
     try:
         how = PLAIN if usual else _how(self, outs, args, kwargs)
         return _record(self, inputs, how, args, kwargs)
