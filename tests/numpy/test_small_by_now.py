@@ -10,6 +10,7 @@ import lazytensor.numpy as np
 from lazytensor.core import balance as policy
 from lazytensor.core import metrics
 from lazytensor.core.balance import balance
+from lazytensor.core.lending import Lent
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
 
@@ -152,8 +153,10 @@ def test_updates_are_done_in_memory_and_seen_through_views(
     view, VIEW = x[::2], X[::2]
     copy = x.copy() if is_shared else None
     lose(SIZE)
-    for _ in range(3):
+    for i in range(3):
+        metrics.reset()
         update(x, y)
+        assert metrics.snapshot()["nodes"] <= (3 if i == 0 else 0)  # leaves: what was shared
         update(X, Y)
         numpy.testing.assert_array_equal(numpy.asarray(x), X)
         numpy.testing.assert_array_equal(numpy.asarray(view), VIEW)
@@ -192,6 +195,37 @@ def test_parts_are_written_in_memory(write: Program, is_shared: bool) -> None:
     if is_shared:
         numpy.testing.assert_array_equal(numpy.asarray(copy), known(numpy))
         numpy.testing.assert_array_equal(numpy.asarray(kept), known(numpy) * 2)
+
+
+LOOKS: dict[str, Program] = {
+    "compared": lambda np, x, y: x > 0,
+    "added": lambda np, x, y: x + y,
+    "the second operand": lambda np, x, y: y - x,
+    "of a number": lambda np, x, y: 1 - x,
+    "negative": lambda np, x, y: -x,
+    "a function": lambda np, x, y: np.exp(x),
+    "a function of two": lambda np, x, y: np.maximum(x, y),
+    "NumPy's function": lambda np, x, y: numpy.maximum(x, y),
+    "a choice": lambda np, x, y: np.where(y > 0, x, y),
+    "a sum": lambda np, x, y: np.sum(x),
+    "added to a real array": lambda np, x, y: numpy.ones(SIZE).__iadd__(x),
+    "written to another": lambda np, x, y: y.__iadd__(x),
+    "all values": lambda np, x, y: numpy.asarray(x),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_memory_that_was_written_to_goes_on_being_lent(look: Program) -> None:
+    x, y = known(np), known(np) + 9.0
+    numpy.asarray(y)
+    lose(SIZE)
+    x *= 3
+    assert type(x.ref) is Lent
+    seen = look(np, x, y)
+    assert type(x.ref) is Lent
+    if isinstance(seen, numpy.ndarray):
+        seen[...] = 0  # it is its own
+    numpy.testing.assert_array_equal(numpy.asarray(x), known(numpy) * 3)
 
 
 WRONG: dict[str, Program] = {

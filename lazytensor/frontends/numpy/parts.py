@@ -274,19 +274,26 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
     if given is None or type(x) is not ndarray or _small_value(x) is None:
         return False
     ref = x.ref
-    cell = ref.cell
-    if cell.__class__ is Cell:
-        own(cell)
+    if ref.cell.__class__ is Cell:
+        given = None  # which may refer to its memory
+        if not _lent_if_own(ref.cell, _layout(x)):
+            return False
+        given = small_now(other)
     with writing:
         part = _own_part(ref)
-        if part is None:
+        if part is None or given is None:
             return False
         operator(part, given)
-        if cell.__class__ is not Lent:
-            del part
-            cell.reads = None
-            lent(cell, _layout(x))
     return True
+
+
+def _lent_if_own(cell: Cell, like: np.ndarray | None) -> bool:
+    """Let a cell whose values the host has have them by itself, and lend them."""
+    own(cell)
+    with writing:
+        if cell.__class__ is Cell and is_own(cell):
+            lent(cell, like)
+        return cell.__class__ is Lent
 
 
 def _owned_if_small(x: ndarray) -> bool:
