@@ -26,8 +26,8 @@ LOSS: Final = 0.03
 """Seconds lost on balance after which larger arrays count as small."""
 PROFIT: Final = 0.1
 """Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
-SECONDS_PER_OPERATION: Final = 9e-6
-"""What recording one takes at the most, in a frontend and here, the views of it included."""
+SECONDS_PER_OPERATION: Final = 1.2e-5
+"""What recording one takes at the most, in a frontend and here: one of many views, caches cold."""
 SPAN: Final = 32
 """How many times larger than by the setting arrays may be and count as small."""
 MOST: Final = 0.002
