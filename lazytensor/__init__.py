@@ -6,7 +6,7 @@ lazytensor.trace(fn, *args)        # the Program of a function's result
 lazytensor.metrics.report()        # counts and seconds
 """
 
-from lazytensor.core import metrics
+from lazytensor.core import forking, metrics
 from lazytensor.core.errors import (
     DTypeError,
     LazyTensorError,
@@ -20,6 +20,7 @@ from lazytensor.core.settings import settings
 from lazytensor.core.tracing import programs, sync, trace
 from lazytensor.inspection import explain, load_ipython_extension, profile
 
+forking.watch()
 if settings.logged:
     from lazytensor.inspection import log
 

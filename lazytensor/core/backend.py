@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lazytensor.core.types import TensorType
 
 BACKEND: Final = "lazytensor.backends.xla"
+brought: Final[set[str]] = set()
+"""Modules that were imported with the backend, and not before by somebody else."""
 T = TypeVar("T")
 
 
@@ -136,10 +138,12 @@ def _import() -> Backend:
     random: Any = np.random  # whose stubs know only half of it
     stream = random.get_bit_generator()
     random.set_bit_generator(random.MT19937())  # what jax's import draws is not the user's
+    there = set(sys.modules)
     try:
         return cast(Backend, import_module(BACKEND))
     finally:
         random.set_bit_generator(stream)
+        brought.update(sys.modules.keys() - there)
 
 
 def is_loaded() -> bool:

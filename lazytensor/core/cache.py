@@ -174,7 +174,7 @@ class Cache:
     def __init__(self) -> None:
         self._entries: OrderedDict[Program, Entry] = OrderedDict()
         self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
         self.spent = 0.0
         """Seconds spent interpreting, whatever program."""
         self.alone: dict[tuple[Any, ...], Any] = {}
@@ -184,7 +184,7 @@ class Cache:
 
     def find(self, program: Program) -> Entry:
         """The entry of this program, made now if it is new."""
-        with self._lock:
+        with self.lock:
             entry = self._entries.get(program)
             if entry is None:
                 return self._add(program)
@@ -217,12 +217,12 @@ class Cache:
 
     def entries(self) -> list[Entry]:
         """Every entry, least recently used first."""
-        with self._lock:
+        with self.lock:
             return list(self._entries.values())
 
     def clear(self) -> None:
         """Forget every program."""
-        with self._lock:
+        with self.lock:
             self.spent = 0.0
             self._entries.clear()
             self._by_instructions.clear()

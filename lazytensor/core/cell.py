@@ -138,10 +138,11 @@ watched: Final[WeakKeyDictionary[Cell, Watcher]] = WeakKeyDictionary()
 class Cell:
     """What a user's array holds: a node that is replaced when the array is written to.
 
-    `memory` is set while it is lent (see `lending.py`): the value of the node.
+    `memory` is set while it is lent (see `lending.py`): the value of the node. While the node is
+    pending, the `recorder` of the thread that wrote it last knows of the cell.
     """
 
-    __slots__ = ("__weakref__", "memory", "node", "reads")
+    __slots__ = ("__weakref__", "memory", "node", "reads", "recorder")
 
     memory: np.ndarray
 
@@ -153,6 +154,7 @@ class Cell:
             overflow()
         self.node = node
         self.reads: dict[Chain, ref[Node]] | None = None
+        self.recorder = recorder
         if node.value is None:
             recorder.cells.append(ref(self))
 
@@ -174,11 +176,12 @@ class Cell:
 
     def put(self, node: Node) -> None:
         """`write`, where it is not the time to cut."""
-        was_pending = self.node.value is None
+        is_known = self.node.value is None and self.recorder is thread.recorder
         self.node = node
         self.reads = None
-        if not was_pending and node.value is None:
-            thread.recorder.cells.append(ref(self))
+        if not is_known and node.value is None:
+            self.recorder = thread.recorder
+            self.recorder.cells.append(ref(self))
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows."""

@@ -130,6 +130,25 @@ def test_threads_know_only_their_own_pending_cells() -> None:
     assert mine.node.value is not None
 
 
+@pytest.mark.usefixtures("tier")
+def test_a_thread_cuts_what_it_wrote_to_arrays_that_others_have_pending() -> None:
+    shared = zeros(N) + 1.0  # which this thread will not compute
+
+    def elsewhere(writes: int) -> bool:
+        for _ in range(writes):
+            shared[1:-1] = shared[1:-1] + 1.0
+        if writes == 1:
+            sync()
+        return shared.node.value is None
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(elsewhere, 1).result() is False
+        metrics.reset()
+        pool.submit(elsewhere, 2 * MOST_NODES).result()
+    assert metrics.snapshot()["automatic_cuts"] >= 2  # a graph without bound else
+    assert set(shared.numpy()[1:-1]) == {2.0 + 2 * MOST_NODES}
+
+
 def test_cuts_of_one_thread_are_counted_together() -> None:
     def work(number: int) -> None:
         for _ in range(20):

@@ -1,9 +1,10 @@
 """XLA's client: compile modules, run them, move arrays. The one file with jax's private names.
 
 What it relies on, each with a smoke test: `jaxlib._jax` for `DeviceList`, `batched_device_put`,
-`HostBufferSemantics` and `array_result_handler`; `jaxlib.lapack`; of a client `compile_and_load`,
-`serialize_executable` and `deserialize_executable`; of a loaded executable `execute`,
-`execute_sharded` and `consume_with_handlers`. Where one of them only makes things faster, a public
+`HostBufferSemantics` and `array_result_handler`; `jaxlib.lapack`; the pool of threads of jax's MLIR
+contexts; of a client `compile_and_load`, `live_arrays`, `serialize_executable` and
+`deserialize_executable`; of a loaded executable `execute`, `execute_sharded` and
+`consume_with_handlers`. Where one of them only makes things faster, a public
 way takes over when it is gone. The user's jax configuration is read and never written.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import os
 import platform as machine
+import sys
 import threading
 import time
 import zlib
@@ -32,6 +34,7 @@ from jax.sharding import SingleDeviceSharding
 from jaxlib import _jax
 from jaxlib.mlir import ir
 
+from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.core.backend import undisturbed
 
 Buffer: TypeAlias = jax.Array
@@ -263,6 +266,17 @@ def _look_out_for(buffer: Buffer) -> None:
 
 @cache
 def _client() -> Any:
+    client = _chosen_client()
+    watch_forks(client.live_arrays, (client, mlir_threads()))
+    return client
+
+
+def mlir_threads() -> Any:
+    """The threads of all MLIR contexts; None where this jax has none of that name."""
+    return getattr(sys.modules.get("jax._src.interpreters.mlir"), "global_thread_pool", None)
+
+
+def _chosen_client() -> Any:
     chosen = os.environ.get("LAZYTENSOR_PLATFORM", "").strip()
     if not chosen:
         return jax_backend.get_backend()

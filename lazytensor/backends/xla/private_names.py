@@ -84,6 +84,8 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
         host_buffer_semantics=_jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     ),
     "HostBufferSemantics.ZERO_COPY": lambda: _jax.HostBufferSemantics.ZERO_COPY,
+    "mlir.global_thread_pool": lambda: client.mlir_threads().get_max_concurrency(),
+    "Client.live_arrays": lambda: jax_backend.get_backend().live_arrays(),
     "lapack.prepare_lapack_call": lambda: lapack.prepare_lapack_call("potrf_ffi", np.dtype("f8")),
 }
 

@@ -1,0 +1,49 @@
+"""What a fork means to XLA, whose threads are not there in a child (see `core/forking.py`)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from lazytensor.core import forking
+from lazytensor.core.backend import brought
+
+
+def watch_forks(live: Callable[[], Iterable[Any]], pools: tuple[Any, ...]) -> None:
+    """XLA's threads are there from now on.
+
+    `live` gives the arrays that are alive; who frees one of `pools` waits for its threads to end.
+    """
+
+    def finish() -> None:
+        for array in live():
+            with suppress(RuntimeError):  # it has failed, or was deleted: nothing is under way
+                array.block_until_ready()
+
+    def forget() -> None:
+        for pool in pools:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # it is never freed
+
+    forking.announce(forking.Threads(finish, forget))
+    if "jax" in brought and hasattr(os, "register_at_fork"):
+        _hide_warning()
+
+
+def _hide_warning() -> None:
+    """Hide jax's warning of a deadlock, which those who do not use jax themselves need not fear."""
+    hidden: list[warnings.catch_warnings[None]] = []
+
+    def hide() -> None:
+        hidden.append(warnings.catch_warnings())
+        hidden[-1].__enter__()
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+
+    def show() -> None:
+        hidden.pop().__exit__(None, None, None)
+
+    # After jax's, when the client is made: what is registered last runs first before a fork.
+    os.register_at_fork(before=hide, after_in_parent=show, after_in_child=show)
