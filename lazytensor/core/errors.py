@@ -27,5 +27,9 @@ class SingularMatrixError(LazyTensorError, ArithmeticError):
     """A matrix met while a program ran that cannot be factored or inverted."""
 
 
+class OutOfMemory(LazyTensorError, MemoryError, RuntimeError):
+    """More than the memory that there is: `MemoryError` as in NumPy, `RuntimeError` as in torch."""
+
+
 class LazyTensorWarning(UserWarning):
     """Something that works, but not as it should: a fallback, a cache folder that is read-only."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from lazytensor.core.backend import on_host
+from lazytensor.core.errors import OutOfMemory
+from lazytensor.core.memory import in_words
 from lazytensor.core.notices import warn_at
 from lazytensor.core.op import primitive
 from lazytensor.core.place import Place, describe
@@ -83,6 +85,18 @@ def _violated(
         if issubclass(error, Warning) is warnings and not np.all(on_host(flag)):
             node = found.nodes[index]
             yield index, error, text, node.place if node is not None else None
+
+
+def oversized(found: Cut, outputs: list[Node]) -> Failure:
+    """Settle the outputs that do not fit in memory, as failures; the one recorded first."""
+    made = {}
+    for node, index in zip(outputs, found.program.outputs, strict=True):
+        if index in found.program.oversized:
+            type, size = node.type, in_words(node.type.nbytes)
+            text = f"Unable to allocate {size} for an array with shape {type.shape}"
+            made[index] = Failure(OutOfMemory, f"{text} and data type {type.dtype}", node.place)
+            node.settle(made[index])
+    return made[min(made)]
 
 
 def spread(found: Cut, outputs: list[Node]) -> None:

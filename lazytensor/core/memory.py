@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +14,7 @@ ALIGNMENT: Final = 64
 """XLA on a CPU takes arrays at such addresses as they are, and copies all others."""
 LARGE: Final = 2**16
 """Bytes from which a copy costs more than finding such an address."""
+_UNITS: Final = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def allocated(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -35,3 +39,27 @@ def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
     made = allocated(array.shape, wanted)
     np.copyto(made, array, casting="unsafe")
     return made
+
+
+@cache
+def most() -> int:
+    """Bytes that an array can have at the most: this machine's memory and swap."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return 2**63
+    return memory + _swap()
+
+
+def _swap() -> int:
+    """Bytes of memory that this machine has on disk, as far as it says."""
+    meminfo = Path("/proc/meminfo")
+    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("SwapTotal:"))
+
+
+def in_words(nbytes: int) -> str:
+    """A number of bytes as NumPy's errors have it: `7.28 TiB`."""
+    power = min(max(nbytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    text = f"{nbytes / 1024**power:#.3g}" if power else str(nbytes)
+    return f"{text.rstrip('.')} {_UNITS[power]}"

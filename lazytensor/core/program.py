@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lazytensor.core import memory
 from lazytensor.core.definition import Definition
 from lazytensor.core.dtypes import short_name
 from lazytensor.core.node import Input, Node
@@ -139,6 +140,12 @@ class Program:
     def largest(self) -> int:
         """Elements of the largest type in it."""
         return max((size_of(line[3]) for line in self.instructions), default=0)
+
+    @cached_property
+    def oversized(self) -> tuple[int, ...]:
+        """Indices of the outputs that this machine's memory cannot hold."""
+        most = memory.most()
+        return tuple(i for i in self.outputs if self.instructions[i][3].nbytes > most)
 
     @cached_property
     def size(self) -> int:

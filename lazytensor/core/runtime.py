@@ -67,15 +67,8 @@ def sync(
         live = [only] if only is not None else wanted if alone else _live(wanted)
         recorder.busy = True
         try:
-            _compute(live, cause, largest, once, runs=runs)
-        except Exception:
-            # One failing graph must not make every later cut fail: what is not computed now is
-            # computed when somebody asks for it.
-            recorder.refused = WeakSet([*(recorder.refused or ()), *_pending(live)])
-            # A guard that failed has settled everything: nobody would hear of it later.
-            if len(wanted) == len(live) or not _pending(wanted):
-                raise
-            _compute(_pending(wanted), cause, once=once)
+            if not _computes(live, wanted, cause, largest, once, runs):
+                _compute(_pending(wanted), cause, once=once)
         finally:
             recorder.busy = False
             recorder.work = 0
@@ -87,6 +80,32 @@ def sync(
     for node in nodes:
         if node.value.__class__ is Failure:
             node.value.throw()
+
+
+def _computes(
+    live: list[Node],
+    wanted: list[Node],
+    cause: str,
+    largest: int,
+    once: bool,
+    runs: list[execution.Run] | None,
+) -> bool:
+    """Compute `live`; say whether that did not fail, or raise if `wanted` is what failed.
+
+    One failing graph must not make every later cut fail: what is not computed now is computed when
+    somebody asks for it. Whoever tries again does so when the failure is gone: its frames refer to
+    nodes, all of which would become outputs.
+    """
+    try:
+        _compute(live, cause, largest, once, runs=runs)
+    except Exception:
+        recorder = thread.recorder
+        recorder.refused = WeakSet([*(recorder.refused or ()), *_pending(live)])
+        # A guard that failed has settled everything: nobody would hear of it later.
+        if len(wanted) == len(live) or not _pending(wanted):
+            raise
+        return False
+    return True
 
 
 def _only(recorder: Recorder, nodes: Sequence[Node]) -> Node | None:
@@ -182,6 +201,11 @@ def _compute(
             found.note(user_place())
         else:  # that one knows its layout already
             found = Cut(entry.program, found.nodes, found.leaves, found.slots)
+        if found.program.oversized:
+            failure = failures.oversized(found, wanted)
+            del found, edges
+            _compute(_pending(outputs), cause, largest, once, proved, runs)
+            failure.throw()
         packed = pack(entry.program, found.slots)
         entry.observe(packed, own)
         cutting = metrics.spent("cutting", started)

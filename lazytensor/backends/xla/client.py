@@ -3,9 +3,9 @@
 What it relies on, each with a smoke test: `jaxlib._jax` for `DeviceList`, `batched_device_put`,
 `HostBufferSemantics` and `array_result_handler`; `jaxlib.lapack`; the pool of threads of jax's MLIR
 contexts; of a client `compile_and_load`, `live_arrays`, `serialize_executable` and
-`deserialize_executable`; of a loaded executable `execute`, `execute_sharded` and
-`consume_with_handlers`. Where one of them only makes things faster, a public
-way takes over when it is gone. The user's jax configuration is read and never written.
+`deserialize_executable`; of a loaded executable `execute`, `execute_sharded`,
+`consume_with_handlers` and `get_compiled_memory_stats`. Where one of them only makes things faster,
+a public way takes over when it is gone. The user's jax configuration is read and never written.
 """
 
 from __future__ import annotations
@@ -170,6 +170,13 @@ class Executable:
         """Say what `shape` and `dtype` the results have, so that the fast way is taken."""
         self._handlers = _result_handlers(types)
         self._wrap = methodcaller("consume_with_handlers", self._handlers)
+
+    def temporary_bytes(self) -> int:
+        """Memory that a run needs besides its inputs and results; 0 if XLA does not say."""
+        try:
+            return int(self._loaded.get_compiled_memory_stats().temp_size_in_bytes)
+        except (AttributeError, ExecutionError):
+            return 0
 
     def serialize(self) -> bytes:
         """Bytes from which `deserialize` loads it again, under an equal `fingerprint()`."""

@@ -78,6 +78,9 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
     "ExecuteResults.consume_with_handlers": lambda: (
         _loaded().execute_sharded([_put(enable_x64=True)]).consume_with_handlers([_handler()])
     ),
+    "LoadedExecutable.get_compiled_memory_stats": lambda: (
+        _loaded().get_compiled_memory_stats().temp_size_in_bytes
+    ),
     "batched_device_put(enable_x64)": lambda: _put(enable_x64=True),
     "batched_device_put(committed)": lambda: _put(committed=False),
     "batched_device_put(host_buffer_semantics)": lambda: _put(
