@@ -153,7 +153,7 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = [*args, *(kwargs or {}).values()]
         if not result.flags.owndata and _shows_small(result, given):
             return result
-        protected = not result.flags.writeable
+        protected = _is_protected(result)
         if not _is_fresh(result, given):
             result = result.copy("K")
         made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
@@ -168,6 +168,16 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return kind(*(entered(item, args, kwargs) for item in result))
     return result
+
+
+def _is_protected(array: np.ndarray) -> bool:
+    """Whether writing to `array` is refused, or will be: then asking for `writeable` warns."""
+    return (array.flags.num & _PROTECTION) != _WRITEABLE
+
+
+_WRITEABLE: Final = 1 << 10
+_PROTECTION: Final = _WRITEABLE | 1 << 31
+"""NumPy's flags NPY_ARRAY_WRITEABLE and NPY_ARRAY_WARN_ON_WRITE."""
 
 
 def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
