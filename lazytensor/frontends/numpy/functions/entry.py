@@ -18,7 +18,13 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import WRITERS, fallback, lazies, on_host
+from lazytensor.frontends.numpy.fallback import (
+    WRITERS,
+    fallback,
+    lazies,
+    on_host,
+    unpacked_call,
+)
 from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
@@ -125,7 +131,10 @@ def hosted(name: str, real: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not at_once(args, kwargs) and lazies((args, kwargs)):
             return on_host(name, real, args, kwargs)
-        return entered(real(*args, **kwargs), args, kwargs)
+        try:
+            return entered(real(*args, **kwargs), args, kwargs)
+        except ValueError as error:
+            return entered(unpacked_call(error, real, args, kwargs))
 
     return dressed(call, real, laziness.HOST)
 
