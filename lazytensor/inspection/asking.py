@@ -22,6 +22,7 @@ CAUSES: Final = {
     "initial values of variables": "variables were made: their initial values",
     "initial values of parameters": "an optimizer was made: its parameters' initial values",
     "iteration": "a loop over the elements of an array",
+    "except": "in a `try`: an `except` could handle what fails",
     "errstate": "`errstate` asks for floating-point errors at once",
 }
 """Per cause of the core's that is no observation: what it means."""

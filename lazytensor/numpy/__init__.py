@@ -4,7 +4,11 @@ Names that are not listed below are NumPy's own: constants, dtypes, classes, and
 compute their lazy arguments first.
 """
 
+import sys
+from types import ModuleType
 from typing import Any
+
+import numpy
 
 from lazytensor.frontends.numpy import namespace
 
@@ -16,3 +20,18 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return namespace.names()
+
+
+class Namespace(ModuleType):
+    """A module whose dict has every name once somebody asks for the dict: `vars(np)`."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        known = globals()
+        for name in vars(numpy):
+            if name not in known:
+                __getattr__(name)
+        return known
+
+
+sys.modules[__name__].__class__ = Namespace

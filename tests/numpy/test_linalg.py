@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor.core.settings import settings
+from tests.numpy.agreement import assert_agree
 from tests.numpy.expressions import assert_equal, table
 
 
@@ -27,6 +30,19 @@ def test_a_singular_matrix_spoils_only_what_needs_it() -> None:
     with pytest.raises(lnp.linalg.LinAlgError, match="Singular"):
         bad.tolist()
     assert good.tolist() == [[0.25, 0], [0, 0.25]]
+
+
+@pytest.mark.parametrize("name", ["cholesky", "inv", "solve"])
+def test_an_except_in_the_same_function_sees_what_fails(name: str) -> None:
+    def made_regular(np: Any) -> Any:
+        a = np.ones((3, 3)) * 2.0
+        given = (a, a[0]) if name == "solve" else (a - 5.0,) if name == "cholesky" else (a,)
+        try:
+            return getattr(np.linalg, name)(*given)
+        except np.linalg.LinAlgError:
+            return getattr(np.linalg, name)(a + np.eye(3), *given[1:])
+
+    assert_agree(made_regular)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])

@@ -37,6 +37,13 @@ def test_every_public_name_is_there(home: str) -> None:
     assert set(names) <= set(dir(ours))
 
 
+def test_the_dict_of_the_module_has_every_name() -> None:
+    names = vars(lnp)
+    names.pop("hypot")
+    assert eval("float(hypot(3, 4))", vars(lnp)) == 5
+    assert vars(numpy).keys() <= vars(lnp).keys()
+
+
 NUMPYS = {
     # what C code asks for memory that lazy arrays do not have
     "__array_interface__",

@@ -134,3 +134,43 @@ def test_memory_that_others_see_is_written_to(show: Callable[[Any, Any], Any]) -
     show(lazy, memory)[:] = 3.0
     assert numpy.frombuffer(memory)[-1] == 3.0
     assert float(show(lazy, bytes(memory)).sum()) == 3.0 * LARGE
+
+
+class Held:
+    """A user's own class, whose `__array__` gives an array of the NumPy that they use."""
+
+    def __init__(self, np: Any, values: Any) -> None:
+        self.np = np
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.np.array(self.values, dtype)
+
+
+NUMBERS = numpy.arange(float(LARGE))
+
+WITH_HELD: dict[str, Callable[[Any, Any], Any]] = {
+    "recorded": lambda np, x: np.add(x, 1.0),
+    "on the host": lambda np, x: np.unique(x),
+    "bound again": lambda np, x: np.piecewise(x, [NUMBERS > 2.0], [1.0, 2.0]),
+    "fallen back": lambda np, x: np.linalg.lstsq(np.ones((LARGE, 1)), x)[0],
+    "compared": lambda np, x: np.testing.assert_array_equal(x, np.asarray(x)),
+    "reduced": lambda np, x: np.add.reduce(x),
+    "combined": lambda np, x: np.hypot.outer(x, [1.0]),
+    "indexing": lambda np, x: np.r_[x, x],
+    "called for each": lambda np, x: np.vectorize(float)(x),
+    "gone over": lambda np, x: sum(float(value) for value in np.nditer(x)),
+    "drawn from": lambda np, x: np.random.default_rng(0).choice(x),
+    "a keyword": lambda np, x: np.random.default_rng(0).normal(loc=x),
+}
+
+
+@pytest.mark.filterwarnings("ignore::lazytensor.core.errors.LazyTensorWarning")
+@pytest.mark.parametrize("use", WITH_HELD.values(), ids=WITH_HELD)
+def test_what_users_arrays_hold_is_taken(use: Callable[[Any, Any], Any]) -> None:
+    expected = use(numpy, Held(numpy, NUMBERS))
+    made = use(lazy, Held(lazy, NUMBERS))
+    if expected is None:
+        assert made is None
+        return
+    numpy.testing.assert_allclose(numpy.asarray(made), expected, rtol=1e-12)

@@ -6,6 +6,7 @@ import copy
 import math
 import numbers
 import pickle
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy
@@ -73,6 +74,8 @@ USES = {
     "imag": lambda x: x.imag,
     "conjugate": lambda x: x.conjugate(),
     "len": len,
+    "is sized": lambda x: (isinstance(x, Sized), hasattr(x, "__len__")),
+    "is iterable": lambda x: (isinstance(x, Iterable), numpy.iterable(x)),
     "iterate": iter,
     "index empty": lambda x: x[()],
     "index newaxis": lambda x: x[None],

@@ -20,6 +20,7 @@ from lazytensor.core.node import Node
 from lazytensor.core.notices import warn_of_fallback
 from lazytensor.core.place import user_place
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 
@@ -148,6 +149,21 @@ def _called(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
     """What it gives; a method of arrays is the scalar's own where it is called on a scalar."""
     if getattr(function, "__objclass__", None) is np.ndarray and isinstance(args[0], np.generic):
         return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+    try:
+        return function(*args, **kwargs)
+    except ValueError as error:
+        return unpacked_call(error, function, args, kwargs)
+
+
+def unpacked_call(error: ValueError, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The call that NumPy refused, with the values of what `__array__` of arguments gives lazily.
+
+    Raises: the error, where there is none.
+    """
+    given = unpacked((tuple(args), kwargs))
+    if not lazies(given):
+        raise error
+    args, kwargs = real(given)
     return function(*args, **kwargs)
 
 

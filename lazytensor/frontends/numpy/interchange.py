@@ -94,6 +94,8 @@ def unpacked(x: Any) -> Any:
     kind = type(x)
     if kind is list or kind is tuple:
         return kind(map(unpacked, x))
+    if kind is dict:
+        return {key: unpacked(item) for key, item in x.items()}
     if not hasattr(kind, "__array__") or issubclass(kind, Lazy | np.ndarray | np.generic):
         return x
     found = x.__array__()

@@ -1,7 +1,8 @@
 """`numpy.linalg` over lazy arrays.
 
 NumPy's own Python runs over the kernels below, which stand for its compiled `_umath_linalg`. Shapes
-are refused at once; a matrix that cannot be factored is found when the program runs.
+are refused at once; a matrix that cannot be factored is found when the program runs, and at once
+where an `except` waits for it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from lazytensor.core import ops
+from lazytensor.core import ops, runtime
 from lazytensor.core.errors import ShapeError
+from lazytensor.core.handlers import is_caught
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
+from lazytensor.core.place import user_place
+from lazytensor.core.recorder import thread
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
@@ -49,7 +53,11 @@ def _signed(nodes: list[Node], signature: str | None) -> list[Node]:
 def _sure(results: Any, ok: Node, text: str) -> list[Node]:
     """Results that mean something only if every matrix was fine."""
     flag = ops.guard(every(ok) if ok.type.ndim else ok, error=LinAlgError, text=text)
-    return [ops.guarded(node, flag) for node in results]
+    made = [ops.guarded(node, flag) for node in results]
+    place = user_place()
+    if place is not None and is_caught(place) and not thread.recorder.tracing:
+        runtime.sync(*made, cause="except")  # what fails shall fail before the handler is left
+    return made
 
 
 def _kernel(op: Op, text: str | None = None, **attrs: Any) -> Kernel:

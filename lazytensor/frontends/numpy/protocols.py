@@ -153,11 +153,9 @@ def _elements(x: ndarray) -> Iterator[Any]:
 _SINGLY: Final = 8
 
 
-def length(x: Lazy) -> int:
+def length(x: ndarray) -> int:
     """`len(x)`."""
     if not x.ndim:
-        if type(x) is Scalar:
-            raise TypeError(f"object of type '{x.dtype.type.__name__}' has no len()")
         raise TypeError("len() of unsized object")
     return x.shape[0]
 
@@ -229,7 +227,6 @@ DUNDERS: Final[dict[str, Any]] = {
     "__array_wrap__": array_wrap,
     "__class_getitem__": classmethod(GenericAlias),
     "__array_function__": array_function,
-    "__len__": length,
     "__repr__": shown(repr),
     "__str__": shown(str),
     "__format__": formatted,
@@ -246,6 +243,7 @@ DUNDERS: Final[dict[str, Any]] = {
 }
 ARRAY_DUNDERS: Final[dict[str, Any]] = {
     "__iter__": iterate,
+    "__len__": length,
     "__array_finalize__": array_finalize,
     "__contains__": contains,
     "__delitem__": not_deleted,

@@ -18,7 +18,13 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import WRITERS, fallback, lazies, on_host
+from lazytensor.frontends.numpy.fallback import (
+    WRITERS,
+    fallback,
+    lazies,
+    on_host,
+    unpacked_call,
+)
 from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
@@ -125,7 +131,10 @@ def hosted(name: str, real: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not at_once(args, kwargs) and lazies((args, kwargs)):
             return on_host(name, real, args, kwargs)
-        return entered(real(*args, **kwargs), args, kwargs)
+        try:
+            return entered(real(*args, **kwargs), args, kwargs)
+        except ValueError as error:
+            return entered(unpacked_call(error, real, args, kwargs))
 
     return dressed(call, real, laziness.HOST)
 
@@ -153,7 +162,7 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = [*args, *(kwargs or {}).values()]
         if not result.flags.owndata and _shows_small(result, given):
             return result
-        protected = not result.flags.writeable
+        protected = _is_protected(result)
         if not _is_fresh(result, given):
             result = result.copy("K")
         made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
@@ -168,6 +177,16 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return kind(*(entered(item, args, kwargs) for item in result))
     return result
+
+
+def _is_protected(array: np.ndarray) -> bool:
+    """Whether writing to `array` is refused, or will be: then asking for `writeable` warns."""
+    return (array.flags.num & _PROTECTION) != _WRITEABLE
+
+
+_WRITEABLE: Final = 1 << 10
+_PROTECTION: Final = _WRITEABLE | 1 << 31
+"""NumPy's flags NPY_ARRAY_WRITEABLE and NPY_ARRAY_WARN_ON_WRITE."""
 
 
 def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
