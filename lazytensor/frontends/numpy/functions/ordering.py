@@ -33,6 +33,11 @@ def _line(a: Any, axis: Any) -> tuple[Node, int]:
     return node, normalize_axis_index(operator.index(axis), node.type.ndim)
 
 
+def _places_line(a: Any, axis: Any) -> tuple[Node, int]:
+    """The same for places in that order: a single number has one, unlike for `sort`."""
+    return _line(a if axis is None or np.ndim(a) else [a], axis)
+
+
 def _check(kind: Any, order: Any, stable: Any) -> None:
     if order is not None or (kind is not None and stable is not None) or kind not in _KINDS:
         np.sort(np.zeros(1), kind=kind, order=order, stable=stable)  # raises
@@ -69,7 +74,7 @@ def argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
     """See numpy.argsort."""
-    node, place = _line(a if axis is None or np.ndim(a) else [a], axis)  # unlike `sort`
+    node, place = _places_line(a, axis)
     _check(kind, order, stable)
     return wrap(_order(_keys(node), place))
 
@@ -118,7 +123,7 @@ def argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
     """See numpy.argpartition."""
-    node, place = _line(a, axis)
+    node, place = _places_line(a, axis)
     _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
     return argsort(wrap(node), place)
 
