@@ -12,12 +12,12 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.indices import known, within
+from lazytensor.frontends.numpy.functions.indices import every, known, within
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, common, convert, operand
 
@@ -165,14 +165,18 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def _rises(edges: np.ndarray) -> bool:
-    return edges.size < 2 or bool(edges[0] <= edges[-1])
+    """By the first two that differ, as NumPy has it: NaN may be the last."""
+    others = edges[1:][edges[1:] != edges[:1]]
+    return not others.size or bool(edges[0] < others[0])
 
 
 def _digitized(values: Node, edges: Node, side: str) -> Any:
     """Bins that are not known yet may rise or fall; if they do neither, that is an error."""
-    rising, falling = ops.cummax(edges, axis=0), ops.cummin(edges, axis=0)
-    rises = ops.reduce_and(ops.equal(rising, edges), axes=(0,))
-    falls = ops.reduce_and(ops.equal(falling, edges), axes=(0,))
+    n = max(edges.type.size - 1, 0)
+    firsts = (0, edges.type.size - n)
+    low, high = (ops.slice(edges, starts((i,)), sizes=(n,), strides=(1,)) for i in firsts)
+    rises = every(ops.not_(ops.greater(low, high)))
+    falls = every(ops.not_(ops.less(low, high)))
     text = "bins must be monotonically increasing or decreasing"
     fine = ops.guard(ops.or_(rises, falls), error=ValueError, text=text)
     up = searchsorted(wrap(edges), wrap(values), side).node

@@ -235,12 +235,15 @@ def nanmedian(
 ) -> Any:
     """See numpy.nanmedian."""
     node = operand(a)
-    if node.type.dtype.kind not in "fV":
+    if node.type.dtype.kind not in "fcV":
         return median(a, axis, out, overwrite_input, keepdims)
     axes = axes_within(axis, node.type.ndim)
     low, high, share = _around(lined(node, axes), np.array([0.5]))
     middle = ops.divide(ops.add(low, high), scalar(2.0, node.type.dtype))
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
+    if node.type.dtype.kind == "c":  # where all are NaN, their other parts are not asked for
+        none = ops.less(share, scalar(0.0, F64))
+        made = ops.select(none, number(math.nan, node.type.dtype), made)
     made = ops.reshape(made, shape=made.type.shape[:-1])
     return deliver(kept(node, made, axes, keepdims), out)
 
