@@ -42,7 +42,7 @@ def einsum(
         except ValueError as error:
             as_numpy(error, np.einsum, *operands)
         if view is not None:
-            return view
+            return view if view.ndim else view[()]
     nodes = [operand(x) for x in arrays]
     kind = result_type(*(node.type.dtype for node in nodes), *([] if out is None else [out.dtype]))
     if dtype is not None:
