@@ -109,6 +109,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 
 def _put(node: Node, out: Any) -> Any:
     """What `take` gives. NumPy first reads `out` as an array of the operand's dtype."""
+    if out is None:
+        return wrap_result(node)
     if isinstance(out, Lazy | np.ndarray) and out.shape == node.type.shape:
         check_cast(out.dtype, node.type.dtype, "safe")
     return deliver(node, out, "unsafe")
