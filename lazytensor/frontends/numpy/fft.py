@@ -14,6 +14,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import C64, C128, F16, F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
+from lazytensor.frontends.numpy.array import asarray
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
@@ -157,7 +158,9 @@ def _space(kind: str, default: Any = None) -> Function:
         cook = private("numpy.fft._pocketfft", "_cook_nd_args")
         lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
         if not len(places):
-            raise HostOnly("over no axes the data stay what they are")
+            if kind not in ("FFT", "IFFT"):
+                raise HostOnly("over no axes half of nothing is left: NumPy says so")
+            return asarray(a)
         where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
         full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]
         return deliver(_run(node, kind, [operator.index(n) for n in full], where, norm), out)
