@@ -27,7 +27,8 @@ def evaluate(line: str, np: ModuleType) -> tuple[Any, set[str]]:
     """What a line gives or raises, and NumPy's warnings of parts that are lost."""
     *statements, expression = line.split("; ")
     x = np.linspace(0, 1, 40) * 2
-    names = {"np": np, "io": io, "pickle": pickle, "x": x, "i": np.arange(40) * 1, "A": matrix(x)}
+    names = {"np": np, "numpy": numpy, "io": io, "pickle": pickle}
+    names |= {"x": x, "i": np.arange(40) * 1, "A": matrix(x)}
     with warnings.catch_warnings(record=True) as caught, numpy.errstate(all="ignore"):
         warnings.simplefilter("always")
         try:

@@ -213,6 +213,7 @@ def interp(x: Node, xp: Node, fp: Node, left: Node, right: Node) -> Node:
     inner = add(multiply(slope, subtract(x, x0)), y0)
     other = add(multiply(slope, subtract(x, x1)), y1)
     inner = select(is_nan(inner), select(equal(y0, y1), y0, other), inner)
+    inner = select(equal(x, x0), y0, inner)  # also where the next point is infinitely far
     inner = select(equal(x, end), gather(fp, scalar(last, S64), axes=(0,)), inner)
     inner = select(less(x, first), left, select(greater(x, end), right, inner))
     found: Node = select(is_nan(x), x, inner)

@@ -111,13 +111,20 @@ class ndarray(Lazy, metaclass=ArrayType, own=True):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
-        from lazytensor.frontends.numpy import conversion, small
+        from lazytensor.frontends.numpy import conversion, layout, small
 
         if cls is not ndarray:  # a class of a user's
             return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
         made = np.ndarray(*args, **kwargs)
         is_shared = made.base is not None and made.flags.writeable
-        return made if is_shared or small.stays(made) else conversion.array(made)
+        if is_shared or small.stays(made):
+            return made
+        array = conversion.array(made)
+        if issubclass(type(array), Lazy):
+            layout.lay_out_like(array, made)  # `order="F"`
+            if not made.flags.writeable:  # it shows bytes
+                array.setflags(write=False)
+        return array
 
 
 class Scalar(Lazy):

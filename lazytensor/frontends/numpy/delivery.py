@@ -12,7 +12,7 @@ from lazytensor.core.node import Node
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap_result
 from lazytensor.frontends.numpy.assignment import settled, write_host
 from lazytensor.frontends.numpy.numerics import filled
-from lazytensor.frontends.numpy.promotion import convert, operand
+from lazytensor.frontends.numpy.promotion import convert, mask_of, operand
 
 
 def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind") -> Any:
@@ -72,9 +72,7 @@ def _fitting(value: Node, out: Any) -> Node:
 
 
 def _chosen(where: Any, node: Node, otherwise: Node | None) -> Node:
-    mask = operand(where)
-    if mask.type.dtype.kind != "b":
-        np.add(1.0, 1.0, out=np.empty(1), where=np.zeros(1, mask.type.dtype))  # raises
+    mask = mask_of(where)
     made: Node = ops.select(
         mask, node, filled(0, node) if otherwise is None else convert(otherwise, node.type.dtype)
     )

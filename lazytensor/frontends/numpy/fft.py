@@ -11,9 +11,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import C64, C128, F32, F64
+from lazytensor.core.dtypes import C64, C128, F16, F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar, starts
+from lazytensor.frontends.numpy.array import asarray
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
@@ -69,6 +70,15 @@ def _factor(count: int, norm: Any, inverse: bool) -> float:
     return 1.0
 
 
+def _half_precision(count: int, norm: Any, inverse: bool) -> float:
+    """By how much more half-precision numbers are multiplied: NumPy has a factor of their dtype."""
+    if norm == "ortho":
+        return float(np.reciprocal(np.sqrt(count, dtype=np.float16))) * math.sqrt(count)
+    if (norm == "forward") == inverse:
+        return 1.0
+    return float(np.reciprocal(count, dtype=np.float16)) * count
+
+
 def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[int]) -> Node:
     """The transform over a few axes, wherever they are, cut and filled to `lengths`."""
     for n, axis in zip(lengths, axes, strict=True):
@@ -90,6 +100,10 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
         if n < 1:
             raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     factor = _factor(math.prod(lengths), norm, kind in ("IFFT", "IRFFT"))
+    half = node.type.dtype == F16
+    if half:
+        first = lengths[0 if kind == "IRFFT" and len(axes) > 1 else -1]
+        factor *= _half_precision(first, norm, kind in ("IFFT", "IRFFT"))
     node = given = _prepared(node, kind == "RFFT")
     step = MOST_AXES if len(set(axes)) == len(axes) else 1
     groups = [slice(max(i - step, 0), i) for i in range(len(axes), 0, -step)]
@@ -103,7 +117,7 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
         node = ops.multiply(node, scalar(factor, node.type.dtype))
     name = f"rfft_n_{'odd' if lengths[-1] % 2 else 'even'}" if kind == "RFFT" else kind.lower()
     check(name, [given], node, axes=None)
-    return node
+    return convert(node, F16) if half and kind == "IRFFT" and len(axes) == 1 else node
 
 
 def _line(kind: str, half: bool = False) -> Function:
@@ -144,7 +158,9 @@ def _space(kind: str, default: Any = None) -> Function:
         cook = private("numpy.fft._pocketfft", "_cook_nd_args")
         lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
         if not len(places):
-            raise HostOnly("over no axes the data stay what they are")
+            if kind not in ("FFT", "IFFT"):
+                raise HostOnly("over no axes half of nothing is left: NumPy says so")
+            return asarray(a)
         where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
         full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]
         return deliver(_run(node, kind, [operator.index(n) for n in full], where, norm), out)

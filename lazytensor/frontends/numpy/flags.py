@@ -32,6 +32,8 @@ _SHOWN: Final = [
     "WRITEBACKIFCOPY",
 ]
 _OWNDATA: Final = 4
+_OURS: Final = frozenset(["_array", "writeable", "aligned"])
+"""What can be set of the flags of a lazy array."""
 
 
 class Flags:
@@ -44,6 +46,12 @@ class Flags:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(shadow(self._array).flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _OURS:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(shadow(self._array).flags, name, value)  # raises, as there are no others
 
     @property
     def owndata(self) -> bool:
@@ -60,6 +68,15 @@ class Flags:
         if type(self._array) is Scalar:
             raise ValueError("Cannot set flags on array scalars.")
         set_flags(self._array, write=bool(value))
+
+    @property
+    def aligned(self) -> bool:
+        """Whether elements lie where the processor wants them: always."""
+        return True
+
+    @aligned.setter
+    def aligned(self, value: Any) -> None:
+        set_flags(self._array, align=bool(value))
 
     @property
     def num(self) -> int:

@@ -42,7 +42,7 @@ def _keep(result: Lazy, operands: Iterable[Any]) -> None:
 def lay_out_like(result: Lazy, x: Any, order: Any = "K") -> None:
     """Give a copy of `x` the layout that `order` says. Raises: ValueError, TypeError."""
     if order in ("A", "a"):
-        order = "F" if shadow(x).flags.fnc else "C"
+        order = "F" if x.flags.fnc else "C"
     if order not in ("K", "k", None):
         lay_out_as(result, order)
         return

@@ -71,6 +71,8 @@ def matrix_transposed(x: Lazy) -> Any:
     """`x.mT`, which scalars have not."""
     if type(x) is Scalar:
         raise AttributeError(f"'numpy.{x.dtype.type.__name__}' object has no attribute 'mT'")
+    if x.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
     return late("matrix_transpose")(x)
 
 

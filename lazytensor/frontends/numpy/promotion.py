@@ -8,13 +8,13 @@ import numpy as np
 
 from lazytensor.core.calls import memory
 from lazytensor.core.casting import cast
-from lazytensor.core.dtypes import STORED
+from lazytensor.core.dtypes import BOOL, STORED
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.notices import warn_at
 from lazytensor.core.op import leaf, scalar
 from lazytensor.core.place import user_place
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.array import Lazy, Scalar
 from lazytensor.frontends.numpy.errors import HostOnly
 
 CANONICAL: Final = {dtype: dtype for dtype in STORED}
@@ -69,6 +69,16 @@ def operand(x: Any) -> Node:
     if issubclass(type(made), Lazy):
         return operand(made)
     raise HostOnly(f"arrays of {made.dtype} are NumPy's own")
+
+
+def mask_of(where: Any) -> Node:
+    """`where=` as flags. What is no array may be numbers: all but 0 are true. Raises: TypeError."""
+    node = operand(where)
+    if node.type.dtype.kind == "b":
+        return node
+    if isinstance(where, Lazy | np.ndarray) and type(where) is not Scalar:
+        np.add(1.0, 1.0, out=np.empty(1), where=np.zeros(1, node.type.dtype))  # raises
+    return convert(node, BOOL)
 
 
 def is_special(x: Any) -> bool:

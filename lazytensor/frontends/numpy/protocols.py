@@ -59,6 +59,11 @@ def to_buffer(x: Lazy, flags: int, /) -> memoryview:
     return fetched(x).data
 
 
+def to_bytes(x: Lazy) -> bytes:
+    """`bytes(x)`, which before Python 3.12 cannot ask for the buffer; n zeros of an integer n."""
+    return bytes(scalar.index(x)) if not x.ndim and x.dtype.kind in "iu" else fetched(x).tobytes()
+
+
 def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
     if isinstance(x, np.ndarray):  # taken from the class, for a real array
@@ -235,6 +240,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "__dlpack_device__": interchange.dlpack_device,
     METHOD: interchange.offer,
     "__buffer__": to_buffer,
+    "__bytes__": to_bytes,
     "tobytes": host_method("tobytes"),
     "tofile": host_method("tofile"),
     "dump": host_method("dump"),

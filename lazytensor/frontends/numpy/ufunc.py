@@ -45,7 +45,7 @@ from lazytensor.frontends.numpy.plans import (
     remember,
     written,
 )
-from lazytensor.frontends.numpy.promotion import WEAK, operand, warn_user
+from lazytensor.frontends.numpy.promotion import WEAK, mask_of, operand, warn_user
 from lazytensor.frontends.numpy.recipes import recorded
 from lazytensor.frontends.numpy.small import (
     NOTHING,
@@ -398,7 +398,7 @@ def _record(
 def _check(self: ufunc, loop: loops.Loop, operands: Any, made: Any, where: Any) -> None:
     """Check the floating-point flags; of several results, the first's."""
     nodes = [loops.fitted(x, dtype) for x, dtype in zip(operands, loop.dtypes, strict=True)]
-    mask = True if where is True else operand(where)
+    mask = True if where is True else mask_of(where)
     axes = () if self.real.signature is None else None
     checks.check(self.__name__, nodes, made[0] if self.nout > 1 else made, mask, axes)
 
@@ -410,7 +410,7 @@ def _mask(where: Any, has_out: bool) -> Any:
     if not has_out and WARNS_OF_WHERE:
         text = "'where' used without 'out', expect unitialized memory in output. "
         warn_user(text + "If this is intentional, use out=None.", UserWarning)
-    return np.asarray(where, np.bool_) if type(where) in (list, tuple) else where
+    return where
 
 
 def _check_outs(signature: str, results: tuple[Node, ...], outs: tuple[Any, ...]) -> None:

@@ -40,6 +40,8 @@ _SMALL = {
 def shape_of(shape: Any) -> Shape:
     """A shape as NumPy's functions take it. Raises: TypeError, ValueError."""
     if type(shape) is not tuple:
+        if shape is None:
+            np.empty(None)  # type: ignore[call-overload]  # raises
         shape = real(shape)
     try:
         found = (operator.index(shape),)
@@ -68,9 +70,12 @@ def _number(value: int, dtype: np.dtype) -> Node:
 
 
 def laid_out(array: ndarray, order: Any) -> ndarray:
-    """A new array with its elements in the order asked for."""
-    if order in ("F", "f") and array.ndim > 1:
-        array._shadow = fortran_shadow(array.type)
+    """A new array with its elements in the order asked for. Raises: ValueError, TypeError."""
+    if order in ("F", "f"):
+        if array.ndim > 1:
+            array._shadow = fortran_shadow(array.type)
+    elif order not in ("C", "c", None):
+        np.empty(0, order=order)  # raises
     return array
 
 

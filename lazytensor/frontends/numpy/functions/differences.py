@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO, axes_of
-from lazytensor.frontends.numpy.promotion import common, convert, number, operand
+from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, common, convert, number, operand
 
 _gradient_of_numpy = rebound("gradient")
 
@@ -80,14 +80,18 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     fits = len(varargs) in (0, 1, len(axes))
     if not scalars or edge_order != 1 or short or not fits or node.type.dtype.kind == "b":
         # NumPy looks whether the distances are equal, which is best where they are known.
-        there = [known(x) for x in varargs]
-        given = [x if value is None else value[()] for x, value in zip(varargs, there, strict=True)]
-        return _gradient_of_numpy(f, *given, axis=axis, edge_order=edge_order)
+        return _gradient_of_numpy(f, *map(_seen, varargs), axis=axis, edge_order=edge_order)
     if node.type.dtype.kind in "iu":
         node = convert(node, F64)
-    distances = (varargs or (1.0,)) * (1 if len(varargs) == len(axes) else len(axes))
+    distances = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
     made = tuple(wrap(_slope(node, dx, place)) for dx, place in zip(distances, axes, strict=True))
     return made[0] if len(made) == 1 else made
+
+
+def _seen(x: Any) -> Any:
+    """`x` as a real array or scalar if the host has its values. Numbers of Python stay weak."""
+    value = None if type(x) in PYTHON_NUMBERS else known(x)
+    return x if value is None else value[()]
 
 
 def _slope(node: Node, dx: Any, axis: int) -> Node:

@@ -34,13 +34,15 @@ def einsum(
     if casting not in CASTINGS:
         np.einsum("i", np.ones(1), casting=casting)  # type: ignore[call-overload]  # raises
     text, arrays = _separated(operands)
-    if len(arrays) == 1 and out is None and dtype is None:
+    if optimize is False and isinstance(text, str) and "..." in text:
+        np.einsum(text, *(np.ones((1,) * np.ndim(x)) for x in arrays))  # raises
+    if len(arrays) == 1 and out is None:  # NumPy does not look at `dtype` then
         try:
             view = _view(text, array_of(arrays[0]))
         except ValueError as error:
             as_numpy(error, np.einsum, *operands)
         if view is not None:
-            return view
+            return view if view.ndim else view[()]
     nodes = [operand(x) for x in arrays]
     kind = result_type(*(node.type.dtype for node in nodes), *([] if out is None else [out.dtype]))
     if dtype is not None:

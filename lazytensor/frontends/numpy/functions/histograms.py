@@ -35,8 +35,10 @@ def _line(a: Any) -> Node:
 
 
 def _outer(line: Node, range: Any) -> tuple[Node, Node]:
-    """The least and the greatest edge: numbers of Python, or floats like the data."""
-    dtype = F64 if range is not None or line.type.dtype.kind != "f" else line.type.dtype
+    """The least and the greatest edge: floats like the data, or like the ends asked for."""
+    given = [line.type.dtype] if range is None else [operand(x).type.dtype for x in range]
+    is_float = all(dtype.kind == "f" for dtype in given) and line.type.size
+    dtype = result_type(*given) if is_float else F64
     zero, one, half = (scalar(x, dtype) for x in (0.0, 1.0, 0.5))
     if range is not None:
         low, high = (convert(operand(x), dtype) for x in range)
@@ -55,8 +57,11 @@ def _outer(line: Node, range: Any) -> tuple[Node, Node]:
     return ops.subtract(low, apart), ops.add(high, apart)
 
 
-def _edges(line: Node, bins: Any, range: Any) -> tuple[Node, bool]:
-    """The edges, and whether they are evenly spaced. Raises: HostOnly, ValueError, TypeError."""
+def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, bool]:
+    """The edges, and whether they are evenly spaced; of the data's dtype if they are `like` it.
+
+    Raises: HostOnly, ValueError, TypeError.
+    """
     if isinstance(bins, str):
         raise HostOnly("how many bins there are is data")
     if np.ndim(bins) == 0:
@@ -64,8 +69,10 @@ def _edges(line: Node, bins: Any, range: Any) -> tuple[Node, bool]:
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
         low, high = _outer(line, range)
-        dtype = result_type(line.type.dtype, *(range if range is not None else ()))
-        edges = convert(_spaced(low, high, count), dtype if dtype.kind == "f" else F64)
+        edges = _spaced(low, high, count)
+        if like:
+            dtype = result_type(line.type.dtype, *(range if range is not None else ()))
+            edges = convert(edges, dtype if dtype.kind == "f" else F64)
         rises = every(ops.less(_part(edges, 0, count), _part(edges, 1, count)))
         return ops.guarded(edges, ops.guard(rises, error=ValueError, text=CROWDED % count)), True
     edges = operand(bins)
@@ -184,7 +191,8 @@ def histogramdd(
         np.histogramdd(np.zeros((1, depth)), [1] * len(each), ranges)  # raises
     if any(np.ndim(b) == 0 and real(b) < 1 for b in each):
         raise ValueError("`bins` must be positive, when an integer")
-    edges = [_edges(x, b, r)[0] for x, b, r in zip(columns, each, ranges, strict=True)]
+    wanted = zip(columns, each, ranges, strict=True)
+    edges = [_edges(x, bins, range, like=False)[0] for x, bins, range in wanted]
     shape = tuple(e.type.size - 1 for e in edges)
     outer = [n + 2 for n in shape]  # beyond both ends NumPy has bins, too
     if math.prod(outer) >= 2**63:
@@ -203,7 +211,9 @@ def histogramdd(
 def _columns(sample: Any) -> list[Node]:
     """The coordinates of the points, axis by axis: of rows of an array, or a list of columns."""
     if isinstance(sample, list | tuple):
-        return [_line(x) for x in sample]
+        columns = [_line(x) for x in sample]
+        dtype = result_type(*(node.type.dtype for node in columns))
+        return [convert(node, dtype) for node in columns]  # NumPy makes an array of them
     node = operand(sample)
     if node.type.ndim == 1:
         return [_line(sample)]

@@ -22,7 +22,14 @@ from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, flags_of, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
-from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand, recast
+from lazytensor.frontends.numpy.promotion import (
+    canonical,
+    convert,
+    mask_of,
+    number,
+    operand,
+    recast,
+)
 
 ALL_NAN: Final = "All-NaN slice encountered"
 
@@ -103,7 +110,7 @@ def _position(name: str, filler: float) -> Function:
 def _where_numbers(node: Node, where: Any) -> Node:
     """Where `node` is a number, and `where` holds."""
     numbers: Node = ops.not_(ops.is_nan(node))
-    return numbers if where is NO or where is True else ops.and_(numbers, operand(where))
+    return numbers if where is NO or where is True else ops.and_(numbers, mask_of(where))
 
 
 def nanmean(

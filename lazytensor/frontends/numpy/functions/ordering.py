@@ -12,12 +12,12 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.op import scalar, starts
 from lazytensor.frontends.numpy.array import asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.indices import known, within
+from lazytensor.frontends.numpy.functions.indices import every, known, within
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, common, convert, operand
 
@@ -31,6 +31,11 @@ def _line(a: Any, axis: Any) -> tuple[Node, int]:
         node = ops.reshape(node, shape=(node.type.size,))
         axis = 0
     return node, normalize_axis_index(operator.index(axis), node.type.ndim)
+
+
+def _places_line(a: Any, axis: Any) -> tuple[Node, int]:
+    """The same for places in that order: a single number has one, unlike for `sort`."""
+    return _line(a if axis is None or np.ndim(a) else [a], axis)
 
 
 def _check(kind: Any, order: Any, stable: Any) -> None:
@@ -69,7 +74,7 @@ def argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
     """See numpy.argsort."""
-    node, place = _line(a if axis is None or np.ndim(a) else [a], axis)  # unlike `sort`
+    node, place = _places_line(a, axis)
     _check(kind, order, stable)
     return wrap(_order(_keys(node), place))
 
@@ -118,7 +123,7 @@ def argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
 ) -> Any:
     """See numpy.argpartition."""
-    node, place = _line(a, axis)
+    node, place = _places_line(a, axis)
     _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
     return argsort(wrap(node), place)
 
@@ -160,14 +165,18 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def _rises(edges: np.ndarray) -> bool:
-    return edges.size < 2 or bool(edges[0] <= edges[-1])
+    """By the first two that differ, as NumPy has it: NaN may be the last."""
+    others = edges[1:][edges[1:] != edges[:1]]
+    return not others.size or bool(edges[0] < others[0])
 
 
 def _digitized(values: Node, edges: Node, side: str) -> Any:
     """Bins that are not known yet may rise or fall; if they do neither, that is an error."""
-    rising, falling = ops.cummax(edges, axis=0), ops.cummin(edges, axis=0)
-    rises = ops.reduce_and(ops.equal(rising, edges), axes=(0,))
-    falls = ops.reduce_and(ops.equal(falling, edges), axes=(0,))
+    n = max(edges.type.size - 1, 0)
+    firsts = (0, edges.type.size - n)
+    low, high = (ops.slice(edges, starts((i,)), sizes=(n,), strides=(1,)) for i in firsts)
+    rises = every(ops.not_(ops.greater(low, high)))
+    falls = every(ops.not_(ops.less(low, high)))
     text = "bins must be monotonically increasing or decreasing"
     fine = ops.guard(ops.or_(rises, falls), error=ValueError, text=text)
     up = searchsorted(wrap(edges), wrap(values), side).node

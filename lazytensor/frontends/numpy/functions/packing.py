@@ -88,9 +88,10 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
     return wrap(_to(flags, flags.type.ndim - 1, place))
 
 
-def _strides(shape: tuple[int, ...], order: str) -> list[int]:
+def _strides(shape: tuple[int, ...], order: str | None) -> list[int]:
     """How many elements apart neighbours on each axis are. Raises: ValueError."""
-    if order not in ("C", "F"):
+    if order not in ("C", "F", None):
+        np.unravel_index(0, 1, order)  # type: ignore[call-overload]  # raises
         raise ValueError("only 'C' or 'F' order is permitted")
     if order == "F":
         return _strides(shape[::-1], "C")[::-1]
@@ -101,8 +102,10 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     """See numpy.unravel_index; an index out of range is found when it is computed."""
     node = operand(indices)
     sizes = shape_of(shape)
-    if node.type.dtype.kind not in "iu":
+    if node.type.dtype.kind not in "iub":
         raise TypeError("only int indices permitted")
+    if math.prod(sizes) >= 2**63:
+        np.unravel_index(np.zeros(node.type.shape, np.intp), sizes)  # raises
     node, size = convert(node, S64), math.prod(sizes)
     fine = ops.and_(ops.greater_equal(node, scalar(0, S64)), ops.less(node, scalar(size, S64)))
     text = f"index is out of bounds for array with size {size}"
@@ -122,9 +125,9 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)
     if len(given) != len(sizes) or len(modes) != len(sizes):
         raise ValueError(f"{len(sizes)} sequences of coordinates are needed, got {len(given)}")
-    if any(node.type.dtype.kind not in "iu" for node in given):
+    if any(node.type.dtype.kind not in "iub" for node in given):
         raise TypeError("only int indices permitted")
-    if 0 in sizes and all(node.type.size for node in given):
+    if math.prod(sizes) >= 2**63 or (0 in sizes and all(node.type.size for node in given)):
         np.ravel_multi_index([np.zeros(1, np.intp)] * len(sizes), sizes)  # raises
     total: Node = scalar(0, S64)
     steps = _strides(sizes, order)

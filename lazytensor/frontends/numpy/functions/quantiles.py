@@ -163,13 +163,11 @@ def _among_all(line: Node, q: np.ndarray, method: Any, dtype: np.dtype) -> Node:
     share, n = positions - below, below.size
     found, last = _ranked(line, *below.tolist(), *above.tolist())
     low = _part(found, range(n))
-    if not share.any() and line.type.dtype.kind in "biu" and _discrete(method):
-        return low
-    low = convert(low, dtype)
+    if _discrete(method):
+        return _missing(low, last)
     if share.any():
-        high = convert(_part(found, range(n, 2 * n)), dtype)
-        low = _between(low, high, convert(operand(share), dtype))
-    return _missing(low, last)
+        low = _between(low, _part(found, range(n, 2 * n)), convert(operand(share), dtype))
+    return _missing(convert(low, dtype), last)
 
 
 def _discrete(method: str) -> bool:
@@ -185,9 +183,10 @@ def _missing(made: Node, last: Node | None) -> Node:
 
 
 def _between(low: Node, high: Node, share: Node) -> Node:
-    """From `low` to `high` by `share`, exact at both ends."""
+    """From `low` to `high` by `share`, exact at both ends. Their difference is of their dtype."""
     one = scalar(1.0, share.type.dtype)
     apart = ops.subtract(high, low)
+    apart, low, high = (convert(x, share.type.dtype) for x in (apart, low, high))
     up = ops.add(low, ops.multiply(apart, share))
     down = ops.subtract(high, ops.multiply(apart, ops.subtract(one, share)))
     half = scalar(0.5, share.type.dtype)
@@ -222,8 +221,8 @@ def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
 def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
     if method != "linear":
         raise Unsupported(f"nanquantile: method {method}")
-    low, high, share = (convert(x, dtype) for x in _around(line, q))
-    return _between(low, high, share)
+    low, high, share = _around(line, q)
+    return _between(low, high, convert(share, dtype))
 
 
 def nanmedian(
@@ -235,12 +234,15 @@ def nanmedian(
 ) -> Any:
     """See numpy.nanmedian."""
     node = operand(a)
-    if node.type.dtype.kind not in "fV":
+    if node.type.dtype.kind not in "fcV":
         return median(a, axis, out, overwrite_input, keepdims)
     axes = axes_within(axis, node.type.ndim)
     low, high, share = _around(lined(node, axes), np.array([0.5]))
     middle = ops.divide(ops.add(low, high), scalar(2.0, node.type.dtype))
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
+    if node.type.dtype.kind == "c":  # where all are NaN, their other parts are not asked for
+        none = ops.less(share, scalar(0.0, F64))
+        made = ops.select(none, number(math.nan, node.type.dtype), made)
     made = ops.reshape(made, shape=made.type.shape[:-1])
     return deliver(kept(node, made, axes, keepdims), out)
 

@@ -21,7 +21,14 @@ from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.layout import lay_out, lay_out_like, lay_out_reduced
-from lazytensor.frontends.numpy.promotion import canonical, convert, number, operand, recast
+from lazytensor.frontends.numpy.promotion import (
+    canonical,
+    convert,
+    mask_of,
+    number,
+    operand,
+    recast,
+)
 
 NO: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
 Axes = tuple[int, ...]
@@ -79,9 +86,7 @@ def flags_of(where: Any, node: Node) -> Node | None:
     """Which elements of `node` count; None if all do. Raises: TypeError, ValueError."""
     if where is NO or where is True:
         return None
-    mask = operand(where)
-    if mask.type.dtype != BOOL:
-        np.add.reduce(np.zeros(1), where=np.zeros(1, mask.type.dtype))  # raises
+    mask = mask_of(where)
     shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
     if shape != node.type.shape:
         np.add.reduce(np.zeros(node.type.shape), where=np.zeros(mask.type.shape, bool))  # raises
@@ -217,8 +222,9 @@ def _complex(op: Op) -> tuple[Callable[..., Node], Callable[[Node, Node], Node]]
 def masked_by(node: Node, where: Any, initial: Any) -> Node:
     """`node` with `initial` where `where` does not hold."""
     filler = _initial(initial, node.type.dtype)
-    shape = np.broadcast_shapes(node.type.shape, operand(where).type.shape)
-    made: Node = ops.select(operand(where), node, filler)
+    mask = mask_of(where)
+    shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
+    made: Node = ops.select(mask, node, filler)
     if shape != node.type.shape:
         np.add.reduce(np.zeros(node.type.shape), where=np.zeros(shape, bool))  # raises
     return made

@@ -14,7 +14,7 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, scalar
-from lazytensor.frontends.numpy.array import asarray, lazy, wrap, wrap_result
+from lazytensor.frontends.numpy.array import Lazy, asarray, lazy, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real
@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.functions.indices import every, within
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
-from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
@@ -92,7 +92,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     node = operand(a)
     if axis is None or not node.type.ndim:
         node = ops.reshape(node, shape=(node.type.size,))
-        axis = 0
+        axis = 0 if axis is None else axis
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     n = node.type.shape[place]
     before, after = math.prod(node.type.shape[:place]), math.prod(node.type.shape[place + 1 :])
@@ -101,10 +101,19 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         if before and after and places.type.size:
             np.take(np.zeros(0), [0])  # raises
         shape = (*node.type.shape[:place], *places.type.shape, *node.type.shape[place + 1 :])
-        return deliver(ops.broadcast(scalar(0, node.type.dtype), shape=shape), out)
+        return _put(ops.broadcast(scalar(0, node.type.dtype), shape=shape), out)
     if isinstance(places.value, np.ndarray) and places.type.ndim == 1 and node.value is None:
-        return deliver(picked(node, places.value, place), out)
-    return deliver(taken(node, places, place), out)
+        return _put(picked(node, places.value, place), out)
+    return _put(taken(node, places, place), out)
+
+
+def _put(node: Node, out: Any) -> Any:
+    """What `take` gives. NumPy first reads `out` as an array of the operand's dtype."""
+    if out is None:
+        return wrap_result(node)
+    if isinstance(out, Lazy | np.ndarray) and out.shape == node.type.shape:
+        check_cast(out.dtype, node.type.dtype, "safe")
+    return deliver(node, out, "unsafe")
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:

@@ -104,11 +104,13 @@ def _fortran(x: Lazy, order: Any) -> bool:
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
-def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
     """See numpy.reshape."""
     x = subject(a)
     if order in ("K", "k"):
         raise ValueError("order 'K' is not permitted for reshaping")
+    if isinstance(copy, str):
+        np.reshape(0, 1, copy=copy)  # type: ignore[call-overload]  # raises
     wanted = x.shape if shape is None else resolved(shape, x.size)
     if _fortran(x, order):
         made = in_shape(transpose(x), wanted[::-1])

@@ -19,7 +19,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import within
 from lazytensor.frontends.numpy.functions.results import check_cast
 from lazytensor.frontends.numpy.functions.selecting import lines
-from lazytensor.frontends.numpy.promotion import convert, host_leaf, operand
+from lazytensor.frontends.numpy.promotion import convert, host_leaf, mask_of, operand
 from lazytensor.frontends.numpy.shadow import same_elements, shadow
 
 
@@ -158,9 +158,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         np.copyto(np.zeros((), dst.dtype), src, casting=casting)
     value = stored(src, dst.type)
     if where is not True:
-        mask = operand(where)
-        if mask.type.dtype != BOOL:
-            np.copyto(np.zeros(1), 0, where=np.zeros(1, mask.type.dtype))  # raises
+        mask = mask_of(where)
         value = ops.select(ops.broadcast(mask, shape=dst.shape), value, dst.node)
     dst.ref.write(value)
 
