@@ -1,6 +1,11 @@
 """Lazy arrays beside other libraries' objects, and loops that write to what they go over."""
 
+import importlib
+import io
+import json
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -254,3 +259,88 @@ def test_gradients_may_be_lazy() -> None:
         ).x
 
     numpy.testing.assert_allclose(loss(lazy), loss(numpy), rtol=1e-5, atol=1e-8)
+
+
+REFUSING = "from numpy._core.multiarray import _place as place\n"
+"""A function in C that takes nothing but NumPy's arrays, and writes into the first."""
+
+
+def test_c_functions_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What refuses lazy arrays gets their memory, in modules that are known to, when imported."""
+    (tmp_path / "cv2.py").write_text(REFUSING)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cv2", raising=False)
+    place = importlib.import_module("cv2").place
+    del sys.modules["cv2"]
+    x, real = (np.arange(float(LARGE)) + 0.0 for np in (lazy, numpy))
+    for a in (x, real):
+        place(a, a > 3, numpy.array([7.0, 8.0]))
+        a += 1
+        place(a[::-2], a[::2] > 8, numpy.array([-1.0]))
+    numpy.testing.assert_array_equal(x, real)
+    with pytest.raises(TypeError, match="must be numpy"):
+        place([1.0], numpy.ones(1, bool), numpy.ones(1))
+    with pytest.raises(ValueError, match="Cannot insert from an empty array"):
+        place(x, x > 0, numpy.zeros(0))
+
+
+def test_what_is_drawn_on_is_the_lazy_array() -> None:
+    cv2 = pytest.importorskip("cv2")
+    x, real = (np.zeros((200, 200, 3), np.uint8) for np in (lazy, numpy))
+    for a in (x, real):
+        assert cv2.line(a, (10, 10), (150, 90), (255, 0, 0), 3) is a
+        a[100:] //= 2
+        cv2.circle(a[:, 100:], (50, 50), 20, (0, 255, 0), -1)
+    numpy.testing.assert_array_equal(x, real)
+    numpy.testing.assert_array_equal(
+        cv2.GaussianBlur(x, (5, 5), 1), cv2.GaussianBlur(real, (5, 5), 1)
+    )
+
+
+def test_compiled_loops_write_into_lazy_arrays() -> None:
+    numba = pytest.importorskip("numba")
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def run(a: Any, step: float) -> Any:
+        for i in range(1, a.size):
+            a[i] += a[i - 1] * step
+        return a
+
+    x, real = (np.ones(LARGE) * 2.0 for np in (lazy, numpy))
+    for a in (x, real):
+        assert run(a, a.mean() / 4) is a
+        a *= 0.5
+        run(a, 0.25)
+    numpy.testing.assert_allclose(x, real, rtol=1e-14)
+
+
+WRITTEN: dict[str, Callable[[Any], str]] = {
+    "number": lambda s: json.dumps(s),
+    "in lists and dicts": lambda s: json.dumps({"a": [s, (s, 1)], "b": {"c": s}, "d": None}),
+    "as a key": lambda s: json.dumps({s: s}),
+    "indented": lambda s: json.dumps({"a": [s], s: 1}, indent=2),
+    "to a file": lambda s: (lambda f: (json.dump([s, {"a": s}], f), f.getvalue())[1])(
+        io.StringIO()
+    ),
+    "by a default": lambda s: json.dumps([s, 1j], default=str),
+    "no JSON": lambda s: json.dumps([s], allow_nan=False),
+}
+
+
+@pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("value", [0.1, float("nan")])
+def test_json_takes_lazy_floats(write: Callable[[Any], str], value: float) -> None:
+    def outcome(np: Any) -> Any:
+        try:
+            return write(np.full(LARGE, value).max())
+        except ValueError as error:
+            return type(error)
+
+    assert outcome(lazy) == outcome(numpy)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_takes_no_other_numbers(indent: Any) -> None:
+    for kind in (numpy.int64, numpy.float32):
+        with pytest.raises(TypeError, match=f"of type {kind.__name__} is not JSON"):
+            json.dumps([lazy.ones(LARGE, kind).max()], indent=indent)

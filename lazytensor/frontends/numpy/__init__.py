@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lazytensor.frontends.numpy import masked, methods, operators
+from lazytensor.frontends.numpy import masked, methods, neighbours, operators
 
 operators.attach()
 methods.attach()
 masked.attach()
+neighbours.watch()
