@@ -1,12 +1,13 @@
 """Libraries whose C code takes nothing but NumPy's own: they are asked again, with real arrays.
 
 Whoever asks in Python finds what he needs: `__array__`, `__array_ufunc__`, `to_numpy`. OpenCV and
-numba look at the class, in C, and so does `json` at that of numbers. A module of the table is
-changed when it is imported, or now if it has been.
+numba look at the class, in C, and so do `json` and pandas at that of numbers. A module of the table
+is changed when it is imported, or now if it has been.
 
 Invariants:
-- What a library does with real arrays takes no longer: only what it refuses is looked at.
-- Arrays are lent: what the library writes into them is in the lazy ones. So is what it gives back.
+- What a library does with real arrays takes no longer: only what it refuses is looked at. (pandas
+  refuses less than it should, see `frames.py`.)
+- Arrays are lent to C code: what it writes into them is in the lazy ones. So is what it gives back.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.machinery import ModuleSpec
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import parts, scalar
-from lazytensor.frontends.numpy.array import Lazy, Scalar
+from lazytensor.frontends.numpy import frames, parts, scalar
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.protocols import fetched
 
@@ -64,14 +65,14 @@ def _change_after(loader: Any, change: Callable[[ModuleType], None]) -> None:
     loader.exec_module = exec_module
 
 
-def asked_again(function: Function) -> Function:
+def asked_again(function: Function, refusal: type[Exception] = Exception) -> Function:
     """`function`, which is called with real arrays where it refuses lazy ones."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except Exception:
+        except refusal:
             if not lazies((args, kwargs)):
                 raise
         return _asked(function, args, kwargs)
@@ -111,6 +112,24 @@ def _functions(module: ModuleType) -> None:
     for name, value in list(vars(module).items()):
         if type(value) is BuiltinFunctionType:
             setattr(module, name, asked_again(value))
+
+
+def _public(module: ModuleType) -> None:
+    for name in module.__all__:
+        value = getattr(module, name)
+        if type(value) is FunctionType:
+            setattr(module, name, asked_again(value, TypeError))
+
+
+def _constraints(module: Any) -> None:
+    """scikit-learn's: what may be an array of NumPy's may be a lazy one."""
+    holds = module._InstancesOf.is_satisfied_by
+
+    @wraps(holds)
+    def call(self: Any, x: Any) -> bool:
+        return bool(holds(self, x)) or (type(x) is ndarray and issubclass(np.ndarray, self.type))
+
+    module._InstancesOf.is_satisfied_by = call
 
 
 def _dispatcher(module: ModuleType) -> None:
@@ -183,5 +202,8 @@ CHANGES: Final[dict[str, Callable[[ModuleType], None]]] = {
     "cv2": _functions,
     "json.encoder": _encoder,
     "numba.core.dispatcher": _dispatcher,
+    "pandas": frames.change,
+    "scipy.sparse.linalg": _public,
+    "sklearn.utils._param_validation": _constraints,
 }
 """Per module: what is changed in it."""
