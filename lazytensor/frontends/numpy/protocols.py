@@ -152,14 +152,20 @@ def _taken_over(
 
 
 _CONVERSIONS: Final = frozenset(["atleast_1d", "atleast_2d", "atleast_3d"])
-"""NumPy's functions that make arrays for C code, as `asarray` does."""
+"""Functions of NumPy's by which others make arrays for C code, as by `asarray`."""
+
+
+def _is_for_numpy() -> bool:
+    """Whether NumPy's own Python asks, which we run over lazy arrays."""
+    frame = sys._getframe(3)  # of who called NumPy's function, behind `array.py`
+    return str(frame.f_globals.get("__name__", "")).startswith("numpy.")
 
 
 def array_function(x: Lazy, real: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """`__array_function__`: NumPy's own function was called with a lazy array."""
     from lazytensor.frontends.numpy import namespace
 
-    if real.__name__ in _CONVERSIONS:
+    if real.__name__ in _CONVERSIONS and not _is_for_numpy():
         return real._implementation(*args, **kwargs)
     if not lazies((args, kwargs)):  # it is in a `deque`, a named tuple, …
         args, kwargs = listed(args), {name: listed(x) for name, x in kwargs.items()}
