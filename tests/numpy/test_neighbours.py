@@ -247,6 +247,30 @@ def test_pillow_takes_lazy_arrays() -> None:
         )
 
 
+class Picture:
+    """What Pillow's images are: an array by `__array__`, of a size that is a pair."""
+
+    def __init__(self, *size: int) -> None:
+        self.size = size
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return numpy.arange(numpy.prod(self.size), dtype=dtype).reshape(self.size)
+
+
+@pytest.mark.parametrize("size", [(4, 5), (200, 300)])
+def test_a_size_need_not_be_a_number(size: tuple[int, int]) -> None:
+    for make in (
+        lambda np, x: np.asarray(x),
+        lambda np, x: np.array(x, dtype=float),
+        lambda np, x: np.ascontiguousarray(x),
+        lambda np, x: np.outer(x, [1.0, 2.0]),
+        lambda np, x: np.zeros_like(x),
+    ):
+        made, expected = make(lazy, Picture(*size)), make(numpy, Picture(*size))
+        assert made.dtype == expected.dtype
+        numpy.testing.assert_array_equal(made, expected)
+
+
 def test_gradients_may_be_lazy() -> None:
     def loss(np: Any) -> Any:
         points = image(np)[:, :80] + 0.0
