@@ -28,9 +28,13 @@ def swap(
     target: str = "numpy",
     replacement: str = "lazytensor.numpy",
     owned: Owner = is_users_namespace,
+    ready: Callable[[], object] = bool,
 ) -> Callable[[], None]:
-    """Give the user's code `replacement` where it imports `target`; calling the result ends it."""
-    stand_in = StandIn(target, replacement, owned)
+    """Give the user's code `replacement` where it imports `target`; calling the result ends it.
+
+    `ready` is called when the replacement has been imported.
+    """
+    stand_in = StandIn(target, replacement, owned, ready)
     plain_statement, plain_function = builtins.__import__, importlib.import_module
     builtins.__import__ = _statement(stand_in, plain_statement)
     importlib.import_module = _function(stand_in, plain_function)
@@ -45,11 +49,14 @@ def swap(
 class StandIn:
     """The modules of one package, looked up in another."""
 
-    def __init__(self, target: str, replacement: str, owned: Owner) -> None:
+    def __init__(
+        self, target: str, replacement: str, owned: Owner, ready: Callable[[], object] = bool
+    ) -> None:
         self.target = target
         self.replacement = replacement
         self.owned = owned
         self.prefix = target + "."
+        self.ready: Callable[[], object] | None = ready
 
     def covers(self, name: str) -> bool:
         return name == self.target or name.startswith(self.prefix)
@@ -57,6 +64,9 @@ class StandIn:
     def module(self, name: str) -> Any:
         """What stands for the module `name`: itself where the replacement has none of its own."""
         found: Any = importlib.import_module(self.replacement)
+        if self.ready is not None:
+            ready, self.ready = self.ready, None
+            ready()
         for part in name.split(".")[1:]:
             try:
                 found = getattr(found, part)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 import pytest
-from scipy import sparse
+from scipy import linalg, ndimage, optimize, sparse
 
 import lazytensor.numpy as lazy
 from lazytensor.core.settings import settings
@@ -174,3 +174,147 @@ def test_what_users_arrays_hold_is_taken(use: Callable[[Any, Any], Any]) -> None
         assert made is None
         return
     numpy.testing.assert_allclose(numpy.asarray(made), expected, rtol=1e-12)
+
+
+class Deferring:
+    """What pandas' Series is to ufuncs: it computes with NumPy's arrays, and knows no others."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array_ufunc__(
+        self, real: Any, method: str, *inputs: Any, out: Any = (), **how: Any
+    ) -> Any:
+        if any(type(x) not in (Deferring, numpy.ndarray, float) for x in (*inputs, *out)):
+            return NotImplemented
+        given = [x.values if type(x) is Deferring else x for x in inputs]
+        made = getattr(real, method)(*given, **how, **({"out": out} if out else {}))
+        return out[0] if out else Deferring(made)
+
+
+TAKEN: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "function": lambda np, x, d: np.maximum(x, d),
+    "function, the array last": lambda np, x, d: np.maximum(d, x),
+    "real function": lambda np, x, d: numpy.hypot(d, x),
+    "operator": lambda np, x, d: x - d,
+    "update": lambda np, x, d: (x.__iadd__(d), x * 1),
+    "out": lambda np, x, d: (np.multiply(d, 2.0, out=x), x * 1),
+    "method": lambda np, x, d: np.subtract.outer(x[:3], d),
+}
+
+
+@pytest.mark.parametrize("call", TAKEN.values(), ids=TAKEN)
+def test_classes_that_know_no_lazy_arrays_get_real_ones(call: Callable[..., Any]) -> None:
+    def values(made: Any) -> list[Any]:
+        made = made if type(made) is tuple else (made,)
+        return [(type(x) is Deferring, getattr(x, "values", x)) for x in made]
+
+    def run(np: Any) -> list[Any]:
+        return values(call(np, np.arange(float(LARGE)) * 0.5, Deferring(numpy.arange(LARGE) % 7.0)))
+
+    for (is_theirs, made), (expected_theirs, expected) in zip(run(lazy), run(numpy), strict=True):
+        assert is_theirs == expected_theirs
+        numpy.testing.assert_allclose(numpy.asarray(made), expected, rtol=1e-15)
+
+
+def image(np: Any) -> Any:
+    return np.sin(np.arange(200.0 * 200) * 1.7).reshape(200, 200) + 0.0
+
+
+FILTERED: dict[str, Callable[[Any], Any]] = {
+    "into itself": lambda np: (lambda x: (ndimage.gaussian_filter(x, 1, output=x), x))(image(np)),
+    "into columns": lambda np: (
+        lambda o: (ndimage.uniform_filter(image(np), 3, output=o), o, o + 1)
+    )(np.zeros((200, 200)).T),
+    "into parts": lambda np: (
+        lambda o: (ndimage.sobel(image(np), 0, output=o[1]), o, o.sum(axis=0))
+    )(np.zeros((2, 200, 200))),
+    "into every second": lambda np: (
+        lambda o: (ndimage.median_filter(image(np), 3, output=o[::2, ::-2]), o * 2)
+    )(np.zeros((400, 400), np.float32)),
+    "into what goes on": lambda np: (
+        lambda o: (
+            ndimage.laplace(image(np), output=o),
+            o.__iadd__(1),
+            ndimage.laplace(o, output=o),
+            o,
+        )
+    )(np.zeros((200, 200))),
+}
+
+
+@pytest.mark.parametrize("program", FILTERED.values(), ids=FILTERED)
+def test_filters_write_into_lazy_arrays(program: Callable[[Any], Any]) -> None:
+    for made, expected in zip(program(lazy), program(numpy), strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(made), expected, rtol=1e-6, atol=1e-12)
+
+
+def test_read_only_arrays_are_not_filtered_into() -> None:
+    x = image(lazy)
+    ndimage.laplace(image(lazy), output=lazy.broadcast_to(x[0], (200, 200)))
+    numpy.testing.assert_array_equal(x, image(numpy))
+
+
+def test_numpys_as_strided_sees_the_memory_around_a_view() -> None:
+    show = numpy.lib.stride_tricks.as_strided
+    x, real = (np.arange(24.0).reshape(4, 6) + 0 for np in (lazy, numpy))
+    for view, step in (
+        (lambda a: a[2:, ::-1], -32),
+        (lambda a: a.T[1:], 16),
+        (lambda a: a[3, 4:], -48),
+    ):
+        numpy.testing.assert_array_equal(
+            show(view(x), (3,), (step,)), show(view(real), (3,), (step,))
+        )
+    c = lazy.arange(4.0) + 0
+    numpy.testing.assert_array_equal(linalg.circulant(c), linalg.circulant(numpy.arange(4.0)))
+
+
+def test_pillow_takes_lazy_arrays() -> None:
+    images = pytest.importorskip("PIL.Image")
+    x, real = (np.abs(image(np) * 255).astype(np.uint8) for np in (lazy, numpy))
+    for view in (lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1], lambda a: a > 100):
+        made, expected = images.fromarray(view(x)), images.fromarray(view(real))
+        assert (made.mode, made.size, made.tobytes()) == (
+            expected.mode,
+            expected.size,
+            expected.tobytes(),
+        )
+
+
+class Picture:
+    """What Pillow's images are: an array by `__array__`, of a size that is a pair."""
+
+    def __init__(self, *size: int) -> None:
+        self.size = size
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return numpy.arange(numpy.prod(self.size), dtype=dtype).reshape(self.size)
+
+
+@pytest.mark.parametrize("size", [(4, 5), (200, 300)])
+def test_a_size_need_not_be_a_number(size: tuple[int, int]) -> None:
+    for make in (
+        lambda np, x: np.asarray(x),
+        lambda np, x: np.array(x, dtype=float),
+        lambda np, x: np.ascontiguousarray(x),
+        lambda np, x: np.outer(x, [1.0, 2.0]),
+        lambda np, x: np.zeros_like(x),
+    ):
+        made, expected = make(lazy, Picture(*size)), make(numpy, Picture(*size))
+        assert made.dtype == expected.dtype
+        numpy.testing.assert_array_equal(made, expected)
+
+
+def test_gradients_may_be_lazy() -> None:
+    def loss(np: Any) -> Any:
+        points = image(np)[:, :80] + 0.0
+        return optimize.minimize(
+            lambda w: (((points @ w - 1) ** 2).mean(), points.T @ (points @ w - 1) * 0.01),
+            numpy.zeros(80),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 5},
+        ).x
+
+    numpy.testing.assert_allclose(loss(lazy), loss(numpy), rtol=1e-5, atol=1e-8)

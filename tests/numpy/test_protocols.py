@@ -54,6 +54,12 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "deep copy": lambda x, np: (lambda c: (x.fill(0), c))(copy.deepcopy([x])[0]),
     "pickle": lambda x, np: pickle.loads(pickle.dumps(x)),
     "pickle of columns": lambda x, np: pickle.loads(pickle.dumps(x.T)).strides,
+    "pickle of one row for all": lambda x, np: (
+        pickle.loads(pickle.dumps(np.broadcast_to(x[0], (4, 3)))).strides
+    ),
+    "save one row for all": lambda x, np: (
+        lambda f: (np.save(f, np.broadcast_to(x[0], (4, 3))), f.getvalue())
+    )(io.BytesIO()),
     "sum of python": lambda x, np: sum(x),
     "max of python": lambda x, np: max(x[0]),
     "sorted": lambda x, np: sorted(-x[0]),

@@ -71,12 +71,7 @@ def tried(program: Program, numpys: Any, a: Any) -> Any:
 
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_first_call_and_the_next_ones_are_numpys(
-    program: str, name: str, request: pytest.FixtureRequest
-) -> None:
-    if (program, name) == ("columns * a", "another order of bytes"):
-        reason = "what falls back computes with the values in rows"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_the_first_call_and_the_next_ones_are_numpys(program: str, name: str) -> None:
     call, a = PROGRAMS[program], REAL[name]
     expected = tried(call, numpy, a)
     for _ in range(3):

@@ -23,6 +23,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
+from lazytensor.frontends.numpy.shadow import Turned
 
 HOST_BY_NATURE: Final = frozenset(
     [
@@ -130,10 +131,11 @@ def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
     known: dict[int, Any] = {}
     writes = WRITERS.get(name)
     real_args = [
-        _writable(x, written, known) if i == writes else real(x) for i, x in enumerate(args)
+        _writable(x, written, known) if i == writes else as_it_lies(x) for i, x in enumerate(args)
     ]
     real_kwargs = {
-        key: _writable(x, written, known) if key == "out" else real(x) for key, x in kwargs.items()
+        key: _writable(x, written, known) if key == "out" else as_it_lies(x)
+        for key, x in kwargs.items()
     }
     result = _called(function, real_args, real_kwargs)
     for array, buffer in written:
@@ -199,6 +201,21 @@ def real(value: Any) -> Any:
     if kind is dict:
         return {key: real(item) for key, item in value.items()}
     return value
+
+
+def as_it_lies(value: Any) -> Any:
+    """`value` as `real` gives it, with arrays that lie in memory as NumPy's would."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind(map(as_it_lies, value))
+    found = real(value)
+    if kind is ndarray and type(value._shadow) is Turned and value.ndim > 1:
+        layout: np.ndarray = value._shadow
+        once = tuple(slice(None if step else 1) for step in layout.strides)
+        array = np.empty_like(layout[once], subok=False)
+        array[...] = found[once]
+        return np.broadcast_to(array, found.shape) if array.shape != found.shape else array
+    return found
 
 
 def relazy(value: Any, known: dict[int, Any] | None = None) -> Any:

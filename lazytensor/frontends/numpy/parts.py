@@ -63,6 +63,16 @@ def read(x: ndarray, key: Any, count: int) -> Any:
     return found
 
 
+def opened(x: ndarray) -> np.ndarray | None:
+    """The memory that `x` shows, lent to code that writes into it; None if it cannot be lent."""
+    cell, like = x.ref.cell, _layout(x)
+    if x._shadow is not None and not x._shadow.flags.writeable:
+        return None
+    own(cell)
+    memory = memory_of(cell, like)
+    return None if memory is None else shown_in(memory, x.ref.chain)
+
+
 def _worth_lending(cell: Cell, count: int, like: np.ndarray | None) -> np.ndarray | None:
     """The memory of a cell, if there have been enough small reads and writes to lend it."""
     if not is_worth_lending():

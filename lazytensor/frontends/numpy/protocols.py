@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from types import GenericAlias
+from types import FrameType, GenericAlias
 from typing import Any, Final
 
 import numpy as np
@@ -14,16 +15,15 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent
 from lazytensor.core.memory import copied
-from lazytensor.frontends.numpy import conversion, interchange, scalar, special
+from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
-from lazytensor.frontends.numpy.fallback import fallback, lazies
+from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.interchange import listed
 from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.parts import small_by_now
 from lazytensor.frontends.numpy.promotion import host_leaf
-from lazytensor.frontends.numpy.shadow import Turned
+from lazytensor.frontends.numpy.shadow import Turned, shadow
 from lazytensor.frontends.numpy.small import lazy_if_large
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 
@@ -34,7 +34,7 @@ def fetched(x: Lazy) -> np.ndarray:
     if balance.until and layout is None and type(x.ref) is Lent:
         return copied(x.ref.known())  # it goes on being lent
     array = runtime.fetch(x.node)
-    if type(layout) is Turned:
+    if type(layout) is Turned and 0 not in layout.strides:  # what is shown many times is in rows
         turned = np.empty_like(layout, subok=False)
         turned[...] = array
         return turned
@@ -42,16 +42,53 @@ def fetched(x: Lazy) -> np.ndarray:
 
 
 def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
-    """`__array__`: always a copy, as writing to it must not reach lazy data."""
+    """`__array__`: a copy, as writing to it must not reach lazy data, unless it is for that."""
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if not copy and type(x) is ndarray and _writes_into(sys._getframe(1), x):
+        lent = parts.opened(x)
+        if lent is not None and dtype in (None, lent.dtype):
+            return lent
     array = fetched(x)
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
-def for_libraries(x: Lazy) -> np.ndarray:
-    """`to_numpy()`: the values in a real array, as matplotlib and others ask pandas' arrays."""
-    return fetched(x)
+def _writes_into(caller: FrameType, x: ndarray) -> bool:
+    """Whether C code called from there writes into `x`: that of SciPy's filters, into `output`."""
+    home = caller.f_globals.get("__name__", "")
+    return home.startswith("scipy.ndimage") and caller.f_locals.get("output") is x
+
+
+def for_libraries(x: Lazy, dtype: Any = None, copy: Any = False, na_value: Any = None) -> Any:
+    """`to_numpy()`: the values in a real array, as matplotlib and others ask pandas' arrays.
+
+    It is the caller's own, whatever `copy` says, and nothing is missing from it.
+    """
+    return to_numpy(x, dtype)
+
+
+_INTERFACE: Final = "__array_interface__"
+
+
+def array_interface(x: ndarray) -> dict[str, Any]:
+    """`__array_interface__`, for Python code that asks for it by this name, as Pillow's does.
+
+    The whole memory of which `x` shows a part, copied. NumPy's own C code, which asks wherever it
+    takes an array, gets none, and a smaller copy by `__array__`; but its `as_strided` gets it,
+    whose views go beyond what `x` shows.
+    """
+    if _INTERFACE not in sys._getframe(1).f_code.co_names:
+        raise AttributeError(_INTERFACE)
+    owner: Any = x if x._base is None else x._base
+    layout = shadow(x)
+    return {
+        "version": 3,
+        "data": fetched(owner).ravel("K"),
+        "offset": layout.ctypes.data - shadow(owner).ctypes.data,
+        "typestr": x.dtype.str,
+        "shape": x.shape,
+        "strides": layout.strides,
+    }
 
 
 def to_buffer(x: Lazy, flags: int, /) -> memoryview:
@@ -69,7 +106,7 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
     if isinstance(x, np.ndarray):  # taken from the class, for a real array
         return np.ndarray.__array_ufunc__(x, real, method, *inputs, **kwargs)
     if balance.until and method == "__call__" and len(inputs) == real.nin:
-        small = small_by_now(inputs, None if _is_update(inputs, **kwargs) else kwargs)
+        small = parts.small_by_now(inputs, None if _is_update(inputs, **kwargs) else kwargs)
         if small is not None:
             return lazy_if_large(real(*small, **kwargs))
     function = lazy_ufunc(real) or special.counterpart(real)
@@ -81,8 +118,9 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
         return function(*inputs)
     out = kwargs.get("out")
     outs = out if isinstance(out, tuple) else (out,)
-    if any(_takes_over(item) for item in (*inputs, *outs)):
-        return NotImplemented
+    for item in (*inputs, *outs):
+        if _takes_over(item):
+            return _taken_over(item, real, method, inputs, kwargs)
     if isinstance(out, tuple) and len(out) == 1 and method != "__call__":
         kwargs["out"] = out[0]
     return getattr(function, method)(*inputs, **kwargs)
@@ -104,10 +142,36 @@ def _takes_over(item: Any) -> bool:
     return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
 
 
+def _taken_over(
+    item: Any, real: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What the class of `item` makes of it; of real arrays, if it takes no others.
+
+    pandas and dask leave to others what has a priority, or is of a class that they do not know.
+    """
+    made = type(item).__array_ufunc__(item, real, method, *inputs, **kwargs)
+    if made is not NotImplemented:
+        return made
+    called = real if method == "__call__" else getattr(real, method)
+    return on_host(real.__name__, called, inputs, kwargs)
+
+
+_CONVERSIONS: Final = frozenset(["atleast_1d", "atleast_2d", "atleast_3d"])
+"""Functions of NumPy's by which others make arrays for C code, as by `asarray`."""
+
+
+def _is_for_numpy() -> bool:
+    """Whether NumPy's own Python asks, which we run over lazy arrays."""
+    frame = sys._getframe(3)  # of who called NumPy's function, behind `array.py`
+    return str(frame.f_globals.get("__name__", "")).startswith("numpy.")
+
+
 def array_function(x: Lazy, real: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """`__array_function__`: NumPy's own function was called with a lazy array."""
     from lazytensor.frontends.numpy import namespace
 
+    if real.__name__ in _CONVERSIONS and not _is_for_numpy():
+        return real._implementation(*args, **kwargs)
     if not lazies((args, kwargs)):  # it is in a `deque`, a named tuple, …
         args, kwargs = listed(args), {name: listed(x) for name, x in kwargs.items()}
         if not lazies((args, kwargs)):
@@ -248,6 +312,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "byteswap": byteswap,
 }
 ARRAY_DUNDERS: Final[dict[str, Any]] = {
+    _INTERFACE: property(array_interface),
     "__iter__": iterate,
     "__len__": length,
     "__array_finalize__": array_finalize,

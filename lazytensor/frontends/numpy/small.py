@@ -85,7 +85,13 @@ GROWING: Final = frozenset(["kron", "outer"])
 def grows(x: Any, other: Any) -> bool:
     """Whether two small arrays make a large one, with an element for each pair: that is lazy."""
     bound = settings.small
-    return bound > 0 and getattr(x, "size", 1) * getattr(other, "size", 1) >= bound
+    return bound > 0 and count(x, 1) * count(other, 1) >= bound
+
+
+def count(x: Any, unknown: int) -> int:
+    """How many elements `x` says it has; `size` is a pair of Pillow's images, torch's method."""
+    size = getattr(x, "size", unknown)
+    return size if type(size) is int else unknown
 
 
 def spreads(x: np.ndarray, other: np.ndarray) -> bool:

@@ -32,6 +32,7 @@ from lazytensor.frontends.numpy.promotion import (
     recast,
 )
 from lazytensor.frontends.numpy.small import grows
+from lazytensor.frontends.numpy.standins import laid
 
 if TYPE_CHECKING:
     from lazytensor.frontends.numpy.ufunc import ufunc
@@ -88,7 +89,7 @@ def _guarded(self: ufunc, method: str, record: Callable[[], Any], args: Any, kwa
     if not lazies((args, kwargs)):
         return _entered(_by_numpy(getattr(self.real, method), args, kwargs))
     try:
-        return record()
+        return laid(record(), getattr(self.real, method), args, kwargs)
     except HostOnly:
         return _on_host(self, method, args, kwargs, loud=False)
     except (Unsupported, ShapeError, DTypeError):
@@ -262,7 +263,8 @@ def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
     if not left.type.ndim or not right.type.ndim:  # NumPy makes arrays of numbers: they are strong
         return self(_as_array(A, left), _as_array(B, right), **kwargs)
     shape = left.type.shape + (1,) * right.type.ndim
-    return self(wrap(ops.reshape(left, shape=shape)), wrap(right), **kwargs)
+    made = self(wrap(ops.reshape(left, shape=shape)), wrap(right), **kwargs)
+    return laid(made, self.real.outer, (A, B), kwargs)
 
 
 def _as_array(x: Any, node: Node) -> ndarray:

@@ -32,6 +32,7 @@ from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
 from lazytensor.frontends.numpy.small import GROWING, at_once, grows, lazy_if_large, stays
+from lazytensor.frontends.numpy.standins import laid
 
 Function = Callable[..., Any]
 HOMES: Final = {
@@ -90,7 +91,7 @@ def lazily(name: str, function: Function, real: Function) -> Function:
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
         try:
-            return function(*args, **kwargs)
+            return laid(function(*args, **kwargs), real, args, kwargs)
         except HostOnly:
             return on_host(name, real, args, kwargs)
         except Unsupported:
@@ -106,7 +107,7 @@ def method(name: str, function: Function) -> Function:
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return function(self, *args, **kwargs)
+            return laid(function(self, *args, **kwargs), real, (self, *args), kwargs)
         except HostOnly:
             return on_host(name, real, (self, *args), kwargs)
         except Unsupported:

@@ -13,7 +13,7 @@ from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.interchange import unpacked
-from lazytensor.frontends.numpy.small import all_stay
+from lazytensor.frontends.numpy.small import all_stay, count
 
 
 def of_shape(function: Function, real: Function) -> Function:
@@ -43,7 +43,7 @@ def of_data(function: Function, real: Function) -> Function:
             is_small = bound > 0
         else:
             is_small = bound > 0 and not hasattr(kind, METHOD) and not lazies(given)
-            is_small = is_small and getattr(given, "size", 0) < bound
+            is_small = is_small and count(given, 0) < bound
         if is_small:
             try:
                 made = real(*args, **kwargs)
@@ -53,7 +53,7 @@ def of_data(function: Function, real: Function) -> Function:
                 return function(*args, **kwargs)
             if not isinstance(made, np.ndarray) or made.size < bound:
                 return made
-            if kind in (list, tuple):
+            if kind in (list, tuple) or not count(given, 0):
                 args = (made, *args[1:])
         return function(*args, **kwargs)
 

@@ -1,0 +1,19 @@
+"""What of other libraries' modules and classes is changed, so that it can be put back."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_before: Final[list[tuple[Any, str, Any]]] = []
+
+
+def put(owner: Any, name: str, value: Any) -> None:
+    """`owner.name = value`, until `put_back`; it has that name already."""
+    _before.append((owner, name, vars(owner)[name]))
+    setattr(owner, name, value)
+
+
+def put_back() -> None:
+    """Let everything be what it was."""
+    while _before:
+        setattr(*_before.pop())
