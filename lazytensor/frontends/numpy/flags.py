@@ -71,8 +71,8 @@ class Flags:
 
     @property
     def aligned(self) -> bool:
-        """Whether elements lie where the processor wants them: always."""
-        return True
+        """Whether elements would lie where the processor wants them."""
+        return bool(shadow(self._array).flags.aligned)
 
     @aligned.setter
     def aligned(self, value: Any) -> None:
