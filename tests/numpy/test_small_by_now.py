@@ -1,6 +1,7 @@
 """Lazy arrays of a size that has come to count as small: what is done to them is done at once."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy
@@ -44,6 +45,14 @@ def known(numpys: Any, dtype: Any = float) -> Any:
     return x
 
 
+@cache
+def known_scalar(numpys: Any) -> Any:
+    """A number that is lazy where arrays are, and that the host has: a time step."""
+    step = numpys.ones(SIZE).sum() / 3
+    assert step > 0  # a look at it
+    return step
+
+
 EXPRESSIONS: dict[str, Program] = {
     "abs(x)": lambda np, x, y: abs(x),
     "-x": lambda np, x, y: -x,
@@ -71,6 +80,17 @@ EXPRESSIONS: dict[str, Program] = {
     "clip": lambda np, x, y: np.clip(x, -1, 1),
     "a mask's": lambda np, x, y: x[numpy.arange(SIZE) % 3 == 0] * 2,
     "added to a real array": lambda np, x, y: numpy.ones(SIZE).__iadd__(x),
+    "roll": lambda np, x, y: np.roll(x, 1),
+    "roll of rows": lambda np, x, y: np.roll(x.reshape(20, 10), -1, axis=0),
+    "repeat": lambda np, x, y: x[::2].repeat(2),
+    "std": lambda np, x, y: x.std(),
+    "var of columns": lambda np, x, y: np.var(x.reshape(20, 10), axis=0),
+    "gradients": lambda np, x, y: tuple(np.gradient(x.reshape(20, 10))),
+    "sorted": lambda np, x, y: np.sort(x[::2] * 1),
+    "interp": lambda np, x, y: np.interp(y, numpy.arange(-8.0, 9.0), numpy.arange(17.0) ** 2),
+    "fft": lambda np, x, y: np.fft.fft(x).real * 1,
+    "a scalar": lambda np, x, y: 0.5 * known_scalar(np) * x + known_scalar(np),
+    "a scalar's": lambda np, x, y: np.sqrt(abs(-known_scalar(np))) - 1,
     "concatenate": lambda np, x, y: np.concatenate((x[:50] * 1, y[:50] * 1)),
 }
 
@@ -116,6 +136,23 @@ def test_what_was_recorded_of_a_pending_array_and_a_real_one_is_not_repeated() -
     lose(SIZE)
     for _ in range(2):
         for function in (lambda x: x + row, lambda x: row - x, lambda x: np.maximum(row, x)):
+            assert issubclass(type(function(pending)), Lazy)
+            assert type(function(x)) is numpy.ndarray
+
+
+def test_what_a_pending_array_has_taught_is_not_what_is_done_with_a_known_one() -> None:
+    x, pending = known(np), known(np) * 2
+    lose(SIZE)
+    calls: list[Callable[[Any], Any]] = [
+        lambda x: x * x,
+        lambda x: 2 * x,
+        lambda x: -x,
+        np.exp,
+        lambda x: np.maximum(x, 0.5),
+        lambda x: np.roll(x, 3),
+    ]
+    for function in calls:
+        for _ in range(2):
             assert issubclass(type(function(pending)), Lazy)
             assert type(function(x)) is numpy.ndarray
 

@@ -19,7 +19,7 @@ from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.array import Lazy, ndarray
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.heat import (
     IN_FLIGHT,
     fetch,
@@ -257,6 +257,9 @@ def small_now(x: Any) -> Any:
         return x
     if kind is ndarray:
         return _small_value(x) if balance.until else None
+    if kind is Scalar:  # a time step, or what a loop tests
+        value = _small_value(x) if balance.until else None
+        return None if value is None else value[()]
     if kind is np.ndarray:
         return x if x.size < settings.small else None
     if kind is Masked:

@@ -230,6 +230,8 @@ def _of_one(self: ufunc) -> Function:
         if ref.__class__ is Lent and balance.until:
             return call(self, (x,), kwargs)
         node = ref.node
+        if node.value is not None and balance.until and node.type.size < known.small:
+            return call(self, (x,), kwargs)
         plan = plans.get(node.type)
         if plan is None:
             return call(self, (x,), kwargs)
