@@ -91,6 +91,8 @@ EXPRESSIONS: dict[str, Program] = {
     "fft": lambda np, x, y: np.fft.fft(x).real * 1,
     "a scalar": lambda np, x, y: 0.5 * known_scalar(np) * x + known_scalar(np),
     "a scalar's": lambda np, x, y: np.sqrt(abs(-known_scalar(np))) - 1,
+    "a scalar rounded": lambda np, x, y: known_scalar(np).round(2),
+    "a scalar of another dtype": lambda np, x, y: known_scalar(np).astype(numpy.float32),
     "concatenate": lambda np, x, y: np.concatenate((x[:50] * 1, y[:50] * 1)),
 }
 
@@ -209,6 +211,12 @@ WRITES: dict[str, Program] = {
     "at indices": lambda np, x, y: x.__setitem__(numpy.array([1, 5, 1]), -1.0),
     "of a view": lambda np, x, y: x.reshape(20, 10)[:, 1:].__setitem__((..., 0), y[:20]),
     "what a function gave": lambda np, x, y: x.__setitem__(slice(100), np.sin(x[100:])),
+    "clipped": lambda np, x, y: np.clip(x, -5, 5, out=x),
+    "clipped by its method": lambda np, x, y: x.clip(-5, None, out=x),
+    "what a function gives": lambda np, x, y: np.add(x, y, out=x),
+    "of no name": lambda np, x, y: np.multiply(x[::-1], 0.5, x),
+    "where it holds": lambda np, x, y: np.sqrt(y, out=x, where=numpy.arange(SIZE) % 3 == 0),
+    "sums": lambda np, x, y: np.sum(y.reshape(20, 10), axis=0, out=x[:10]),
     "an update and a write": lambda np, x, y: x.__imul__(0.5).__setitem__(x < 0, y[0]),
 }
 

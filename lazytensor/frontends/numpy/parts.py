@@ -20,6 +20,7 @@ from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.heat import (
     IN_FLIGHT,
     fetch,
@@ -38,7 +39,9 @@ from lazytensor.frontends.numpy.small import NUMBERS, all_stay
 
 LARGEST_FACTOR: Final = 2**25
 """Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
-_KEYS: Final = frozenset({int, slice, type(None), type(...), np.int64, np.int32})
+_INTEGERS: Final = frozenset({int, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
+_INDICES: Final = _INTEGERS | {type(None)}
+_KEYS: Final = _INTEGERS | {slice, type(None), type(...)}
 
 
 def read(x: ndarray, key: Any, count: int) -> Any:
@@ -102,7 +105,7 @@ def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
     for item in items:
         if type(item) is np.ndarray and item.dtype.kind in "iu":
             count *= item.size
-        elif type(item) is not int:
+        elif type(item) not in _INTEGERS:
             return inf
     return count
 
@@ -200,7 +203,7 @@ def _count(ref: Cell | View, key: Any) -> float:
         found = indexing.plan(ref.type, key)
         return inf if found is None else found.type.size
     items = key if type(key) is tuple else (key,)
-    if not all(type(i) is np.ndarray or type(i) in _KEYS - {slice, type(...)} for i in items):
+    if not all(type(i) is np.ndarray or type(i) in _INDICES for i in items):
         return inf
     return max(item.size for item in items if type(item) is np.ndarray)
 
@@ -241,13 +244,7 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
         return None
     if kwargs and not all_stay(kwargs.values()):
         return None
-    given = []
-    for x in args:
-        x = small_now(x)
-        if x is None:
-            return None
-        given.append(x)
-    return given
+    return _all_small(args)
 
 
 def small_now(x: Any) -> Any:
@@ -273,7 +270,24 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
     Only while larger arrays count as small. Memory that is written to is lent, as it will be again.
     """
     balance.look()
-    given = small_now(other)
+    return _into(x, (other,), lambda part, given: operator(part, *given))
+
+
+def filled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Do `function(*args, **kwargs)`, where `out=` is one array, as `update` does."""
+    out = kwargs.get("out")
+    if type(out) is tuple and len(out) == 1:
+        out = out[0]
+    rest = {name: x for name, x in kwargs.items() if name != "out"}
+    if type(out) is not ndarray or is_read_only(out) or not all_stay(rest.values()):
+        return False
+    balance.look()
+    return _into(out, args, lambda part, given: function(*given, out=part, **rest))
+
+
+def _into(x: ndarray, args: tuple[Any, ...], do: Callable[[np.ndarray, list[Any]], object]) -> bool:
+    """Let `do` write to the host's memory of `x`, if that and `args` have come to be small."""
+    given = _all_small(args)
     if given is None or type(x) is not ndarray or _small_value(x) is None:
         return False
     ref = x.ref
@@ -281,13 +295,23 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
         given = None  # which may refer to its memory
         if not _lent_if_own(ref.cell, _layout(x)):
             return False
-        given = small_now(other)
+        given = _all_small(args)
     with writing:
         part = _own_part(ref)
         if part is None or given is None:
             return False
-        operator(part, given)
+        do(part, given)
     return True
+
+
+def _all_small(args: tuple[Any, ...]) -> list[Any] | None:
+    given = []
+    for x in args:
+        known = small_now(x)
+        if known is None and x is not None:
+            return None
+        given.append(known)
+    return given
 
 
 def _lent_if_own(cell: Cell, like: np.ndarray | None) -> bool:

@@ -267,6 +267,8 @@ def _of_two(self: ufunc, host: Function) -> Function:
                 return real(x, other)
         elif kind is ndarray or kind is Scalar:
             return ahead(x, other)
+        elif kind in numbers and second in numbers and known.small:
+            return real(x, other)
         if second is ndarray or second is Scalar:
             return behind(other, x)
         if is_small(x) and is_small(other):
@@ -298,6 +300,9 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     usual = not kwargs and len(args) == self.nin
     outs = () if usual else _outs(self, args, kwargs)
     given = (*inputs, *outs)
+    if balance.until and len(outs) == 1 and not (kwargs and len(args) > self.nin):
+        if parts.filled(self.real, inputs, {**kwargs, "out": outs}):
+            return outs[0]
     if any(o is ... or foreign.overrides(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)
     if not any(map(is_array, (*given, kwargs.get("where")))):

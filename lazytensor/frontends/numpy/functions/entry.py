@@ -25,7 +25,7 @@ from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.parts import small_by_now
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
-from lazytensor.frontends.numpy.recipes import remembered
+from lazytensor.frontends.numpy.recipes import of_value, remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
 from lazytensor.frontends.numpy.small import GROWING, NOTHING, at_once, grows, lazy_if_large, stays
 
@@ -124,12 +124,12 @@ def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str
 
 def method(name: str, function: Function) -> Function:
     """`function`, which records, as the method `name` of arrays."""
-    real = getattr(np.ndarray, name)
+    real, known = getattr(np.ndarray, name), of_value(name)
     name_in_errors(function, name)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if balance.until and type(self) is ndarray:
-            made = _of_known(name, real, (self, *args), kwargs)
+        if balance.until:
+            made = _of_known(name, known, (self, *args), kwargs)
             if made is not NOTHING:
                 return made
         try:
@@ -139,7 +139,7 @@ def method(name: str, function: Function) -> Function:
         except Unsupported:
             return fallback(name, real, (self, *args), kwargs)
 
-    made = remembered(name, call, real)
+    made = remembered(name, call, known)
     made.__name__ = made.__qualname__ = name
     made.__doc__ = laziness.said(laziness.line(name), name, real.__doc__)
     return made
