@@ -300,9 +300,9 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     usual = not kwargs and len(args) == self.nin
     outs = () if usual else _outs(self, args, kwargs)
     given = (*inputs, *outs)
-    if balance.until and len(outs) == 1 and not (kwargs and len(args) > self.nin):
-        if parts.filled(self.real, inputs, {**kwargs, "out": outs}):
-            return outs[0]
+    known = balance.until and len(outs) == 1 and not (kwargs and len(args) > self.nin)
+    if known and parts.filled(self.real, inputs, {**kwargs, "out": outs}):
+        return outs[0]
     if any(o is ... or foreign.overrides(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)
     if not any(map(is_array, (*given, kwargs.get("where")))):
