@@ -3,7 +3,8 @@
 `settings.small` is where recording pays as a rule. A loop that does few operations on arrays a
 little larger (200² of them) may lose by it all the same: XLA has nothing to fuse, and what is
 recorded takes longer than to do it. That is known of programs that were timed both ways (`Trial`),
-and of those that cost more to make than they take NumPy: these lose however fast XLA would be.
+of those that cost more to make than they take NumPy, and of those that never come again, as each
+has other sizes: these lose however fast XLA would be.
 Once what they have lost is `LOSS`, arrays of their size are small too; from time to time that is
 tried again, at longer and longer intervals, so that what it may cost is a few hundredths.
 Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access, and
@@ -72,7 +73,8 @@ class Balance:
         if gain is not None:
             self._add(max(gain - recording, -MOST), program.largest)
             return
-        most = entry.most_gain(seconds)
+        once = entry.comes_once()
+        most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds)
         if most is not None and most < recording:
             self._add(max(most - recording, -MOST), program.largest)
 

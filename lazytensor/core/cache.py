@@ -46,6 +46,8 @@ WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
 PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
+MANY: Final = 16
+"""Sizes of a program that has no room for more, from which the next ones are taken to come once."""
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
 
@@ -147,6 +149,12 @@ class Entry:
         share = min(max(moved, FUSED_SHARE), LEAST_SHARE)
         gain = (1.0 - share) * (least[0] - self.detour)
         return gain - SECONDS_PER_CALL - (seconds - least[1])
+
+    def comes_once(self) -> bool:
+        """Whether it was new, as are all the programs of a loop in which each has other sizes."""
+        family = None if self.growth is None else self.growth.family
+        many = family is not None and family.refusals > 0 and family.sizes >= MANY
+        return many and self.runs <= 1 and self.executable is None
 
     def owe(self, seconds: float) -> None:
         """Take note of seconds of work that interpreting it took."""

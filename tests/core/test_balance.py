@@ -6,8 +6,9 @@ import pytest
 from lazytensor.core import balance as policy
 from lazytensor.core import ops
 from lazytensor.core.balance import Balance
-from lazytensor.core.cache import LEAST_SHARE, Entry
+from lazytensor.core.cache import LEAST_SHARE, MANY, Entry
 from lazytensor.core.op import leaf
+from lazytensor.core.padding.families import Family, Growth
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.settings import settings
 from lazytensor.core.trial import TRIALS, WARMING
@@ -88,6 +89,17 @@ def test_what_costs_more_than_xla_can_gain_loses() -> None:
     assert settings.small == BOUND
     balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
     assert settings.small == 2 * BOUND + 1
+
+
+@pytest.mark.parametrize(("sizes", "refusals"), [(MANY, 1), (MANY - 1, 1), (MANY, 0)])
+def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
+    balance, family = Balance(), Family(sizes, refusals)
+    for _ in range(ENOUGH):
+        new = interpreted(2 * BOUND, 1)
+        new.growth = Growth(family)
+        balance.note(new, RUN)
+    lose = sizes >= MANY and refusals > 0
+    assert settings.small == (2 * BOUND + 1 if lose else BOUND)
 
 
 def test_one_long_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

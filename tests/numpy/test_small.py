@@ -285,9 +285,21 @@ def counted(np: Any) -> Any:
     return matrix, copy
 
 
+def pivoted(np: Any) -> Any:
+    """Rows are exchanged by lists of indices, some of which are lazy."""
+    A, order = filled(np, 15, 15) % 1.0, np.arange(15)
+    for k in range(14):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        A[[k, p]] = A[[p, k]]
+        order[[k, int(p)]] = order[[int(p), k]]
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    return A, order, A[[]], A[[0, numpy.int8(3)], [1, 2]]
+
+
 PROGRAMS = (
     *(factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed),
-    *(updated, picked, multiplied, written_through, counted),
+    *(updated, picked, multiplied, written_through, counted, pivoted),
 )
 SMALL_OPERATIONS = [
     (factored, 2),

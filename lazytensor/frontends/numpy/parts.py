@@ -177,18 +177,36 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
 
 
 def _at_hand(key: Any) -> Any:
-    """`key`, with NumPy's own arrays for those indices in it that the host has."""
+    """`key`, with NumPy's own arrays for those indices in it that the host has, lists too."""
     items = key if type(key) is tuple else (key,)
-    if not any(type(item) is Masked or type(item) is ndarray for item in items):
+    if _LOOKED_AT.isdisjoint(map(type, items)):
         return key
-    found = []
+    found: list[Any] = []
     for item in items:
-        if (type(item) is Masked or type(item) is ndarray) and item.dtype.kind in "iu":
+        known = None
+        if type(item) is list:
+            known = _indices(item)
+        elif (type(item) is Masked or type(item) is ndarray) and item.dtype.kind in "iu":
             known = item.ref.known()  # how many elements were chosen has to be known anyway
-            found.append(item if known is None else known)
-        else:
-            found.append(item)
+        found.append(item if known is None else known)
     return tuple(found) if type(key) is tuple else found[0]
+
+
+_LOOKED_AT: Final = frozenset({Masked, ndarray, list})
+
+
+def _indices(items: list[Any]) -> np.ndarray | None:
+    """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
+    given = [_integer(x) for x in items]
+    return None if None in given else np.array(given, np.intp)
+
+
+def _integer(x: Any) -> int | None:
+    """`x`, if it is an integer that the host has."""
+    if type(x) is Scalar and x.dtype.kind in "iu":
+        known = x.ref.known()
+        return None if known is None else int(known)
+    return int(x) if type(x) in _INTEGERS else None
 
 
 def _is_basic(key: Any) -> bool:
