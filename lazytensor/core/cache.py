@@ -135,15 +135,18 @@ class Entry:
             self.rewritten = sum(lines[line[1][1]][3].nbytes for line in writes)
         return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 
-    def most_gain(self, seconds: float) -> float | None:
+    def most_gain(self, seconds: float, is_small: bool = False) -> float | None:
         """What there is to gain if XLA were as fast as it can be; of a run by NumPy in `seconds`.
 
         That is NumPy's own time less what XLA and a cut take besides. None where XLA has had a
-        chance, and for the first runs, in which everything is new.
+        chance, and for the first runs, in which everything is new. `is_small`: there is nothing to
+        gain, as all arrays are smaller than those that are recorded.
         """
         least = self.trial.least()
         if self.executable is not None or self.runs <= WARMING or least is None:
             return None
+        if is_small:
+            return least[1] - seconds - self.detour
         program = self.program
         moved = (len(program.parameters) + len(program.results)) / program.size
         share = min(max(moved, FUSED_SHARE), LEAST_SHARE)

@@ -54,6 +54,28 @@ def test_arrays_on_which_recording_loses_count_as_small_for_a_while(
         assert settings.small == BOUND
 
 
+def chain(size: int, length: int) -> Entry:
+    """A program of so many operations that NumPy has run often, in `RUN` seconds at best."""
+    node = leaf(np.zeros(size))
+    for _ in range(length):
+        node = ops.add(node, node)
+    made = Entry(cut(reachable([node]), [node]).program, runs=WARMING + 1)
+    made.trial.interpreted(RUN)
+    return made
+
+
+def test_loops_on_what_is_small_and_lazy_all_the_same_lose() -> None:
+    balance = Balance()
+    for _ in range(ENOUGH):
+        balance.note(chain(BOUND - 1, policy.OF_A_LOOP - 1), RUN + 0.1)
+    assert settings.small == BOUND
+    balance.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)
+    assert settings.small == BOUND + 1
+    assert balance.settles
+    balance.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)  # no more while it holds
+    assert balance.seconds == 0.0
+
+
 @pytest.mark.parametrize("size", [BOUND - 1, policy.SPAN * BOUND + 1])
 def test_other_sizes_do_not_count(size: int) -> None:
     balance = Balance()

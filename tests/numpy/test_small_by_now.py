@@ -335,6 +335,21 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
     assert metrics.snapshot()["nodes"] == 0
 
 
+def test_a_loop_without_a_look_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An automatic cut leaves the first operation of a round pending, on which all may depend."""
+    monkeypatch.setattr(policy, "SECONDS_PER_OPERATION", 1.0)
+    monkeypatch.setattr(settings, "tier", "auto")
+    x = known(np).reshape(4, -1).sum(axis=0)
+    assert issubclass(type(x), Lazy)
+    for _ in range(20_000):
+        y = np.sin(x) * 0.5
+        x = np.cos(y) + x * 0.25
+        if type(x) is numpy.ndarray:
+            break
+    assert type(x) is numpy.ndarray
+    assert metrics.snapshot()["compiles"] == 0
+
+
 def test_what_a_mask_has_chosen_is_small_where_it_is_small() -> None:
     x = np.arange(3.0 * BOUND) + 0
     few, many = x[x < 9.0], x[x < 2.0 * BOUND]

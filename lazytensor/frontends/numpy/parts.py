@@ -366,6 +366,9 @@ def _small_value(x: ndarray) -> np.ndarray | None:
         return None
     cell = ref.cell
     if cell.__class__ is Cell and cell.node.value.__class__ is not np.ndarray:
+        if balance.settles and cell.node.value is None:
+            balance.settles = False
+            runtime.sync(cell.node, cause="observation")
         show(cell.node)
     value: np.ndarray | None = ref.known()
     if value is None or (x._shadow is not None and x._shadow.strides != value.strides):
