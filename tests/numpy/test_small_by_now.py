@@ -169,6 +169,14 @@ def test_a_result_is_never_the_memory_of_an_array() -> None:
     numpy.testing.assert_array_equal(numpy.asarray(x), known(numpy))
 
 
+def test_a_view_of_nothing_is_a_view() -> None:
+    x, X = known(np).reshape(20, 10), known(numpy).reshape(20, 10)
+    empty, EMPTY = x.diagonal(12), X.diagonal(12)
+    lose(SIZE)
+    assert not np.moveaxis(empty, 0, -1).flags.writeable
+    assert not numpy.moveaxis(EMPTY, 0, -1).flags.writeable
+
+
 UPDATES: dict[str, Program] = {
     "+=": lambda x, y: x.__iadd__(y),
     "-= a number": lambda x, y: x.__isub__(3),

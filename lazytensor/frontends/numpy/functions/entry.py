@@ -117,7 +117,9 @@ def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str
     shown = made if isinstance(made, tuple | list) else (made,)
     arrays = [x for x in given if isinstance(x, np.ndarray)]
     for x in shown:
-        if isinstance(x, np.ndarray) and any(np.may_share_memory(x, y) for y in arrays):
+        if isinstance(x, np.ndarray) and (  # a view of nothing shares nothing
+            not x.size or any(np.may_share_memory(x, y) for y in arrays)
+        ):
             return NOTHING
     return entered(made, given, kwargs)
 
