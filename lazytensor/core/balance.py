@@ -3,7 +3,8 @@
 `settings.small` is where recording pays as a rule. A loop that does few operations on arrays a
 little larger (200² of them) may lose by it all the same: XLA has nothing to fuse, and what is
 recorded takes longer than to do it. That is known of programs that were timed both ways (`Trial`),
-and of those that cost more to make than they take NumPy: these lose however fast XLA would be.
+of those that cost more to make than they take NumPy, and of those that never come again, as each
+has other sizes: these lose however fast XLA would be.
 Once what they have lost is `LOSS`, arrays of their size are small too; from time to time that is
 tried again, at longer and longer intervals, so that what it may cost is a few hundredths.
 Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access, and
@@ -28,6 +29,9 @@ PROFIT: Final = 0.1
 """Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
 SECONDS_PER_OPERATION: Final = 1.2e-5
 """What recording one takes at the most, in a frontend and here: one of many views, caches cold."""
+OF_A_LOOP: Final = 32
+"""Operations from which a program on nothing but small arrays counts: what lazy operations gave is
+lazy, and a loop over that is recorded for ever, while a number that is printed says nothing."""
 SPAN: Final = 32
 """How many times larger than by the setting arrays may be and count as small."""
 MOST: Final = 0.002
@@ -45,15 +49,28 @@ class Balance:
 
     While `until` is set the setting is `raised`, and was `bound`. It is put back when the process
     has worked until `worked`: one that mostly waits would be trying again most of its time.
+    `settles`: whether what is pending is to be computed, once: an automatic cut has left the first
+    operation of a round, on which all rounds may depend.
     """
 
-    __slots__ = ("bound", "ended", "interval", "largest", "raised", "seconds", "until", "worked")
+    __slots__ = (
+        "bound",
+        "ended",
+        "interval",
+        "largest",
+        "raised",
+        "seconds",
+        "settles",
+        "until",
+        "worked",
+    )
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
         self.bound = self.raised = 0
         self.interval, self.until, self.worked = FIRST, 0.0, 0.0
         self.ended = 0.0
+        self.settles = False
 
     def note(self, entry: Entry, seconds: float, cutting: float | None = None) -> None:
         """Take note of a cut that took so long, from the graph to its results.
@@ -61,20 +78,22 @@ class Balance:
         `cutting`: what of that it took to make the program, if the results were waited for. If not,
         all of it was made while XLA ran the last program, on all processors but for this one.
         """
-        program = entry.program
+        program, small = entry.program, settings.small
         began = perf_counter() - seconds
         since = began - self.ended
         self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
-        if not self._counts(program.largest):
+        is_small = not self.until and program.largest < small and program.size >= OF_A_LOOP
+        if not self._counts(max(program.largest, small) if is_small else program.largest):
             return
         recording = min(program.size * SECONDS_PER_OPERATION, max(since, 0.0))
         gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting)
         if gain is not None:
-            self._add(max(gain - recording, -MOST), program.largest)
+            self._add(max(gain - recording, -MOST), program.largest, cutting is None)
             return
-        most = entry.most_gain(seconds)
+        once = entry.comes_once()
+        most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds, is_small)
         if most is not None and most < recording:
-            self._add(max(most - recording, -MOST), program.largest)
+            self._add(max(most - recording, -MOST), program.largest, cutting is None)
 
     def lost(self, seconds: float, size: int) -> None:
         """Take note of what lazy arrays of so many elements lost in a loop over parts of them."""
@@ -89,7 +108,7 @@ class Balance:
         bound = self.bound if self.until and small == self.raised else small
         return small <= size <= SPAN * bound
 
-    def _add(self, gain: float, size: int) -> None:
+    def _add(self, gain: float, size: int, automatic: bool = False) -> None:
         self.seconds += gain
         if gain < 0:
             self.largest = max(self.largest, size)
@@ -97,11 +116,12 @@ class Balance:
             self.seconds, self.interval = PROFIT, FIRST
         elif self.seconds < -LOSS:
             self._raise()
+            self.settles = automatic
 
     def _raise(self) -> None:
         if not self.until or settings.small != self.raised:
             self.bound = settings.small
-        self.raised = self.largest + 1
+        self.raised = max(self.largest, self.bound) + 1
         self.seconds, self.largest = 0.0, 0
         self.until = perf_counter() + self.interval
         self.worked = process_time() + self.interval

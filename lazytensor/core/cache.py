@@ -46,6 +46,8 @@ WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
 PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
+MANY: Final = 16
+"""Sizes of a program that has no room for more, from which the next ones are taken to come once."""
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
 
@@ -133,20 +135,29 @@ class Entry:
             self.rewritten = sum(lines[line[1][1]][3].nbytes for line in writes)
         return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
 
-    def most_gain(self, seconds: float) -> float | None:
+    def most_gain(self, seconds: float, is_small: bool = False) -> float | None:
         """What there is to gain if XLA were as fast as it can be; of a run by NumPy in `seconds`.
 
         That is NumPy's own time less what XLA and a cut take besides. None where XLA has had a
-        chance, and for the first runs, in which everything is new.
+        chance, and for the first runs, in which everything is new. `is_small`: there is nothing to
+        gain, as all arrays are smaller than those that are recorded.
         """
         least = self.trial.least()
         if self.executable is not None or self.runs <= WARMING or least is None:
             return None
+        if is_small:
+            return least[1] - seconds - self.detour
         program = self.program
         moved = (len(program.parameters) + len(program.results)) / program.size
         share = min(max(moved, FUSED_SHARE), LEAST_SHARE)
         gain = (1.0 - share) * (least[0] - self.detour)
         return gain - SECONDS_PER_CALL - (seconds - least[1])
+
+    def comes_once(self) -> bool:
+        """Whether it was new, as are all the programs of a loop in which each has other sizes."""
+        family = None if self.growth is None else self.growth.family
+        many = family is not None and family.refusals > 0 and family.sizes >= MANY
+        return many and self.runs <= 1 and self.executable is None
 
     def owe(self, seconds: float) -> None:
         """Take note of seconds of work that interpreting it took."""

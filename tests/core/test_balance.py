@@ -6,8 +6,9 @@ import pytest
 from lazytensor.core import balance as policy
 from lazytensor.core import ops
 from lazytensor.core.balance import Balance
-from lazytensor.core.cache import LEAST_SHARE, Entry
+from lazytensor.core.cache import LEAST_SHARE, MANY, Entry
 from lazytensor.core.op import leaf
+from lazytensor.core.padding.families import Family, Growth
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.settings import settings
 from lazytensor.core.trial import TRIALS, WARMING
@@ -53,6 +54,28 @@ def test_arrays_on_which_recording_loses_count_as_small_for_a_while(
         assert settings.small == BOUND
 
 
+def chain(size: int, length: int) -> Entry:
+    """A program of so many operations that NumPy has run often, in `RUN` seconds at best."""
+    node = leaf(np.zeros(size))
+    for _ in range(length):
+        node = ops.add(node, node)
+    made = Entry(cut(reachable([node]), [node]).program, runs=WARMING + 1)
+    made.trial.interpreted(RUN)
+    return made
+
+
+def test_loops_on_what_is_small_and_lazy_all_the_same_lose() -> None:
+    balance = Balance()
+    for _ in range(ENOUGH):
+        balance.note(chain(BOUND - 1, policy.OF_A_LOOP - 1), RUN + 0.1)
+    assert settings.small == BOUND
+    balance.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)
+    assert settings.small == BOUND + 1
+    assert balance.settles
+    balance.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)  # no more while it holds
+    assert balance.seconds == 0.0
+
+
 @pytest.mark.parametrize("size", [BOUND - 1, policy.SPAN * BOUND + 1])
 def test_other_sizes_do_not_count(size: int) -> None:
     balance = Balance()
@@ -88,6 +111,17 @@ def test_what_costs_more_than_xla_can_gain_loses() -> None:
     assert settings.small == BOUND
     balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
     assert settings.small == 2 * BOUND + 1
+
+
+@pytest.mark.parametrize(("sizes", "refusals"), [(MANY, 1), (MANY - 1, 1), (MANY, 0)])
+def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
+    balance, family = Balance(), Family(sizes, refusals)
+    for _ in range(ENOUGH):
+        new = interpreted(2 * BOUND, 1)
+        new.growth = Growth(family)
+        balance.note(new, RUN)
+    lose = sizes >= MANY and refusals > 0
+    assert settings.small == (2 * BOUND + 1 if lose else BOUND)
 
 
 def test_one_long_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

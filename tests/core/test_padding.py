@@ -110,6 +110,15 @@ def test_what_has_no_rule_gets_no_room(name: str) -> None:
     assert counts["compiles"] == 5
 
 
+def test_what_gets_no_room_is_tried_ever_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "tier", "auto")
+    for n in range(5, 69):
+        runtime.observe(EXACT[next(iter(EXACT))](leaf(data(n))))
+    counts = metrics.snapshot()
+    assert (counts["cuts"], counts["padded"]) == (64, 0)
+    assert families.REFUSALS <= counts["unpadded"] <= families.REFUSALS + 5  # 8, 16, 32, 64
+
+
 def grown(cell: Cell) -> None:
     """One row more, made of what is there."""
     x = cell.node

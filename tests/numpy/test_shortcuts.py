@@ -29,6 +29,10 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "three": lambda np, x: np.where(x > 2, x, 0.0),
     "lists": lambda np, x: np.inner([1, 2], [3, 4]),
     "names only": lambda np, x: np.sum(a=x),
+    "sorted": lambda np, x: np.sort(x[::-1]),
+    "sorted along an axis": lambda np, x: np.sort(np.reshape(x[::-1], (2, 3)), axis=0),
+    "an order": lambda np, x: np.argsort(-x, kind="stable"),
+    "numbers": lambda np, x: np.divide(np.multiply(5, 5), 2),
 }
 
 

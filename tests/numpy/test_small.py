@@ -274,11 +274,41 @@ def multiplied(np: Any) -> Any:
     return [A, *results, *kept]
 
 
+def counted(np: Any) -> Any:
+    """Co-occurrences: indices and values are elements of arrays of bytes."""
+    image = (filled(np, 40, 40) * 97).astype(numpy.uint8) % 16
+    matrix, copy = np.zeros((16, 16)), np.zeros((40, 40), dtype=numpy.uint8)
+    for i in range(40):
+        for j in range(39):
+            matrix[image[i, j], image[i, j + 1]] += 1
+            copy[i, j] = image[i, j]
+    return matrix, copy
+
+
+def pivoted(np: Any) -> Any:
+    """Rows are exchanged by lists of indices, some of which are lazy."""
+    A, order = filled(np, 15, 15) % 1.0, np.arange(15)
+    for k in range(14):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        A[[k, p]] = A[[p, k]]
+        order[[k, int(p)]] = order[[int(p), k]]
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    return A, order, A[[]], A[[0, numpy.int8(3)], [1, 2]]
+
+
 PROGRAMS = (
     *(factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed),
-    *(updated, picked, multiplied, written_through),
+    *(updated, picked, multiplied, written_through, counted, pivoted),
 )
-SMALL_OPERATIONS = [(factored, 2), (filled_by_rows, 1), (computed, 2), (updated, 1), (picked, 0)]
+SMALL_OPERATIONS = [
+    (factored, 2),
+    (filled_by_rows, 1),
+    (computed, 2),
+    (updated, 1),
+    (picked, 0),
+    (counted, 2),
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

@@ -1,6 +1,7 @@
 """Lazy arrays of a size that has come to count as small: what is done to them is done at once."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy
@@ -44,6 +45,14 @@ def known(numpys: Any, dtype: Any = float) -> Any:
     return x
 
 
+@cache
+def known_scalar(numpys: Any) -> Any:
+    """A number that is lazy where arrays are, and that the host has: a time step."""
+    step = numpys.ones(SIZE).sum() / 3
+    assert step > 0  # a look at it
+    return step
+
+
 EXPRESSIONS: dict[str, Program] = {
     "abs(x)": lambda np, x, y: abs(x),
     "-x": lambda np, x, y: -x,
@@ -71,6 +80,20 @@ EXPRESSIONS: dict[str, Program] = {
     "clip": lambda np, x, y: np.clip(x, -1, 1),
     "a mask's": lambda np, x, y: x[numpy.arange(SIZE) % 3 == 0] * 2,
     "added to a real array": lambda np, x, y: numpy.ones(SIZE).__iadd__(x),
+    "a list of indices": lambda np, x, y: x[[3, numpy.int8(1), 3]],
+    "roll": lambda np, x, y: np.roll(x, 1),
+    "roll of rows": lambda np, x, y: np.roll(x.reshape(20, 10), -1, axis=0),
+    "repeat": lambda np, x, y: x[::2].repeat(2),
+    "std": lambda np, x, y: x.std(),
+    "var of columns": lambda np, x, y: np.var(x.reshape(20, 10), axis=0),
+    "gradients": lambda np, x, y: tuple(np.gradient(x.reshape(20, 10))),
+    "sorted": lambda np, x, y: np.sort(x[::2] * 1),
+    "interp": lambda np, x, y: np.interp(y, numpy.arange(-8.0, 9.0), numpy.arange(17.0) ** 2),
+    "fft": lambda np, x, y: np.fft.fft(x).real * 1,
+    "a scalar": lambda np, x, y: 0.5 * known_scalar(np) * x + known_scalar(np),
+    "a scalar's": lambda np, x, y: np.sqrt(abs(-known_scalar(np))) - 1,
+    "a scalar rounded": lambda np, x, y: known_scalar(np).round(2),
+    "a scalar of another dtype": lambda np, x, y: known_scalar(np).astype(numpy.float32),
     "concatenate": lambda np, x, y: np.concatenate((x[:50] * 1, y[:50] * 1)),
 }
 
@@ -120,6 +143,23 @@ def test_what_was_recorded_of_a_pending_array_and_a_real_one_is_not_repeated() -
             assert type(function(x)) is numpy.ndarray
 
 
+def test_what_a_pending_array_has_taught_is_not_what_is_done_with_a_known_one() -> None:
+    x, pending = known(np), known(np) * 2
+    lose(SIZE)
+    calls: list[Callable[[Any], Any]] = [
+        lambda x: x * x,
+        lambda x: 2 * x,
+        lambda x: -x,
+        np.exp,
+        lambda x: np.maximum(x, 0.5),
+        lambda x: np.roll(x, 3),
+    ]
+    for function in calls:
+        for _ in range(2):
+            assert issubclass(type(function(pending)), Lazy)
+            assert type(function(x)) is numpy.ndarray
+
+
 def test_a_result_is_never_the_memory_of_an_array() -> None:
     x = known(np)
     lose(SIZE)
@@ -127,6 +167,14 @@ def test_a_result_is_never_the_memory_of_an_array() -> None:
         if made is not x:
             made[0] = 123.0
     numpy.testing.assert_array_equal(numpy.asarray(x), known(numpy))
+
+
+def test_a_view_of_nothing_is_a_view() -> None:
+    x, X = known(np).reshape(20, 10), known(numpy).reshape(20, 10)
+    empty, EMPTY = x.diagonal(12), X.diagonal(12)
+    lose(SIZE)
+    assert not np.moveaxis(empty, 0, -1).flags.writeable
+    assert not numpy.moveaxis(EMPTY, 0, -1).flags.writeable
 
 
 UPDATES: dict[str, Program] = {
@@ -172,6 +220,13 @@ WRITES: dict[str, Program] = {
     "at indices": lambda np, x, y: x.__setitem__(numpy.array([1, 5, 1]), -1.0),
     "of a view": lambda np, x, y: x.reshape(20, 10)[:, 1:].__setitem__((..., 0), y[:20]),
     "what a function gave": lambda np, x, y: x.__setitem__(slice(100), np.sin(x[100:])),
+    "exchanged": lambda np, x, y: x.__setitem__([3, 7], x[[7, 3]]),
+    "clipped": lambda np, x, y: np.clip(x, -5, 5, out=x),
+    "clipped by its method": lambda np, x, y: x.clip(-5, None, out=x),
+    "what a function gives": lambda np, x, y: np.add(x, y, out=x),
+    "of no name": lambda np, x, y: np.multiply(x[::-1], 0.5, x),
+    "where it holds": lambda np, x, y: np.sqrt(y, out=x, where=numpy.arange(SIZE) % 3 == 0),
+    "sums": lambda np, x, y: np.sum(y.reshape(20, 10), axis=0, out=x[:10]),
     "an update and a write": lambda np, x, y: x.__imul__(0.5).__setitem__(x < 0, y[0]),
 }
 
@@ -286,6 +341,21 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
         V *= 0.99
         assert float(x.max()) == X.max()
     assert metrics.snapshot()["nodes"] == 0
+
+
+def test_a_loop_without_a_look_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An automatic cut leaves the first operation of a round pending, on which all may depend."""
+    monkeypatch.setattr(policy, "SECONDS_PER_OPERATION", 1.0)
+    monkeypatch.setattr(settings, "tier", "auto")
+    x = known(np).reshape(4, -1).sum(axis=0)
+    assert issubclass(type(x), Lazy)
+    for _ in range(20_000):
+        y = np.sin(x) * 0.5
+        x = np.cos(y) + x * 0.25
+        if type(x) is numpy.ndarray:
+            break
+    assert type(x) is numpy.ndarray
+    assert metrics.snapshot()["compiles"] == 0
 
 
 def test_what_a_mask_has_chosen_is_small_where_it_is_small() -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SIZES: Final = 3
 """Sizes of a program from which it is padded: two may be all there are, as a last batch."""
+REFUSALS: Final = 4
+"""Programs of a family that could not be padded, after which that is tried ever more rarely."""
 KEPT: Final = 4
 """Programs of a family that a new one may be laid beside."""
 SECONDS_PER_ELEMENT: Final = 2.5e-10
@@ -39,10 +41,13 @@ class Family:
     """Programs that differ in sizes, or not even in these.
 
     `sizes`: how many there were. `sides`: the last of them. `varying`: slots that were not always
-    the same. `last`: the entry that a program was padded to last.
+    the same. `last`: the entry that a program was padded to last. `refusals`: how many could not
+    be padded; that is tried when there are so many sizes as `wanted`.
     """
 
     sizes: int = 0
+    refusals: int = 0
+    wanted: int = SIZES
     sides: list[Side] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
     last: Entry | None = None
@@ -54,6 +59,12 @@ class Family:
             pairs = enumerate(zip(side.slots, last.slots, strict=False))
             self.varying.update(i for i, (a, b) in pairs if repr(a) != repr(b))
         self.sides = [*self.sides[1 - KEPT :], side]
+
+    def refuse(self) -> None:
+        """One of them could not be padded: laying two side by side costs a millisecond."""
+        self.refusals += 1
+        if self.refusals >= REFUSALS:
+            self.wanted = 2 * self.sizes
 
     def other(self, program: Program) -> Side | None:
         """The last program of it that has other sizes than this one."""
@@ -87,12 +98,13 @@ def padded(run: Run) -> Run | None:
     if growth.refusal:
         return None
     if growth.entry is None:
-        if growth.family.sizes < SIZES:
+        if growth.family.sizes < growth.family.wanted:
             return None
         try:
             _pad(run, growth)
         except Refused as refused:
             growth.refusal = str(refused)
+            growth.family.refuse()
             metrics.count("unpadded")
             return None
     return _translated(run, growth)

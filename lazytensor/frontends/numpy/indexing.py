@@ -78,7 +78,9 @@ class Plan:
 _Real: Final = np.ndarray
 _plans: Final = memory()
 _STORES_BOUND: Final = 64
-_HOSTS: Final = frozenset({bool, int, float, complex, np.ndarray, np.float64, np.int64, np.float32})
+_HOSTS: Final = frozenset(
+    {bool, int, float, complex, np.ndarray, *(np.dtype(code).type for code in "?bBhHiIlLqQefdFD")}
+)
 """Classes of values that hold nothing lazy."""
 
 

@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import canonical, recast
-from lazytensor.frontends.numpy.recipes import remembered
+from lazytensor.frontends.numpy.recipes import of_value, remembered
 from lazytensor.frontends.numpy.ufuncs import UFUNCS
 
 
@@ -160,8 +160,8 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "ctypes": (lambda x: protocols.fetched(x).ctypes,),
 }
 METHODS: Final[dict[str, Any]] = {
-    "astype": remembered("astype", astype, np.ndarray.astype),
-    "copy": remembered("copy", copied, np.ndarray.copy),
+    "astype": remembered("astype", astype, of_value("astype")),
+    "copy": remembered("copy", copied, of_value("copy")),
     "view": reinterpretation.view,
     "getfield": reinterpretation.getfield,
     "setfield": reinterpretation.setfield,

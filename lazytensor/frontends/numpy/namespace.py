@@ -88,7 +88,7 @@ def public(name: str) -> Any:
     own = found.__name__
     if own != name and getattr(np, own, None) is getattr(np, name):
         return public(own)  # two names of one function
-    if found is functions.OF_ARRAYS.get(name):
+    if found is functions.OF_ARRAYS.get(name) or name in shortcuts.OWN_KEYWORDS:
         return shortcuts.public(found, getattr(np, name))
     return Function(found)
 

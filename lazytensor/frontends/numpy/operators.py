@@ -61,6 +61,8 @@ UNARY: Final = {
     "invert": UFUNCS["invert"],
 }
 
+_ARRAYS: Final = (ndarray, Scalar)
+
 
 def binary(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
     """`x ∘ other`."""
@@ -83,7 +85,7 @@ def _swapped(host: Host) -> Host:
 
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
-    if balance.until and type(x) is ndarray and type(other) is not Masked:
+    if balance.until and type(x) in _ARRAYS and type(other) is not Masked:
         balance.look()
         known = parts.small_now(x)
         if known is not None and (given := parts.small_now(other)) is not None:

@@ -19,7 +19,8 @@ from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.array import Lazy, ndarray
+from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.heat import (
     IN_FLIGHT,
     fetch,
@@ -38,7 +39,9 @@ from lazytensor.frontends.numpy.small import NUMBERS, all_stay
 
 LARGEST_FACTOR: Final = 2**25
 """Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
-_KEYS: Final = frozenset({int, slice, type(None), type(...), np.int64, np.int32})
+_INTEGERS: Final = frozenset({int, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
+_INDICES: Final = _INTEGERS | {type(None)}
+_KEYS: Final = _INTEGERS | {slice, type(None), type(...)}
 
 
 def read(x: ndarray, key: Any, count: int) -> Any:
@@ -112,7 +115,7 @@ def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
     for item in items:
         if type(item) is np.ndarray and item.dtype.kind in "iu":
             count *= item.size
-        elif type(item) is not int:
+        elif type(item) not in _INTEGERS:
             return inf
     return count
 
@@ -184,18 +187,36 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
 
 
 def _at_hand(key: Any) -> Any:
-    """`key`, with NumPy's own arrays for those indices in it that the host has."""
+    """`key`, with NumPy's own arrays for those indices in it that the host has, lists too."""
     items = key if type(key) is tuple else (key,)
-    if not any(type(item) is Masked or type(item) is ndarray for item in items):
+    if _LOOKED_AT.isdisjoint(map(type, items)):
         return key
-    found = []
+    found: list[Any] = []
     for item in items:
-        if (type(item) is Masked or type(item) is ndarray) and item.dtype.kind in "iu":
+        known = None
+        if type(item) is list:
+            known = _indices(item)
+        elif (type(item) is Masked or type(item) is ndarray) and item.dtype.kind in "iu":
             known = item.ref.known()  # how many elements were chosen has to be known anyway
-            found.append(item if known is None else known)
-        else:
-            found.append(item)
+        found.append(item if known is None else known)
     return tuple(found) if type(key) is tuple else found[0]
+
+
+_LOOKED_AT: Final = frozenset({Masked, ndarray, list})
+
+
+def _indices(items: list[Any]) -> np.ndarray | None:
+    """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
+    given = [_integer(x) for x in items]
+    return None if None in given else np.array(given, np.intp)
+
+
+def _integer(x: Any) -> int | None:
+    """`x`, if it is an integer that the host has."""
+    if type(x) is Scalar and x.dtype.kind in "iu":
+        known = x.ref.known()
+        return None if known is None else int(known)
+    return int(x) if type(x) in _INTEGERS else None
 
 
 def _is_basic(key: Any) -> bool:
@@ -210,7 +231,7 @@ def _count(ref: Cell | View, key: Any) -> float:
         found = indexing.plan(ref.type, key)
         return inf if found is None else found.type.size
     items = key if type(key) is tuple else (key,)
-    if not all(type(i) is np.ndarray or type(i) in _KEYS - {slice, type(...)} for i in items):
+    if not all(type(i) is np.ndarray or type(i) in _INDICES for i in items):
         return inf
     return max(item.size for item in items if type(item) is np.ndarray)
 
@@ -251,13 +272,7 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
         return None
     if kwargs and not all_stay(kwargs.values()):
         return None
-    given = []
-    for x in args:
-        x = small_now(x)
-        if x is None:
-            return None
-        given.append(x)
-    return given
+    return _all_small(args)
 
 
 def small_now(x: Any) -> Any:
@@ -267,6 +282,9 @@ def small_now(x: Any) -> Any:
         return x
     if kind is ndarray:
         return _small_value(x) if balance.until else None
+    if kind is Scalar:  # a time step, or what a loop tests
+        value = _small_value(x) if balance.until else None
+        return None if value is None else value[()]
     if kind is np.ndarray:
         return x if x.size < settings.small else None
     if kind is Masked:
@@ -280,7 +298,24 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
     Only while larger arrays count as small. Memory that is written to is lent, as it will be again.
     """
     balance.look()
-    given = small_now(other)
+    return _into(x, (other,), lambda part, given: operator(part, *given))
+
+
+def filled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Do `function(*args, **kwargs)`, where `out=` is one array, as `update` does."""
+    out = kwargs.get("out")
+    if type(out) is tuple and len(out) == 1:
+        out = out[0]
+    rest = {name: x for name, x in kwargs.items() if name != "out"}
+    if type(out) is not ndarray or is_read_only(out) or not all_stay(rest.values()):
+        return False
+    balance.look()
+    return _into(out, args, lambda part, given: function(*given, out=part, **rest))
+
+
+def _into(x: ndarray, args: tuple[Any, ...], do: Callable[[np.ndarray, list[Any]], object]) -> bool:
+    """Let `do` write to the host's memory of `x`, if that and `args` have come to be small."""
+    given = _all_small(args)
     if given is None or type(x) is not ndarray or _small_value(x) is None:
         return False
     ref = x.ref
@@ -288,13 +323,23 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
         given = None  # which may refer to its memory
         if not _lent_if_own(ref.cell, _layout(x)):
             return False
-        given = small_now(other)
+        given = _all_small(args)
     with writing:
         part = _own_part(ref)
         if part is None or given is None:
             return False
-        operator(part, given)
+        do(part, given)
     return True
+
+
+def _all_small(args: tuple[Any, ...]) -> list[Any] | None:
+    given = []
+    for x in args:
+        known = small_now(x)
+        if known is None and x is not None:
+            return None
+        given.append(known)
+    return given
 
 
 def _lent_if_own(cell: Cell, like: np.ndarray | None) -> bool:
@@ -331,6 +376,9 @@ def _small_value(x: ndarray) -> np.ndarray | None:
         return None
     cell = ref.cell
     if cell.__class__ is Cell and cell.node.value.__class__ is not np.ndarray:
+        if balance.settles and cell.node.value is None:
+            balance.settles = False
+            runtime.sync(cell.node, cause="observation")
         show(cell.node)
     value: np.ndarray | None = ref.known()
     if value is None or (x._shadow is not None and x._shadow.strides != value.strides):

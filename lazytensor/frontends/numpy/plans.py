@@ -21,6 +21,7 @@ from lazytensor.core.memory import copied
 from lazytensor.core.node import Node, Signature
 from lazytensor.core.op import SLOT, Op, leaf, scalar, signature_of
 from lazytensor.core.ops.elementwise import convert
+from lazytensor.core.settings import settings
 from lazytensor.core.types import tensor_type
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.layout import Lay, lay_out
@@ -61,6 +62,8 @@ def forward(
         if ref.__class__ is Lent and balance.until:
             return slow(x, other)  # to ask for the node would end that
         node = ref.node
+        if node.value is not None and balance.until and node.type.size < settings.small:
+            return slow(x, other)
         if kind is ndarray or kind is Scalar:
             ref = other.ref
             if ref.__class__ is Lent and balance.until:
@@ -104,6 +107,8 @@ def backward(
         if ref.__class__ is Lent and balance.until:
             return slow(x, other)
         node = ref.node
+        if node.value is not None and balance.until and node.type.size < settings.small:
+            return slow(x, other)
         if kind is array:
             return with_array(x, other)
         plan = plans.get((kind, node.type))
@@ -176,6 +181,8 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if ref.__class__ is Lent and balance.until:
             return slow(x)
         node = ref.node
+        if node.value is not None and balance.until and node.type.size < settings.small:
+            return slow(x)
         plan = plans.get(node.type)
         if plan is None:
             return slow(x)

@@ -15,6 +15,7 @@ from lazytensor.frontends.numpy.assignment import assign
 from lazytensor.frontends.numpy.fallback import real, unpacked_call
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
 from lazytensor.frontends.numpy.functions.writing import check_writeable
+from lazytensor.frontends.numpy.small import NUMBERS
 
 STATE = {"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
 """What has to do with the generator itself: NumPy's own, arrays in it included."""
@@ -26,6 +27,9 @@ def drawn(name: str, function: Function) -> Function:
     """A function or method that draws."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and NUMBERS.issuperset(map(type, args)):  # loops that draw numbers
+            made = function(*args)
+            return entered(made) if type(made) is np.ndarray else made
         if name in IN_PLACE and args and any(isinstance(x, Lazy) for x in args):
             return _in_place(function, args, kwargs)
         out = kwargs.get("out")

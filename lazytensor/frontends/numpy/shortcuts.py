@@ -24,6 +24,9 @@ Function = Callable[..., Any]
 OF_TWO: Final = frozenset(["dot", "inner", "vdot"])
 """Products of two arrays, which loops over rows are made of."""
 
+OWN_KEYWORDS: Final = frozenset(["argsort", "sort"])
+"""Functions with keywords that NumPy's lack: they are NumPy's if they are given an array alone."""
+
 
 class Home:
     """What public functions are bound to: it finds them by name."""
@@ -50,7 +53,8 @@ HOME: Final = Home()
 def public(found: FunctionType, real: Any) -> MethodType:
     """`found`, with a shorter way to NumPy's `real`, as a user is given it."""
     name = found.__name__
-    made = _of_two(found, real) if name in OF_TWO else _of_one(found, real, name in GROWING)
+    alone = name in GROWING or name in OWN_KEYWORDS
+    made = _of_two(found, real) if name in OF_TWO else _of_one(found, real, alone)
     update_wrapper(made, found)
     del made.__dict__["__wrapped__"]  # or its parameters would be taken for those of the method
     try:
@@ -73,8 +77,8 @@ class Bound(Signature):
         return Signature([*self.parameters.values()])
 
 
-def _of_one(slow: Function, real: Function, growing: bool) -> FunctionType:
-    """A function whose first argument may be a small array."""
+def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
+    """A function whose first argument may be a small array; `alone`: with nothing but an axis."""
     array, known = np.ndarray, settings  # looked up faster than what is global
 
     def call(
@@ -97,9 +101,9 @@ def _of_one(slow: Function, real: Function, growing: bool) -> FunctionType:
                     if type(made) is array and made.size < known.small:
                         return made
                     return entered(made, (x,))
-            is_small = not growing
+            is_small = not alone
         else:
-            is_small = (kind is tuple or kind is list) and not growing and all_stay(x)
+            is_small = (kind is tuple or kind is list) and not alone and all_stay(x)
         if axis is not NOTHING:
             kwargs["axis"] = axis
         rest = () if other is NOTHING else (other, *args)

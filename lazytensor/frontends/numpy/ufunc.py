@@ -230,6 +230,8 @@ def _of_one(self: ufunc) -> Function:
         if ref.__class__ is Lent and balance.until:
             return call(self, (x,), kwargs)
         node = ref.node
+        if node.value is not None and balance.until and node.type.size < known.small:
+            return call(self, (x,), kwargs)
         plan = plans.get(node.type)
         if plan is None:
             return call(self, (x,), kwargs)
@@ -265,6 +267,8 @@ def _of_two(self: ufunc, host: Function) -> Function:
                 return real(x, other)
         elif kind is ndarray or kind is Scalar:
             return ahead(x, other)
+        elif kind in numbers and second in numbers and known.small:
+            return real(x, other)
         if second is ndarray or second is Scalar:
             return behind(other, x)
         if is_small(x) and is_small(other):
@@ -296,6 +300,9 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     usual = not kwargs and len(args) == self.nin
     outs = () if usual else _outs(self, args, kwargs)
     given = (*inputs, *outs)
+    known = balance.until and len(outs) == 1 and not (kwargs and len(args) > self.nin)
+    if known and parts.filled(self.real, inputs, {**kwargs, "out": outs}):
+        return outs[0]
     if any(o is ... or foreign.overrides(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)
     if not any(map(is_array, (*given, kwargs.get("where")))):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.balance import balance
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
@@ -28,10 +29,11 @@ from lazytensor.frontends.numpy.fallback import (
 from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
+from lazytensor.frontends.numpy.parts import small_by_now
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
-from lazytensor.frontends.numpy.recipes import remembered
+from lazytensor.frontends.numpy.recipes import of_value, remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import GROWING, at_once, grows, lazy_if_large, stays
+from lazytensor.frontends.numpy.small import GROWING, NOTHING, at_once, grows, lazy_if_large, stays
 from lazytensor.frontends.numpy.standins import laid
 
 Function = Callable[..., Any]
@@ -41,6 +43,11 @@ HOMES: Final = {
     "numpy.testing._private.utils": "lazytensor.numpy.testing",
 }
 """Per module of NumPy's: where pickle finds what stands for its functions."""
+
+MOST_ARGUMENTS: Final = 3
+"""Behind them some functions may be told to write to the first one (`overwrite_input`)."""
+_WRITING: Final = frozenset({"copy", "overwrite_input"})
+"""Keywords by which they may be told so."""
 
 
 def has_lazy(*values: Any) -> bool:
@@ -90,6 +97,8 @@ def lazily(name: str, function: Function, real: Function) -> Function:
                             raise
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
+        if balance.until and (made := _of_known(name, real, args, kwargs)) is not NOTHING:
+            return made
         try:
             return laid(function(*args, **kwargs), real, args, kwargs)
         except HostOnly:
@@ -100,12 +109,38 @@ def lazily(name: str, function: Function, real: Function) -> Function:
     return dressed(remembered(name, call, real), real, laziness.line(name))
 
 
+def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy makes of arrays that have come to be small and that the host has.
+
+    `NOTHING` if they have not, or if NumPy may write to them or show their memory.
+    """
+    most = 1 if name == "nan_to_num" else MOST_ARGUMENTS
+    if name in WRITERS or len(args) > most or not _WRITING.isdisjoint(kwargs):
+        return NOTHING
+    given = small_by_now(args, kwargs)
+    if given is None:
+        return NOTHING
+    made = real(*given, **kwargs)
+    shown = made if isinstance(made, tuple | list) else (made,)
+    arrays = [x for x in given if isinstance(x, np.ndarray)]
+    for x in shown:
+        if isinstance(x, np.ndarray) and (  # a view of nothing shares nothing
+            not x.size or any(np.may_share_memory(x, y) for y in arrays)
+        ):
+            return NOTHING
+    return entered(made, given, kwargs)
+
+
 def method(name: str, function: Function) -> Function:
     """`function`, which records, as the method `name` of arrays."""
-    real = getattr(np.ndarray, name)
+    real, known = getattr(np.ndarray, name), of_value(name)
     name_in_errors(function, name)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if balance.until:
+            made = _of_known(name, known, (self, *args), kwargs)
+            if made is not NOTHING:
+                return made
         try:
             return laid(function(self, *args, **kwargs), real, (self, *args), kwargs)
         except HostOnly:
@@ -113,7 +148,7 @@ def method(name: str, function: Function) -> Function:
         except Unsupported:
             return fallback(name, real, (self, *args), kwargs)
 
-    made = remembered(name, call, real)
+    made = remembered(name, call, known)
     made.__name__ = made.__qualname__ = name
     made.__doc__ = laziness.said(laziness.line(name), name, real.__doc__)
     return made
