@@ -81,6 +81,27 @@ def test_compiled_loops_write_into_lazy_arrays() -> None:
     numpy.testing.assert_allclose(x, real, rtol=1e-14)
 
 
+def test_checked_arguments_may_be_lazy() -> None:
+    image = pytest.importorskip("sklearn.feature_extraction.image")
+
+    def patches(np: Any) -> Any:
+        return image.extract_patches_2d(np.arange(float(LARGE)).reshape(200, 100) + 1, (3, 4))
+
+    numpy.testing.assert_array_equal(patches(lazy), patches(numpy))
+
+
+def test_everything_is_put_back() -> None:
+    places = [(json.encoder, "c_make_encoder"), (json.JSONEncoder, "iterencode")]
+    places += [(sparse.linalg, "cg")]
+    changed = [vars(owner)[name] for owner, name in places]
+    neighbours.watch()()  # of this, and of the fixture's
+    for (owner, name), value in zip(places, changed, strict=True):
+        assert vars(owner)[name] is not value
+        assert not hasattr(vars(owner)[name], "__wrapped__")
+    with pytest.raises(TypeError, match="not JSON"):
+        json.dumps([lazy.full(LARGE, 0.5).max()])
+
+
 WRITTEN: dict[str, Callable[[Any], str]] = {
     "number": lambda s: json.dumps(s),
     "in lists and dicts": lambda s: json.dumps({"a": [s, (s, 1)], "b": {"c": s}, "d": None}),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+_INHERITED: Final = object()
 _before: Final[list[tuple[Any, str, Any]]] = []
 
 
 def put(owner: Any, name: str, value: Any) -> None:
-    """`owner.name = value`, until `put_back`; it has that name already."""
-    _before.append((owner, name, vars(owner)[name]))
+    """`owner.name = value`, until `put_back`."""
+    _before.append((owner, name, vars(owner).get(name, _INHERITED)))
     setattr(owner, name, value)
 
 
 def put_back() -> None:
     """Let everything be what it was."""
     while _before:
-        setattr(*_before.pop())
+        owner, name, value = _before.pop()
+        if value is _INHERITED:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
