@@ -123,7 +123,9 @@ CAUGHT: dict[Callable[..., bool], bool] = {
 }
 
 
-@pytest.mark.parametrize(("function", "expected"), CAUGHT.items(), ids=lambda x: str(x))
+@pytest.mark.parametrize(
+    ("function", "expected"), CAUGHT.items(), ids=lambda x: getattr(x, "__name__", str(x))
+)
 def test_what_an_except_is_around(function: Callable[..., bool], expected: bool) -> None:
     given: list[list[int]] = [[]] if function.__code__.co_argcount else []
     assert function(*given) is expected
