@@ -151,20 +151,20 @@ def _called(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any
     """What it gives; a method of arrays is the scalar's own where it is called on a scalar."""
     if getattr(function, "__objclass__", None) is np.ndarray and isinstance(args[0], np.generic):
         return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+    return called(function, args, kwargs)
+
+
+def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`function(*args, **kwargs)` of NumPy, which refuses an `__array__` that gives lazy arrays.
+
+    It is called again then, with their values.
+    """
     try:
         return function(*args, **kwargs)
-    except ValueError as error:
-        return unpacked_call(error, function, args, kwargs)
-
-
-def unpacked_call(error: ValueError, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """The call that NumPy refused, with the values of what `__array__` of arguments gives lazily.
-
-    Raises: the error, where there is none.
-    """
-    given = unpacked((tuple(args), kwargs))
-    if not lazies(given):
-        raise error
+    except ValueError:
+        given = unpacked((tuple(args), kwargs))
+        if not lazies(given):
+            raise
     args, kwargs = real(given)
     return function(*args, **kwargs)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lazytensor.core.balance import balance, raising
 from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
-from lazytensor.core.cell import Cell
+from lazytensor.core.cell import Cell, View
 from lazytensor.core.dtypes import BOOL
 from lazytensor.core.lending import Lent
 from lazytensor.core.memory import copied
@@ -51,6 +51,16 @@ def forget() -> None:
 raising.append(forget)
 
 
+def is_at_hand(ref: Cell | View) -> bool:
+    """Whether an operand's values are there, and so few that a call may be NumPy's at once.
+
+    Memory that is lent goes on being so only if nobody asks for its node.
+    """
+    if ref.__class__ is Lent:
+        return True
+    return ref.node.value is not None and ref.type.size < settings.small
+
+
 def forward(
     plans: Plans, slow: Callable[[Any, Any], Any], lay: Lay = lay_out
 ) -> Callable[[Any, Any], Any]:
@@ -58,17 +68,13 @@ def forward(
     array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=False)
 
     def call(x: Any, other: Any) -> Any:
-        kind, ref = type(other), x.ref
-        if ref.__class__ is Lent and balance.until:
-            return slow(x, other)  # to ask for the node would end that
-        node = ref.node
-        if node.value is not None and balance.until and node.type.size < settings.small:
+        if balance.until and is_at_hand(x.ref):
             return slow(x, other)
+        kind, node = type(other), x.ref.node
         if kind is ndarray or kind is Scalar:
-            ref = other.ref
-            if ref.__class__ is Lent and balance.until:
+            if balance.until and other.ref.__class__ is Lent:
                 return slow(x, other)
-            second = ref.node
+            second = other.ref.node
             plan = plans.get((node.type, second.type))
             if plan is None:
                 return slow(x, other)
@@ -103,12 +109,9 @@ def backward(
     array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=True)
 
     def call(x: Any, other: Any) -> Any:
-        ref, kind = x.ref, type(other)
-        if ref.__class__ is Lent and balance.until:
+        if balance.until and is_at_hand(x.ref):
             return slow(x, other)
-        node = ref.node
-        if node.value is not None and balance.until and node.type.size < settings.small:
-            return slow(x, other)
+        kind, node = type(other), x.ref.node
         if kind is array:
             return with_array(x, other)
         plan = plans.get((kind, node.type))
@@ -177,12 +180,9 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`f(x)` with a lazy `x`."""
 
     def call(x: Any) -> Any:
-        ref = x.ref
-        if ref.__class__ is Lent and balance.until:
+        if balance.until and is_at_hand(x.ref):
             return slow(x)
-        node = ref.node
-        if node.value is not None and balance.until and node.type.size < settings.small:
-            return slow(x)
+        node = x.ref.node
         plan = plans.get(node.type)
         if plan is None:
             return slow(x)

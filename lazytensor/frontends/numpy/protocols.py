@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType, GenericAlias
+from types import GenericAlias
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from lazytensor.core.cell import Cell
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent
 from lazytensor.core.memory import copied
+from lazytensor.core.place import is_argument
 from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
@@ -45,18 +46,12 @@ def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
     """`__array__`: a copy, as writing to it must not reach lazy data, unless it is for that."""
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if not copy and type(x) is ndarray and _writes_into(sys._getframe(1), x):
-        lent = parts.opened(x)
+    if not copy and type(x) is ndarray and is_argument(x, "output", "scipy.ndimage"):
+        lent = parts.opened(x)  # C code called from there writes into it
         if lent is not None and dtype in (None, lent.dtype):
             return lent
     array = fetched(x)
     return array if dtype is None else array.astype(dtype, copy=False)
-
-
-def _writes_into(caller: FrameType, x: ndarray) -> bool:
-    """Whether C code called from there writes into `x`: that of SciPy's filters, into `output`."""
-    home = caller.f_globals.get("__name__", "")
-    return home.startswith("scipy.ndimage") and caller.f_locals.get("output") is x
 
 
 def for_libraries(x: Lazy, dtype: Any = None, copy: Any = False, na_value: Any = None) -> Any:

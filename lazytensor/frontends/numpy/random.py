@@ -12,7 +12,7 @@ import numpy as np
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.assignment import assign
-from lazytensor.frontends.numpy.fallback import real, unpacked_call
+from lazytensor.frontends.numpy.fallback import called, real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
 from lazytensor.frontends.numpy.functions.writing import check_writeable
 from lazytensor.frontends.numpy.small import NUMBERS
@@ -38,10 +38,7 @@ def drawn(name: str, function: Function) -> Function:
         if has_lazy(*args, *kwargs.values()):
             args = tuple(map(real, args))
             kwargs = {key: real(value) for key, value in kwargs.items()}
-        try:
-            return entered(function(*args, **kwargs), args, kwargs)
-        except ValueError as error:
-            return entered(unpacked_call(error, function, args, kwargs))
+        return entered(called(function, args, kwargs), args, kwargs)
 
     return dressed(call, function, laziness.DRAWS)
 

@@ -79,6 +79,16 @@ def of_value(name: str) -> Function:
     return call
 
 
+def _by_now(real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy makes of arrays that have come to be small; `NOTHING` if they have not."""
+    given = small_by_now(args, kwargs)
+    if given is not None:
+        made = real(*given, **kwargs)
+        if not any(made is x for x in given):
+            return lazy_if_large(made)
+    return kwargs["out"] if "out" in kwargs and filled(real, args, kwargs) else NOTHING
+
+
 def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
     """`slow`, a function that records what types and plain arguments say.
 
@@ -98,12 +108,8 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
             args = (x,)
         if small and at_once(args, kwargs, growing):
             return lazy_if_large(real(*args, **kwargs))
-        if balance.until and (given := small_by_now(args, kwargs)) is not None:
-            made = real(*given, **kwargs)
-            if not any(made is x for x in given):
-                return lazy_if_large(made)
-        if balance.until and "out" in kwargs and filled(real, args, kwargs):
-            return kwargs["out"]
+        if balance.until and (made := _by_now(real, args, kwargs)) is not NOTHING:
+            return made
         if other is NOTHING and not kwargs and type(x) is ndarray and type(x._shadow) is not Turned:
             node = x.ref.node  # by far the most calls
             nodes, key = [node], node.type

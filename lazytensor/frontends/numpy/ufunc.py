@@ -19,7 +19,6 @@ from lazytensor.core.balance import balance
 from lazytensor.core.calls import memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.lending import Lent
 from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import (
@@ -41,6 +40,7 @@ from lazytensor.frontends.numpy.plans import (
     alone,
     backward,
     forward,
+    is_at_hand,
     memo,
     remember,
     written,
@@ -226,12 +226,9 @@ def _of_one(self: ufunc) -> Function:
         if kind is not ndarray or x._shadow is not None:
             return slow(x) if kind is ndarray or kind is Scalar else general((x,), kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
-        ref = x.ref
-        if ref.__class__ is Lent and balance.until:
+        if balance.until and is_at_hand(x.ref):
             return call(self, (x,), kwargs)
-        node = ref.node
-        if node.value is not None and balance.until and node.type.size < known.small:
-            return call(self, (x,), kwargs)
+        node = x.ref.node
         plan = plans.get(node.type)
         if plan is None:
             return call(self, (x,), kwargs)
@@ -286,6 +283,13 @@ def declared(real: np.ufunc, row: loops.Row) -> ufunc:
     return made(real, row)
 
 
+def _is_filled(self: ufunc, inputs: Any, outs: Any, args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy has written to `out=` at once, as that and the operands came to be small."""
+    if len(outs) != 1 or (kwargs and len(args) > self.nin):
+        return False
+    return parts.filled(self.real, inputs, {**kwargs, "out": outs})
+
+
 def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Any call of a ufunc."""
     early = balance.until and not kwargs and len(args) == self.nin
@@ -300,8 +304,7 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     usual = not kwargs and len(args) == self.nin
     outs = () if usual else _outs(self, args, kwargs)
     given = (*inputs, *outs)
-    known = balance.until and len(outs) == 1 and not (kwargs and len(args) > self.nin)
-    if known and parts.filled(self.real, inputs, {**kwargs, "out": outs}):
+    if balance.until and _is_filled(self, inputs, outs, args, kwargs):
         return outs[0]
     if any(o is ... or foreign.overrides(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)

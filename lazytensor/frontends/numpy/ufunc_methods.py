@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.delivery import deliver
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host, unpacked_call
+from lazytensor.frontends.numpy.fallback import called, fallback, lazies, on_host
 from lazytensor.frontends.numpy.functions import folding, reductions
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.promotion import (
@@ -77,17 +77,10 @@ def _on_host(self: ufunc, method: str, args: Any, kwargs: Any, loud: bool = True
     return (fallback if loud else on_host)(name, real, args, kwargs)
 
 
-def _by_numpy(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    try:
-        return method(*args, **kwargs)
-    except ValueError as error:
-        return unpacked_call(error, method, args, kwargs)
-
-
 def _guarded(self: ufunc, method: str, record: Callable[[], Any], args: Any, kwargs: Any) -> Any:
     """`record()`, or NumPy's method where that cannot be lazy, or raises."""
     if not lazies((args, kwargs)):
-        return _entered(_by_numpy(getattr(self.real, method), args, kwargs))
+        return _entered(called(getattr(self.real, method), args, kwargs))
     try:
         return laid(record(), getattr(self.real, method), args, kwargs)
     except HostOnly:
@@ -255,7 +248,7 @@ def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
     """`ufunc.outer`."""
     pairs = self.nin == 2 and self.real.signature is None
     if not pairs or not (lazies((A, B, kwargs)) or (not kwargs and grows(A, B))):
-        return _entered(_by_numpy(self.real.outer, (A, B), kwargs))
+        return _entered(called(self.real.outer, (A, B), kwargs))
     try:
         left, right = operand(A), operand(B)
     except HostOnly:

@@ -10,7 +10,7 @@ from lazytensor.core import ops
 from lazytensor.core.exchange import METHOD
 from lazytensor.frontends.numpy import conversion
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
-from lazytensor.frontends.numpy.fallback import real, unpacked_call
+from lazytensor.frontends.numpy.fallback import called, real
 from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_like
 from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
@@ -213,10 +213,7 @@ def _only_lazy(function: Function, real_function: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if has_lazy(*args, *kwargs.values()):
             return function(*args, **kwargs)
-        try:
-            return real_function(*args, **kwargs)
-        except ValueError as error:
-            return unpacked_call(error, real_function, args, kwargs)
+        return called(real_function, args, kwargs)
 
     return call
 

@@ -21,10 +21,10 @@ from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import (
     WRITERS,
+    called,
     fallback,
     lazies,
     on_host,
-    unpacked_call,
 )
 from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.layout import lay_out
@@ -167,10 +167,7 @@ def hosted(name: str, real: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not at_once(args, kwargs) and lazies((args, kwargs)):
             return on_host(name, real, args, kwargs)
-        try:
-            return entered(real(*args, **kwargs), args, kwargs)
-        except ValueError as error:
-            return entered(unpacked_call(error, real, args, kwargs))
+        return entered(called(real, args, kwargs), args, kwargs)
 
     return dressed(call, real, laziness.HOST)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.fallback import unpacked_call
+from lazytensor.frontends.numpy.fallback import called
 from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import copied, space
 
@@ -21,10 +21,7 @@ class Concatenator:
 
     def __getitem__(self, key: Any) -> Any:
         if not has_lazy(key):
-            try:
-                return entered(self._real[key])
-            except ValueError as error:
-                return entered(unpacked_call(error, self._real.__getitem__, (key,), {}))
+            return entered(called(self._real.__getitem__, (key,), {}))
         return self._bound()[key]
 
     def _bound(self) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.assignment import assign
-from lazytensor.frontends.numpy.fallback import real, unpacked_call
+from lazytensor.frontends.numpy.fallback import called, real
 from lazytensor.frontends.numpy.functions.entry import entered, has_lazy
 from lazytensor.frontends.numpy.functions.writing import check_writeable
 
@@ -18,10 +18,7 @@ class vectorize(np.vectorize):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = {key: real(value) for key, value in kwargs.items()}
-        try:
-            return entered(super().__call__(*map(real, args), **given))
-        except ValueError as error:
-            return entered(unpacked_call(error, super().__call__, args, given))
+        return entered(called(super().__call__, [*map(real, args)], given))
 
 
 class WritingIterator:
@@ -84,11 +81,7 @@ class nditer(metaclass=IteratorType):
         cls, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any
     ) -> Any:
         if not has_lazy(op):
-            given = op, flags, op_flags, *args
-            try:
-                return np.nditer(*given, **kwargs)
-            except ValueError as error:
-                return unpacked_call(error, np.nditer, given, kwargs)
+            return called(np.nditer, (op, flags, op_flags, *args), kwargs)
         flagged = [[item] if type(item) is str else item for item in op_flags or ()]
         if any(word in ("readwrite", "writeonly") for item in flagged for word in item):
             arrays = list(op) if isinstance(op, list | tuple) else [op]
