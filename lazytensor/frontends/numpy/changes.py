@@ -1,9 +1,14 @@
-"""What of other libraries' modules and classes is changed, so that it can be put back."""
+"""What of other libraries' modules and classes is changed: how, and how it is put back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final
 
+Function = Callable[..., Any]
+Ask = Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
+"""Calls a function with NumPy's own for what is lazy in the arguments."""
 _INHERITED: Final = object()
 _before: Final[list[tuple[Any, str, Any]]] = []
 
@@ -12,6 +17,26 @@ def put(owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`, until `put_back`."""
     _before.append((owner, name, vars(owner).get(name, _INHERITED)))
     setattr(owner, name, value)
+
+
+def asked_again(
+    function: Function,
+    ask: Ask,
+    refusal: type[Exception] | tuple[type[Exception], ...],
+    holds_lazy: Callable[[Any], Any],
+) -> Function:
+    """`function`, which is asked again where it refuses arguments that hold something lazy."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except refusal:
+            if not holds_lazy((args, kwargs)):
+                raise
+        return ask(function, args, kwargs)
+
+    return call
 
 
 def put_back() -> None:

@@ -6,7 +6,6 @@ of objects is made real before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from itertools import chain, islice
 from types import FunctionType
@@ -16,11 +15,9 @@ import numpy as np
 
 from lazytensor.frontends.numpy import scalar
 from lazytensor.frontends.numpy.array import Lazy, Scalar
-from lazytensor.frontends.numpy.changes import put
+from lazytensor.frontends.numpy.changes import Function, asked_again, put
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.protocols import fetched
-
-Function = Callable[..., Any]
 
 _BEFORE: Final = {
     "DataFrame": ["__init__", "__setitem__", "insert", "isin"],
@@ -49,6 +46,7 @@ _CALLING: Final = {
 }
 """Per class: what takes lazy arguments as real ones, before or when it has refused them, and what
 calls functions whose results are to be real."""
+_REFUSALS: Final = (TypeError, ValueError, KeyError, IndexError)
 
 
 def change(module: Any) -> None:
@@ -75,23 +73,23 @@ def _before(function: Function) -> Function:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(_holds_lazy, args)) or (kwargs and _holds_lazy(kwargs)):
-            return function(*map(_real, args), **_real(kwargs))
+            return _asked(function, args, kwargs)
         return function(*args, **kwargs)
 
     return call
 
 
 def _again(function: Function) -> Function:
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except (TypeError, ValueError, KeyError, IndexError):
-            if not lazies((args, kwargs)) and not _has_lazy_ends(args):
-                raise
-        return function(*map(_real, args), **_real(kwargs))
+    return asked_again(function, _asked, _REFUSALS, _refused)
 
-    return call
+
+def _asked(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return function(*map(_real, args), **_real(kwargs))
+
+
+def _refused(given: tuple[tuple[Any, ...], dict[str, Any]]) -> bool:
+    """Whether there is something lazy in the arguments, ends of slices included."""
+    return bool(lazies(given)) or _has_lazy_ends(given[0])
 
 
 def _calling(function: Function) -> Function:

@@ -24,11 +24,9 @@ import numpy as np
 
 from lazytensor.frontends.numpy import frames, parts, scalar
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
-from lazytensor.frontends.numpy.changes import put, put_back
+from lazytensor.frontends.numpy.changes import Function, asked_again, put, put_back
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.protocols import fetched
-
-Function = Callable[..., Any]
 
 
 def watch() -> Callable[[], None]:
@@ -77,21 +75,6 @@ def _change_after(loader: Any, change: Callable[[ModuleType], None]) -> None:
     loader.exec_module = exec_module
 
 
-def asked_again(function: Function, refusal: type[Exception] = Exception) -> Function:
-    """`function`, which is called with real arrays where it refuses lazy ones."""
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except refusal:
-            if not lazies((args, kwargs)):
-                raise
-        return _asked(function, args, kwargs)
-
-    return call
-
-
 def _asked(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given: dict[int, tuple[Any, Lazy]] = {}
     real_kwargs = {name: _real(x, given) for name, x in kwargs.items()}
@@ -123,14 +106,14 @@ def _own(made: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
 def _functions(module: ModuleType) -> None:
     for name, value in list(vars(module).items()):
         if type(value) is BuiltinFunctionType:
-            put(module, name, asked_again(value))
+            put(module, name, asked_again(value, _asked, Exception, lazies))
 
 
 def _public(module: ModuleType) -> None:
     for name in module.__all__:
         value = getattr(module, name)
         if type(value) is FunctionType:
-            put(module, name, asked_again(value, TypeError))
+            put(module, name, asked_again(value, _asked, TypeError, lazies))
 
 
 def _constraints(module: Any) -> None:

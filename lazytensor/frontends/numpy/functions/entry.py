@@ -19,13 +19,7 @@ from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import (
-    WRITERS,
-    called,
-    fallback,
-    lazies,
-    on_host,
-)
+from lazytensor.frontends.numpy.fallback import WRITERS, called, fallback, lazies, on_host
 from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
