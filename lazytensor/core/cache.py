@@ -22,6 +22,7 @@ from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
 from lazytensor.core.trial import WARMING, Trial
+from lazytensor.core.turns import Elsewhere
 
 if TYPE_CHECKING:
     from lazytensor.core.padding.families import Family, Growth
@@ -64,7 +65,7 @@ class Entry:
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
     `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes that
-    parts of arrays are replaced by, once known.
+    parts of arrays are replaced by, once known. `compiled_by`: the thread that does so just now.
     """
 
     program: Program
@@ -85,13 +86,17 @@ class Entry:
     growth: Growth | None = None
     padded: bool = False
     rewritten: int = -1
+    compiled_by: int = 0
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
 
         An executable that assumed other slots is let go; so is, once, one that was made when more
         of the inputs were shared than in most runs, as a first run's often are.
+        Raises: Elsewhere, while another thread compiles it for the slots that it was to assume.
         """
+        if self.compiled_by and self.compiled_by != threading.get_ident():
+            raise Elsewhere
         if not self.history.allows(packed):
             self.executable = self.sought = None  # first: a Ctrl-C may come in between
             self.history.observe(packed)

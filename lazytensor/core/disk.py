@@ -148,7 +148,8 @@ def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Plac
     with announced(program, user_place()):
         executable = backend().compile(program, entry.history.assumptions(program), pairs, places)
     metrics.count("compiles")
-    entry.executable, entry.donated, entry.owned = executable, pairs, owned
+    entry.donated, entry.owned = pairs, owned
+    entry.executable = executable  # last, as other threads may be looking for one
     if settings.disk:
         text = _text(program)
         key = _key(program, text, entry.history, pairs)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from threading import get_ident
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import events, failures, metrics, single, twins
+from lazytensor.core import events, failures, metrics, single, turns, twins
 from lazytensor.core.backend import backend, on_host
 from lazytensor.core.balance import balance
 from lazytensor.core.cache import PATIENCE, Entry, cache
@@ -166,11 +167,13 @@ def _try(run: Run, entry: Entry, trial: Trial) -> None:
     """Run the executable, and time it, results waited for."""
     start = time.perf_counter()
     _execute(run, entry)
-    for node in run.outputs:
-        value = node.value
-        if value.__class__ is not Failure:
+    values = [node.value for node in run.outputs if node.value.__class__ is not Failure]
+    with turns.outside():
+        for value in values:
             backend().wait(value.buffer if value.__class__ is Padded else value)
-    trial.compiled(time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+    if trial.is_open():  # else another thread was first
+        trial.compiled(seconds)
 
 
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
@@ -190,7 +193,13 @@ def _obtain(run: Run) -> tuple[str, Change | None]:
     new = _change(run)
     from lazytensor.core import disk
 
-    disk.compile_and_store(entry, run.owned, entry.program.places)
+    backend()  # made with the lock held
+    entry.compiled_by = get_ident()
+    try:
+        with turns.outside(run.outputs):
+            disk.compile_and_store(entry, run.owned, entry.program.places)
+    finally:
+        entry.compiled_by = 0
     _remember(run)
     return "compiled", new
 
@@ -233,11 +242,14 @@ def _interpret(run: Run) -> None:
     before, start, worked = entry.runs, time.perf_counter(), time.thread_time()
     given = _given(exact)
     leaves = exact.found.leaves
-    values = with_leaves(program, [on_host(x.value) for x in leaves])
+    values: list[Any] = [None] * len(program.instructions)
     try:
-        compute(program, values, exact.found.slots, given)
-        results = [in_rows(values[i]) for i in program.results]
-        entry.trial.interpreted(metrics.spent("interpreting", start))
+        with turns.outside(exact.outputs, program.largest):
+            values[:] = with_leaves(program, [on_host(x.value) for x in leaves])
+            compute(program, values, exact.found.slots, given)
+            results = [in_rows(values[i]) for i in program.results]
+            seconds = metrics.spent("interpreting", start)
+        entry.trial.interpreted(seconds)
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.owe(time.thread_time() - worked)
         entry.runs += 1
@@ -246,6 +258,7 @@ def _interpret(run: Run) -> None:
         failures.warn(exact.found, program.outputs, results)
         _raise_first(failed)
     except BaseException:
+        turns.resume()
         if given:
             _settle_computed(exact, values)
         raise
@@ -304,8 +317,13 @@ def _execute(run: Run, entry: Entry) -> None:
         results: list[Any] = []
         try:
             results.extend(executable.start(buffers))
+            if entry.program.guards:
+                with turns.outside(run.outputs):
+                    for flag in results[0][len(entry.program.outputs) :]:
+                        device.wait(flag)
             failed = _settle(run, entry.program.outputs, results[0])
         except BaseException:
+            turns.resume()
             if results:
                 _settle(run, entry.program.outputs, results[0])
             raise
@@ -352,11 +370,11 @@ def only_hosts(run: Run) -> Run:
 
 def run_on_host(run: Run, before: float) -> None:
     """Settle the nodes of an `only_hosts` run that have all they need: that took these seconds."""
-    entry = run.entry
-    for node in run.found.nodes:
-        if node is None or any(x.value is None for x in node.operands):
+    entry, mine = run.entry, [node for node in run.found.nodes if node is not None]
+    for node in mine:
+        if node.value is not None or any(x.value is None for x in node.operands):
             continue
-        with metrics.timed("interpreting"), np.errstate(all="ignore"):
+        with turns.outside(mine), metrics.timed("interpreting"), np.errstate(all="ignore"):
             operands = [host_operand(x) for x in node.operands]
             result = apply(node.op, operands, node.attrs, node.type)
         _settle_results(node, result)

@@ -3,8 +3,8 @@
 A child has its parent's memory, and of its threads the one that forked. Who waits there for another
 waits for ever: for a lock that it held, or for a program that a backend's threads were running. So
 
-- a fork waits until no other thread cuts, writes or looks for a program, and no program is under
-  way;
+- a fork waits until no other thread cuts, computes, writes or looks for a program, and no program
+  is under way;
 - the child of a process whose backend has threads starts no program and compiles none: what its
   parent has computed lies in its memory, and what it records is interpreted.
 """
@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 
 from lazytensor.core.cache import cache
 from lazytensor.core.cell import writing
-from lazytensor.core.runtime import lock
 from lazytensor.core.settings import settings
+from lazytensor.core.turns import lock, wait_for_all
 
 
 class Threads(NamedTuple):
@@ -45,6 +45,8 @@ def _before() -> None:
     for each in LOCKS:
         each.acquire()
         _taken.append(each)
+        if each is lock:
+            wait_for_all()
     for threads in _threads:
         threads.finish()
 

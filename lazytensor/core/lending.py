@@ -27,6 +27,7 @@ from lazytensor.core.cell import Cell, Chain, shown, writing, written
 from lazytensor.core.memory import LARGE, allocated, copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
+from lazytensor.core.turns import lock
 from lazytensor.core.types import TensorType
 
 _slots: Final = vars(Cell)
@@ -70,27 +71,34 @@ class Lent(Cell):
 
     def write(self, node: Node) -> None:
         """Replace the data; the views show it."""
-        from lazytensor.core.runtime import lock, observe
+        from lazytensor.core.runtime import observe
 
-        with lock, writing:
-            if _ended(self):
-                self.put(node)
-            else:
-                _leaf_of(self).value[...] = observe(node)
+        while not self._takes((), node):
+            observe(node)  # by who holds nothing that another thread may wait for
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows, and no more: through the views others write to the rest."""
-        from lazytensor.core.runtime import lock, observe
+        from lazytensor.core.runtime import observe
+
+        while not self._takes(chain, node):
+            observe(node)
+
+    def _takes(self, chain: Chain, node: Node) -> bool:
+        """Replace what `chain` shows, if `node` is computed or need not be; say whether it was."""
+        from lazytensor.core.runtime import observe, sync
 
         with lock, writing:
             if _ended(self):
                 Cell.write_part(self, chain, node)
-                return
+                return True
+            if node.value is None:
+                return False
             part = shown_in(self.known(), chain)
             if part is None:
-                self.write(written(self, chain, node))
-            else:
-                part[...] = observe(node)
+                node, part = written(self, chain, node), self.known()
+                sync(node, cause="observation", alone=True)  # of what is known: it waits for nobody
+            part[...] = observe(node)
+            return True
 
     def known(self) -> np.ndarray:
         """The data, in the memory that is lent: for a look at once."""

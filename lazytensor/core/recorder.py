@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 from weakref import WeakSet, ref
 
 if TYPE_CHECKING:
@@ -35,14 +35,16 @@ class Recorder:
     a row it was met; `passed` is where the program was when more than enough was pending last.
     `refused` are the pending nodes of a cut that failed: who asks for one sees it fail again.
     `asked` is the number of nodes when a value was last asked for, `span` how many there were
-    between the last two times, `steady` the same where it was so twice. `tracing` says that what is
-    recorded is the body of a composite.
+    between the last two times, `steady` the same where it was so twice. `busy` is in how many cuts,
+    each within the last, the thread is. `tracing` says that what is recorded is the body of a
+    composite. `several`: whether there was more than one thread.
     """
 
     __slots__ = (
         "asked", "busy", "cells", "fuses", "loop", "loops", "passed", "previous", "refused",
         "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "work",
     )  # fmt: skip
+    several: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.cells: list[ref[Cell]] = []
@@ -58,14 +60,18 @@ class Recorder:
         self.loops: dict[Loop, int] = {}
         self.passed: Place | None = None
         self.previous: tuple[Place, ...] = ()
-        self.busy = False
+        self.busy = 0
         self.tracing = False
         self.refused: WeakSet[Node] | None = None
+
+
+_recorders: Final = itertools.count()
 
 
 class _Thread(threading.local):
     # One attribute only: looking one up here takes four times as long as in an object.
     def __init__(self) -> None:
+        Recorder.several = next(_recorders) > 0
         self.recorder = Recorder()
 
 

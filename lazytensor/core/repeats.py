@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import metrics, runtime, single
+from lazytensor.core import metrics, single
 from lazytensor.core.backend import backend, on_host
 from lazytensor.core.cache import Entry, cache
 from lazytensor.core.donation import donations
@@ -27,6 +27,7 @@ from lazytensor.core.place import Place, user_place
 from lazytensor.core.program import Program
 from lazytensor.core.recorder import nodes_made, thread
 from lazytensor.core.settings import settings
+from lazytensor.core.turns import lock
 from lazytensor.core.types import TensorType
 from lazytensor.core.values import arguments
 
@@ -117,7 +118,7 @@ def repeated(op: Op, operands: Sequence[Node], cause: str) -> list[Any] | None:
     known: Known | None = cache.alone.get((op,))
     if known is None or thread.recorder.cells or settings.tier == "interpret":
         return None
-    with runtime.lock:
+    with lock:
         start = perf_counter()
         results = _run(known, operands, start)
         if results is None:

@@ -7,11 +7,11 @@ Data flow: wanted nodes → everything live in this thread → `cut` → cache e
   else than the graph holds: nothing is computed twice, and no node is left behind that needs a
   buffer which the program overwrote.
 - A parameter's buffer is donated only if nothing but this program's nodes refers to its leaf.
+- Threads cut one at a time; what another one is computing is waited for (see `turns.py`).
 """
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -22,7 +22,7 @@ from weakref import WeakSet, ref
 
 import numpy as np
 
-from lazytensor.core import execution, failures, metrics, single
+from lazytensor.core import execution, failures, metrics, single, turns
 from lazytensor.core.backend import backend, is_host, on_host
 from lazytensor.core.cache import cache
 from lazytensor.core.cell import Cell
@@ -35,10 +35,10 @@ from lazytensor.core.place import user_place
 from lazytensor.core.program import SLOTS, Cut, collect, cut
 from lazytensor.core.recorder import Recorder, nodes_made, thread
 from lazytensor.core.slots import pack
+from lazytensor.core.turns import lock
 
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
-lock: Final = threading.RLock()
 AUTOMATIC: Final = "automatic cut"
 LARGEST: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
@@ -65,12 +65,15 @@ def sync(
         only = _only(recorder, nodes) if nodes or not alone else None
         wanted = _pending(nodes) if nodes else []
         live = [only] if only is not None else wanted if alone else _live(wanted)
-        recorder.busy = True
+        recorder.busy += 1
         try:
             if not _computes(live, wanted, cause, largest, once, runs):
                 _compute(_pending(wanted), cause, once=once)
+        except BaseException:
+            turns.resume()
+            raise
         finally:
-            recorder.busy = False
+            recorder.busy -= 1
             recorder.work = 0
             recorder.fuses = True
             recorder.serial = made = nodes_made() if only is None else only.serial + 1
@@ -182,48 +185,67 @@ def _compute(
     runs: list[execution.Run] | None = None,
 ) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
-    if len(outputs) == 1 and single.run(outputs[0], cause):
+    if len(outputs) == 1 and not turns.are_elsewhere(outputs) and single.run(outputs[0], cause):
         return
     while outputs:
-        started = perf_counter()
-        nodes, edges, wanted = _gather(outputs, max(largest, LARGEST))
-        wanted = wanted + held(nodes, edges, set(wanted))
-        found = cut(nodes, wanted)
-        del nodes
-        if Failure in [leaf.value.__class__ for leaf in found.leaves]:
-            failures.spread(found, wanted)
-            metrics.spent("cutting", started)
-            outputs = _pending(outputs)
-            continue
-        own = owned(found.leaves, edges)
-        entry = cache.find(found.program)
-        if entry.program is found.program:  # it is new
-            found.note(user_place())
-        else:  # that one knows its layout already
-            found = Cut(entry.program, found.nodes, found.leaves, found.slots)
-        if found.program.oversized:
-            failure = failures.oversized(found, wanted)
-            del found, edges
-            _compute(_pending(outputs), cause, largest, once, proved, runs)
-            failure.throw()
-        packed = pack(entry.program, found.slots)
-        entry.observe(packed, own)
-        cutting = metrics.spent("cutting", started)
-        run = execution.Run(
-            entry, found, wanted, packed, own, cause, started, once, proved, cutting=cutting
-        )
-        needed = execution.run(run)
-        if runs is not None:
-            runs.append(run)
-        if needed is not None:
-            paused = perf_counter()
-            # Else all nodes would seem to be somebody's, and become outputs of what comes before.
-            run = execution.only_hosts(run)
-            del found, edges
-            _compute(needed, cause, proved=entry.executable is not None)
-            before = perf_counter() - paused
-            execution.run_on_host(run._replace(started=started + before), before)
+        waits = False
+        try:
+            _compute_next(outputs, cause, largest, once, proved, runs)
+        except turns.Elsewhere:
+            waits = True  # not here, where the frames that it was raised in hold nodes
+        if waits:
+            turns.wait()
         outputs = _pending(outputs)
+
+
+def _compute_next(
+    outputs: list[Node],
+    cause: str,
+    largest: int,
+    once: bool,
+    proved: bool,
+    runs: list[execution.Run] | None,
+) -> None:
+    """Settle those of `outputs` that the next program computes. Raises: Elsewhere."""
+    started = perf_counter()
+    nodes, edges, wanted = _gather(outputs, max(largest, LARGEST))
+    if turns.are_elsewhere(nodes):
+        raise turns.Elsewhere
+    wanted = wanted + held(nodes, edges, set(wanted))
+    found = cut(nodes, wanted)
+    del nodes
+    if Failure in [leaf.value.__class__ for leaf in found.leaves]:
+        failures.spread(found, wanted)
+        metrics.spent("cutting", started)
+        return
+    own = owned(found.leaves, edges)
+    entry = cache.find(found.program)
+    if entry.program is found.program:  # it is new
+        found.note(user_place())
+    else:  # that one knows its layout already
+        found = Cut(entry.program, found.nodes, found.leaves, found.slots)
+    if found.program.oversized:
+        failure = failures.oversized(found, wanted)
+        del found, edges
+        _compute(_pending(outputs), cause, largest, once, proved, runs)
+        failure.throw()
+    packed = pack(entry.program, found.slots)
+    entry.observe(packed, own)
+    cutting = metrics.spent("cutting", started)
+    run = execution.Run(
+        entry, found, wanted, packed, own, cause, started, once, proved, cutting=cutting
+    )
+    needed = execution.run(run)
+    if runs is not None:
+        runs.append(run)
+    if needed is not None:
+        paused = perf_counter()
+        # Else all nodes would seem to be somebody's, and become outputs of what comes before.
+        run = execution.only_hosts(run)
+        del found, edges
+        _compute(needed, cause, proved=entry.executable is not None)
+        before = perf_counter() - paused
+        execution.run_on_host(run._replace(started=started + before), before)
 
 
 def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node, int], list[Node]]:

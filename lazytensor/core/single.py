@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import events, metrics
+from lazytensor.core import events, metrics, turns
 from lazytensor.core.backend import backend
 from lazytensor.core.balance import balance
 from lazytensor.core.cache import Entry, cache
@@ -124,12 +124,15 @@ def _interpret(node: Node, known: Known, start: float) -> bool:
             value = host_operand(operand)
             _keep_on_host(operand, value)
         values.append(value)
-    value = quietly(known.reference, *values, **known.attrs)
-    type = node.type
-    if value.__class__ is not np.ndarray or value.dtype is not type.dtype:
-        value = np.asarray(value, type.dtype)
-    node.settle(value if value.flags.c_contiguous else in_rows(value))
-    known.entry.trial.interpreted(metrics.spent("interpreting", start))
+    with turns.outside((node,), known.entry.program.largest):
+        value = quietly(known.reference, *values, **known.attrs)
+        type = node.type
+        if value.__class__ is not np.ndarray or value.dtype is not type.dtype:
+            value = np.asarray(value, type.dtype)
+        value = in_rows(value)
+        seconds = metrics.spent("interpreting", start)
+    node.settle(value)
+    known.entry.trial.interpreted(seconds)
     return True
 
 

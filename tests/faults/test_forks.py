@@ -176,3 +176,27 @@ if pid == 0:
 os.waitpid(pid, 0)
 """
     assert "os.fork() was called" in run(program, LAZYTENSOR_TIER="compile").stderr
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_a_fork_while_another_thread_computes(tier: str) -> None:
+    program = """
+import threading
+from lazytensor.core import turns
+
+many = np.array(numpy.random.default_rng(0).random(2**22))
+lazytensor.sync()
+many = np.sort(many) * 2  # in memory that the thread takes
+node, thread = many.node, threading.Thread(target=lambda: numpy.asarray(many))
+thread.start()
+while True:
+    with turns.lock:
+        if turns.are_elsewhere([node]) or node.value is not None:
+            break
+got = child(lambda: many)
+thread.join()
+assert got == numpy.asarray(many).sum()
+print("done")
+"""
+    done = run(PROLOGUE + program, LAZYTENSOR_TIER=tier)
+    assert done.stdout == "done\n"

@@ -41,9 +41,33 @@ def until_interrupted(step, trials, longest):
         except KeyboardInterrupt:
             caught = trial
         step.check()
+        assert goes_on()
     print("survived", step.taken)
     sys.stdout.flush()
     os._exit(0)  # XLA's threads may still be at work
+"""
+
+ALONE = """
+def goes_on():
+    return True
+"""
+
+BESIDE = """
+rounds = []
+def count():
+    '''In a thread of its own, which is never interrupted.'''
+    y = array(np.zeros(N))
+    while set(y.numpy()) == {len(rounds)}:
+        y[:] = y + 1.0
+        rounds.append(1)
+
+threading.Thread(target=count, daemon=True).start()
+
+def goes_on():
+    before, patience = len(rounds), time.monotonic() + 20
+    while len(rounds) < before + 2 and time.monotonic() < patience:
+        time.sleep(0.0002)
+    return len(rounds) >= before + 2
 """
 
 IN_PLACE = """
@@ -122,6 +146,7 @@ until_interrupted(Alone(), 30, 0.2)
 }
 
 
+@pytest.mark.parametrize("others", [ALONE, BESIDE], ids=["alone", "beside another thread"])
 @pytest.mark.parametrize(
     ("name", "tier"),
     [
@@ -134,8 +159,8 @@ until_interrupted(Alone(), 30, 0.2)
         ("automatic cuts", "interpret"),
     ],
 )
-def test_a_ctrl_c_leaves_every_array_right(name: str, tier: str) -> None:
-    done = run(PROLOGUE + PROGRAMS[name], "1", LAZYTENSOR_TIER=tier)
+def test_a_ctrl_c_leaves_every_array_right(name: str, tier: str, others: str) -> None:
+    done = run(PROLOGUE + others + PROGRAMS[name], "1", LAZYTENSOR_TIER=tier)
     assert done.stdout.startswith("survived")
 
 

@@ -21,6 +21,7 @@ from lazytensor.core.op import SLOT, leaf
 from lazytensor.core.place import Place, user_place
 from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
+from lazytensor.core.turns import lock
 from lazytensor.core.values import can_be_shown
 
 SECONDS_PER_OPERATION: Final = 3e-5
@@ -191,16 +192,25 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
 
 def show(node: Node) -> None:
     """Let a leaf have its value where the host looks at it, if that takes no copy."""
-    with runtime.lock, writing:
+    with lock, writing:
         if can_be_shown(node):
             node.value = on_host(node.value)
 
 
 def own(cell: Cell) -> None:
     """Let a cell whose values the host has have them by itself."""
-    with runtime.lock, writing:
+    while not _is_given_its_own(cell):
+        runtime.sync(cell.node, cause="observation")  # another thread has written to it
+
+
+def _is_given_its_own(cell: Cell) -> bool:
+    """Give it a copy if others have its values too; say whether they are computed."""
+    with lock, writing:
         if cell.__class__ is Cell and not is_own(cell):
-            cell.write(leaf(memory.copied(runtime.observe(cell.node)), cell.type))
+            if cell.node.value is None:
+                return False
+            cell.put(leaf(memory.copied(runtime.observe(cell.node)), cell.type))
+        return True
 
 
 def value_of(cell: Cell, count: float) -> np.ndarray | None:

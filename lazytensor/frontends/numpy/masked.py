@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lazytensor.core import ops, runtime
+from lazytensor.core import memory, ops, runtime
 from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell, View, writing
 from lazytensor.core.lending import is_own
 from lazytensor.core.node import Node
 from lazytensor.core.op import SLOT
 from lazytensor.core.settings import settings
+from lazytensor.core.turns import lock
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import lazies, real
@@ -253,17 +254,33 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 
 def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
+    read = None if x.ref.__class__ is Cell else x.node  # while somebody has it, it is no other one
     runtime.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
     balance.lost(SECONDS_PER_CHOICE, x.size)
-    mask, given, cell = real(key), real(value), x.ref
-    with runtime.lock, writing:
-        if cell.__class__ is Cell and is_own(cell):
-            cell.node.value[mask] = given
-            cell.reads = None
-            return
-        array = runtime.fetch(x.node)
+    mask, given = real(key), real(value)
+    while not _is_written(x, mask, given):
+        read = x.node
+        runtime.sync(read, cause="boolean mask")  # another thread has written to it
+
+
+def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
+    """Do `x[mask] = given` with NumPy, if the values are there; say whether they were."""
+    ref = x.ref
+    with lock, writing:
+        if ref.__class__ is Cell and is_own(ref):
+            ref.node.value[mask] = given
+            ref.reads = None
+            return True
+        array = ref.known()
+        if array is None:
+            node = x.node
+            if node.value is None:
+                return False
+            array = runtime.observe(node)
+        array = memory.copied(array)
         array[mask] = given
-        cell.write(host_leaf(array))
+        ref.write(host_leaf(array))
+        return True
 
 
 def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool:

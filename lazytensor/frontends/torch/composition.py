@@ -96,7 +96,7 @@ def tracing() -> Iterator[None]:
     """Record the body of a composite: nothing is cut meanwhile, and no value is there."""
     recorder = thread.recorder
     before = recorder.work, recorder.busy, recorder.tracing
-    recorder.busy = recorder.tracing = True
+    recorder.busy, recorder.tracing = recorder.busy + 1, True
     try:
         with torch.no_grad():
             yield
