@@ -13,6 +13,7 @@ from benchmarks import (
     solvers,
     starting,
     tf_steps,
+    threads,
     training,
 )
 from benchmarks.row import Row
@@ -102,4 +103,5 @@ TABLES = {
     "torch": training.rows(),
     "tf": raw_ops.rows() + tf_steps.rows(),
     "pipeline": pipeline.rows(),
+    "threads": threads.rows(),
 }
