@@ -5,6 +5,7 @@ compute their lazy arguments first.
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,10 @@ class Namespace(ModuleType):
             if name not in known:
                 __getattr__(name)
         return known
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As modules are for cloudpickle, which joblib sends functions with; it knows no others.
+        return import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = Namespace

@@ -82,6 +82,11 @@ def _is_kept(function: Any) -> bool:
         return False
 
 
+def test_the_namespace_is_pickled_by_name() -> None:
+    """As cloudpickle does with modules, in functions that joblib sends to its workers."""
+    assert pickle.loads(pickle.dumps(lnp)) is lnp
+
+
 def test_arrays_are_generic_as_numpys() -> None:
     assert lnp.ndarray[Any, float].__origin__ is lnp.ndarray
     with pytest.raises(ValueError, match="delete"):

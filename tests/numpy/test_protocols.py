@@ -22,6 +22,20 @@ def matrix(np: Any) -> Any:
     return np.arange(6.0).reshape(2, 3) * 1.0
 
 
+LIKE: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(["array", "asarray", "asanyarray", "ascontiguousarray"], ([[1.5, 2]],)),
+    **dict.fromkeys(["asfortranarray", "require"], ([[1.5, 2]],)),
+    **dict.fromkeys(["zeros", "ones", "arange", "eye", "identity", "tri"], (3,)),
+    "full": (3, 1.5),
+    "frombuffer": (b"12345678",),
+    "fromiter": ([1, 2], int),
+    "fromstring": ("1 2", float, -1, " "),
+    "fromfunction": (lambda i: i * 2, (3,)),
+    "loadtxt": (["1 2"],),
+    "genfromtxt": (["1 2"],),
+}
+"""All functions of NumPy's that take `like`, but `empty` and `fromfile`."""
+
 PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "real array on the left": lambda x, np: numpy.ones(3) + x,
     "real array on the right": lambda x, np: x - numpy.ones(3),
@@ -48,6 +62,10 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "writing to a real array": lambda x, np: (lambda r: (r.__setitem__(0, x[1]), r))(
         numpy.zeros((2, 3))
     ),
+    **{
+        f"{name} like it": lambda x, np, name=name, args=args: getattr(numpy, name)(*args, like=x)
+        for name, args in LIKE.items()
+    },
     "array of rows": lambda x, np: numpy.array([x[0], x[1]]),
     "array of scalars": lambda x, np: np.array([x[0, 1], x[1, 2], 7]),
     "copy": lambda x, np: (lambda c: (x.fill(0), c))(copy.copy(x)),
@@ -277,3 +295,10 @@ def test_other_array_types_come_first() -> None:
 def test_scalars_stay_scalars() -> None:
     assert type(matrix(lnp).sum() + numpy.float32(1)) is Scalar
     assert type(numpy.float64(2) * matrix(lnp).sum()) is Scalar
+
+
+def test_functions_like_a_lazy_array_are_ours() -> None:
+    x = lnp.ones((300, 300))
+    assert isinstance(numpy.zeros((300, 300), like=x), ndarray)
+    assert isinstance(numpy.empty((300, 300), like=x), ndarray)
+    assert isinstance(numpy.array(numpy.ones((300, 300)), like=x), ndarray)

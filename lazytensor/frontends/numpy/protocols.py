@@ -167,7 +167,8 @@ def array_function(x: Lazy, real: Any, types: Any, args: Any, kwargs: Any) -> An
 
     if real.__name__ in _CONVERSIONS and not _is_for_numpy():
         return real._implementation(*args, **kwargs)
-    if not lazies((args, kwargs)):  # it is in a `deque`, a named tuple, …
+    is_like = not hasattr(real, "_implementation")  # NumPy asks for `like=x`, and leaves that out
+    if not is_like and not lazies((args, kwargs)):  # it is in a `deque`, a named tuple, …
         args, kwargs = listed(args), {name: listed(x) for name, x in kwargs.items()}
         if not lazies((args, kwargs)):
             return real._implementation(*args, **kwargs)  # NumPy takes no such thing, and says so
