@@ -229,6 +229,28 @@ def test_buffers_are_copies(dtype: str) -> None:
     assert not bool(x[0, 0])
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is new in Python 3.12")
+@pytest.mark.parametrize("size", [2, 5_000])
+def test_who_writes_to_a_buffer_writes_to_the_array(size: int) -> None:
+    x = lnp.zeros((4, size)) + 1
+    total = x.sum()
+    assert io.BytesIO(numpy.full(size, 7.0).tobytes()).readinto(x[2]) == 8 * size
+    expected = numpy.ones((4, size))
+    expected[2] = 7
+    numpy.testing.assert_array_equal(x + 0, expected)
+    assert total == 4 * size
+    with pytest.raises(TypeError, match="read-write"):  # as of an array that is read-only
+        io.BytesIO(b"").readinto(lnp.broadcast_to(x[0], (4, size)))
+
+
+def test_numpy_is_given_an_array_by_no_other_way() -> None:
+    """Not a buffer's copy, which it would take for what it asked for."""
+    x = lnp.ones((3, 4)) + 0
+    with pytest.raises(ValueError, match="avoid copy"):
+        numpy.array(x, copy=False)
+    assert numpy.asarray(x).base is None
+
+
 def test_data_is_a_buffer_of_ones_own() -> None:
     x = lnp.arange(3.0)
     x.data[0] = 9

@@ -86,8 +86,25 @@ def array_interface(x: ndarray) -> dict[str, Any]:
     }
 
 
+_WRITABLE: Final = 0x001
+_ALL_READ_ONLY: Final = 0x11C
+"""`inspect.BufferFlags` of who writes, and of who wants to know all that a buffer may tell."""
+_VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
+"""Who else asks for that."""
+
+
 def to_buffer(x: Lazy, flags: int, /) -> memoryview:
-    """`__buffer__`, from Python 3.12 on: a copy, which belongs to who asked for it."""
+    """`__buffer__`, from Python 3.12 on: a copy, or the memory itself for who writes to it.
+
+    NumPy would take a copy for the array, with `copy=False` too: it is to ask `__array__`.
+    """
+    if flags & _WRITABLE and type(x) is ndarray:
+        lent = parts.opened(x)
+        if lent is None:
+            raise BufferError("__buffer__: what this array shows cannot be written to")
+        return lent.data
+    if flags == _ALL_READ_ONLY and _VIEWS.isdisjoint(sys._getframe(1).f_code.co_names):
+        raise BufferError("__buffer__: NumPy is to ask for __array__; else call `memoryview(x)`")
     return fetched(x).data
 
 

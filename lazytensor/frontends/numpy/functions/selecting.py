@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type
+from lazytensor.frontends.numpy.promotion import convert, number, operand, recast, result_type
 
 
 def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:
@@ -45,14 +45,15 @@ def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:
     return made
 
 
-_REFUSES: Final = NumpyVersion(np.__version__) >= "2.5.0"
-"""Whether NumPy's `where` refuses integers of Python's that the dtype of the result has not."""
+_IS_NEW: Final = NumpyVersion(np.__version__) >= "2.5.0"
+"""NumPy's `where` refuses integers of Python's that the dtype of the result has not; its `take`
+gives results of whatever dtype."""
 
 
 def _side(x: Any, dtype: np.dtype) -> Node:
     """One of the two that `where` chooses from. Raises: OverflowError."""
     if type(x) is int:
-        if _REFUSES:
+        if _IS_NEW:
             number(x, dtype)  # raises
         if not -(2**63) <= x < 2**63:  # not an int64 first
             with np.errstate(over="ignore"):
@@ -112,7 +113,10 @@ def _put(node: Node, out: Any) -> Any:
     if out is None:
         return wrap_result(node)
     if isinstance(out, Lazy | np.ndarray) and out.shape == node.type.shape:
-        check_cast(out.dtype, node.type.dtype, "safe")
+        if not _IS_NEW:
+            check_cast(out.dtype, node.type.dtype, "safe")
+        elif out.dtype.kind == "c":
+            recast(scalar(0, out.dtype), node.type.dtype)  # warns
     return deliver(node, out, "unsafe")
 
 
