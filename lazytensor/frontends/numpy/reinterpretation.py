@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.lib import NumpyVersion
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Step
@@ -60,6 +61,10 @@ def check_settable(x: Lazy, name: str) -> None:
         raise AttributeError(f"attribute {name!r} of 'numpy.generic' objects is not writable")
 
 
+_AS_ARRAYS: Final = NumpyVersion(np.__version__) < "2.5.0"
+"""Whether numbers of NumPy's that are given to `x.real` are cast as arrays are."""
+
+
 def set_real(x: ndarray, value: Any) -> None:
     """`x.real = value`."""
     check_settable(x, "real")
@@ -69,7 +74,8 @@ def set_real(x: ndarray, value: Any) -> None:
         probe = np.empty(1, x.dtype)
         probe.real = value  # NumPy says which numbers it takes, and as what
         value = probe.real
-    real(x)[...] = wrap(value.node) if type(value) is Scalar else value  # cast as arrays are
+    is_cast = type(value) is Scalar and _AS_ARRAYS
+    real(x)[...] = wrap(value.node) if is_cast else value
 
 
 def set_imag(x: ndarray, value: Any) -> None:
