@@ -395,3 +395,33 @@ def test_what_cannot_be_decomposed_is_refused():
         numpy.asarray(np.linalg.cholesky(x))
     with pytest.raises(numpy.linalg.LinAlgError):
         numpy.asarray(np.linalg.svd(np.array(numpy.full((12, 12), numpy.nan)))[1])
+
+
+SEEN = {
+    "rows": lambda x: x[3:9],
+    "a column": lambda x: x[:, 2],
+    "turned": lambda x: x.T[1:],
+    "in another shape": lambda x: x.reshape(-1, 2, 10)[1:],
+    "backwards": lambda x: x[::-1, 3:],
+    "a diagonal": lambda x: x.diagonal(),
+}
+
+
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("name", SEEN)
+def test_to_see_a_part_of_values_that_are_there_is_no_cut(name, computed):
+    """What a real array's method asks for, with other work pending: `r.dot(data[i : i + n])`."""
+    x, plain = np.arange(2000.0).reshape(20, 100), numpy.arange(2000.0).reshape(20, 100)
+    if computed:
+        x, plain = x * 2, plain * 2
+        lazytensor.sync()
+    pending = x + 1
+    metrics.reset()
+    for _ in range(3):
+        seen = numpy.asarray(SEEN[name](x))
+    assert metrics.snapshot()["cuts"] == 0
+    numpy.testing.assert_array_equal(seen, SEEN[name](plain), strict=True)
+    assert seen.strides == numpy.array(SEEN[name](plain)).strides
+    seen[...] = 0
+    numpy.testing.assert_array_equal(numpy.asarray(x), plain)
+    numpy.testing.assert_array_equal(numpy.asarray(pending), plain + 1)
