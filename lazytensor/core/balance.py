@@ -78,7 +78,7 @@ class Balance:
         `cutting`: what of that it took to make the program, if the results were waited for. If not,
         all of it was made while XLA ran the last program, on all processors but for this one.
         """
-        size, small, largest = entry.program.size, settings.small, entry.largest
+        size, small, largest = entry.program.size, settings.small, entry.extent.largest
         began = perf_counter() - seconds
         since = began - self.ended
         self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
 from lazytensor.core.donation import donations
-from lazytensor.core.interpret import PICKING, REPLACING, VIEWING, references
-from lazytensor.core.program import INPUTS, Program, size_of
+from lazytensor.core.extent import Extent, extent_of
+from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
 from lazytensor.core.trial import WARMING, Trial
@@ -63,8 +63,7 @@ class Entry:
     else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
-    `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes that
-    parts of arrays are replaced by, once known. `widest`: what `largest` is, once known.
+    `padded`: that it is a program made with room for more (see `padding`).
     """
 
     program: Program
@@ -84,8 +83,7 @@ class Entry:
     twin: Twin | None = None
     growth: Growth | None = None
     padded: bool = False
-    rewritten: int = -1
-    widest: int = -1
+    _extent: Extent | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
@@ -103,10 +101,16 @@ class Entry:
                 self.executable = None if more else self.executable
 
     @property
+    def extent(self) -> Extent:
+        """How much it computes."""
+        if self._extent is None:
+            self._extent = extent_of(self.program)
+        return self._extent
+
+    @property
     def estimate(self) -> float:
         """Seconds that NumPy needs for it, as far as its text says."""
-        program = self.program
-        return program.work * SECONDS_PER_ELEMENT + program.size * SECONDS_PER_NODE
+        return self.extent.elements * SECONDS_PER_ELEMENT + self.program.size * SECONDS_PER_NODE
 
     @property
     def debt(self) -> float:
@@ -130,30 +134,7 @@ class Entry:
         It has steps to look up, and what is written to a part of an array it computes elsewhere
         and copies, where NumPy computes it in its place.
         """
-        if self.rewritten < 0:
-            lines = self.program.instructions
-            writes = [line for line in lines if line[0] in REPLACING]
-            self.rewritten = sum(lines[line[1][1]][3].nbytes for line in writes)
-        return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
-
-    @property
-    def largest(self) -> int:
-        """Elements of the largest array that is computed of, or with.
-
-        What is only seen through views, or has parts replaced, may be as large as it likes: rows
-        of a data set, the times of a simulation.
-        """
-        if self.widest < 0:
-            references()  # which fills the tables of ops
-            lines = self.program.instructions
-            met = {i for i in self.program.outputs if lines[i][0] not in REPLACING}
-            for i, (op, operands, _, _) in enumerate(lines):
-                if op in REPLACING:
-                    met.update(operands[1:])
-                elif op not in INPUTS and op not in VIEWING:
-                    met.update((i, *operands[op in PICKING :]))
-            self.widest = max((size_of(lines[i][3]) for i in met), default=0)
-        return self.widest
+        return self.program.size * SECONDS_PER_STEP + self.extent.replaced * SECONDS_PER_BYTE
 
     def most_gain(self, seconds: float, is_small: bool = False) -> float | None:
         """What there is to gain if XLA were as fast as it can be; of a run by NumPy in `seconds`.
