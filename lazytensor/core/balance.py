@@ -78,22 +78,22 @@ class Balance:
         `cutting`: what of that it took to make the program, if the results were waited for. If not,
         all of it was made while XLA ran the last program, on all processors but for this one.
         """
-        program, small = entry.program, settings.small
+        size, small, largest = entry.program.size, settings.small, entry.extent.largest
         began = perf_counter() - seconds
         since = began - self.ended
         self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
-        is_small = not self.until and program.largest < small and program.size >= OF_A_LOOP
-        if not self._counts(max(program.largest, small) if is_small else program.largest):
+        is_small = not self.until and largest < small and size >= OF_A_LOOP
+        if not self._counts(max(largest, small) if is_small else largest):
             return
-        recording = min(program.size * SECONDS_PER_OPERATION, max(since, 0.0))
+        recording = min(size * SECONDS_PER_OPERATION, max(since, 0.0))
         gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting)
         if gain is not None:
-            self._add(max(gain - recording, -MOST), program.largest, cutting is None)
+            self._add(max(gain - recording, -MOST), largest, cutting is None)
             return
         once = entry.comes_once()
         most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds, is_small)
         if most is not None and most < recording:
-            self._add(max(most - recording, -MOST), program.largest, cutting is None)
+            self._add(max(most - recording, -MOST), largest, cutting is None)
 
     def lost(self, seconds: float, size: int) -> None:
         """Take note of what lazy arrays of so many elements lost in a loop over parts of them."""

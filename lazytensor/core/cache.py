@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lazytensor.core import metrics
 from lazytensor.core.backend import Executable, is_loaded
 from lazytensor.core.donation import donations
-from lazytensor.core.interpret import REPLACING
+from lazytensor.core.extent import Extent, extent_of
 from lazytensor.core.program import Program
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import Packed, SlotHistory
@@ -40,8 +40,10 @@ FUSED_SHARE: Final = 0.1
 """The same of long chains of operations, of which only ends are read and written."""
 SECONDS_PER_CALL: Final = 4e-5
 """What it takes to start a compiled program, and to wait for it."""
-COMPILE_SECONDS: Final = 0.03
-COMPILE_SECONDS_PER_NODE: Final = 1e-3
+COMPILE_SECONDS: Final = 0.08
+COMPILE_SECONDS_PER_NODE: Final = 3e-3
+"""Processor seconds: of 34 programs of 1 to 450 operations that were measured, half took from
+half of this to twice as much."""
 IMPORT_SECONDS: Final = 0.7
 WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
@@ -51,6 +53,8 @@ MANY: Final = 16
 """Sizes of a program that has no room for more, from which the next ones are taken to come once."""
 EAGER_AFTER: Final = 8
 """Runs after which a program is compiled at half the price: it will come back again."""
+MOST_EAGER: Final = 4.0
+"""The price is divided by this at the most, however often a program has come back."""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -64,8 +68,8 @@ class Entry:
     else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
-    `padded`: that it is a program made with room for more (see `padding`). `rewritten`: bytes that
-    parts of arrays are replaced by, once known. `compiled_by`: the thread that does so just now.
+    `padded`: that it is a program made with room for more (see `padding`). `compiled_by`: the
+    thread that compiles it just now.
     """
 
     program: Program
@@ -85,8 +89,8 @@ class Entry:
     twin: Twin | None = None
     growth: Growth | None = None
     padded: bool = False
-    rewritten: int = -1
     compiled_by: int = 0
+    _extent: Extent | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
@@ -107,10 +111,16 @@ class Entry:
                 self.executable = None if more else self.executable
 
     @property
+    def extent(self) -> Extent:
+        """How much it computes."""
+        if self._extent is None:
+            self._extent = extent_of(self.program)
+        return self._extent
+
+    @property
     def estimate(self) -> float:
         """Seconds that NumPy needs for it, as far as its text says."""
-        program = self.program
-        return program.work * SECONDS_PER_ELEMENT + program.size * SECONDS_PER_NODE
+        return self.extent.elements * SECONDS_PER_ELEMENT + self.program.size * SECONDS_PER_NODE
 
     @property
     def debt(self) -> float:
@@ -134,11 +144,7 @@ class Entry:
         It has steps to look up, and what is written to a part of an array it computes elsewhere
         and copies, where NumPy computes it in its place.
         """
-        if self.rewritten < 0:
-            lines = self.program.instructions
-            writes = [line for line in lines if line[0] in REPLACING]
-            self.rewritten = sum(lines[line[1][1]][3].nbytes for line in writes)
-        return self.program.size * SECONDS_PER_STEP + self.rewritten * SECONDS_PER_BYTE
+        return self.program.size * SECONDS_PER_STEP + self.extent.replaced * SECONDS_PER_BYTE
 
     def most_gain(self, seconds: float, is_small: bool = False) -> float | None:
         """What there is to gain if XLA were as fast as it can be; of a run by NumPy in `seconds`.
@@ -168,6 +174,8 @@ class Entry:
         """Take note of seconds of work that interpreting it took."""
         self.spent += seconds
         cache.spent += seconds
+        if self.growth is not None:
+            self.growth.family.spent += seconds
 
     def is_worth_a_look(self) -> bool:
         """Whether looking for it on disk costs little against what it has cost already."""
@@ -177,11 +185,16 @@ class Entry:
         """Whether compiling pays now (see the module's text)."""
         if settings.tier != "auto":
             return settings.tier == "compile"
-        # However often it has come back: a loop may end before the import has paid.
-        if not is_loaded() and cache.spent + self.estimate < IMPORT_SECONDS:
+        price = price_of(self.program)
+        if not cache.may_import(price, self.estimate):
             return False
-        price = COMPILE_SECONDS + self.program.size * COMPILE_SECONDS_PER_NODE
-        return self.debt * (1 + self.runs / EAGER_AFTER) > price
+        saved = self.debt - self.runs * SECONDS_PER_CALL
+        return saved * min(1 + self.runs / EAGER_AFTER, MOST_EAGER) > price
+
+
+def price_of(program: Program) -> float:
+    """Seconds that compiling a program takes, roughly."""
+    return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
 
 
 class Cache:
@@ -197,6 +210,13 @@ class Cache:
         """Programs of one operation, by what that is (see `single.py`)."""
         self.families: dict[int, Family] = {}
         """Programs that are the same but for sizes (see `padding/families.py`)."""
+
+    def may_import(self, price: float, seconds: float) -> bool:
+        """Whether jax is there, or its import and a compile have paid, one more run included.
+
+        However often a program has come back: a loop may end before.
+        """
+        return is_loaded() or self.spent + seconds >= IMPORT_SECONDS + price
 
     def find(self, program: Program) -> Entry:
         """The entry of this program, made now if it is new."""

@@ -244,7 +244,7 @@ def _interpret(run: Run) -> None:
     leaves = exact.found.leaves
     values: list[Any] = [None] * len(program.instructions)
     try:
-        with turns.outside(exact.outputs, program.largest):
+        with turns.outside(exact.outputs, exact.entry.extent.largest):
             values[:] = with_leaves(program, [on_host(x.value) for x in leaves])
             compute(program, values, exact.found.slots, given)
             results = [in_rows(values[i]) for i in program.results]

@@ -45,6 +45,9 @@ CHOOSING: set[Op] = set()
 WORTH_REUSE: Final = 2**16
 """Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
 
+WORTH_A_LOOK: Final = 2**20
+"""Bytes of an array from which a copy takes longer than to look for all views of it."""
+
 
 class Step(NamedTuple):
     """An instruction, ready to be run: value `place` is `function(*operands)`.
@@ -115,6 +118,8 @@ def compute(
                 done = part.place
                 continue
             taken = _unshared(values, over, held) if over else None
+            if taken is None and writing:
+                taken = _freed_of_views(values, over, held)
             if taken is None:
                 values[i] = function(*[values[j] for j in operands])
             elif writing is None:
@@ -241,6 +246,29 @@ def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | Non
         if is_unshared(values[i], held):
             return i
     return None
+
+
+def _freed_of_views(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
+    """The first whose memory is nobody else's but for small views of it, which are copied.
+
+    So `x[i] = x[j]` copies what it moves, and not `x`.
+    """
+    for i in over:
+        if values[i].nbytes < WORTH_A_LOOK:
+            continue
+        owner = id(values[i] if values[i].base is None else values[i].base)
+        views = [j for j, value in enumerate(values) if j != i and _shows(value, owner)]
+        if sum(values[j].nbytes for j in views) > values[i].nbytes // 2:
+            continue
+        for j in views:
+            values[j] = values[j].copy()
+        if views and is_unshared(values[i], held):
+            return i
+    return None
+
+
+def _shows(value: Any, owner: int) -> bool:
+    return value.__class__ is np.ndarray and id(value.base) == owner
 
 
 def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:

@@ -132,16 +132,6 @@ class Program:
         return found
 
     @cached_property
-    def work(self) -> int:
-        """Elements computed by all instructions: what running it costs, roughly."""
-        return sum(size_of(line[3]) for line in self.instructions if line[0] not in INPUTS)
-
-    @cached_property
-    def largest(self) -> int:
-        """Elements of the largest type in it."""
-        return max((size_of(line[3]) for line in self.instructions), default=0)
-
-    @cached_property
     def oversized(self) -> tuple[int, ...]:
         """Indices of the outputs that this machine's memory cannot hold."""
         most = memory.most()

@@ -124,7 +124,7 @@ def _interpret(node: Node, known: Known, start: float) -> bool:
             value = host_operand(operand)
             _keep_on_host(operand, value)
         values.append(value)
-    with turns.outside((node,), known.entry.program.largest):
+    with turns.outside((node,), known.entry.extent.largest):
         value = quietly(known.reference, *values, **known.attrs)
         type = node.type
         if value.__class__ is not np.ndarray or value.dtype is not type.dtype:

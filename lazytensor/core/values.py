@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.backend import backend, is_host, on_host
+from lazytensor.core.cell import Cell, View, shown
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Node
 from lazytensor.core.padding.buffer import Padded, padded
@@ -27,6 +28,20 @@ def can_be_shown(leaf: Node) -> bool:
     if value is None or value.__class__ is Failure or value.__class__ in _ELSEWHERE:
         return False
     return backend().shows_memory()
+
+
+def seen_through(ref: Cell | View) -> np.ndarray | None:
+    """What a view shows of values that the host can look at, for a look at once; else None.
+
+    To ask for its node's value would be a program, and a cut of whatever is pending.
+    """
+    if ref.__class__ is not View:
+        return None
+    known = ref.known()
+    if known is not None:
+        return known
+    leaf = ref.cell.node
+    return shown(on_host(leaf.value), ref.chain) if can_be_shown(leaf) else None
 
 
 def in_rows(value: np.ndarray) -> np.ndarray:

@@ -7,7 +7,9 @@ from lazytensor.core import balance as policy
 from lazytensor.core import ops
 from lazytensor.core.balance import Balance
 from lazytensor.core.cache import LEAST_SHARE, MANY, Entry
-from lazytensor.core.op import leaf
+from lazytensor.core.extent import extent_of
+from lazytensor.core.node import Node
+from lazytensor.core.op import leaf, starts
 from lazytensor.core.padding.families import Family, Growth
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.settings import settings
@@ -208,3 +210,40 @@ def test_what_a_user_sets_holds(chosen: int) -> None:
     if not chosen:
         balance.note(losing, RUN)
         assert settings.small == 0
+
+
+MANY_ROWS = (40, 2 * BOUND)
+
+
+def first(x: Node) -> Node:
+    """A row of a large array."""
+    part = ops.slice(x, starts((3, 0)), sizes=(1, 2 * BOUND), strides=(1, 1))
+    return ops.reshape(part, shape=(2 * BOUND,))
+
+
+def replaced(x: Node, row: Node) -> Node:
+    """A large array with another row."""
+    there = ops.reshape(row, shape=(1, 2 * BOUND))
+    return ops.update_slice(x, there, starts((0, 0)), strides=(1, 1))
+
+
+PROGRAMS = {
+    "a row": (first, 0, 2),
+    "what is computed of rows": (lambda x: ops.add(first(x), first(x)), 2, 2),
+    "a row replaced": (lambda x: replaced(x, first(x)), 2, 2),
+    "rows picked": (lambda x: ops.gather(x, leaf(np.arange(3)), axes=(0,)), 6, 6),
+    "all of it, turned": (lambda x: ops.transpose(x, axes=(1, 0)), 0, 80),
+    "a row of what is computed": (lambda x: first(ops.add(x, x)), 80, 80),
+    "a sum": (lambda x: ops.reduce_sum(x, axes=(1,)), 0.4, 80),
+    "what is computed, a row replaced": (lambda x: replaced(ops.add(x, x), first(x)), 82, 80),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_array_of_which_parts_are_seen_and_replaced_may_be_as_large_as_it_likes(
+    name: str,
+) -> None:
+    program, elements, largest = PROGRAMS[name]
+    outputs = [program(leaf(np.zeros(MANY_ROWS)))]
+    extent = extent_of(cut(reachable(outputs), outputs).program)
+    assert (extent.elements / BOUND, extent.largest / BOUND) == (elements, largest)

@@ -13,7 +13,7 @@ import pytest
 from lazytensor.core import execution, interpret, ops, overwriting
 from lazytensor.core.cell import Cell
 from lazytensor.core.interpret import WORTH_REUSE
-from lazytensor.core.op import leaf
+from lazytensor.core.op import leaf, starts
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import F64, Array, array
@@ -22,9 +22,10 @@ N = WORTH_REUSE // 4  # so that half of the elements are worth it
 
 
 @pytest.fixture(autouse=True)
-def interpreted(fresh: None) -> None:
+def interpreted(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy runs everything."""
     settings.tier = "interpret"
+    monkeypatch.setattr(interpret, "WORTH_A_LOOK", WORTH_REUSE)
 
 
 def own(start: float = 0.0) -> Array:
@@ -68,6 +69,20 @@ def a_part_of_its_others(x: Array, y: Array) -> Any:
     x[:-1].holder.write((x[:-1] + x[1:]).node)
     x[1:].holder.write((x[1:] + x[:-1]).node)
     x[::2].holder.write((x[::2] + y[1::2]).node)
+
+
+def moved(x: Array, y: Array) -> Any:
+    """Parts that are read for the last time by the write, beside them, and after it."""
+    x[3] = x[9:10]
+    x[2:5] = x[3:6]
+    old = ops.convert(x[7:9].node, dtype=F64)
+    x[8:10] = y[:2]
+    x.holder.write(ops.update_slice(x.node, old, starts((0,)), strides=(1,)))
+
+
+def shifted(x: Array, y: Array) -> Any:
+    """Nearly all of it."""
+    x[1:] = x[:-1]
 
 
 def chosen(x: Array, y: Array) -> Any:
@@ -126,6 +141,7 @@ STEPS: dict[str, Callable[[Array, Array], Any]] = {
     "a part, after a view of it was read": after_a_view,
     "a part, computed of itself": a_part_of_itself,
     "parts, computed of others of itself": a_part_of_its_others,
+    "parts, moved": moved,
     "chosen": chosen,
     "highest": highest,
     "limited": limited,
@@ -134,7 +150,7 @@ STEPS: dict[str, Callable[[Array, Array], Any]] = {
     "in another shape": in_another_shape,
 }
 by_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-ALL = {**STEPS, "several": several, "scattered in itself": turned}
+ALL = {**STEPS, "several": several, "scattered in itself": turned, "shifted": shifted}
 by_any_step = pytest.mark.parametrize("step", ALL.values(), ids=ALL)
 
 
@@ -308,3 +324,13 @@ def test_an_error_in_the_middle_loses_nothing(monkeypatch: pytest.MonkeyPatch) -
             sync()
         assert np.array_equal(x.numpy(), np.arange(N) * 1.5 + 1.0)
     assert np.array_equal(negative.numpy(), x.numpy()[::-1])
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.0])
+def test_one_number_everywhere_but_in_a_part(value: float) -> None:
+    """Of zeros, memory is asked for that the system has cleared; of the other zero, it is not."""
+    x = Array(Cell(ops.broadcast(ops.scalar(value, F64), shape=(N,))))
+    x[5:8] = 2.0
+    expected = np.full(N, value)
+    expected[5:8] = 2.0
+    assert x.numpy().tobytes() == expected.tobytes()

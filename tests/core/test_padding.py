@@ -16,8 +16,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lazytensor.core import metrics, ops, runtime
-from lazytensor.core.backend import on_host
-from lazytensor.core.cache import cache
+from lazytensor.core.backend import backend, on_host
+from lazytensor.core.cache import cache, price_of
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL, F32, F64, S64
 from lazytensor.core.interpret import interpret
@@ -269,7 +269,7 @@ def test_a_size_that_comes_again_and_again_gets_its_own_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What padding costs is added up, until compiling would have cost less."""
-    monkeypatch.setattr(families, "SECONDS_PER_ELEMENT", 1e-5)
+    monkeypatch.setattr(families, "SECONDS_PER_ELEMENT", 3e-5)
     for n in (300, 301, *[302] * 20):
         runtime.observe(ops.abs(leaf(np.ones(n))))
     counts = metrics.snapshot()
@@ -340,3 +340,21 @@ def test_flags_and_integers_are_padded_too() -> None:
         mask = x % 2 == 0
         assert runtime.observe(ops.reduce_and(leaf(mask), axes=(0, 1))) == mask.all()
     assert mask.dtype == BOOL
+
+
+def test_sizes_that_cost_little_are_not_laid_beside_each_other_one_by_one() -> None:
+    """To look at one takes longer than to interpret it, and only a compile makes that good."""
+    backend()  # its import has been paid for
+    settings.tier = "auto"
+
+    def roomy(sizes: range) -> int:
+        for n in sizes:
+            runtime.observe(ops.abs(leaf(np.ones(n))))
+        return sum(e.growth is not None and e.growth.entry is not None for e in cache.entries())
+
+    assert roomy(range(300, 330)) == 1
+    (family,) = cache.families.values()
+    family.spent = price_of(cache.entries()[-1].program)
+    assert roomy(range(330, 331)) == 2
+    assert metrics.snapshot()["compiles"] == 1
+    assert roomy(range(331, 335)) == 6

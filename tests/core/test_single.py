@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from lazytensor.core import cache as policy
 from lazytensor.core import metrics, ops
 from lazytensor.core.cell import Cell
 from lazytensor.core.donation import SMALLEST
@@ -55,6 +56,7 @@ def test_what_is_left_to_numpy_is_not_cut_either_and_compiled_when_that_pays(
 ) -> None:
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(settings, "disk", False)
+    monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
     x, y = array(np.arange(5.0)), array(np.ones(5))
     for _ in range(2):
         (x - y).numpy()

@@ -6,10 +6,11 @@ import pytest
 from lazytensor.core import cache as policy
 from lazytensor.core import metrics, ops, trial
 from lazytensor.core.backend import backend
-from lazytensor.core.cache import cache
+from lazytensor.core.cache import Entry, cache
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf, starts
+from lazytensor.core.program import cut, reachable
 from lazytensor.core.runtime import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.processes import run
@@ -57,6 +58,7 @@ def test_jax_is_imported_once_that_has_paid_and_not_because_a_program_comes_back
 
 def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "NEAR", 0.0)  # XLA's time is always the better one
+    monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
     for _ in range(3000):
         fetch(small())
         if counts("compiles") == [1]:
@@ -68,11 +70,36 @@ def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) 
     assert counts("interpreted", "compiles", "cache_hits") == [interpreted, 1, 10]
 
 
+def asked(spent: float, runs: int) -> bool:
+    """Whether a program is to be compiled that has cost so much in so many runs."""
+    found = cut(reachable(outputs := [small()]), outputs)
+    return Entry(found.program, spent=spent, runs=runs).should_compile()
+
+
+def test_a_program_is_compiled_when_it_has_cost_as_much_and_sooner_if_it_comes_back() -> None:
+    price = policy.COMPILE_SECONDS + 2 * policy.COMPILE_SECONDS_PER_NODE
+    many, call = 1000, policy.SECONDS_PER_CALL
+    assert [asked(price * x, 0) for x in (0.9, 1.1)] == [False, True]
+    # However often it has come back, it is not taken to do so for ever,
+    least = price / policy.MOST_EAGER
+    assert [asked(least * x + many * call, many) for x in (0.9, 1.1)] == [False, True]
+    # and what XLA needs to start a program is not saved.
+    assert not asked(many * call, many)
+
+
+def test_the_first_compile_pays_for_jax_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "is_loaded", lambda: False)
+    for spent, expected in ((policy.IMPORT_SECONDS + 0.01, False), (2.0, True)):
+        cache.spent = spent
+        assert asked(spent, 0) is expected
+
+
 def test_what_the_interpreter_runs_faster_it_goes_on_running(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(trial, "MARGIN", np.inf)  # NumPy's time is always the better one
     monkeypatch.setattr(trial, "QUICKER", 0.0)
+    monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
     x, y = np.zeros(3), np.ones(3)
     while not counts("compiles")[0]:
         fetch(ops.add(leaf(x), leaf(y)))
@@ -94,7 +121,7 @@ def test_numpy_by_itself_is_taken_to_be_faster_than_the_interpreter() -> None:
     fetch(ops.update_slice(x, y, starts((1, 0)), strides=(1, 1)))
     whole, part = cache.entries()[-2:]
     assert 0 < whole.detour < part.detour
-    assert (whole.rewritten, part.rewritten) == (0, y.type.nbytes)
+    assert (whole.extent.replaced, part.extent.replaced) == (0, y.type.nbytes)
 
 
 def test_an_operation_by_itself_is_seen_to_be_the_hosts() -> None:
@@ -113,7 +140,7 @@ def test_an_operation_by_itself_is_seen_to_be_the_hosts() -> None:
 
 def test_a_large_program_is_compiled_at_once() -> None:
     size = int(2 * (policy.COMPILE_SECONDS / policy.SECONDS_PER_ELEMENT))
-    x = ops.broadcast(ops.scalar(1.0, F64), shape=(size,))
+    x = ops.negate(ops.broadcast(ops.scalar(-1.0, F64), shape=(size,)))
     assert fetch(ops.reduce_sum(x, axes=(0,))) == size
     assert counts("interpreted", "compiles") == [0, 1]
 

@@ -297,7 +297,41 @@ def pivoted(np: Any) -> Any:
     return A, order, A[[]], A[[0, numpy.int8(3)], [1, 2]]
 
 
+def rated(np: Any) -> Any:
+    """What a mask of a row chooses of it, and of a column."""
+    R, chosen = filled(np, 20, 30), np.array(numpy.arange(600).reshape(20, 30) ** 2 % 7 < 3)
+    y = np.empty(50)
+    for i in range(20):
+        y[i] = R[i, chosen[i]].sum()
+    for j in range(30):
+        y[20 + j] = R[chosen[:, j], j].max()
+        R[chosen[:, j], j] += 0.5
+    return R, y
+
+
+def embedded(np: Any) -> Any:
+    """Rows drawn, and what is found of them added to these, those that come twice twice."""
+    W, bins, x = filled(np, 40, 8), np.zeros((3, 50)), filled(np, 40, 8)[::2]
+    drawn = np.array(numpy.arange(90) ** 2 % 13)
+    for i in range(80):
+        ids = drawn[i : i + 4]
+        np.add.at(W, ids, 0.25 * (1.0 - W[ids]))
+        W[drawn[i]] -= 0.125
+        np.maximum.at(bins, (i % 3, ids), float(i))
+        np.subtract.at(x, (ids, 1), 1)
+    return W, bins, x
+
+
+def placed(np: Any) -> Any:
+    """Elements at integers of NumPy's, each place once."""
+    A, total = filled(np, 40, 40), 0.0
+    for i, j in numpy.stack(numpy.divmod(numpy.arange(1600) * 7 % 1600, 40), axis=1):
+        total += A[i, j]
+    return A, [total]
+
+
 PROGRAMS = (
+    *(rated, embedded, placed),
     *(factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed),
     *(updated, picked, multiplied, written_through, counted, pivoted),
 )
@@ -308,6 +342,9 @@ SMALL_OPERATIONS = [
     (updated, 1),
     (picked, 0),
     (counted, 2),
+    (rated, 1),
+    (embedded, 4),
+    (placed, 0),
 ]
 
 
@@ -395,3 +432,50 @@ def test_what_cannot_be_decomposed_is_refused():
         numpy.asarray(np.linalg.cholesky(x))
     with pytest.raises(numpy.linalg.LinAlgError):
         numpy.asarray(np.linalg.svd(np.array(numpy.full((12, 12), numpy.nan)))[1])
+
+
+SEEN = {
+    "rows": lambda x: x[3:9],
+    "a column": lambda x: x[:, 2],
+    "turned": lambda x: x.T[1:],
+    "in another shape": lambda x: x.reshape(-1, 2, 10)[1:],
+    "backwards": lambda x: x[::-1, 3:],
+    "a diagonal": lambda x: x.diagonal(),
+}
+
+
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("name", SEEN)
+def test_to_see_a_part_of_values_that_are_there_is_no_cut(name, computed):
+    """What a real array's method asks for, with other work pending: `r.dot(data[i : i + n])`."""
+    x, plain = np.arange(2000.0).reshape(20, 100), numpy.arange(2000.0).reshape(20, 100)
+    if computed:
+        x, plain = x * 2, plain * 2
+        lazytensor.sync()
+    pending = x + 1
+    metrics.reset()
+    for _ in range(3):
+        seen = numpy.asarray(SEEN[name](x))
+    assert metrics.snapshot()["cuts"] == 0
+    numpy.testing.assert_array_equal(seen, SEEN[name](plain), strict=True)
+    assert seen.strides == numpy.array(SEEN[name](plain)).strides
+    seen[...] = 0
+    numpy.testing.assert_array_equal(numpy.asarray(x), plain)
+    numpy.testing.assert_array_equal(numpy.asarray(pending), plain + 1)
+
+
+def added_up(np: Any) -> Any:
+    """Sums that were lazy once, from the left and from the right."""
+    x = filled(np, 40, 40) * 1.5
+    total = product = x[0, 0]
+    for i in range(1600):
+        total += x[i % 40, i // 40]
+        product = (i % 7 - 3.0) - product
+    return [total, product]
+
+
+def test_a_sum_that_was_lazy_once_is_not_for_ever():
+    metrics.reset()
+    assert added_up(np) == added_up(numpy)
+    assert metrics.snapshot()["nodes"] < 600
+    assert not any(isinstance(x, Lazy) for x in added_up(np))

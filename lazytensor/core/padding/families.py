@@ -6,12 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from lazytensor.core import metrics
-from lazytensor.core.cache import (
-    COMPILE_SECONDS,
-    COMPILE_SECONDS_PER_NODE,
-    Entry,
-    cache,
-)
+from lazytensor.core.cache import Entry, cache, price_of
 from lazytensor.core.node import Node
 from lazytensor.core.padding.opening import Opened, Refused, Side, opened
 from lazytensor.core.padding.program import FIRST, Link, Roomy, roomy
@@ -34,6 +29,9 @@ SECONDS_PER_ELEMENT: Final = 2.5e-10
 """What an element costs a compiled program that need not have computed it."""
 RUNS: Final = 500
 """So many runs may cost as much by elements beyond their size as a compile that is saved."""
+SHARE: Final = 0.125
+"""Of a compile's price what a family must have cost until more of its sizes get room: to look at
+one size takes as long as NumPy may take for all of it."""
 
 
 @dataclass
@@ -42,7 +40,8 @@ class Family:
 
     `sizes`: how many there were. `sides`: the last of them. `varying`: slots that were not always
     the same. `last`: the entry that a program was padded to last. `refusals`: how many could not
-    be padded; that is tried when there are so many sizes as `wanted`.
+    be padded; that is tried when there are so many sizes as `wanted`. `spent`: seconds spent
+    interpreting those that have no room, since one got it.
     """
 
     sizes: int = 0
@@ -51,6 +50,17 @@ class Family:
     sides: list[Side] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
     last: Entry | None = None
+    spent: float = 0.0
+
+    def pays(self, seconds: float) -> bool:
+        """Whether to make room for one more size, that takes so many seconds: one has been compiled
+        that has room, or soon may be."""
+        last = self.last
+        if last is None or last.executable is not None or settings.tier != "auto":
+            return True
+        price = price_of(last.program)
+        debt = last.spent + self.spent + seconds
+        return debt >= SHARE * price and cache.may_import(price, seconds)
 
     def meet(self, side: Side) -> None:
         """One more program."""
@@ -98,13 +108,14 @@ def padded(run: Run) -> Run | None:
     if growth.refusal:
         return None
     if growth.entry is None:
-        if growth.family.sizes < growth.family.wanted:
+        family = growth.family
+        if family.sizes < family.wanted or not family.pays(run.entry.estimate):
             return None
         try:
             _pad(run, growth)
         except Refused as refused:
             growth.refusal = str(refused)
-            growth.family.refuse()
+            family.refuse()
             metrics.count("unpadded")
             return None
     return _translated(run, growth)
@@ -162,11 +173,13 @@ def _pad(run: Run, growth: Growth) -> None:
     made = roomy(lines, mine.slots, family.varying)
     if made.link.capacity < FIRST:
         made = _with_much_room(lines, mine, family) or made
-    if _wasted(made) > _price(made.program):
+    if _wasted(made) > price_of(made.program):
         raise Refused("most of what would be computed lies beyond its size")
     entry = cache.find(made.program)
     if entry.program is made.program:
         _prepare(run, entry, family, made)
+    entry.spent += family.spent
+    family.spent = 0.0
     growth.entry, growth.link = entry, made.link
 
 
@@ -176,7 +189,7 @@ def _with_much_room(lines: Opened, mine: Side, family: Family) -> Roomy | None:
         made = roomy(lines, mine.slots, family.varying, FIRST)
     except Refused:  # a large array would grow on two axes
         return None
-    return made if RUNS * _wasted(made) <= _price(made.program) else None
+    return made if RUNS * _wasted(made) <= price_of(made.program) else None
 
 
 def _wasted(made: Roomy) -> float:
@@ -192,13 +205,8 @@ def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:
     program.cut_at = run.entry.program.cut_at
     last = family.last
     if last is not None and last.executable is not None and not last.trial.interprets():
-        entry.spent = _price(program)  # it will come back as often as the last one did
+        entry.spent = price_of(program)  # it will come back as often as the last one did
     family.last = entry
-
-
-def _price(program: Program) -> float:
-    """Seconds that compiling a program takes, roughly."""
-    return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
 
 
 def _translated(run: Run, growth: Growth) -> Run | None:
@@ -209,7 +217,7 @@ def _translated(run: Run, growth: Growth) -> Run | None:
     if any(given[position][axis] != 0 for position, axis in link.fixed):
         return None
     growth.wasted += link.waste * SECONDS_PER_ELEMENT
-    if growth.wasted > _price(entry.program):  # in which composites are open, as XLA has them
+    if growth.wasted > price_of(entry.program):  # in which composites are open, as XLA has them
         run.entry.spent += growth.wasted
         refuse(run, "its size came again and again")
         return None

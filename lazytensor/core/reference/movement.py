@@ -18,6 +18,7 @@ from lazytensor.core.interpret import (
     SHOWN,
     VIEWING,
 )
+from lazytensor.core.memory import LARGE
 from lazytensor.core.op import element
 
 Ints = tuple[int, ...]
@@ -64,8 +65,16 @@ def _reshape(x: np.ndarray, *, shape: Ints) -> np.ndarray:
     return x.reshape(shape)
 
 
+def _copied(x: np.ndarray) -> np.ndarray:
+    """A copy; of one zero shown everywhere, memory that is only there once it is written to."""
+    is_filled = x.nbytes >= LARGE and not any(x.strides)
+    if is_filled and not x[(builtins.slice(1),) * x.ndim].tobytes().strip(b"\0"):
+        return np.zeros(x.shape, x.dtype)
+    return x.copy()
+
+
 def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
-    return _write_slice(x.copy(), value, starts, strides=strides)
+    return _write_slice(_copied(x), value, starts, strides=strides)
 
 
 def _write_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
@@ -104,7 +113,7 @@ def _iota(*, dtype: np.dtype, shape: Ints, axis: int) -> np.ndarray:
 
 
 def _update_diagonal(x: np.ndarray, value: np.ndarray, **attrs: int) -> np.ndarray:
-    return _write_diagonal(x.copy(), value, **attrs)
+    return _write_diagonal(_copied(x), value, **attrs)
 
 
 def _write_diagonal(

@@ -46,6 +46,11 @@ LITTLE: Final = 64
 A_LOOK: Final = 16
 """Elements read before memory may be lent for more: of lent memory each takes 0.1 µs less."""
 
+OF_A_SUM: Final = 2
+"""Nodes that an operation of a scalar and a number makes."""
+LONG_SUM: Final = 32
+"""So many in a row are a loop's."""
+
 Origin = tuple[Place | None, Place | None]
 
 
@@ -80,15 +85,16 @@ def heat_of(cell: Cell) -> Heat | None:
 class Streak:
     """Small reads and writes of values at hand: how many, and the nodes made before the last.
 
+    `sums`: operations in a row of a lazy scalar and a number, and the nodes made before the last.
     `elements`: the nodes made before the last look at reads of elements. `largest`: elements of the
     largest array lent since `written` was looked at. `place`: where a large part of lent memory was
     read last.
     """
 
-    __slots__ = ("count", "elements", "largest", "nodes", "place")
+    __slots__ = ("count", "elements", "largest", "nodes", "place", "summed", "sums")
 
     def __init__(self) -> None:
-        self.count = self.elements = self.largest = self.nodes = 0
+        self.count = self.elements = self.largest = self.nodes = self.summed = self.sums = 0
         self.place: Place | None = None
 
 
@@ -112,6 +118,20 @@ def look(cell: Cell) -> None:
         if heat is not None:
             _remember(heat.origin)
         memory_of(cell)
+
+
+def is_sum() -> bool:
+    """Whether all that has been recorded for a while is one more operation of a lazy scalar and a
+    number: what is added up in a loop that else is NumPy's, and was lazy once."""
+    now = nodes_made()
+    _streak.sums = _streak.sums + 1 if now - _streak.summed <= OF_A_SUM else 0
+    _streak.summed = now
+    return _streak.sums > LONG_SUM and settings.small > 0
+
+
+def end_sum() -> None:
+    """It is NumPy's from now on."""
+    _streak.sums = 0
 
 
 def _remember(origin: Origin) -> None:

@@ -110,6 +110,9 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
     return Plan(steps, made, shadow, scalar and not shadow.ndim)
 
 
+_ONE: Final = parts.INTEGERS
+
+
 def getitem(x: Lazy, key: Any) -> Any:
     """`x[key]`."""
     found = None
@@ -131,8 +134,8 @@ def getitem(x: Lazy, key: Any) -> Any:
         elif ref.__class__ is Cell and (bound := settings.small):
             kind = type(key)
             # Keys of one element, nearly: a look at more of their items takes longer than a view.
-            if kind is int or (
-                kind is tuple and key and key[0].__class__ is key[-1].__class__ is int
+            if kind in _ONE or (
+                kind is tuple and key and key[0].__class__ in _ONE and key[-1].__class__ in _ONE
             ):
                 known = ref.node.value
                 if known.__class__ is _Real:  # an element is not worth a plan of the key
@@ -180,9 +183,9 @@ def _lies_as_lent(x: Lazy) -> bool:
 def _is_one(key: Any, ndim: int) -> bool:
     """Whether a key is of one element, by a look that takes less than a plan."""
     kind = type(key)
-    if kind is int:
+    if kind in _ONE:
         return ndim == 1
-    return kind is tuple and len(key) == ndim and all(item.__class__ is int for item in key)
+    return kind is tuple and len(key) == ndim and all(item.__class__ in _ONE for item in key)
 
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:

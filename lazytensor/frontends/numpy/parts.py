@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, prod
+from operator import setitem
 from typing import Any, Final, cast
 
 import numpy as np
@@ -39,9 +40,9 @@ from lazytensor.frontends.numpy.small import NUMBERS, all_stay
 
 LARGEST_FACTOR: Final = 2**25
 """Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
-_INTEGERS: Final = frozenset({int, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
-_INDICES: Final = _INTEGERS | {type(None)}
-_KEYS: Final = _INTEGERS | {slice, type(None), type(...)}
+INTEGERS: Final = frozenset({int, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
+_INDICES: Final = INTEGERS | {type(None)}
+_KEYS: Final = INTEGERS | {slice, type(None), type(...)}
 
 
 def read(x: ndarray, key: Any, count: int) -> Any:
@@ -108,20 +109,27 @@ def picked(cell: Cell, key: Any) -> Any:
 
 
 def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
-    """At most how many elements integers and arrays of such select, or a mask; else infinity."""
-    if len(items) == 1 and type(items[0]) is np.ndarray and items[0].dtype.kind == "b":
-        return cell.type.size
-    count = prod(cell.type.shape[len(items) :])
+    """At most how many elements integers, arrays of such and masks select; else infinity."""
+    shape, count = cell.type.shape, 1
+    axis = 0
     for item in items:
-        if type(item) is np.ndarray and item.dtype.kind in "iu":
+        if type(item) is np.ndarray and item.dtype.kind in "biu":
             count *= item.size
-        elif type(item) not in _INTEGERS:
+            axis += item.ndim if item.dtype.kind == "b" else 1
+        elif type(item) in INTEGERS:
+            axis += 1
+        else:
             return inf
-    return count
+    return count * prod(shape[axis:])
 
 
-def write(x: ndarray, key: Any, value: Any) -> bool:
-    """Do `x[key] = value` if that is small, basic, and the host has both; say whether it did."""
+def write(
+    x: ndarray, key: Any, value: Any, do: Callable[[Any, Any, Any], object] = setitem
+) -> bool:
+    """Do `x[key] = value` if that is small, and the host has both; say whether it did.
+
+    do: `do(x, key, value)` is what is done, if it is not that.
+    """
     ref = x.ref
     cell = ref.cell
     shadow = x._shadow
@@ -137,25 +145,25 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
     elif hasattr(type(value), METHOD):
         return False  # another frontend's, which is adopted
     if cell.__class__ is Lent:
-        return key.__class__ is not ndarray and _write_at_once(x, key, value)
+        return key.__class__ is not ndarray and _write_at_once(x, key, value, do)
     count = _count(ref, key)
     if count >= settings.small:
         return False
-    if _write_at_once(x, key, value):
+    if _write_at_once(x, key, value, do):
         return True
     is_own = _owned_if_small(x) or fetch(cell, count)
-    return is_own and _write_at_once(x, key, value)
+    return is_own and _write_at_once(x, key, value, do)
 
 
-def _write_at_once(x: ndarray, key: Any, value: Any) -> bool:
-    """Do `x[key] = value` in the memory of the host's, if that is lent or the cell's own."""
+def _write_at_once(x: ndarray, key: Any, value: Any, do: Callable[[Any, Any, Any], object]) -> bool:
+    """Do that in the memory of the host's, if that is lent or the cell's own."""
     ref = x.ref
     cell = ref.cell
     with writing:
         part = _own_part(ref)
         if part is None:
             return False
-        part[key] = value
+        do(part, key, value)
         if cell.__class__ is not Lent:
             del part
             cell.reads = None
@@ -216,7 +224,7 @@ def _integer(x: Any) -> int | None:
     if type(x) is Scalar and x.dtype.kind in "iu":
         known = x.ref.known()
         return None if known is None else int(known)
-    return int(x) if type(x) in _INTEGERS else None
+    return int(x) if type(x) in INTEGERS else None
 
 
 def _is_basic(key: Any) -> bool:

@@ -16,6 +16,7 @@ from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent
 from lazytensor.core.memory import copied
 from lazytensor.core.place import is_argument
+from lazytensor.core.values import seen_through
 from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
@@ -34,12 +35,12 @@ def fetched(x: Lazy) -> np.ndarray:
     layout = x._shadow
     if balance.until and layout is None and type(x.ref) is Lent:
         return copied(x.ref.known())  # it goes on being lent
-    array = runtime.fetch(x.node)
+    seen = seen_through(x.ref)
     if type(layout) is Turned and 0 not in layout.strides:  # what is shown many times is in rows
         turned = np.empty_like(layout, subok=False)
-        turned[...] = array
+        turned[...] = runtime.observe(x.node) if seen is None else seen
         return turned
-    return array
+    return runtime.fetch(x.node) if seen is None else copied(seen)
 
 
 def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:

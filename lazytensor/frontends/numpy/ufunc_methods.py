@@ -15,7 +15,8 @@ from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.ops.folding import fold
-from lazytensor.frontends.numpy import foreign, masked, selection
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import foreign, masked, parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.checks import check
@@ -272,6 +273,8 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
         return
     if a._shadow is not None and not a._shadow.flags.writeable:
         raise ValueError("operand array with iterator write flag set is read-only")
+    if len(b) == 1 and settings.small and parts.write(a, indices, b[0], self.real.at):
+        return
     mode = SCATTERED.get(self.__name__)
     if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})
