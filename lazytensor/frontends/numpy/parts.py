@@ -35,7 +35,7 @@ from lazytensor.frontends.numpy.heat import (
 )
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.shadow import Turned
-from lazytensor.frontends.numpy.small import NUMBERS, all_stay
+from lazytensor.frontends.numpy.small import NUMBERS, all_stay, are_plain
 
 LARGEST_FACTOR: Final = 2**25
 """Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
@@ -207,6 +207,9 @@ _LOOKED_AT: Final = frozenset({Masked, ndarray, list})
 
 def _indices(items: list[Any]) -> np.ndarray | None:
     """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
+    if items and are_plain(items):
+        made = np.array(items)
+        return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else None
     given = [_integer(x) for x in items]
     return None if None in given else np.array(given, np.intp)
 
