@@ -1,5 +1,6 @@
 """Arrays under `settings.small` elements stay NumPy's own; what comes of lazy ones is lazy."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,6 +79,37 @@ def test_what_grows_large_is_recorded(function, n):
     assert (type(made) is numpy.ndarray, recorded) == ((True, False) if n == 9 else (False, True))
     x[0] = 100.0  # what was recorded has taken the values of before
     numpy.testing.assert_array_equal(made, function(numpy, numpy.arange(float(n)), y))
+
+
+AT_ONCE = {
+    "a sum": (lambda np, x: np.sum(x), 1),
+    "a product": (lambda np, x: np.dot(x, x), 1),
+    "a product of matrices": (lambda np, x: np.matmul(x, x), 2),
+    "all pairs": (lambda np, x: np.outer(x, x), 1),
+    "all pairs of parts": (lambda np, x: np.kron(x, x), 1),
+    "a number": (lambda np, x: np.clip(2.5, 0, 1), 3),
+    "a number among arrays": (lambda np, x: np.interp(2.5, x, x), 3),
+    "a number that is drawn": (lambda np, x: np.random.random(), 2),
+}
+
+
+@pytest.mark.parametrize(("program", "most"), AT_ONCE.values(), ids=AT_ONCE)
+def test_small_calls_are_numpys_at_once(program, most):
+    """Calls of Python functions that are made besides NumPy's own."""
+    x = numpy.ones(5)
+    made = {np: 0, numpy: 0}
+    for module in made:
+        program(module, x)
+
+        def note(frame: Any, event: str, arg: Any, module: Any = module) -> None:
+            made[module] += event == "call"
+
+        sys.setprofile(note)
+        try:
+            program(module, x)
+        finally:
+            sys.setprofile(None)
+    assert made[np] - made[numpy] <= most
 
 
 def test_a_large_product_of_small_arrays_is_lazy():
