@@ -333,9 +333,26 @@ def pivoted(np: Any) -> Any:
     return A, order, A[[]], A[[0, numpy.int8(3)], [1, 2]]
 
 
+def between(np: Any) -> Any:
+    """A line that is read at one place in each round."""
+    line, values = np.arange(20_000.0) * 2.0, filled(np, 20_000)
+    return [sum(float(np.interp(i + 0.5, line, values)) for i in range(2_000))]
+
+
+def all_elements(np: Any) -> Any:
+    """Elements of a matrix, one by one, some of which are written to meanwhile."""
+    A = filled(np, 40, 50) + 0.0
+    total = 0.0
+    for i, x in enumerate(A.flat):
+        if i % 500 == 0:
+            A[-1, -1] += x
+        total += x
+    return [total, *A.flat]
+
+
 PROGRAMS = (
     *(factored, rows_and_columns, copies, reshaped, filled_by_rows, indices, computed),
-    *(updated, picked, multiplied, written_through, counted, pivoted),
+    *(updated, picked, multiplied, written_through, counted, pivoted, between, all_elements),
 )
 SMALL_OPERATIONS = [
     (factored, 2),
@@ -344,6 +361,8 @@ SMALL_OPERATIONS = [
     (updated, 1),
     (picked, 0),
     (counted, 2),
+    (between, 2),
+    (all_elements, 8),
 ]
 
 
