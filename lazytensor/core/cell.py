@@ -202,10 +202,14 @@ class Cell:
                 self.put(chain[0].write(self.node, node) if one else written(self, chain, node))
         if not is_plain:
             self.write_part(chain, node)
-        if node.type.size < settings.small and watched:
-            watcher = watched.get(self)
-            if watcher is not None:
-                watcher.node = self.node if self.__class__ is Cell else None
+        if watched:
+            self.tell(node.type.size)
+
+    def tell(self, size: int) -> None:
+        """Tell who watches the cell that a part of so many elements was written to."""
+        watcher = watched.get(self) if size < settings.small else None
+        if watcher is not None:
+            watcher.node = self.node if self.__class__ is Cell else None
 
     def known(self) -> np.ndarray | None:
         """The data, if the host has it already; not to be written to."""

@@ -19,6 +19,7 @@ from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
+from lazytensor.core.types import TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.heat import (
@@ -100,21 +101,29 @@ def picked(cell: Cell, key: Any) -> Any:
         key = _at_hand(key)
     elif value.__class__ is np.ndarray and value.ndim == 1 and key.size < settings.small:
         return value[key]
-    count = _picked(cell, key if type(key) is tuple else (key,))
+    count = _picked(cell.type, key if type(key) is tuple else (key,))
     if count >= settings.small:
         return None
     value = value_of(cell, count)
     return None if value is None else value[key]
 
 
-def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
-    """At most how many elements integers and arrays of such select, or a mask; else infinity."""
+def _picked(type_: TensorType, items: tuple[Any, ...]) -> float:
+    """At most how many elements integers, slices and arrays of integers select, or a mask; else
+    infinity."""
     if len(items) == 1 and type(items[0]) is np.ndarray and items[0].dtype.kind == "b":
-        return cell.type.size
-    count = prod(cell.type.shape[len(items) :])
-    for item in items:
+        return type_.size
+    shape = type_.shape
+    if len(items) > len(shape):
+        return inf
+    count = prod(shape[len(items) :])
+    for item, size in zip(items, shape, strict=False):
         if type(item) is np.ndarray and item.dtype.kind in "iu":
             count *= item.size
+        elif type(item) is slice and _INDICES.issuperset(
+            map(type, (item.start, item.stop, item.step))
+        ):
+            count *= len(range(*item.indices(size)))
         elif type(item) not in _INTEGERS:
             return inf
     return count
@@ -235,7 +244,7 @@ def _count(ref: Cell | View, key: Any) -> float:
         return inf if found is None else found.type.size
     items = key if type(key) is tuple else (key,)
     if not all(type(i) is np.ndarray or type(i) in _INDICES for i in items):
-        return inf
+        return _picked(ref.type, items)
     return max(item.size for item in items if type(item) is np.ndarray)
 
 

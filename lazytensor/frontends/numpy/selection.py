@@ -226,6 +226,7 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     if chosen.good is not None:
         new = ops.select(chosen.good, new, old)
     view.ref.write(new)
+    view.ref.cell.tell(updates.type.size)
 
 
 def _transposed(node: Node, axes: tuple[int, ...]) -> Node:
