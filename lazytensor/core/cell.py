@@ -202,12 +202,12 @@ class Cell:
                 self.put(chain[0].write(self.node, node) if one else written(self, chain, node))
         if not is_plain:
             self.write_part(chain, node)
-        if watched:
-            self.tell(node.type.size)
+        if node.type.size < settings.small and watched:
+            self.tell()
 
-    def tell(self, size: int) -> None:
-        """Tell who watches the cell that a part of so many elements was written to."""
-        watcher = watched.get(self) if size < settings.small else None
+    def tell(self) -> None:
+        """Tell who watches the cell that a small part of it was written to."""
+        watcher = watched.get(self)
         if watcher is not None:
             watcher.node = self.node if self.__class__ is Cell else None
 
