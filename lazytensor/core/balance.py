@@ -17,6 +17,7 @@ from collections.abc import Callable
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Final
 
+from lazytensor.core.backend import is_loaded
 from lazytensor.core.processors import processors
 from lazytensor.core.settings import settings
 
@@ -39,6 +40,8 @@ MOST: Final = 0.002
 FIRST: Final = 1.0
 """Seconds of work until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
+BEGINNING: Final = 1.5
+"""Seconds until XLA runs a loop: of the import of jax, and of compiling some programs."""
 PROCESSORS: Final = processors()
 raising: Final[list[Callable[[], object]]] = []
 """Called when larger arrays come to count as small: what was learnt of their calls may not hold."""
@@ -50,7 +53,8 @@ class Balance:
     While `until` is set the setting is `raised`, and was `bound`. It is put back when the process
     has worked until `worked`: one that mostly waits would be trying again most of its time.
     `settles`: whether what is pending is to be computed, once: an automatic cut has left the first
-    operation of a round, on which all rounds may depend.
+    operation of a round, on which all rounds may depend. `promised`, `lost_before`, `numpys`: the
+    seconds of programs that wait for jax to be imported (see `_promise`).
     """
 
     __slots__ = (
@@ -58,6 +62,9 @@ class Balance:
         "ended",
         "interval",
         "largest",
+        "lost_before",
+        "numpys",
+        "promised",
         "raised",
         "seconds",
         "settles",
@@ -67,6 +74,7 @@ class Balance:
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
+        self.promised = self.lost_before = self.numpys = 0.0
         self.bound = self.raised = 0
         self.interval, self.until, self.worked = FIRST, 0.0, 0.0
         self.ended = 0.0
@@ -92,13 +100,37 @@ class Balance:
             return
         once = entry.comes_once()
         most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds, is_small)
-        if most is not None and most < recording:
+        if most is None:
+            return
+        if most < recording:
             self._add(max(most - recording, -MOST), largest, cutting is None)
+        if not (once or is_small or self.until or is_loaded()):
+            self._promise(entry, most - recording, recording + seconds, cutting is None)
 
     def lost(self, seconds: float, size: int) -> None:
         """Take note of what lazy arrays of so many elements lost in a loop over parts of them."""
         if self._counts(size):
             self._add(-seconds, size)
+
+    def _promise(self, entry: Entry, gain: float, seconds: float, automatic: bool) -> None:
+        """Take note of a run by the interpreter in so many seconds, its recording included.
+
+        gain: of a run by XLA, at the most. Where more than that is lost before there can be one, it
+        is put off until NumPy has worked so long that the gain would have paid for all it takes.
+        """
+        least = entry.trial.least()
+        assert least is not None
+        self.promised += gain
+        self.lost_before += seconds - least[1] + entry.detour
+        self.numpys += least[1] - entry.detour
+        if self.lost_before <= LOSS:
+            return
+        is_early = self.promised * self.interval < BEGINNING * self.numpys
+        if self.promised < self.lost_before and is_early:
+            self.largest = max(self.largest, entry.extent.largest)
+            self._raise()
+            self.settles = automatic
+        self.promised = self.lost_before = self.numpys = 0.0
 
     def _counts(self, size: int) -> bool:
         """Whether arrays of this size may come to be small."""

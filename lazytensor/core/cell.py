@@ -203,9 +203,13 @@ class Cell:
         if not is_plain:
             self.write_part(chain, node)
         if node.type.size < settings.small and watched:
-            watcher = watched.get(self)
-            if watcher is not None:
-                watcher.node = self.node if self.__class__ is Cell else None
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell who watches the cell that a small part of it was written to."""
+        watcher = watched.get(self)
+        if watcher is not None:
+            watcher.node = self.node if self.__class__ is Cell else None
 
     def known(self) -> np.ndarray | None:
         """The data, if the host has it already; not to be written to."""

@@ -26,6 +26,7 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(policy, "MOST", 1.0)
     monkeypatch.setattr(policy, "PROCESSORS", np.inf)
+    monkeypatch.setattr(policy, "is_loaded", lambda: True)
 
 
 def entry(size: int, numpys: float) -> Entry:
@@ -113,6 +114,27 @@ def test_what_costs_more_than_xla_can_gain_loses() -> None:
     assert settings.small == BOUND
     balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
     assert settings.small == 2 * BOUND + 1
+
+
+@pytest.mark.parametrize(
+    ("lost", "interval", "loaded", "is_small"),
+    [
+        (0.5, 1.0, False, True),
+        (0.1, 1.0, False, False),  # XLA has more to gain
+        (0.5, 7.0, False, False),  # NumPy has worked so long that it will have paid
+        (0.5, 1.0, True, False),
+    ],
+)
+def test_a_small_gain_is_not_worth_an_import(
+    lost: float, interval: float, loaded: bool, is_small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of programs that NumPy has run in `RUN` seconds, and cuts that took so many seconds more."""
+    monkeypatch.setattr(policy, "is_loaded", lambda: loaded)
+    balance = Balance()
+    balance.interval = interval
+    for _ in range(3):
+        balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + lost)
+    assert settings.small == (2 * BOUND + 1 if is_small else BOUND)
 
 
 @pytest.mark.parametrize(("sizes", "refusals"), [(MANY, 1), (MANY - 1, 1), (MANY, 0)])

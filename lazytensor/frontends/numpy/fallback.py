@@ -24,6 +24,7 @@ from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.shadow import Turned
+from lazytensor.frontends.numpy.small import are_plain
 
 HOST_BY_NATURE: Final = frozenset(
     [
@@ -184,7 +185,8 @@ def lazies(value: Any) -> list[Lazy]:
         if issubclass(type(item), Lazy):
             found.append(item)
         elif type(item) in (tuple, list):
-            stack.extend(item)
+            if not are_plain(item):
+                stack.extend(item)
         elif type(item) is dict:
             stack.extend(item.values())
     return found
@@ -197,7 +199,7 @@ def real(value: Any) -> Any:
         array = runtime.observe(value.node)
         return array[()] if kind is Scalar else array
     if kind is list or kind is tuple:
-        return kind(map(real, value))
+        return value if are_plain(value) else kind(map(real, value))
     if kind is dict:
         return {key: real(item) for key, item in value.items()}
     return value
@@ -207,7 +209,7 @@ def as_it_lies(value: Any) -> Any:
     """`value` as `real` gives it, with arrays that lie in memory as NumPy's would."""
     kind = type(value)
     if kind is list or kind is tuple:
-        return kind(map(as_it_lies, value))
+        return value if are_plain(value) else kind(map(as_it_lies, value))
     found = real(value)
     if kind is ndarray and type(value._shadow) is Turned and value.ndim > 1:
         layout: np.ndarray = value._shadow
@@ -234,7 +236,7 @@ def relazy(value: Any, known: dict[int, Any] | None = None) -> Any:
 
 
 def _writable(value: Any, written: list[tuple[ndarray, np.ndarray]], known: dict[int, Any]) -> Any:
-    if type(value) in (tuple, list):
+    if type(value) in (tuple, list) and not are_plain(value):
         return type(value)(_writable(item, written, known) for item in value)
     if isinstance(value, ndarray) and isinstance(value, Lazy):
         buffer = runtime.fetch(value.node)

@@ -28,6 +28,7 @@ class flatiter:
     def __init__(self, base: ndarray) -> None:
         self._base = base
         self._index = 0
+        self._elements: Iterator[Any] | None = None
 
     @property
     def base(self) -> ndarray:
@@ -53,8 +54,12 @@ class flatiter:
     def __next__(self) -> Any:
         if self.index >= self.base.size:
             raise StopIteration
+        if self._elements is None:
+            from lazytensor.frontends.numpy.protocols import iterate
+
+            self._elements = iterate(flat_view(self.base))
         self._index += 1
-        return viewed(flat_view(self.base), self.index - 1)
+        return next(self._elements)
 
     def __getitem__(self, key: Any) -> Any:
         found = viewed(flat_view(self.base), _places(key, self.base.size))

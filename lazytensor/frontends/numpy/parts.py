@@ -20,6 +20,7 @@ from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
+from lazytensor.core.types import TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.heat import (
@@ -36,7 +37,7 @@ from lazytensor.frontends.numpy.heat import (
 )
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.shadow import Turned
-from lazytensor.frontends.numpy.small import NUMBERS, all_stay
+from lazytensor.frontends.numpy.small import NUMBERS, all_stay, are_plain
 
 LARGEST_FACTOR: Final = 2**25
 """Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
@@ -101,26 +102,33 @@ def picked(cell: Cell, key: Any) -> Any:
         key = _at_hand(key)
     elif value.__class__ is np.ndarray and value.ndim == 1 and key.size < settings.small:
         return value[key]
-    count = _picked(cell, key if type(key) is tuple else (key,))
+    count = _picked(cell.type, key if type(key) is tuple else (key,))
     if count >= settings.small:
         return None
     value = value_of(cell, count)
     return None if value is None else value[key]
 
 
-def _picked(cell: Cell, items: tuple[Any, ...]) -> float:
-    """At most how many elements integers, arrays of such and masks select; else infinity."""
-    shape, count = cell.type.shape, 1
-    axis = 0
+def _picked(type_: TensorType, items: tuple[Any, ...]) -> float:
+    """At most how many elements integers, slices, arrays of integers and masks select; else
+    infinity."""
+    shape, count, axis = type_.shape, 1, 0
     for item in items:
         if type(item) is np.ndarray and item.dtype.kind in "biu":
             count *= item.size
             axis += item.ndim if item.dtype.kind == "b" else 1
         elif type(item) in INTEGERS:
             axis += 1
+        elif type(item) is slice and axis < len(shape) and _is_known(item):
+            count *= len(range(*item.indices(shape[axis])))
+            axis += 1
         else:
             return inf
     return count * prod(shape[axis:])
+
+
+def _is_known(item: slice) -> bool:
+    return _INDICES.issuperset(map(type, (item.start, item.stop, item.step)))
 
 
 def write(
@@ -215,6 +223,9 @@ _LOOKED_AT: Final = frozenset({Masked, ndarray, list})
 
 def _indices(items: list[Any]) -> np.ndarray | None:
     """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
+    if items and are_plain(items):
+        made = np.array(items)
+        return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else None
     given = [_integer(x) for x in items]
     return None if None in given else np.array(given, np.intp)
 
@@ -240,7 +251,7 @@ def _count(ref: Cell | View, key: Any) -> float:
         return inf if found is None else found.type.size
     items = key if type(key) is tuple else (key,)
     if not all(type(i) is np.ndarray or type(i) in _INDICES for i in items):
-        return inf
+        return _picked(ref.type, items)
     return max(item.size for item in items if type(item) is np.ndarray)
 
 

@@ -89,7 +89,8 @@ def _part(item: Any) -> Any:
         return int(item)
     if hasattr(type(item), "__index__") and not isinstance(item, np.ndarray):
         return operator.index(item)
-    lazy = isinstance(item, list | tuple) and lazies(item)
+    # A list that begins with a number has few lazy ones, if any: NumPy asks these one by one.
+    lazy = isinstance(item, list | tuple) and not (item and type(item[0]) is int) and lazies(item)
     array = np.asarray(real(item) if lazy else item)
     if not array.size and not isinstance(item, np.ndarray) and array.dtype.kind == "f":
         array = array.astype(np.intp)

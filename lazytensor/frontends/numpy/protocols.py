@@ -11,9 +11,9 @@ import numpy as np
 
 from lazytensor.core import runtime
 from lazytensor.core.balance import balance
-from lazytensor.core.cell import Cell
+from lazytensor.core.cell import Cell, writing
 from lazytensor.core.exchange import METHOD
-from lazytensor.core.lending import Lent
+from lazytensor.core.lending import Lent, shown_in
 from lazytensor.core.memory import copied
 from lazytensor.core.place import is_argument
 from lazytensor.core.values import seen_through
@@ -21,6 +21,7 @@ from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, s
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
 from lazytensor.frontends.numpy.flags import is_read_only
+from lazytensor.frontends.numpy.heat import memory_of
 from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.interchange import listed
 from lazytensor.frontends.numpy.layout import lay_out
@@ -221,11 +222,19 @@ def _elements(x: ndarray) -> Iterator[Any]:
     while i < x.shape[0]:
         cell = x.ref.cell
         if type(cell) is not Cell:
+            memory = memory_of(cell)
+            part = None if memory is None else shown_in(memory, x.ref.chain)
+            if part is not None:  # which shows what is written, and is seen as long as it is here
+                yield from part[i:]
+                return
             yield getitem(x, i)
             i += 1
             continue
         runtime.sync(x.node, cause="iteration")
-        unwritten = cell.reads = {}  # which whoever writes takes away
+        with writing:
+            if cell.reads is None:
+                cell.reads = {}
+            unwritten = cell.reads  # which whoever writes takes away
         for value in runtime.fetch(x.node)[i:]:
             yield value
             i += 1

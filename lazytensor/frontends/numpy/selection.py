@@ -15,6 +15,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
+from lazytensor.core.settings import settings
 from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy import masked
 from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, wrap, wrap_result
@@ -226,6 +227,8 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
     if chosen.good is not None:
         new = ops.select(chosen.good, new, old)
     view.ref.write(new)
+    if updates.type.size < settings.small:
+        view.ref.cell.tell()
 
 
 def _transposed(node: Node, axes: tuple[int, ...]) -> Node:

@@ -18,12 +18,19 @@ import numpy as np
 
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.functions.entry import entered
-from lazytensor.frontends.numpy.small import GROWING, NOTHING, all_stay, lazy_if_large
+from lazytensor.frontends.numpy.small import (
+    GROWING,
+    NOTHING,
+    NUMBERS,
+    all_stay,
+    lazy_if_large,
+)
 
 Function = Callable[..., Any]
 OF_TWO: Final = frozenset(["dot", "inner", "vdot"])
 """Products of two arrays, which loops over rows are made of."""
 
+_SEVERAL: Final = frozenset([list, tuple])
 OWN_KEYWORDS: Final = frozenset(["argsort", "sort"])
 """Functions with keywords that NumPy's lack: they are NumPy's if they are given an array alone."""
 
@@ -53,8 +60,11 @@ HOME: Final = Home()
 def public(found: FunctionType, real: Any) -> MethodType:
     """`found`, with a shorter way to NumPy's `real`, as a user is given it."""
     name = found.__name__
-    alone = name in GROWING or name in OWN_KEYWORDS
-    made = _of_two(found, real) if name in OF_TWO else _of_one(found, real, alone)
+    alone = name in OWN_KEYWORDS
+    if name in GROWING:
+        made = _growing(found, real)
+    else:
+        made = _of_two(found, real) if name in OF_TWO else _of_one(found, real, alone)
     update_wrapper(made, found)
     del made.__dict__["__wrapped__"]  # or its parameters would be taken for those of the method
     try:
@@ -103,18 +113,34 @@ def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
                     return entered(made, (x,))
             is_small = not alone
         else:
-            is_small = (kind is tuple or kind is list) and not alone and all_stay(x)
+            is_small = all_stay(x) if kind in _SEVERAL else kind in NUMBERS and known.small > 0
+            is_small = is_small and not alone
         if axis is not NOTHING:
             kwargs["axis"] = axis
         rest = () if other is NOTHING else (other, *args)
         if is_small and all_stay(rest) and (not kwargs or all_stay(kwargs.values())):
             made = real(x, *rest, **kwargs)
-            if type(made) is array and made.size < known.small:
+            if type(made) in NUMBERS or (type(made) is array and made.size < known.small):
                 return made
             return entered(made, (x, *rest), kwargs)  # several may be large, or shown
         if other is NOTHING:
             return slow(**kwargs) if x is NOTHING else slow(x, **kwargs)
         return slow(x, other, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def _growing(slow: Function, real: Function) -> FunctionType:
+    """A function of two arrays that has an element for each pair of theirs."""
+    array, known = np.ndarray, settings
+
+    def call(home: Home, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
+        if type(a) is array and type(b) is array and out is None:
+            size, other, bound = a.size, b.size, known.small
+            if size < bound and other < bound and size * other < bound:
+                return real(a, b)
+        given = [x for x in (a, b) if x is not NOTHING]
+        return slow(*given) if out is None else slow(*given, out=out)
 
     return call  # type: ignore[return-value]
 

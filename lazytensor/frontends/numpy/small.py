@@ -19,7 +19,7 @@ from lazytensor.core.settings import settings
 
 NOTHING: Final = object()
 """What stands for an argument that is not given."""
-_PLAIN: Final[set[type]] = set()
+_PLAIN: Final[set[type]] = {bool, int, float, complex, str}
 """Classes of what is neither lazy nor an array, as far as they were met."""
 NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
 _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
@@ -66,6 +66,11 @@ def is_small(x: Any) -> bool:
         small: bool = x.size < settings.small
         return small
     return kind in NUMBERS and settings.small > 0
+
+
+def are_plain(values: Iterable[Any]) -> bool:
+    """Whether all are of classes that were met as plain: long lists, at C's speed."""
+    return _PLAIN.issuperset(map(type, values))
 
 
 def is_plain(kind: type) -> bool:

@@ -12,6 +12,7 @@ from lazytensor.core.standins import orders, results
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.layout import along
 from lazytensor.frontends.numpy.shadow import Turned, shadow
+from lazytensor.frontends.numpy.small import are_plain
 
 
 def laid(made: Any, real: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -41,7 +42,7 @@ _OTHERS: Final = frozenset([list, tuple, np.ndarray])
 def _is_or_has_turned(x: Any) -> bool:
     if type(x) is np.ndarray:
         return x.ndim > 1 and not x.flags.c_contiguous
-    return any(map(_is_turned, x))
+    return not are_plain(x) and any(map(_is_turned, x))
 
 
 def _is_new(x: Any, given: Iterable[Any]) -> bool:

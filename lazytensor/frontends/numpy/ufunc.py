@@ -201,6 +201,9 @@ class product(Short):
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if settings.small and len(args) == 2 and not kwargs:
+                x, other = args
+                if type(x) is type(other) is np.ndarray and x.size < settings.small > other.size:
+                    return lazy_if_large(real(x, other))
                 made = parts.product(real, *args)
                 if made is not None:
                     return made

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
+from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import F64
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
-from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -20,7 +21,10 @@ from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO, axes_of
+from lazytensor.frontends.numpy.heat import value_of
+from lazytensor.frontends.numpy.parts import at_hand
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, common, convert, number, operand
+from lazytensor.frontends.numpy.small import all_stay, is_small
 
 _gradient_of_numpy = rebound("gradient")
 
@@ -117,6 +121,13 @@ def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
     """See numpy.interp."""
+    if is_small(x) and all_stay((left, right, period)):  # a few elements are read of long lines
+        for line in (xp, fp):
+            if type(line) is ndarray and type(line.ref) is Cell:
+                value_of(line.ref, 1)  # computed now, if such reads have come to pay for that
+        given = at_hand((xp, fp))
+        if given is not None:
+            return np.interp(x, given[0], given[1], left, right, period)
     if period is None:
         return _interpolated(x, xp, fp, left, right)
     return _interp_of_numpy(x, xp, fp, left, right, real(period))

@@ -27,7 +27,15 @@ from lazytensor.frontends.numpy.parts import small_by_now
 from lazytensor.frontends.numpy.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.recipes import of_value, remembered
 from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import GROWING, NOTHING, at_once, grows, lazy_if_large, stays
+from lazytensor.frontends.numpy.small import (
+    GROWING,
+    NOTHING,
+    are_plain,
+    at_once,
+    grows,
+    lazy_if_large,
+    stays,
+)
 from lazytensor.frontends.numpy.standins import laid
 
 Function = Callable[..., Any]
@@ -52,7 +60,7 @@ def has_lazy(*values: Any) -> bool:
             continue
         if issubclass(kind, Lazy):
             return True
-        if (kind is list or kind is tuple) and has_lazy(*value):
+        if (kind is list or kind is tuple) and not are_plain(value) and has_lazy(*value):
             return True
     return False
 

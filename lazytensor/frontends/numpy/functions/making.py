@@ -80,9 +80,18 @@ def _size(shape: Any) -> float:
     kind = type(shape)
     if kind is int:
         return cast(float, shape)
+    if kind is tuple or kind is list:
+        sizes = shape
+    elif kind is range or (kind is np.ndarray and shape.ndim == 1):
+        sizes = tuple(shape)
+    else:
+        sizes = (shape,)
     size = 1
-    for n in shape if kind is tuple or kind is list else (None,):
-        if type(n) is not int:
+    for n in sizes:
+        if type(n) is int:
+            size *= n
+        elif issubclass(type(n), np.integer):  # not `isinstance`: lazy scalars say that they are
+            size *= int(n)
+        else:
             return math.inf
-        size *= n
     return size
