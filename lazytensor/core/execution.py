@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from threading import get_ident
+from threading import RLock, get_ident
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -34,6 +34,11 @@ ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
 WAITED_FOR: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
+
+
+_compiling: Final = RLock()
+"""One program is compiled at a time: a compiler that is interrupted by another has more states than
+anybody has tested, and it uses all processors for one."""
 
 
 class Run(NamedTuple):
@@ -196,7 +201,7 @@ def _obtain(run: Run) -> tuple[str, Change | None]:
     backend()  # made with the lock held
     entry.compiled_by = get_ident()
     try:
-        with turns.outside(run.outputs):
+        with turns.outside(run.outputs), _compiling:
             disk.compile_and_store(entry, run.owned, entry.program.places)
     finally:
         entry.compiled_by = 0

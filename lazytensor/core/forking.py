@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from lazytensor.core.cache import cache
 from lazytensor.core.cell import writing
 from lazytensor.core.settings import settings
-from lazytensor.core.turns import lock, wait_for_all
+from lazytensor.core.turns import forget_others, lock, wait_for_all
 
 
 class Threads(NamedTuple):
@@ -39,9 +39,12 @@ _taken: Final[list[Any]] = []
 def announce(threads: Threads) -> None:
     """A backend has threads from now on."""
     _threads.append(threads)
+    watch()
 
 
 def _before() -> None:
+    if _taken:  # it was asked to watch twice
+        return
     for each in LOCKS:
         each.acquire()
         _taken.append(each)
@@ -57,6 +60,7 @@ def _after() -> None:
 
 
 def _in_child() -> None:
+    forget_others()  # a Ctrl-C may have ended the wait for them
     _after()
     for threads in _threads:
         threads.forget()
@@ -64,6 +68,10 @@ def _in_child() -> None:
 
 
 def watch() -> None:
-    """From now on, be told of forks."""
+    """From now on, be told of forks.
+
+    Who watches last is told first, and so it has to be: `logging`, which backends import and log
+    to, takes its lock before a fork, and a thread that is waited for here may be waiting for that.
+    """
     if hasattr(os, "register_at_fork"):  # else there are none
         os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_in_child)

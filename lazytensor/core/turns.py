@@ -31,6 +31,8 @@ LONG: Final = 2**14
 _ended: Final = threading.Condition(lock)
 _under_way: Final[dict[int, frozenset[Node]]] = {}
 """By thread: what it computes outside."""
+_closing: Final[set[int]] = set()
+"""Threads that wait until nobody computes anything: as long as there are, nobody begins to."""
 
 
 class Elsewhere(Exception):
@@ -44,7 +46,7 @@ def outside(nodes: Iterable[Node] = (), size: int = LONG) -> Iterator[None]:
     Not if that is short, as are programs whose largest array has less than `LONG` elements, and not
     in a cut within a cut, as finalizers make them: the outer one is half done.
     """
-    if size < LONG or not Recorder.several or thread.recorder.busy > 1:
+    if size < LONG or not Recorder.several or _closing or thread.recorder.busy > 1:
         yield
         return
     _under_way[get_ident()] = frozenset(nodes)
@@ -61,8 +63,8 @@ def resume() -> None:
         return
     while not _is_held():
         lock.acquire()
-    if _under_way.pop(get_ident(), None) is not None:
-        _ended.notify_all()
+    _under_way.pop(get_ident(), None)
+    _ended.notify_all()  # a Ctrl-C may have come since they ought to have been
 
 
 def _is_held() -> bool:
@@ -87,7 +89,18 @@ def wait() -> None:
     _ended.wait()
 
 
+def forget_others() -> None:
+    """No other thread computes anything: in a forked process there are none."""
+    for by in _under_way.keys() - {get_ident()}:
+        del _under_way[by]
+
+
 def wait_for_all() -> None:
     """Wait until no other thread computes anything."""
-    while not _under_way.keys() <= {get_ident()}:
-        wait()
+    mine = get_ident()
+    _closing.add(mine)
+    try:
+        while not _under_way.keys() <= {mine}:
+            wait()
+    finally:
+        _closing.discard(mine)
