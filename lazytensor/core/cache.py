@@ -124,8 +124,8 @@ class Entry:
 
     @property
     def debt(self) -> float:
-        """Seconds spent interpreting it, one more run included."""
-        return self.spent + self.estimate
+        """Seconds spent interpreting it, one more run included: as long as the others, if known."""
+        return self.spent + (self.spent / self.runs if self.spent and self.runs else self.estimate)
 
     def gain(self, seconds: float, cutting: float = 0.0) -> float | None:
         """How much longer NumPy takes than a run of so many seconds; None while it is not known.
