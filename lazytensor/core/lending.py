@@ -73,14 +73,14 @@ class Lent(Cell):
         """Replace the data; the views show it."""
         from lazytensor.core.runtime import observe
 
-        while not self._takes((), node):
-            observe(node)  # by who holds nothing that another thread may wait for
+        while not Lent._takes(self, (), node):
+            observe(node)  # by who holds nothing that others wait for; it may end the lending
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows, and no more: through the views others write to the rest."""
         from lazytensor.core.runtime import observe
 
-        while not self._takes(chain, node):
+        while not Lent._takes(self, chain, node):
             observe(node)
 
     def _takes(self, chain: Chain, node: Node) -> bool:
