@@ -71,17 +71,14 @@ class Lent(Cell):
 
     def write(self, node: Node) -> None:
         """Replace the data; the views show it."""
-        from lazytensor.core.runtime import observe
-
-        while not Lent._takes(self, (), node):
-            observe(node)  # by who holds nothing that others wait for; it may end the lending
+        self.write_part((), node)
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows, and no more: through the views others write to the rest."""
         from lazytensor.core.runtime import observe
 
         while not Lent._takes(self, chain, node):
-            observe(node)
+            observe(node)  # by who holds nothing that others wait for; it may end the lending
 
     def _takes(self, chain: Chain, node: Node) -> bool:
         """Replace what `chain` shows, if `node` is computed or need not be; say whether it was."""

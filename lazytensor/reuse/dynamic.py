@@ -20,6 +20,7 @@ from lazytensor.core.op import all_ops
 from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.runtime import fetch
 from lazytensor.core.settings import settings
+from lazytensor.core.standins import results as results_of
 from lazytensor.reuse.components import BACKEND, CORE, FRONTENDS, is_installed
 from lazytensor.reuse.coverage import Lines, executed
 from lazytensor.reuse.workloads import WORKLOADS, Workload
@@ -161,7 +162,7 @@ def _traced(frontend: str, function: Callable[[], Any]) -> Lines:
     """The lines that a workload runs whose modules are there, and that is new otherwise."""
     _forget()
     with AROUND.get(frontend, nullcontext)(), executed() as lines:
-        for x in _flat(function()):
+        for x in results_of(function()):
             np.asarray(_on_host(x))  # a lazy NumPy array is computed here only
     return lines
 
@@ -173,7 +174,7 @@ def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run
     listeners.append(happened.append)
     try:
         with AROUND.get(frontend, nullcontext)():
-            results = [np.asarray(_on_host(x)) for x in _flat(function())]
+            results = [np.asarray(_on_host(x)) for x in results_of(function())]
     finally:
         listeners.remove(happened.append)
     after = metrics.snapshot()
@@ -187,14 +188,6 @@ def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run
         cuts, compiles, hits, fallbacks, programs, 0.0,
     )  # fmt: skip
     return made, results
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _flat(item)
-    else:
-        yield value
 
 
 def _on_host(x: Any) -> Any:
