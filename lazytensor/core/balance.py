@@ -18,6 +18,7 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Final
 
 from lazytensor.core.backend import is_loaded
+from lazytensor.core.cache import cache
 from lazytensor.core.processors import processors
 from lazytensor.core.settings import settings
 
@@ -54,7 +55,8 @@ class Balance:
     has worked until `worked`: one that mostly waits would be trying again most of its time.
     `settles`: whether what is pending is to be computed, once: an automatic cut has left the first
     operation of a round, on which all rounds may depend. `promised`, `lost_before`, `numpys`: the
-    seconds of programs that wait for jax to be imported (see `_promise`).
+    seconds of programs that wait for jax to be imported (see `_promise`), `waits`: those for which
+    that is put off.
     """
 
     __slots__ = (
@@ -69,12 +71,13 @@ class Balance:
         "seconds",
         "settles",
         "until",
+        "waits",
         "worked",
     )
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
-        self.promised = self.lost_before = self.numpys = 0.0
+        self.promised = self.lost_before = self.numpys = self.waits = 0.0
         self.bound = self.raised = 0
         self.interval, self.until, self.worked = FIRST, 0.0, 0.0
         self.ended = 0.0
@@ -117,6 +120,7 @@ class Balance:
 
         gain: of a run by XLA, at the most. Where more than that is lost before there can be one, it
         is put off until NumPy has worked so long that the gain would have paid for all it takes.
+        Not if it is on disk: to load it takes less, and an earlier process has had it pay.
         """
         least = entry.trial.least()
         assert least is not None
@@ -125,10 +129,12 @@ class Balance:
         self.numpys += least[1] - entry.detour
         if self.lost_before <= LOSS:
             return
-        is_early = self.promised * self.interval < BEGINNING * self.numpys
-        if self.promised < self.lost_before and is_early:
+        rate = self.promised / self.numpys if self.promised > 0.0 else 0.0
+        left = BEGINNING / rate - cache.spent if rate else LONGEST
+        if self.promised < self.lost_before and left > 0.0 and not entry.is_kept():
             self.largest = max(self.largest, entry.extent.largest)
-            self._raise()
+            self.waits = min(left, self.interval)
+            self._raise(self.waits)
             self.settles = automatic
         self.promised = self.lost_before = self.numpys = 0.0
 
@@ -147,16 +153,16 @@ class Balance:
         if self.seconds > PROFIT:
             self.seconds, self.interval = PROFIT, FIRST
         elif self.seconds < -LOSS:
-            self._raise()
+            self._raise(self.interval)
             self.settles = automatic
 
-    def _raise(self) -> None:
+    def _raise(self, seconds: float) -> None:
         if not self.until or settings.small != self.raised:
             self.bound = settings.small
         self.raised = max(self.largest, self.bound) + 1
         self.seconds, self.largest = 0.0, 0
-        self.until = perf_counter() + self.interval
-        self.worked = process_time() + self.interval
+        self.until = perf_counter() + seconds
+        self.worked = process_time() + seconds
         self.interval = min(2 * self.interval, LONGEST)
         settings.small = self.raised
         for call in raising:
@@ -172,6 +178,8 @@ class Balance:
                 self.until = perf_counter() + left
             else:
                 settings.small, self.until = self.bound, 0.0
+                cache.spent += self.waits
+                self.waits = 0.0
 
 
 balance: Final = Balance()

@@ -45,6 +45,9 @@ COMPILE_SECONDS_PER_NODE: Final = 3e-3
 """Processor seconds: of 34 programs of 1 to 450 operations that were measured, half took from
 half of this to twice as much."""
 IMPORT_SECONDS: Final = 0.7
+KEPT_SHARE: Final = 0.25
+"""Of what else would have to be spent before jax is imported, for a program on disk: an earlier
+process has found already that it comes back."""
 WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
 PATIENCE: Final = 3
@@ -69,7 +72,7 @@ class Entry:
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
     `padded`: that it is a program made with room for more (see `padding`). `compiled_by`: the
-    thread that compiles it just now.
+    thread that compiles it just now. `kept`: whether a process has put one on disk, once known.
     """
 
     program: Program
@@ -90,6 +93,7 @@ class Entry:
     growth: Growth | None = None
     padded: bool = False
     compiled_by: int = 0
+    kept: bool | None = None
     _extent: Extent | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
@@ -178,8 +182,21 @@ class Entry:
             self.growth.family.spent += seconds
 
     def is_worth_a_look(self) -> bool:
-        """Whether looking for it on disk costs little against what it has cost already."""
-        return settings.disk and is_loaded() and self.debt >= WORTH_A_LOOK
+        """Whether looking for it on disk costs little against what it has cost already.
+
+        That takes jax, which is imported for what is known to have been there.
+        """
+        if not settings.disk or self.debt < WORTH_A_LOOK:
+            return False
+        return is_loaded() or (cache.may_import(0.0, self.estimate, KEPT_SHARE) and self.is_kept())
+
+    def is_kept(self) -> bool:
+        """Whether a process has put an executable of it on disk."""
+        if self.kept is None:
+            from lazytensor.core import disk  # whose imports most processes do not need
+
+            self.kept = settings.disk and disk.has_kept(self.program)
+        return self.kept
 
     def should_compile(self) -> bool:
         """Whether compiling pays now (see the module's text)."""
@@ -211,12 +228,12 @@ class Cache:
         self.families: dict[int, Family] = {}
         """Programs that are the same but for sizes (see `padding/families.py`)."""
 
-    def may_import(self, price: float, seconds: float) -> bool:
+    def may_import(self, price: float, seconds: float, share: float = 1.0) -> bool:
         """Whether jax is there, or its import and a compile have paid, one more run included.
 
-        However often a program has come back: a loop may end before.
+        Or a share of them. However often a program has come back: a loop may end before.
         """
-        return is_loaded() or self.spent + seconds >= IMPORT_SECONDS + price
+        return is_loaded() or self.spent + seconds >= share * (IMPORT_SECONDS + price)
 
     def find(self, program: Program) -> Entry:
         """The entry of this program, made now if it is new."""

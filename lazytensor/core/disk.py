@@ -4,7 +4,7 @@ A file holds a checksum, the whole key (the program's text, the baked slots, the
 backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
 compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
 once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
-process need not find out again which of them vary.
+process need not find out again which of them vary, and knows without a backend that it is there.
 """
 
 from __future__ import annotations
@@ -114,11 +114,21 @@ def load(entry: Entry, owned: Sequence[bool]) -> bool:
     return False
 
 
+def has_kept(program: Program) -> bool:
+    """Whether a process has put an executable of this program here, whatever else its key said."""
+    return _path(_text(program).encode(), SLOTS_SUFFIX).exists()
+
+
 def _learned(entry: Entry, text: str) -> SlotHistory | None:
     """The entry's slots as earlier processes have known them, if they have learned anything."""
     key = text.encode()
-    payload = _read(_path(key, SLOTS_SUFFIX), key)
-    return None if payload is None else entry.history.informed(payload)
+    path = _path(key, SLOTS_SUFFIX)
+    payload = _read(path, key)
+    if payload is None:
+        return None
+    with suppress(OSError):
+        os.utime(path)
+    return entry.history.informed(payload)
 
 
 def _find(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> Executable | None:
@@ -156,9 +166,8 @@ def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Plac
         try:
             label = f"{program.size} instructions"
             _write(_path(key), key, label, executable.serialize())
-            if entry.history.changes:
-                key = text.encode()
-                _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
+            key = text.encode()
+            _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
         except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
             # Not the whole text of an OSError, which names a file that is another each time.
             reason = error.strerror if isinstance(error, OSError) else error

@@ -63,8 +63,12 @@ def sync(
         raise Unsupported(f"{cause}: there are no values in the body of a composite")
     with lock:
         only = _only(recorder, nodes) if nodes or not alone else None
-        wanted = _pending(nodes) if nodes else []
-        live = [only] if only is not None else wanted if alone else _live(wanted)
+        if only is not None:
+            live = [only]
+            wanted = live if nodes else []
+        else:
+            wanted = _pending(nodes)
+            live = wanted if alone else _live(wanted)
         recorder.busy += 1
         try:
             if not _computes(live, wanted, cause, largest, once, runs):

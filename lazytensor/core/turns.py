@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
@@ -39,16 +39,22 @@ class Elsewhere(Exception):
     """What is to be run has to wait for another thread. Raised by who has changed nothing yet."""
 
 
-@contextmanager
-def outside(nodes: Iterable[Node] = (), size: int = LONG) -> Iterator[None]:
+def outside(nodes: Iterable[Node] = (), size: int = LONG) -> AbstractContextManager[None]:
     """Let other threads cut during the block, which computes what `nodes` will be settled with.
 
     Not if that is short, as are programs whose largest array has less than `LONG` elements, and not
     in a cut within a cut, as finalizers make them: the outer one is half done.
     """
     if size < LONG or not Recorder.several or _closing or thread.recorder.busy > 1:
-        yield
-        return
+        return _inside
+    return _outside(nodes)
+
+
+_inside: Final = nullcontext()
+
+
+@contextmanager
+def _outside(nodes: Iterable[Node]) -> Iterator[None]:
     _under_way[get_ident()] = frozenset(nodes)
     lock.release()
     try:

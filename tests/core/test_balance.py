@@ -117,24 +117,50 @@ def test_what_costs_more_than_xla_can_gain_loses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lost", "interval", "loaded", "is_small"),
+    ("lost", "worked", "loaded", "kept", "is_small"),
     [
-        (0.5, 1.0, False, True),
-        (0.1, 1.0, False, False),  # XLA has more to gain
-        (0.5, 7.0, False, False),  # NumPy has worked so long that it will have paid
-        (0.5, 1.0, True, False),
+        (0.5, 1.0, False, False, True),
+        (0.1, 1.0, False, False, False),  # XLA has more to gain
+        (0.5, 7.0, False, False, False),  # NumPy has worked so long that it will have paid
+        (0.5, 1.0, True, False, False),
+        (0.5, 1.0, False, True, False),  # an earlier process has had it pay
     ],
 )
 def test_a_small_gain_is_not_worth_an_import(
-    lost: float, interval: float, loaded: bool, is_small: bool, monkeypatch: pytest.MonkeyPatch
+    lost: float,
+    worked: float,
+    loaded: bool,
+    kept: bool,
+    is_small: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of programs that NumPy has run in `RUN` seconds, and cuts that took so many seconds more."""
     monkeypatch.setattr(policy, "is_loaded", lambda: loaded)
+    monkeypatch.setattr(policy.cache, "spent", worked)
     balance = Balance()
-    balance.interval = interval
     for _ in range(3):
-        balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + lost)
+        program = interpreted(2 * BOUND, WARMING + 1)
+        program.kept = kept
+        balance.note(program, RUN + lost)
     assert settings.small == (2 * BOUND + 1 if is_small else BOUND)
+
+
+def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recording is put off for as long as is left of that, and no longer."""
+    monkeypatch.setattr(policy, "is_loaded", lambda: False)
+    monkeypatch.setattr(policy, "BEGINNING", 1e-9)
+    monkeypatch.setattr(policy.cache, "spent", 0.0)
+    balance = Balance()
+    for _ in range(3):
+        program = interpreted(2 * BOUND, WARMING + 1)
+        program.kept = False
+        balance.note(program, RUN + 0.5)
+    assert settings.small == 2 * BOUND + 1
+    waits = balance.waits
+    assert 0.0 < waits < balance.interval
+    balance.look()
+    assert settings.small == BOUND
+    assert policy.cache.spent == waits
 
 
 @pytest.mark.parametrize(("sizes", "refusals"), [(MANY, 1), (MANY - 1, 1), (MANY, 0)])
