@@ -36,6 +36,8 @@ OF_A_LOOP: Final = 32
 lazy, and a loop over that is recorded for ever, while a number that is printed says nothing."""
 SPAN: Final = 32
 """How many times larger than by the setting arrays may be and count as small."""
+MEASURED_SPAN: Final = 1024
+"""The same where what is lost is measured: the array is copied, which NumPy writes to in place."""
 MOST: Final = 0.002
 """Seconds that one run loses at the most: where the machine was busy, it says nothing."""
 FIRST: Final = 1.0
@@ -83,11 +85,14 @@ class Balance:
         self.ended = 0.0
         self.settles = False
 
-    def note(self, entry: Entry, seconds: float, cutting: float | None = None) -> None:
+    def note(
+        self, entry: Entry, seconds: float, cutting: float | None = None, room: float = 1.0
+    ) -> None:
         """Take note of a cut that took so long, from the graph to its results.
 
         `cutting`: what of that it took to make the program, if the results were waited for. If not,
         all of it was made while XLA ran the last program, on all processors but for this one.
+        `room`: how many times as much the program computes as what was recorded.
         """
         size, small, largest = entry.program.size, settings.small, entry.extent.largest
         began = perf_counter() - seconds
@@ -97,7 +102,7 @@ class Balance:
         if not self._counts(max(largest, small) if is_small else largest):
             return
         recording = min(size * SECONDS_PER_OPERATION, max(since, 0.0))
-        gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting)
+        gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting, room)
         if gain is not None:
             self._add(max(gain - recording, -MOST), largest, cutting is None)
             return
@@ -110,9 +115,12 @@ class Balance:
         if not (once or is_small or self.until or is_loaded()):
             self._promise(entry, most - recording, recording + seconds, cutting is None)
 
-    def lost(self, seconds: float, size: int) -> None:
-        """Take note of what lazy arrays of so many elements lost in a loop over parts of them."""
-        if self._counts(size):
+    def lost(self, seconds: float, size: int, measured: bool = False) -> None:
+        """Take note of what lazy arrays of so many elements lost in a loop over parts of them.
+
+        `measured`: that is no estimate, so that it counts for larger arrays too.
+        """
+        if self._counts(size, MEASURED_SPAN if measured else SPAN):
             self._add(-seconds, size)
 
     def _promise(self, entry: Entry, gain: float, seconds: float, automatic: bool) -> None:
@@ -138,13 +146,13 @@ class Balance:
             self.settles = automatic
         self.promised = self.lost_before = self.numpys = 0.0
 
-    def _counts(self, size: int) -> bool:
+    def _counts(self, size: int, span: int = SPAN) -> bool:
         """Whether arrays of this size may come to be small."""
         small = settings.small
         if not small or settings.tier != "auto":
             return False
         bound = self.bound if self.until and small == self.raised else small
-        return small <= size <= SPAN * bound
+        return small <= size <= span * bound
 
     def _add(self, gain: float, size: int, automatic: bool = False) -> None:
         self.seconds += gain

@@ -48,6 +48,10 @@ IMPORT_SECONDS: Final = 0.7
 KEPT_SHARE: Final = 0.25
 """Of what else would have to be spent before jax is imported, for a program on disk: an earlier
 process has found already that it comes back."""
+HESITATION: Final = 1.5
+"""How many times its price a program must have cost that is not on disk, where others were: an
+earlier process has found it too little. Else one near its price is compiled now and then for ever.
+"""
 WORTH_A_LOOK: Final = 0.003
 """Seconds of interpreting after which a program is looked for on disk."""
 PATIENCE: Final = 3
@@ -131,15 +135,16 @@ class Entry:
         """Seconds spent interpreting it, one more run included: as long as the others, if known."""
         return self.spent + (self.spent / self.runs if self.spent and self.runs else self.estimate)
 
-    def gain(self, seconds: float, cutting: float = 0.0) -> float | None:
+    def gain(self, seconds: float, cutting: float = 0.0, room: float = 1.0) -> float | None:
         """How much longer NumPy takes than a run of so many seconds; None while it is not known.
 
-        `cutting`: those of them in which processors did nothing else.
+        `cutting`: those of them in which processors did nothing else. `room`: how many times as
+        much the program computes as what was recorded.
         """
         if self.executable is not None and not self.spent:  # so large that it was compiled at once
             return self.estimate - seconds
-        gain = self.trial.gain(seconds, cutting)
-        return None if gain is None else gain - self.detour
+        gain = self.trial.gain(seconds * room, cutting * room)
+        return None if gain is None else gain / room - self.detour
 
     @property
     def detour(self) -> float:
@@ -203,6 +208,8 @@ class Entry:
         if settings.tier != "auto":
             return settings.tier == "compile"
         price = price_of(self.program)
+        if self.sought is not None and cache.loaded:
+            price *= HESITATION
         if not cache.may_import(price, self.estimate):
             return False
         saved = self.debt - self.runs * SECONDS_PER_CALL
@@ -223,6 +230,8 @@ class Cache:
         self.lock = threading.RLock()
         self.spent = 0.0
         """Seconds spent interpreting, whatever program."""
+        self.loaded = 0
+        """Executables loaded from disk."""
         self.alone: dict[tuple[Any, ...], Any] = {}
         """Programs of one operation, by what that is (see `single.py`)."""
         self.families: dict[int, Family] = {}
@@ -276,7 +285,7 @@ class Cache:
     def clear(self) -> None:
         """Forget every program."""
         with self.lock:
-            self.spent = 0.0
+            self.spent, self.loaded = 0.0, 0
             self._entries.clear()
             self._by_instructions.clear()
             self.alone.clear()

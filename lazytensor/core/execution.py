@@ -63,6 +63,13 @@ class Run(NamedTuple):
     exact: Run | None = None
     cutting: float = 0.0
 
+    @property
+    def room(self) -> float:
+        """How many times as much the program computes as what was recorded; 1 if that is it."""
+        if self.exact is None:
+            return 1.0
+        return self.entry.extent.elements / max(self.exact.entry.extent.elements, 1)
+
 
 def run(run: Run) -> list[Node] | None:
     """Run the program and settle its outputs.
@@ -178,7 +185,7 @@ def _try(run: Run, entry: Entry, trial: Trial) -> None:
             backend().wait(value.buffer if value.__class__ is Padded else value)
         seconds = time.perf_counter() - start
     if trial.is_open():  # else another thread was first
-        trial.compiled(seconds)
+        trial.compiled(seconds * run.room)
 
 
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
@@ -187,7 +194,8 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     events.record(Event(user_place(), run.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
-        balance.note(run.entry, seconds, run.cutting if run.cause in WAITED_FOR else None)
+        cutting = run.cutting if run.cause in WAITED_FOR else None
+        balance.note(run.entry, seconds, cutting, run.room)
 
 
 def _obtain(run: Run) -> tuple[str, Change | None]:
@@ -212,9 +220,13 @@ def _obtain(run: Run) -> tuple[str, Change | None]:
 def _load(run: Run) -> bool:
     from lazytensor.core import disk  # programs that compile nothing need not wait for its imports
 
-    loaded = disk.load(run.entry, run.owned)
+    entry = run.entry
+    loaded = disk.load(entry, run.owned)
     if loaded:
+        cache.loaded += 1
         _remember(run)
+        if not entry.runs:  # else it would never be compared with NumPy
+            entry.trial.interpreted(entry.estimate)
     return loaded
 
 
@@ -254,7 +266,7 @@ def _interpret(run: Run) -> None:
             compute(program, values, exact.found.slots, given)
             results = [in_rows(values[i]) for i in program.results]
             seconds = metrics.spent("interpreting", start)
-        entry.trial.interpreted(seconds)
+        entry.trial.interpreted(seconds * run.room)
         # Not the clock's time: where the machine is busy, every program would look worth compiling.
         entry.owe(time.thread_time() - worked)
         entry.runs += 1

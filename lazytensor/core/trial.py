@@ -48,12 +48,12 @@ class Trial:
 
     Once a program is compiled, some runs by XLA are timed, then as many by the interpreter, if that
     was not far slower before. So are a few of each after a while, XLA first.
-    `alike`: whether its runs are of one size. Else the interpreter's fastest is of the smallest.
+    Where sizes differ, seconds are what they would be at the largest: of each tier those count that
+    did the most in a second.
     """
 
     __slots__ = (
         "_again",
-        "_alike",
         "_compiled",
         "_interpreted",
         "_interprets",
@@ -63,8 +63,7 @@ class Trial:
         "_xlas",
     )
 
-    def __init__(self, alike: bool = True) -> None:
-        self._alike = alike
+    def __init__(self) -> None:
         self._interpreted: deque[float] = deque(maxlen=TRIALS)
         self._compiled: deque[float] = deque(maxlen=TRIALS)
         self._least = inf  # of what the interpreter took, lately or in the last trial
@@ -146,7 +145,7 @@ class Trial:
     def ran(self) -> None:
         """Take note of a compiled run that was not timed."""
         self._runs += 1
-        if self._runs == self._again and self._alike and not self._xlas and self._is_near(True):
+        if self._runs == self._again and not self._xlas and self._is_near(True):
             self._reopen()
 
     def _reopen(self) -> None:
@@ -160,5 +159,4 @@ class Trial:
         """Whether the interpreter may be the faster one; `warm`: it was timed when it was."""
         best = self._least
         near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
-        near = near if self._alike else 1.0
         return best < (sqrt(near) if warm else near) * min(self._compiled)

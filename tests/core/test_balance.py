@@ -86,6 +86,13 @@ def test_other_sizes_do_not_count(size: int) -> None:
     assert settings.small == BOUND
 
 
+@pytest.mark.parametrize("measured", [False, True])
+def test_of_larger_arrays_only_what_is_measured_counts(measured: bool) -> None:
+    balance, size = Balance(), policy.SPAN * BOUND + 1
+    balance.lost(2 * policy.LOSS, size, measured)
+    assert settings.small == (size + 1 if measured else BOUND)
+
+
 def test_what_wins_elsewhere_counts_too() -> None:
     balance = Balance()
     winning, losing = entry(2 * BOUND, 1.2), entry(3 * BOUND, 0.9)

@@ -110,6 +110,19 @@ def test_a_program_is_compiled_when_it_has_cost_as_much_and_sooner_if_it_comes_b
     assert not asked(many * call, many)
 
 
+def test_what_is_not_on_disk_where_others_are_asks_for_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    price = policy.COMPILE_SECONDS + 2 * policy.COMPILE_SECONDS_PER_NODE
+    found = cut(reachable(outputs := [small()]), outputs)
+    for spent, expected in ((1.1, False), (1.1 * policy.HESITATION, True)):
+        entry = Entry(found.program, spent=price * spent, sought=())
+        monkeypatch.setattr(cache, "loaded", 0)
+        assert entry.should_compile()
+        monkeypatch.setattr(cache, "loaded", 1)
+        assert entry.should_compile() is expected
+
+
 def test_the_first_compile_pays_for_jax_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "is_loaded", lambda: False)
     for spent, expected in ((policy.IMPORT_SECONDS + 0.01, False), (2.0, True)):

@@ -157,13 +157,3 @@ def test_what_was_slower_when_warm_is_tried_again_if_it_was_not_much(
         if trial.is_open():
             break
     assert trial.is_open() is tried
-
-
-def test_sizes_that_vary_are_compared_once() -> None:
-    trial = policy.Trial(alike=False)
-    trial.interpreted(1.0)
-    while trial.is_open():
-        trial.compiled(1.0)
-    for _ in range(100 * policy.AGAIN):
-        trial.ran()
-    assert not trial.is_open()

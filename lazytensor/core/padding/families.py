@@ -14,7 +14,6 @@ from lazytensor.core.program import Cut, Program
 from lazytensor.core.recipes import Constant
 from lazytensor.core.settings import settings
 from lazytensor.core.slots import pack
-from lazytensor.core.trial import Trial
 
 if TYPE_CHECKING:
     from lazytensor.core.execution import Run
@@ -199,7 +198,7 @@ def _wasted(made: Roomy) -> float:
 
 def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:
     """Note where a program with room comes from."""
-    program, entry.padded, entry.trial = entry.program, True, Trial(alike=False)
+    program, entry.padded = entry.program, True
     places = run.entry.program.places
     program.places = tuple(places[i] for i in made.origins) if places else ()
     program.cut_at = run.entry.program.cut_at

@@ -7,6 +7,7 @@ else that is done with such an array first computes the mask, and it becomes an 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -277,7 +278,9 @@ def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
             if node.value is None:
                 return False
             array = runtime.observe(node)
+        start = perf_counter()
         array = memory.copied(array)
+        balance.lost(perf_counter() - start, x.size, measured=True)
         array[mask] = given
         ref.write(host_leaf(array))
         return True
