@@ -39,6 +39,8 @@ SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
 CHOICES_SUFFIX: Final = ".json"
 """Of what a backend has found by measuring."""
+NEW: Final = ".new-"
+"""How the name of a file begins that is being written."""
 
 
 class File(NamedTuple):
@@ -191,7 +193,7 @@ def _path(key: bytes, suffix: str = SUFFIX) -> Path:
 
 def _paths(*suffixes: str) -> list[Path]:
     with suppress(OSError):
-        return [p for s in suffixes or (SUFFIX, SLOTS_SUFFIX) for p in folder().glob(f"*{s}")]
+        return [p for s in suffixes for p in folder().glob(f"*{s}")]
     return []
 
 
@@ -241,7 +243,7 @@ def _write(path: Path, key: bytes, label: str, payload: bytes) -> None:
     """Write beside, then rename: a reader sees the whole file or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = _pack(key, label, payload)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=NEW)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -250,28 +252,45 @@ def _write(path: Path, key: bytes, label: str, payload: bytes) -> None:
         with suppress(OSError):
             os.unlink(name)
         raise
-    _evict()
+    _make_room(len(data))
 
 
-def _evict() -> None:
-    """Remove the least recently used executables until the folder is within its limit."""
-    found = []
-    for path in _paths():
-        with suppress(OSError):
-            stat = path.stat()
-            found.append((stat.st_mtime, stat.st_size, path))
+_room: Final[dict[tuple[Path, int], int]] = {}
+"""Per folder and limit: bytes that may be written until its files are looked at, which takes long:
+there are thousands."""
+LOOKS: Final = 64
+"""Looks at the least while as much is written as there may be: other processes write, too."""
+
+
+def _make_room(written: int) -> None:
+    """Keep the folder within its limit, so many bytes having been written."""
+    place = folder(), limit()
+    left = _room.get(place, 0) - written
+    _room[place] = left if left > 0 else min(-_evict(), limit() // LOOKS)
+
+
+def _evict() -> int:
+    """Remove the least recently used executables until the folder is within its limit.
+
+    The result is by how much it is beyond that: mostly it is negative.
+    """
+    found, now = [], time.time()
+    with suppress(OSError), os.scandir(folder()) as files:
+        for file in files:
+            with suppress(OSError):
+                stat = file.stat()
+                if file.name.endswith((SUFFIX, SLOTS_SUFFIX)):
+                    found.append((stat.st_mtime, stat.st_size, file.path))
+                elif file.name.startswith(NEW) and now - stat.st_mtime > 3600:
+                    os.unlink(file.path)  # left by a process that was killed while it wrote
     excess = sum(size for _, size, _ in found) - limit()
     for _, size, path in sorted(found):
         if excess <= 0:
             break
         with suppress(OSError):
-            path.unlink()
+            os.unlink(path)
         excess -= size
-    now = time.time()
-    for path in folder().glob(".new-*"):  # left by a process that was killed while it wrote
-        with suppress(OSError):
-            if now - path.stat().st_mtime > 3600:
-                path.unlink()
+    return excess
 
 
 @once

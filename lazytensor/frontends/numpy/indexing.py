@@ -150,6 +150,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                 del known
             found = None if kind is _Real else plan(ref.type, key)
             if found is None:
+                key = parts.with_arrays(key)
                 part = parts.picked(ref, key)
                 if part is not None:
                     return part
@@ -198,7 +199,7 @@ def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     ref = x.ref
     found = found or plan(ref.type, key)
     if found is None:
-        return selection.read(x, key)
+        return selection.read(x, parts.with_arrays(key))
     shown, shadow = found.type, found.shadow
     target = x.ref.through(found.steps, found.type)
     if found.scalar:
@@ -252,7 +253,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         del memory
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
-    bound = settings.small
+    bound, key = settings.small, parts.with_arrays(key)
     if bound and type(x) is ndarray and parts.write(x, key, value):
         return
     ref = x.ref  # to look at it may have changed it

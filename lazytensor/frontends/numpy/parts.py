@@ -221,6 +221,22 @@ def _at_hand(key: Any) -> Any:
 _LOOKED_AT: Final = frozenset({Masked, ndarray, list})
 
 
+def with_arrays(key: Any) -> Any:
+    """`key` with the arrays that long lists of integers in it mean: each look at these takes long.
+
+    NumPy makes arrays of them as well. One that begins with a number has few lazy ones, if any.
+    """
+    if type(key) is tuple:
+        return tuple(map(with_arrays, key)) if list in map(type, key) else key
+    if type(key) is not list or len(key) < LONG_LIST or type(key[0]) is not int:
+        return key
+    made = np.array(key)
+    return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else key
+
+
+LONG_LIST: Final = 32
+
+
 def _indices(items: list[Any]) -> np.ndarray | None:
     """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
     if items and are_plain(items):

@@ -142,6 +142,7 @@ class ufunc(metaclass=UfuncType):
 
     def at(self, *args: Any) -> None:
         """NumPy's `at`."""
+        args = *args[:1], *map(parts.with_arrays, args[1:2]), *args[2:]
         if at_once(args, {}):
             self.real.at(*args)
         else:
