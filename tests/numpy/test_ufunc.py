@@ -208,6 +208,13 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "maximum at": lambda np: (lambda x: (np.maximum.at(x, [1, 1], [5, 4]), x))(np.arange(3)),
     "minimum at": lambda np: (lambda x: (np.minimum.at(x, [1, 2], -1), x))(np.arange(3)),
     "subtract at": lambda np: (lambda x: (np.subtract.at(x, [1, 1], 1), x))(np.arange(3)),
+    "subtract bytes at": lambda np: (
+        lambda x: (np.subtract.at(x, [0, 0, 2], np.array([200, 100, 3], np.uint8)), x)
+    )(np.arange(3, dtype=np.uint8)),
+    "subtract zeros at": lambda np: (
+        lambda x: (np.subtract.at(x, [0, 1], [0.0, -0.0]), np.signbit(x))
+    )(np.array([-0.0, -0.0])),
+    "subtract flags at": lambda np: np.subtract.at(np.array([True, True]), [0], True),
     "negative at": lambda np: (lambda x: (np.negative.at(x, [1, 1, 2]), x))(np.arange(3)),
     "add floats to integers at": lambda np: np.add.at(np.arange(3), [0], 1.5),
     "at a mask": lambda np: (lambda x: (np.add.at(x, x > 1, 5), x))(np.arange(4)),

@@ -275,7 +275,8 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
         raise ValueError("operand array with iterator write flag set is read-only")
     if len(b) == 1 and settings.small and parts.write(a, indices, b[0], self.real.at):
         return
-    mode = SCATTERED.get(self.__name__)
+    is_subtracted = self.__name__ == "subtract"
+    mode = "add" if is_subtracted else SCATTERED.get(self.__name__)
     if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})
         return
@@ -284,4 +285,6 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     if not np.can_cast(made, a.dtype, "same_kind"):
         _on_host(self, "at", (a, indices, *b), {})  # what is cast is the sum, not what is added
         return
+    if is_subtracted:  # to add what is negative rounds, and wraps around, as to subtract does
+        values = ops.negate(recast(values, a.dtype))
     selection.scatter(a, indices, wrap(settled(values)), mode)
