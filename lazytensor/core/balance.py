@@ -99,21 +99,29 @@ class Balance:
         since = began - self.ended
         self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
         is_small = not self.until and largest < small and size >= OF_A_LOOP
-        if not self._counts(max(largest, small) if is_small else largest):
+        counts = self._counts(max(largest, small) if is_small else largest)
+        if not counts and not self._counts(largest, MEASURED_SPAN):
             return
         recording = min(size * SECONDS_PER_OPERATION, max(since, 0.0))
         gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting, room)
-        if gain is not None:
+        if gain is None:
+            if counts:
+                self._note_untried(entry, seconds, recording, is_small, cutting is None)
+        elif counts or gain > recording:  # what larger arrays lose is counted where it is measured
             self._add(max(gain - recording, -MOST), largest, cutting is None)
-            return
+
+    def _note_untried(
+        self, entry: Entry, seconds: float, recording: float, is_small: bool, automatic: bool
+    ) -> None:
+        """Take note of a run of what XLA has not run yet, by what there is to gain at the most."""
         once = entry.comes_once()
         most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds, is_small)
         if most is None:
             return
         if most < recording:
-            self._add(max(most - recording, -MOST), largest, cutting is None)
+            self._add(max(most - recording, -MOST), entry.extent.largest, automatic)
         if not (once or is_small or self.until or is_loaded()):
-            self._promise(entry, most - recording, recording + seconds, cutting is None)
+            self._promise(entry, most - recording, recording + seconds, automatic)
 
     def lost(self, seconds: float, size: int, measured: bool = False) -> None:
         """Take note of what lazy arrays of so many elements lost in a loop over parts of them.
@@ -137,8 +145,9 @@ class Balance:
         self.numpys += least[1] - entry.detour
         if self.lost_before <= LOSS:
             return
-        rate = self.promised / self.numpys if self.promised > 0.0 else 0.0
-        left = BEGINNING / rate - cache.spent if rate else LONGEST
+        left = LONGEST
+        if self.promised > 0.0:
+            left = BEGINNING * self.numpys / self.promised - cache.spent
         if self.promised < self.lost_before and left > 0.0 and not entry.is_kept():
             self.largest = max(self.largest, entry.extent.largest)
             self.waits = min(left, self.interval)

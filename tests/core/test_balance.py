@@ -93,6 +93,13 @@ def test_of_larger_arrays_only_what_is_measured_counts(measured: bool) -> None:
     assert settings.small == (size + 1 if measured else BOUND)
 
 
+def test_what_larger_arrays_gain_makes_up_for_that() -> None:
+    balance, size = Balance(), policy.SPAN * BOUND + 1
+    balance.note(entry(size, 1.5), RUN)
+    balance.lost(2 * policy.LOSS, size, measured=True)
+    assert settings.small == BOUND
+
+
 def test_what_wins_elsewhere_counts_too() -> None:
     balance = Balance()
     winning, losing = entry(2 * BOUND, 1.2), entry(3 * BOUND, 0.9)

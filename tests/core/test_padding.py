@@ -20,6 +20,7 @@ from lazytensor.core.backend import backend, on_host
 from lazytensor.core.cache import cache, price_of
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL, F32, F64, S64
+from lazytensor.core.execution import Run
 from lazytensor.core.interpret import interpret
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
@@ -96,6 +97,18 @@ def test_results_are_those_of_the_size(first: int) -> None:
     # A program without an end in it, at just the capacity, is the one that was recorded.
     assert len(SIZES) - EXACTLY - 1 <= counts["padded"] <= len(SIZES) - EXACTLY
     assert counts["compiles"] <= EXACTLY + CLASSES
+
+
+def test_how_much_more_is_computed_is_known_of_each_run() -> None:
+    """Else its seconds would say nothing where NumPy's were measured at another size."""
+    room = []
+    for n in (100, 110, 120, 200):
+        runs: list[Run] = []
+        runtime.sync(ops.sin(ops.negate(leaf(data(n)))), runs=runs)
+        assert runs[0].room == 1.0
+        roomy = families.padded(runs[0])
+        room.append(None if roomy is None else roomy.room)
+    assert room == [None, None, 128 / 120, 256 / 200]
 
 
 @pytest.mark.parametrize("name", EXACT)
