@@ -153,7 +153,7 @@ def count_as_small(elements: int) -> None:
         settings.small, balance.until = balance.bound, 0.0
     if elements:
         balance.largest = elements
-        balance._raise()
+        balance._raise(balance.interval)
         balance.until = inf
 
 
