@@ -136,7 +136,7 @@ class Balance:
 
         gain: of a run by XLA, at the most. Where more than that is lost before there can be one, it
         is put off until NumPy has worked so long that the gain would have paid for all it takes.
-        Not if it is on disk: to load it takes less, and an earlier process has had it pay.
+        Not if an earlier process has found that it does pay.
         """
         least = entry.trial.least()
         assert least is not None
@@ -148,7 +148,7 @@ class Balance:
         left = LONGEST
         if self.promised > 0.0:
             left = BEGINNING * self.numpys / self.promised - cache.spent
-        if self.promised < self.lost_before and left > 0.0 and not entry.is_kept():
+        if self.promised < self.lost_before and left > 0.0 and not entry.is_known_to_pay():
             self.largest = max(self.largest, entry.extent.largest)
             self.waits = min(left, self.interval)
             self._raise(self.waits)

@@ -45,9 +45,8 @@ COMPILE_SECONDS_PER_NODE: Final = 3e-3
 """Processor seconds: of 34 programs of 1 to 450 operations that were measured, half took from
 half of this to twice as much."""
 IMPORT_SECONDS: Final = 0.7
-KEPT_SHARE: Final = 0.25
-"""Of what else would have to be spent before jax is imported, for a program on disk: an earlier
-process has found already that it comes back."""
+KNOWN_SHARE: Final = 0.25
+"""Of what else would have to be spent before jax is imported, for what is known to pay for that."""
 HESITATION: Final = 1.5
 """How many times its price a program must have cost that is not on disk, where others were: an
 earlier process has found it too little. Else one near its price is compiled now and then for ever.
@@ -76,7 +75,7 @@ class Entry:
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
     `padded`: that it is a program made with room for more (see `padding`). `compiled_by`: the
-    thread that compiles it just now. `kept`: whether a process has put one on disk, once known.
+    thread that compiles it just now. `pays`: see `is_known_to_pay`, once known.
     """
 
     program: Program
@@ -97,7 +96,7 @@ class Entry:
     growth: Growth | None = None
     padded: bool = False
     compiled_by: int = 0
-    kept: bool | None = None
+    pays: bool | None = None
     _extent: Extent | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
@@ -189,19 +188,29 @@ class Entry:
     def is_worth_a_look(self) -> bool:
         """Whether looking for it on disk costs little against what it has cost already.
 
-        That takes jax, which is imported for what is known to have been there.
+        That takes jax, which is imported sooner for what is known to pay for it.
         """
         if not settings.disk or self.debt < WORTH_A_LOOK:
             return False
-        return is_loaded() or (cache.may_import(0.0, self.estimate, KEPT_SHARE) and self.is_kept())
+        if is_loaded():
+            return True
+        return cache.may_import(0.0, self.estimate, KNOWN_SHARE) and self.is_known_to_pay()
 
-    def is_kept(self) -> bool:
-        """Whether a process has put an executable of it on disk."""
-        if self.kept is None:
+    def is_known_to_pay(self) -> bool:
+        """Whether XLA has saved more than its import took in an earlier process that ran this."""
+        if self.pays is None:
             from lazytensor.core import disk  # whose imports most processes do not need
 
-            self.kept = settings.disk and disk.has_kept(self.program)
-        return self.kept
+            self.pays = settings.disk and disk.pays(self.program)
+        return self.pays
+
+    @property
+    def saved(self) -> float:
+        """Seconds that XLA saves in as many runs as there were, as far as both were timed."""
+        saved = self.trial.saved()
+        if saved is None:  # not spent: it is so large that it was compiled at once
+            saved = 0.0 if self.spent else self.estimate
+        return self.runs * saved
 
     def should_compile(self) -> bool:
         """Whether compiling pays now (see the module's text)."""

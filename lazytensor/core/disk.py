@@ -4,11 +4,13 @@ A file holds a checksum, the whole key (the program's text, the baked slots, the
 backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
 compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
 once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
-process need not find out again which of them vary, and knows without a backend that it is there.
+process need not find out again which of them vary; and a file without contents, if in the last
+process that ended XLA saved what it takes to import it, so that the next one does so sooner.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import tempfile
@@ -19,11 +21,12 @@ from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
 from typing import Final, NamedTuple
+from weakref import ref
 
 from lazytensor.core import metrics
 from lazytensor.core.announce import announced
 from lazytensor.core.backend import Executable, backend
-from lazytensor.core.cache import Entry
+from lazytensor.core.cache import IMPORT_SECONDS, Entry
 from lazytensor.core.donation import donations
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.place import Place, user_place
@@ -37,6 +40,7 @@ Pairs = tuple[tuple[int, int], ...]
 MAGIC: Final = b"lazytensor 1\n"
 SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
+PAYS_SUFFIX: Final = ".pays"
 CHOICES_SUFFIX: Final = ".json"
 """Of what a backend has found by measuring."""
 NEW: Final = ".new-"
@@ -87,7 +91,7 @@ def entries() -> list[File]:
 def clear() -> Cleared:
     """Remove every executable, and what was found by measuring."""
     removed, left = 0, []
-    for path in _paths(SUFFIX, SLOTS_SUFFIX, CHOICES_SUFFIX):
+    for path in _paths(SUFFIX, SLOTS_SUFFIX, PAYS_SUFFIX, CHOICES_SUFFIX):
         try:
             path.unlink(missing_ok=True)
             removed += path.suffix == SUFFIX
@@ -111,14 +115,37 @@ def load(entry: Entry, owned: Sequence[bool]) -> bool:
             entry.history = history
             entry.executable, entry.donated, entry.owned = executable, pairs, owned
             metrics.count("disk_hits")
+            _note_use(entry, text)
             return True
     entry.sought = pairs
     return False
 
 
-def has_kept(program: Program) -> bool:
-    """Whether a process has put an executable of this program here, whatever else its key said."""
-    return _path(_text(program).encode(), SLOTS_SUFFIX).exists()
+_used: Final[list[tuple[ref[Entry], Path]]] = []
+"""Entries that have an executable here, each with the file that says that it pays."""
+
+
+def pays(program: Program) -> bool:
+    """Whether an earlier process has found that XLA pays for its import, this program being run."""
+    return _path(_text(program).encode(), PAYS_SUFFIX).exists()
+
+
+def _note_use(entry: Entry, text: str) -> None:
+    if not _used:
+        atexit.register(_say_what_pays)
+    _used.append((ref(entry), _path(text.encode(), PAYS_SUFFIX)))
+
+
+def _say_what_pays() -> None:
+    """Let other processes know, as this one ends, whether XLA has saved what its import takes."""
+    used = [(entry, path) for known, path in _used if (entry := known()) is not None]
+    is_saved = sum(entry.saved for entry, _ in used) >= IMPORT_SECONDS
+    for _, path in used:
+        with suppress(OSError):
+            if is_saved:
+                path.touch()
+            else:
+                path.unlink(missing_ok=True)
 
 
 def _learned(entry: Entry, text: str) -> SlotHistory | None:
@@ -168,8 +195,10 @@ def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Plac
         try:
             label = f"{program.size} instructions"
             _write(_path(key), key, label, executable.serialize())
-            key = text.encode()
-            _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
+            _note_use(entry, text)
+            if entry.history.changes:
+                key = text.encode()
+                _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
         except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
             # Not the whole text of an OSError, which names a file that is another each time.
             reason = error.strerror if isinstance(error, OSError) else error
@@ -279,7 +308,7 @@ def _evict() -> int:
         for file in files:
             with suppress(OSError):
                 stat = file.stat()
-                if file.name.endswith((SUFFIX, SLOTS_SUFFIX)):
+                if file.name.endswith((SUFFIX, SLOTS_SUFFIX, PAYS_SUFFIX)):
                     found.append((stat.st_mtime, stat.st_size, file.path))
                 elif file.name.startswith(NEW) and now - stat.st_mtime > 3600:
                     os.unlink(file.path)  # left by a process that was killed while it wrote

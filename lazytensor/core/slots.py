@@ -125,16 +125,11 @@ class SlotHistory:
         }
         return json.dumps({"changes": self.changes, "slots": learned}).encode()
 
-    def informed(self, known: bytes) -> SlotHistory | None:
-        """This history, had it begun with what another process has learned of the program.
-
-        None if it would be the same.
-        """
+    def informed(self, known: bytes) -> SlotHistory:
+        """This history, had it begun with what another process has learned of the program."""
         import json
 
         said = json.loads(known)
-        if not said["changes"]:
-            return None
         made = SlotHistory()
         made.first, made.bits, made.changes = self.first, self.bits, said["changes"]
         for dtype, bits in self.bits.items():

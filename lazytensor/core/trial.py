@@ -99,6 +99,12 @@ class Trial:
             return seconds
         return max(seconds, cutting + min(self._compiled))
 
+    def saved(self) -> float | None:
+        """Seconds by which the faster tier, if that is XLA, is faster; None where not both ran."""
+        if not self._compiled or self._least == inf:
+            return None
+        return max(self._least - min(self._compiled), 0.0)
+
     def least(self) -> tuple[float, float] | None:
         """What interpreted runs took at the least, and what the last one took."""
         return (self._least, self._interpreted[-1]) if self._interpreted else None

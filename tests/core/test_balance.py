@@ -131,7 +131,7 @@ def test_what_costs_more_than_xla_can_gain_loses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lost", "worked", "loaded", "kept", "is_small"),
+    ("lost", "worked", "loaded", "pays", "is_small"),
     [
         (0.5, 1.0, False, False, True),
         (0.1, 1.0, False, False, False),  # XLA has more to gain
@@ -144,7 +144,7 @@ def test_a_small_gain_is_not_worth_an_import(
     lost: float,
     worked: float,
     loaded: bool,
-    kept: bool,
+    pays: bool,
     is_small: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_small_gain_is_not_worth_an_import(
     balance = Balance()
     for _ in range(3):
         program = interpreted(2 * BOUND, WARMING + 1)
-        program.kept = kept
+        program.pays = pays
         balance.note(program, RUN + lost)
     assert settings.small == (2 * BOUND + 1 if is_small else BOUND)
 
@@ -167,7 +167,7 @@ def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.Monke
     balance = Balance()
     for _ in range(3):
         program = interpreted(2 * BOUND, WARMING + 1)
-        program.kept = False
+        program.pays = False
         balance.note(program, RUN + 0.5)
     assert settings.small == 2 * BOUND + 1
     waits = balance.waits
