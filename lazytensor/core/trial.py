@@ -59,6 +59,7 @@ class Trial:
         "_interprets",
         "_least",
         "_runs",
+        "_saved",
         "_theirs",
         "_xlas",
     )
@@ -71,6 +72,7 @@ class Trial:
         self._theirs = 0  # and by the interpreter, after those
         self._again, self._runs = AGAIN, 0
         self._interprets = False
+        self._saved: float | None = None
 
     def interprets(self) -> bool:
         """Whether the next run is the interpreter's, for the trial's sake or as the faster one."""
@@ -102,7 +104,7 @@ class Trial:
     def saved(self) -> float | None:
         """Seconds by which the faster tier, if that is XLA, is faster; None where not both ran."""
         if not self._compiled or self._least == inf:
-            return None
+            return self._saved  # what was found before: both are being timed again
         return max(self._least - min(self._compiled), 0.0)
 
     def least(self) -> tuple[float, float] | None:
@@ -146,6 +148,7 @@ class Trial:
             self._theirs = WARMING + TRIALS if self._is_near() else 0
         self._interprets = False
         if self._theirs:  # of which the first is the quickest so far: some follow
+            self._saved = self.saved()
             self._least = inf
 
     def ran(self) -> None:
@@ -156,6 +159,7 @@ class Trial:
 
     def _reopen(self) -> None:
         """Let both be timed again."""
+        self._saved = self.saved()
         self._again *= AGAIN_AFTER
         self._runs = 0
         self._compiled.clear()

@@ -157,3 +157,26 @@ def test_what_was_slower_when_warm_is_tried_again_if_it_was_not_much(
         if trial.is_open():
             break
     assert trial.is_open() is tried
+
+
+def test_what_xla_saves_is_known_while_both_are_timed_again() -> None:
+    trial = decided(2 * XLAS, XLAS)
+    for _ in range(policy.AGAIN):
+        assert trial.saved() == XLAS
+        trial.ran()
+    assert trial.is_open()
+    for _ in range(policy.WARMING_AGAIN + policy.TIMED_AGAIN):
+        assert trial.saved() == XLAS
+        trial.compiled(XLAS)
+    assert not trial.is_decided()
+    while not trial.is_decided():
+        assert trial.saved() == XLAS
+        trial.interpreted(2 * XLAS)
+    assert trial.saved() == XLAS
+
+
+def test_where_only_one_tier_has_run_nothing_is_known_to_be_saved() -> None:
+    trial = policy.Trial()
+    trial.interpreted(3.0)
+    assert trial.saved() is None
+    assert decided(1.0, 3.0).saved() == 0.0
