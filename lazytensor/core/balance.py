@@ -188,7 +188,7 @@ class Balance:
     def look(self) -> None:
         """Put the setting back if it is time to try again, or if somebody else has changed it."""
         if settings.small != self.raised:
-            self.until = 0.0
+            self.until = self.waits = 0.0
         elif perf_counter() > self.until:
             left = self.worked - process_time()
             if left > 0:

@@ -7,6 +7,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as np
+from tests.numpy.agreement import assert_agree
 
 PROGRAMS = {
     "read": lambda x, n: x[n],
@@ -47,3 +48,35 @@ def calls(program: Any, count: int) -> int:
 def test_a_list_is_not_gone_through(program):
     calls(program, 30_000)  # the first time, more is to be done
     assert abs(calls(program, 30_000) - calls(program, 32_000)) < 1_000
+
+
+LONG = [1] * 40
+KEYS = {
+    "rows": LONG,
+    "rows from the end": [-1] * 40,
+    "rows that there are not": [11] * 40,
+    "numbers and flags": [True, *LONG],
+    "numbers, then a flag": [*LONG, True],
+    "numbers and a fraction": [*LONG, 1.5],
+    "numbers and a word": [*LONG, "a"],
+    "numbers and None": [*LONG, None],
+    "a number too large": [*LONG, 2**70],
+    "of two depths": [*LONG, [2, 3]],
+    "two axes": (LONG, [0] * 40),
+    "two lengths": (LONG, [0] * 41),
+    "two that broadcast": (LONG, [[0], [1]]),
+    "a new axis between": (LONG, None, [0] * 40),
+    "a slice": (LONG, slice(None)),
+    "rows of rows": [LONG, LONG],
+}
+USES = {
+    "read": lambda np, x, key: x[key],
+    "write": lambda np, x, key: (x.__setitem__(key, 7.0), x),
+    "add.at": lambda np, x, key: (np.add.at(x, key, 2.0), x),
+}
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_long_lists_select_what_numpy_has_them_select(use, key):
+    assert_agree(lambda np: use(np, np.arange(40_000.0).reshape(-1, 2), key))

@@ -124,7 +124,7 @@ def _is_mask(item: Any) -> bool:
     if isinstance(item, Lazy | np.ndarray):
         return item.dtype.kind == "b"
     if isinstance(item, list | tuple):
-        return bool(item) and _is_mask(item[0])
+        return bool(item) and all(map(_is_mask, item))  # flags among numbers are numbers
     return isinstance(item, bool | np.bool_)
 
 
