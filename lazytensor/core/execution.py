@@ -32,6 +32,8 @@ from lazytensor.core.values import argument, host_operand, in_rows, with_room
 
 ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
+FEW: Final = 8
+"""Operations of a program that is compared with NumPy where nothing but its text is known."""
 WAITED_FOR: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
 
@@ -225,7 +227,8 @@ def _load(run: Run) -> bool:
     if loaded:
         cache.loaded += 1
         _remember(run)
-        if not entry.runs:  # else it would never be compared with NumPy
+        # Else it would never be compared with NumPy. Of longer ones few are NumPy's.
+        if not entry.runs and entry.program.size <= FEW:
             entry.trial.interpreted(entry.estimate)
     return loaded
 

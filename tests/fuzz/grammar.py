@@ -90,6 +90,12 @@ def _number(draft: Draft) -> str:
     return draft.rng.choice(NUMBERS if draft.chance(0.6) else TYPED)
 
 
+def _filling(draft: Draft) -> str:
+    """A number; for NumPy's own scalar not in an array, as lazy ones are none to it."""
+    is_scalar = isinstance(draft.pool[draft.filled["x"]], np.generic)
+    return draft.rng.choice(NUMBERS) if is_scalar else _number(draft)
+
+
 def _operand(draft: Draft) -> str:
     if draft.chance(0.3):
         return _number(draft)
@@ -221,6 +227,7 @@ HOLES: dict[str, Hole] = {
     "y": _fitting,
     "any": _array,
     "number": _number,
+    "filling": _filling,
     "v": _operand,
     "key": _key,
     "index": _index,

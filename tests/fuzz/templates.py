@@ -88,7 +88,7 @@ _WRITES = """
 {x} {iop} {v}
 {x} {iop} {v}
 {x}.T[{n}:] {iop} {v}
-{x}.fill({number})
+{x}.fill({filling})
 {x}[{spot}] = {v}
 {x}[{spot}] {iop} {v}
 {x}[{mask}] = {v}

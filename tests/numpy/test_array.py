@@ -198,6 +198,13 @@ METHODS = {
     "copy in columns": lambda x, np: (x.copy("F").strides, x.T.copy("K").strides),
     "fill": lambda x, np: (x.fill(3), x),
     "fill a view": lambda x, np: (x[:, 1].fill(3), x),
+    "astype without a copy": lambda x, np: [
+        x[::-1].T.astype(x.dtype, order=order, copy=False).flags.owndata for order in "KACF"
+    ],
+    "fill with a list": lambda x, np: x.fill([3]),
+    "fill a number with a list": lambda x, np: np.array(0, np.uint8).fill([3]),
+    "fill a flag with a list": lambda x, np: (lambda y: (y.fill([0, 0]), y))(np.array(False)),
+    "fill a number with an array": lambda x, np: np.array(0, np.uint8).fill(np.array([3])),
     "sort": lambda x, np: (x[:, ::-1].sort(1), x),
     "sort on an axis": lambda x, np: ((-x).sort(axis=0), x),
     "sort on no axis": lambda x, np: x.sort(axis=5),

@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap, wrap_r
 from lazytensor.frontends.numpy.assignment import assign, plain
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import on_host
+from lazytensor.frontends.numpy.fallback import on_host, real
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import canonical, recast
 from lazytensor.frontends.numpy.recipes import of_value, remembered
@@ -43,14 +43,22 @@ def astype(
     wanted = np.dtype(dtype)
     if casting != "unsafe" and not np.can_cast(x.dtype, wanted, casting):
         np.zeros((), x.dtype).astype(wanted, casting=casting)  # raises
+    # A look at the node would be one of a copy, where memory is lent.
+    if not copy and wanted == x.dtype and type(x) is not Scalar and _lies(x, order):
+        return x
     try:
         node = recast(x.node, canonical(wanted))
     except HostOnly:
         return on_host("ndarray.astype", lambda a: a.astype(wanted), (x,), {})
     check("cast", [x.node], node)
-    if not copy and node is x.node and type(x) is not Scalar:
-        return x
     return ordered(node, x, order)
+
+
+def _lies(x: Lazy, order: Any) -> bool:
+    """Whether an array lies in memory as `order` has it."""
+    in_rows, in_columns = x.flags.c_contiguous, x.flags.f_contiguous
+    known = {"K": True, "A": in_rows or in_columns, "C": in_rows, "F": in_columns}
+    return known.get(str(order or "K").upper(), False)
 
 
 def copied(x: Lazy, order: Any = "C") -> Any:
@@ -85,10 +93,10 @@ def fill(x: ndarray, value: Any) -> None:
     """`x.fill(value)`."""
     if flags.is_read_only(x):
         raise ValueError("assignment destination is read-only")
-    if np.ndim(value):
-        np.empty(x.shape, x.dtype).fill(
-            np.zeros(np.shape(value))
-        )  # NumPy says what it thinks of it
+    if np.ndim(value):  # NumPy says what it thinks of it
+        filled = np.zeros(x.shape, x.dtype)
+        filled.fill(real(value))
+        value = filled.flat[0] if filled.size else 0
     assign(x.ref, plain(value, x.dtype))
 
 
