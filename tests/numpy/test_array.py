@@ -198,7 +198,7 @@ METHODS = {
     "copy in columns": lambda x, np: (x.copy("F").strides, x.T.copy("K").strides),
     "fill": lambda x, np: (x.fill(3), x),
     "fill a view": lambda x, np: (x[:, 1].fill(3), x),
-    "astype without a copy": lambda x, np: [
+    "astype without a copy, in each order": lambda x, np: [
         x[::-1].T.astype(x.dtype, order=order, copy=False).flags.owndata for order in "KACF"
     ],
     "fill with a list": lambda x, np: x.fill([3]),

@@ -44,7 +44,7 @@ def astype(
     if casting != "unsafe" and not np.can_cast(x.dtype, wanted, casting):
         np.zeros((), x.dtype).astype(wanted, casting=casting)  # raises
     # A look at the node would be one of a copy, where memory is lent.
-    if not copy and wanted == x.dtype and type(x) is not Scalar and _lies(x, order):
+    if not copy and wanted == x.dtype and type(x) is ndarray and _lies(x, order):
         return x
     try:
         node = recast(x.node, canonical(wanted))
@@ -54,10 +54,11 @@ def astype(
     return ordered(node, x, order)
 
 
-def _lies(x: Lazy, order: Any) -> bool:
+def _lies(x: ndarray, order: Any) -> bool:
     """Whether an array lies in memory as `order` has it."""
-    in_rows, in_columns = x.flags.c_contiguous, x.flags.f_contiguous
-    known = {"K": True, "A": in_rows or in_columns, "C": in_rows, "F": in_columns}
+    shown = flags.flags(x)
+    in_rows, in_columns = bool(shown.c_contiguous), bool(shown.f_contiguous)
+    known: dict[str, bool] = {"K": True, "A": in_rows or in_columns, "C": in_rows, "F": in_columns}
     return known.get(str(order or "K").upper(), False)
 
 
