@@ -1,7 +1,7 @@
 """Lazy arrays of a size that has come to count as small: what is done to them is done at once."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache as once
 from typing import Any
 
 import numpy
@@ -11,6 +11,7 @@ import lazytensor.numpy as np
 from lazytensor.core import balance as policy
 from lazytensor.core import metrics
 from lazytensor.core.balance import balance
+from lazytensor.core.cache import cache
 from lazytensor.core.lending import Lent
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
@@ -22,7 +23,11 @@ Program = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing has been lost, and larger arrays do not count as small."""
+    """Nothing has been lost, and larger arrays do not count as small.
+
+    Nor has a program been run: what XLA runs, after some hundred tests, is not at hand.
+    """
+    cache.clear()
     for name, value in (("seconds", 0.0), ("largest", 0), ("until", 0.0), ("interval", 1.0)):
         monkeypatch.setattr(balance, name, value)
     before, settings.small = settings.small, BOUND
@@ -45,7 +50,7 @@ def known(numpys: Any, dtype: Any = float) -> Any:
     return x
 
 
-@cache
+@once
 def known_scalar(numpys: Any) -> Any:
     """A number that is lazy where arrays are, and that the host has: a time step."""
     step = numpys.ones(SIZE).sum() / 3
