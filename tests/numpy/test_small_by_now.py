@@ -23,16 +23,18 @@ Program = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing has been lost, and larger arrays do not count as small.
-
-    Nor has a program been run: what XLA runs, after some hundred tests, is not at hand.
-    """
-    cache.clear()
+    """Nothing has been lost, and larger arrays do not count as small."""
     for name, value in (("seconds", 0.0), ("largest", 0), ("until", 0.0), ("interval", 1.0)):
         monkeypatch.setattr(balance, name, value)
     before, settings.small = settings.small, BOUND
     yield
     settings.small = before
+
+
+@pytest.fixture
+def no_programs() -> None:
+    """No program has been run: what XLA runs, after some hundred tests, is not at hand."""
+    cache.clear()
 
 
 def lose(size: int) -> None:
@@ -103,6 +105,7 @@ EXPRESSIONS: dict[str, Program] = {
 }
 
 
+@pytest.mark.usefixtures("no_programs")
 @pytest.mark.parametrize("program", EXPRESSIONS.values(), ids=EXPRESSIONS)
 def test_nothing_is_recorded_of_what_the_host_has(program: Program) -> None:
     x, y = known(np), known(np) + 9.0
@@ -236,6 +239,7 @@ WRITES: dict[str, Program] = {
 }
 
 
+@pytest.mark.usefixtures("no_programs")
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_parts_are_written_in_memory(write: Program, is_shared: bool) -> None:
