@@ -54,7 +54,7 @@ LONG = [1] * 40
 KEYS = {
     "rows": LONG,
     "rows from the end": [-1] * 40,
-    "rows that there are not": [11] * 40,
+    "rows that there are not": [20_000] * 40,
     "numbers and flags": [True, *LONG],
     "numbers, then a flag": [*LONG, True],
     "numbers and a fraction": [*LONG, 1.5],

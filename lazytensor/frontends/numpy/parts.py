@@ -230,18 +230,23 @@ def with_arrays(key: Any) -> Any:
         return tuple(map(with_arrays, key)) if list in map(type, key) else key
     if type(key) is not list or len(key) < LONG_LIST or type(key[0]) is not int:
         return key
-    made = np.array(key)
-    return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else key
+    made = _as_integers(key)
+    return key if made is None else made
 
 
 LONG_LIST: Final = 32
 
 
+def _as_integers(items: list[Any]) -> np.ndarray | None:
+    """A list as an array of indices, if NumPy finds integers in it."""
+    made = np.array(items)
+    return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else None
+
+
 def _indices(items: list[Any]) -> np.ndarray | None:
     """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
     if items and are_plain(items):
-        made = np.array(items)
-        return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else None
+        return _as_integers(items)
     given = [_integer(x) for x in items]
     return None if None in given else np.array(given, np.intp)
 
