@@ -2,6 +2,7 @@
 
 import gc
 import os
+import tempfile
 
 import pytest
 
@@ -24,6 +25,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 LONGEST = ("tests/wheel/", "tests/ops/test_laws.py", "tests/tensorflow_frontend/test_sweep.py")
 """Files that take minutes: they begin first, or the other processes wait for them at the end."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin with no executables on disk, and leave none among the user's.
+
+    What an earlier run of the suite has stored is run by XLA where the first run is interpreted.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="lazytensor-tests-")
+    os.environ["LAZYTENSOR_CACHE_DIR"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from lazytensor.core import disk, metrics, ops
-from lazytensor.core import trial as policy
 from lazytensor.core.backend import backend
 from lazytensor.core.cache import cache
 from lazytensor.core.dtypes import F64
@@ -21,6 +20,7 @@ from lazytensor.core.op import leaf
 from lazytensor.core.runtime import fetch
 from lazytensor.core.settings import settings
 from tests.core.processes import run, start
+from tests.core.tiers import let_xla_be_better
 
 SCRIPT = """
     import sys
@@ -29,7 +29,8 @@ SCRIPT = """
     from lazytensor.core.runtime import sync
     from tests.core.arrays import array
 
-    policy.NEAR = 0.0  # XLA's time is always the better one, whatever else the machine does
+    # XLA's time is always the better one, whatever else the machine does.
+    policy.NEAR = policy.NEAR_LONG = policy.NEAR_LONGEST = 0.0
     x = array(np.linspace(0, 1, int(sys.argv[1])))
     for i in range(40):
         x[1:-1] = (x[:-2] + x[2:]) * (0.5 + 0.01 * i)
@@ -106,7 +107,7 @@ def test_what_varies_is_known_from_earlier_processes(
 ) -> None:
     """Its first run finds the executable that the earlier process ended with."""
     settings.tier = "auto"
-    monkeypatch.setattr(policy, "NEAR", 0.0)  # XLA's time is always the better one
+    let_xla_be_better(monkeypatch)
     backend()
 
     def session() -> list[int]:
@@ -128,7 +129,7 @@ def test_a_program_interpreted_for_long_is_looked_for_as_it_was_compiled(
 ) -> None:
     """Found although a first look, under other donations or numbers, was in vain."""
     settings.tier = "auto"
-    monkeypatch.setattr(policy, "NEAR", 0.0)  # XLA's time is always the better one
+    let_xla_be_better(monkeypatch)
     backend()
 
     def session() -> list[int]:

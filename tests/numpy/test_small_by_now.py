@@ -358,6 +358,7 @@ def test_a_loop_without_a_look_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(settings, "tier", "auto")
     x = known(np).reshape(4, -1).sum(axis=0)
     assert issubclass(type(x), Lazy)
+    metrics.reset()
     for _ in range(20_000):
         y = np.sin(x) * 0.5
         x = np.cos(y) + x * 0.25

@@ -1,0 +1,11 @@
+"""What the trial of a program's two tiers finds, whatever else the machine does meanwhile."""
+
+import pytest
+
+from lazytensor.core import trial
+
+
+def let_xla_be_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a run by XLA takes, the interpreter's is far longer."""
+    for near in ("NEAR", "NEAR_LONG", "NEAR_LONGEST"):
+        monkeypatch.setattr(trial, near, 0.0)
