@@ -43,8 +43,8 @@ def astype(
     wanted = np.dtype(dtype)
     if casting != "unsafe" and not np.can_cast(x.dtype, wanted, casting):
         np.zeros((), x.dtype).astype(wanted, casting=casting)  # raises
-    # A look at the node would be one of a copy, where memory is lent.
-    if not copy and wanted == x.dtype and type(x) is ndarray and _lies(x, order):
+    # A look at the node would be one of a copy where memory is lent, and a cut where a mask chose.
+    if not copy and wanted == x.dtype and x.__class__ is ndarray and _lies(x, order):
         return x
     try:
         node = recast(x.node, canonical(wanted))
@@ -56,10 +56,12 @@ def astype(
 
 def _lies(x: ndarray, order: Any) -> bool:
     """Whether an array lies in memory as `order` has it."""
+    asked = str(order or "K").upper()
+    if asked == "K":
+        return True
     shown = flags.flags(x)
     in_rows, in_columns = bool(shown.c_contiguous), bool(shown.f_contiguous)
-    known: dict[str, bool] = {"K": True, "A": in_rows or in_columns, "C": in_rows, "F": in_columns}
-    return known.get(str(order or "K").upper(), False)
+    return {"A": in_rows or in_columns, "C": in_rows, "F": in_columns}.get(asked, False)
 
 
 def copied(x: Lazy, order: Any = "C") -> Any:
