@@ -27,7 +27,7 @@ def test_the_first_lines_of_the_page_are_one_program() -> None:
 @pytest.mark.parametrize("what", ["score", "train"])
 def test_one_program_compiled_once(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "compile")
-    monkeypatch.setattr(settings, "disk", False)  # an earlier run may have left it there
+    monkeypatch.setattr(settings, "disk", False)  # another test may have left it there
     cache.clear()
     module = example("pipeline", numpy)
     reports, counts = {}, []
