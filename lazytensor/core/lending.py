@@ -61,7 +61,7 @@ class Lent(Cell):
 
     @reads.setter
     def reads(self, reads: Any) -> None:
-        _set_reads(self, None)
+        """Nothing: the place has the view of who is told the memory's address, if anything."""
 
     @property
     def type(self) -> TensorType:
@@ -133,7 +133,9 @@ def _in_rows(own: Node) -> Node:
 def shown_in(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
     """What `chain` shows, in this memory; None if NumPy would have to copy it."""
     part = shown(memory, chain)
-    return part if part is memory or np.may_share_memory(part, memory) else None
+    if part is memory or not part.size or np.may_share_memory(part, memory):
+        return part
+    return None
 
 
 def is_own(cell: Cell) -> bool:
@@ -163,6 +165,11 @@ def lend(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
     cell.memory = cell.node.value
     cell.__class__ = Lent
     return cell.memory
+
+
+def hold(cell: Cell) -> None:
+    """Let a lent cell's memory be seen, and so stay where it is, as long as the cell lives."""
+    _set_reads(cell, cell.memory.view())
 
 
 def _is_seen(own: Node) -> bool:

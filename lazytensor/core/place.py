@@ -73,11 +73,3 @@ def describe(place: Place | None) -> str:
     if place is None:
         return "unknown place"
     return f"{place[0].co_filename}:{line_of(place)} in {place[0].co_name}"
-
-
-def is_argument(x: object, name: str, package: str) -> bool:
-    """Whether what called the caller is a function of a package that has `x` under this name."""
-    frame = _getframe(2)
-    if not frame.f_globals.get("__name__", "").startswith(package):
-        return False
-    return frame.f_locals.get(name) is x

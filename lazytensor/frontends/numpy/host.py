@@ -10,14 +10,13 @@ import numpy as np
 from lazytensor.core.place import user_frame
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import ndarray
-from lazytensor.frontends.numpy.fallback import on_host, real
+from lazytensor.frontends.numpy.fallback import called, on_host, real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 
 NEEDS_VALUES = (
-    "array2string array_repr array_str asarray_chkfinite asmatrix base_repr binary_repr "
+    "array2string array_repr array_str asarray_chkfinite base_repr binary_repr "
     "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
-    "format_float_scientific frompyfunc info is_busday nested_iters "
-    "savetxt"
+    "format_float_scientific frompyfunc info is_busday savetxt"
 )
 """Writing and printing; data of dtypes that XLA has not."""
 
@@ -72,6 +71,9 @@ HOST: dict[str, Function] = {
         if hasattr(np, name)
     },
     **{name: saved(name) for name in ("save", "savez", "savez_compressed")},
+    "asmatrix": dressed(
+        lambda *args, **kwargs: called(np.asmatrix, args, kwargs), np.asmatrix, laziness.HOST
+    ),
     "bmat": dressed(bmat, np.bmat, laziness.HOST),
 }
 

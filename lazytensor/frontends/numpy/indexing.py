@@ -299,8 +299,17 @@ def _planned(found: Plan, value: Any) -> Node | None:
     return Node(signature, (given,))
 
 
+def _element(value: Any, dtype: np.dtype) -> Any:
+    """`value` as NumPy assigns it to a single element, of which it asks for a number."""
+    made = np.empty(1, dtype)
+    made[0] = value
+    return made[0]
+
+
 def _fitted(found: Plan, value: Any) -> Node:
     """`value` as it is written. Raises: ValueError, TypeError."""
+    if found.scalar and value is np.ma.masked:
+        value = _element(value, found.type.dtype)
     value = plain(value, found.type.dtype)
     given = source(value, found.type.dtype)
     check_depth(value, given, found.type.ndim)

@@ -1,8 +1,7 @@
 """Arrays to and from other libraries by DLPack, and between frontends (`core/exchange.py`).
 
-A lazy array has no memory of its own that others could share: it may be overwritten or moved by the
-program that uses it last. So everything crosses by copy, also where `copy=False` is asked for;
-between lazy arrays, which do share, nothing is computed at all.
+What goes out shares the array's memory, which is lent (see `sharing.py`); what comes in from others
+is copied. Between lazy arrays, which share what they show, nothing is computed at all.
 """
 
 from __future__ import annotations
@@ -29,13 +28,16 @@ def to_dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """`__dlpack__`: a capsule with a copy. Raises: BufferError for another device."""
+    """`__dlpack__`: a capsule with the memory. Raises: BufferError for another device."""
+    from lazytensor.frontends.numpy import sharing
+
     if dl_device not in (None, _CPU):
         raise BufferError(f"unsupported device requested: {dl_device}")
     version: dict[str, Any] = (
         {} if max_version is None else {"max_version": max_version}
     )  # from NumPy 2.1 on
-    return runtime.fetch(x.node).__dlpack__(stream=stream, **version)
+    found = None if copy else sharing.memory(x)
+    return (runtime.fetch(x.node) if found is None else found).__dlpack__(stream=stream, **version)
 
 
 def dlpack_device(x: Lazy) -> tuple[int, int]:

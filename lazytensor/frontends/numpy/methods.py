@@ -166,9 +166,9 @@ PROPERTIES: Final[dict[str, tuple[Any, ...]]] = {
     "shape": (lambda x: x.ref.type.shape, reinterpretation.set_shape),
     "T": (late("transpose"),),
     "mT": (matrix_transposed,),
-    "data": (lambda x: protocols.fetched(x).data,),
+    "data": (protocols.data,),
     "device": (lambda x: "cpu",),
-    "ctypes": (lambda x: protocols.fetched(x).ctypes,),
+    "ctypes": (protocols.addresses,),
 }
 METHODS: Final[dict[str, Any]] = {
     "astype": remembered("astype", astype, of_value("astype")),

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import frames, parts, scalar
+from lazytensor.frontends.numpy import frames, scalar, sharing
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.changes import Function, asked_again, put, put_back
 from lazytensor.frontends.numpy.fallback import lazies
@@ -90,7 +90,7 @@ def _real(x: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
         return x
     if kind is Scalar:
         return scalar.value(x)
-    found = parts.opened(x)
+    found = sharing.memory(x)
     found = fetched(x) if found is None else found
     given[id(found)] = found, x
     return found

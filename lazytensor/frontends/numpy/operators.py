@@ -154,8 +154,11 @@ def _is_foreign(other: Any) -> bool:
     return not hasattr(other, "__array__") and not hasattr(other, "__buffer__")
 
 
-def defers(x: Any, other: Any, function: ufunc) -> bool:
-    """Whether `other` has an operator of its own that comes first, or there is none at all."""
+def defers(x: Any, other: Any, function: ufunc, in_place: bool = False) -> bool:
+    """Whether `other` has an operator of its own that comes first, or there is none at all.
+
+    A class that takes no ufuncs has none that could write to `x` in place.
+    """
     kind = type(other)
     if type(x) is Scalar and function.__name__ == "matmul":
         return not getattr(other, "ndim", 0)
@@ -164,7 +167,7 @@ def defers(x: Any, other: Any, function: ufunc) -> bool:
     if issubclass(kind, list | tuple | str | bytes):
         return type(x) is Scalar and function.__name__ == "multiply"  # `[0] * n`
     if hasattr(kind, "__array_ufunc__"):
-        return kind.__array_ufunc__ is None
+        return kind.__array_ufunc__ is None and not in_place
     priority = getattr(other, "__array_priority__", None)
     return priority is not None and priority > 0.0  # that of an array of NumPy's
 
@@ -189,7 +192,7 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
                 return x
         if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
             as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
-        if type(other) not in PYTHON_NUMBERS and defers(x, other, function):
+        if type(other) not in PYTHON_NUMBERS and defers(x, other, function, in_place=True):
             return NotImplemented
         named = function
         if checks.current() is not checks.OFF:

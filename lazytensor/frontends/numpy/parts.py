@@ -59,23 +59,13 @@ def read(x: ndarray, key: Any, count: int) -> Any:
         return found
     if not is_lent:
         del value, whole, found
-        memory = _worth_lending(cell, count, _layout(x))
+        memory = _worth_lending(cell, count, layout_of(x))
         if memory is None:
             return None
         found = shown(memory, chain)[key]
     if x._shadow is not None and not x._shadow.flags.writeable:
         found.flags.writeable = False
     return found
-
-
-def opened(x: ndarray) -> np.ndarray | None:
-    """The memory that `x` shows, lent to code that writes into it; None if it cannot be lent."""
-    cell, like = x.ref.cell, _layout(x)
-    if x._shadow is not None and not x._shadow.flags.writeable:
-        return None
-    own(cell)
-    memory = memory_of(cell, like)
-    return None if memory is None else shown_in(memory, x.ref.chain)
 
 
 def _worth_lending(cell: Cell, count: int, like: np.ndarray | None) -> np.ndarray | None:
@@ -87,7 +77,7 @@ def _worth_lending(cell: Cell, count: int, like: np.ndarray | None) -> np.ndarra
     return memory
 
 
-def _layout(x: ndarray) -> np.ndarray | None:
+def layout_of(x: Lazy) -> np.ndarray | None:
     """How the array lies whose data `x` shows, if not in rows."""
     owner = x if x._base is None else x._base
     is_whole = owner.ref is owner.ref.cell
@@ -176,7 +166,7 @@ def _write_at_once(x: ndarray, key: Any, value: Any, do: Callable[[Any, Any, Any
             del part
             cell.reads = None
             if is_worth_lending():
-                lent(cell, _layout(x))
+                lent(cell, layout_of(x))
         return True
 
 
@@ -361,7 +351,7 @@ def _into(x: ndarray, args: tuple[Any, ...], do: Callable[[np.ndarray, list[Any]
     ref = x.ref
     if ref.cell.__class__ is Cell:
         given = None  # which may refer to its memory
-        if not _lent_if_own(ref.cell, _layout(x)):
+        if not _lent_if_own(ref.cell, layout_of(x)):
             return False
         given = _all_small(args)
     with writing:

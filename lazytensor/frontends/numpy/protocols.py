@@ -15,9 +15,8 @@ from lazytensor.core.cell import Cell, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, shown_in
 from lazytensor.core.memory import copied
-from lazytensor.core.place import is_argument
 from lazytensor.core.values import seen_through
-from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, special
+from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, sharing, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
 from lazytensor.frontends.numpy.flags import is_read_only
@@ -46,12 +45,12 @@ def fetched(x: Lazy) -> np.ndarray:
 
 def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
     """`__array__`: a copy, as writing to it must not reach lazy data, unless it is for that."""
-    if copy is False:
-        raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if not copy and type(x) is ndarray and is_argument(x, "output", "scipy.ndimage"):
-        lent = parts.opened(x)  # C code called from there writes into it
-        if lent is not None and dtype in (None, lent.dtype):
+    if copy is False or sharing.is_shared(x, copy, sys._getframe(1)):
+        lent = sharing.memory(x) if dtype in (None, x.dtype) else None
+        if lent is not None:
             return lent
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
     array = fetched(x)
     return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -70,44 +69,40 @@ _INTERFACE: Final = "__array_interface__"
 def array_interface(x: ndarray) -> dict[str, Any]:
     """`__array_interface__`, for Python code that asks for it by this name, as Pillow's does.
 
-    The whole memory of which `x` shows a part, copied. NumPy's own C code, which asks wherever it
-    takes an array, gets none, and a smaller copy by `__array__`; but its `as_strided` gets it,
-    whose views go beyond what `x` shows.
+    NumPy's own C code, which asks wherever it takes an array, gets none: it is to ask `__array__`.
     """
-    if _INTERFACE not in sys._getframe(1).f_code.co_names:
+    found = sharing.fixed(x) if _INTERFACE in sys._getframe(1).f_code.co_names else None
+    if found is None:
         raise AttributeError(_INTERFACE)
-    owner: Any = x if x._base is None else x._base
-    layout = shadow(x)
-    return {
-        "version": 3,
-        "data": fetched(owner).ravel("K"),
-        "offset": layout.ctypes.data - shadow(owner).ctypes.data,
-        "typestr": x.dtype.str,
-        "shape": x.shape,
-        "strides": layout.strides,
-    }
+    return found.__array_interface__
 
 
-_WRITABLE: Final = 0x001
 _ALL_READ_ONLY: Final = 0x11C
-"""`inspect.BufferFlags` of who writes, and of who wants to know all that a buffer may tell."""
+"""`inspect.BufferFlags` of who wants to know all that a buffer may tell."""
 _VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
-"""Who else asks for that."""
+"""Who else asks for that than NumPy."""
 
 
 def to_buffer(x: Lazy, flags: int, /) -> memoryview:
-    """`__buffer__`, from Python 3.12 on: a copy, or the memory itself for who writes to it.
+    """`__buffer__`, from Python 3.12 on: the memory itself.
 
-    NumPy would take a copy for the array, with `copy=False` too: it is to ask `__array__`.
+    NumPy would copy it where `copy=False` is asked for: it is to ask `__array__`.
     """
-    if flags & _WRITABLE and type(x) is ndarray:
-        lent = parts.opened(x)
-        if lent is None:
-            raise BufferError("__buffer__: what this array shows cannot be written to")
-        return lent.data
     if flags == _ALL_READ_ONLY and _VIEWS.isdisjoint(sys._getframe(1).f_code.co_names):
         raise BufferError("__buffer__: NumPy is to ask for __array__; else call `memoryview(x)`")
-    return fetched(x).data
+    return data(x)
+
+
+def data(x: Lazy) -> memoryview:
+    """`x.data`: the memory itself; a copy for a scalar."""
+    found = sharing.memory(x)
+    return (fetched(x) if found is None else found).data
+
+
+def addresses(x: Lazy) -> Any:
+    """`x.ctypes`, whose addresses stay those of the data."""
+    found = sharing.fixed(x)
+    return (fetched(x) if found is None else found).ctypes
 
 
 def to_bytes(x: Lazy) -> bytes:

@@ -11,6 +11,7 @@ from numpy.lib import NumpyVersion
 from lazytensor.core import ops
 from lazytensor.core.cell import Step
 from lazytensor.core.types import Shape
+from lazytensor.frontends.numpy import sharing
 from lazytensor.frontends.numpy.array import (
     Lazy,
     Scalar,
@@ -19,7 +20,7 @@ from lazytensor.frontends.numpy.array import (
     wrap_result,
     wrap_view,
 )
-from lazytensor.frontends.numpy.fallback import fallback, on_host
+from lazytensor.frontends.numpy.fallback import fallback
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.numerics import filled
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, canonical, supported
@@ -102,8 +103,9 @@ def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
 
 
 def _in_class(x: Lazy, cls: Any) -> Any:
-    """The values of `x` as an array of NumPy's or a user's class."""
-    return on_host("ndarray.view", lambda a: np.array(a).view(type=cls), (x,), {})
+    """The memory of `x` as an array of NumPy's or a user's class."""
+    found = sharing.memory(x)
+    return (np.array(x) if found is None else found).view(type=cls)
 
 
 def getfield(x: Lazy, dtype: Any, offset: Any = 0) -> Any:

@@ -119,8 +119,11 @@ def overlap(x: Any, y: Any, test: Any, max_work: Any = None) -> bool:
     """Whether `test` (`np.shares_memory` or `np.may_share_memory`) says that arrays overlap."""
     if not isinstance(x, Lazy) and not isinstance(y, Lazy):
         return bool(test(x, y, max_work=max_work))
-    if type(x) is Scalar or not (isinstance(x, Lazy) and isinstance(y, Lazy)):
+    if issubclass(type(x), Lazy) and issubclass(type(y), Lazy):
+        if type(x) is Scalar or x.ref.cell is not y.ref.cell:
+            return False
+        return bool(test(shadow(x), shadow(y), max_work=max_work))
+    lazy, other = (x, y) if issubclass(type(x), Lazy) else (y, x)
+    if type(lazy.ref.cell) is not Lent:
         return False
-    if x.ref.cell is not y.ref.cell:
-        return False
-    return bool(test(shadow(x), shadow(y), max_work=max_work))
+    return bool(test(lazy.ref.known(), other, max_work=max_work))

@@ -1,0 +1,76 @@
+"""The memory of an array, for who asks for it: what is written on either side is seen on the other.
+
+NumPy's own Python shares memory where `numpy.ndarray` would: masked arrays, matrices, iterators,
+other classes. So does who asks for nothing but memory: `copy=False`, `x.data`, `x.ctypes`, DLPack.
+It is lent (see `core/lending.py`): as long as somebody shows it, an operation on the array copies
+it first.
+
+`numpy.asarray(x)`, by which other libraries take any array, is a copy: they keep what they only
+read, and every operation would copy on account of that.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.lending import hold, shown_in
+from lazytensor.frontends.numpy.array import Lazy, Scalar
+from lazytensor.frontends.numpy.flags import is_read_only
+from lazytensor.frontends.numpy.heat import memory_of, own
+from lazytensor.frontends.numpy.parts import layout_of
+
+
+def memory(x: Lazy) -> np.ndarray | None:
+    """A view of the memory that `x` shows, which may be written to if `x` may; None of a scalar,
+    and of what NumPy has no views for."""
+    if type(x) is Scalar:
+        return None
+    cell, like = x.ref.cell, layout_of(x)
+    lent = None
+    while lent is None:  # else another thread has used it in between
+        own(cell)
+        lent = memory_of(cell, like)
+    part = shown_in(lent, x.ref.chain)
+    if part is None:
+        return None
+    view = part.view()
+    if is_read_only(x):
+        view.flags.writeable = False
+    return view
+
+
+def fixed(x: Lazy) -> np.ndarray | None:
+    """The same, for who remembers its address: it stays there as long as the array's data live."""
+    found = memory(x)
+    if found is not None:
+        hold(x.ref.cell)
+    return found
+
+
+def opened(value: Any) -> Any:
+    """`value` with the memory of the lazy arrays in it, in lists and tuples too."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind(map(opened, value))
+    if not issubclass(kind, Lazy):
+        return value
+    found = memory(value)
+    return np.asarray(value) if found is None else found
+
+
+def is_shared(x: Lazy, copy: bool | None, frame: FrameType) -> bool:
+    """Whether what asks `x` for a real array, with this `copy`, is to have its memory.
+
+    So is NumPy's own Python, and C code of SciPy's that writes to it.
+    """
+    module = str(frame.f_globals.get("__name__", ""))
+    if module.startswith("numpy."):
+        return copy is None or frame.f_code.co_name == _AS_IT_IS
+    return module.startswith("scipy.ndimage") and frame.f_locals.get("output") is x
+
+
+_AS_IT_IS: Final = "filled"
+"""NumPy's function that gives an ndarray back, and copies everything else."""
