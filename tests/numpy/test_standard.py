@@ -174,19 +174,15 @@ def test_dlpack_to_numpy_and_back(dtype: str) -> None:
     assert (out.dtype, out.shape) == (x.dtype, x.shape)
     numpy.testing.assert_array_equal(out, x)
     back = lnp.from_dlpack(numpy.asarray(x))
-    assert isinstance(back, Lazy)
+    assert type(back) is numpy.ndarray  # which shows what others write to
     assert back.dtype == x.dtype
     numpy.testing.assert_array_equal(back, x)
 
 
-def test_dlpack_crosses_by_copy() -> None:
-    x = lnp.arange(3.0)
-    out = numpy.from_dlpack(x, copy=True)
-    out[0] = 9
-    x[1] = 7
-    numpy.testing.assert_array_equal(x, [0, 7, 2])
+def test_a_copy_by_dlpack_is_lazy() -> None:
     real = numpy.arange(3.0)
-    made = lnp.from_dlpack(real)
+    made = lnp.from_dlpack(real, copy=True)
+    assert isinstance(made, Lazy)
     real[0] = 9
     numpy.testing.assert_array_equal(made, [0, 1, 2])
 
@@ -219,14 +215,14 @@ def test_dlpack_of_another_device_is_refused() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is new in Python 3.12")
 @pytest.mark.parametrize("dtype", ["uint8", "float64", "complex64", "bool"])
-def test_buffers_are_copies(dtype: str) -> None:
+def test_buffers_are_the_memory(dtype: str) -> None:
     x = lnp.arange(6).astype(dtype).reshape(2, 3)
     view = memoryview(x)
     assert view.shape == (2, 3)
     numpy.testing.assert_array_equal(numpy.asarray(view), x)
     assert bytes(x) == numpy.asarray(x).tobytes()
     view.cast("B")[0] = 1
-    assert not bool(x[0, 0])
+    assert bool(x[0, 0])
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is new in Python 3.12")
@@ -246,15 +242,10 @@ def test_who_writes_to_a_buffer_writes_to_the_array(size: int) -> None:
 def test_numpy_is_given_an_array_by_no_other_way() -> None:
     """Not a buffer's copy, which it would take for what it asked for."""
     x = lnp.ones((3, 4)) + 0
-    with pytest.raises(ValueError, match="avoid copy"):
-        numpy.array(x, copy=False)
+    shared = numpy.array(x, copy=False)
+    shared[0, 0] = 9
+    assert float(x[0, 0]) == 9
     assert numpy.asarray(x).base is None
-
-
-def test_data_is_a_buffer_of_ones_own() -> None:
-    x = lnp.arange(3.0)
-    x.data[0] = 9
-    assert bytes(x.data) == numpy.arange(3.0).tobytes()
 
 
 MADE: dict[str, Callable[[Any], Any]] = {

@@ -111,10 +111,13 @@ class ndarray(Lazy, metaclass=ArrayType, own=True):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
-        from lazytensor.frontends.numpy import conversion, layout, small
+        from lazytensor.frontends.numpy import conversion, layout, sharing, small
+        from lazytensor.frontends.numpy.fallback import lazies
 
         if cls is not ndarray:  # a class of a user's
             return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
+        if lazies((args, kwargs)):  # a buffer
+            args, kwargs = sharing.opened(args), {k: sharing.opened(x) for k, x in kwargs.items()}
         made = np.ndarray(*args, **kwargs)
         is_shared = made.base is not None and made.flags.writeable
         if is_shared or small.stays(made):

@@ -20,6 +20,8 @@ def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind")
     if out is None:
         return wrap_result(node if where is True else _chosen(where, node, None))
     if not isinstance(out, Lazy):
+        if not isinstance(out, np.ndarray):
+            raise TypeError("return arrays must be of ArrayType")
         value = node if where is True else _chosen(where, node, operand(out))
         if value.type.shape != np.shape(out):
             value = _fitting(value, out)

@@ -245,4 +245,6 @@ def _writable(value: Any, written: list[tuple[ndarray, np.ndarray]], known: dict
         written.append((value, buffer))
         known[id(buffer)] = value
         return buffer
+    if type(value) is np.ndarray:
+        known[id(value)] = value
     return real(value)

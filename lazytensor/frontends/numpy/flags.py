@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.array import Lazy, Scalar
 from lazytensor.frontends.numpy.shadow import read_only, shadow, writeable
 
 _LETTERS: Final = {
@@ -133,6 +133,6 @@ def base(x: Lazy) -> Lazy | None:
     return x._base
 
 
-def is_read_only(x: ndarray) -> bool:
+def is_read_only(x: Lazy) -> bool:
     """Whether writing must raise."""
     return x._shadow is not None and not x._shadow.flags.writeable

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.exchange import offered
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.functions.entry import entered
+from lazytensor.frontends.numpy.small import are_plain
 
 _PLAIN: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])
 
@@ -27,10 +29,46 @@ def overrides(x: Any) -> bool:
     return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
 
 
+def wraps(x: Any) -> bool:
+    """Whether the class of `x` makes one of its own of what NumPy computes of it.
+
+    Another frontend's lazy array has its values taken, as by all functions.
+    """
+    kind = type(x)
+    if kind in _PLAIN or issubclass(kind, Lazy | np.ndarray | np.generic):
+        return False
+    return hasattr(kind, "__array_wrap__") and offered(x) is None
+
+
+def takes_part(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the class of an argument, or of an `out=`, has a say in what a ufunc does."""
+    if any(overrides(x) or wraps(x) for x in args):
+        return True
+    if not kwargs:
+        return False
+    out = kwargs.get("out")
+    outs = out if type(out) is tuple else (out,)
+    return any(overrides(x) or wraps(x) for x in (*outs, kwargs.get("where")))
+
+
+def has_functions(values: Any) -> bool:
+    """Whether a class among `values`, lists of them included, computes NumPy's functions itself."""
+    return any(map(_has_functions, values))
+
+
+def _has_functions(x: Any) -> bool:
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return not are_plain(x) and has_functions(x)
+    if kind in _PLAIN or issubclass(kind, Lazy | np.ndarray):
+        return False
+    return hasattr(kind, "__array_function__")
+
+
 def overridden(name: str, real: Any, arrays: Any, args: Any, kwargs: Any) -> Any:
     """What the classes of `arrays`, which are among the arguments, make of NumPy's `real`."""
-    if any(isinstance(x, np.ndarray) and overrides(x) for x in arrays):
-        return on_host(name, real, args, kwargs)  # a subclass of NumPy's array knows no lazy ones
+    if any((isinstance(x, np.ndarray) and overrides(x)) or wraps(x) for x in arrays):
+        return on_host(name, real, args, kwargs)  # they know no lazy arrays
     return real(*args, **kwargs)
 
 

@@ -16,6 +16,7 @@ from lazytensor.frontends.numpy import checks, heat, masked, numerics, parts
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host, real
+from lazytensor.frontends.numpy.foreign import overrides, wraps
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.plans import backward, forward, planned
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, is_special
@@ -96,9 +97,9 @@ def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False)
         return host(real(x), other)
     if _is_sparse(other):
         return host(*map(real, (x, other)))
-    if defers(x, other, function):
+    if defers(x, other, function, swap=swap):
         return NotImplemented
-    if _is_foreign(other):
+    if _is_foreign(other) or (type(x) is Scalar and wraps(other)):
         return on_host(function.__name__, host, (x, other), {})
     if not swap and _raises_flags(function, x, other):
         function = UFUNCS["square" if other == 2 and type(x) is not Scalar else "power"]
@@ -154,10 +155,11 @@ def _is_foreign(other: Any) -> bool:
     return not hasattr(other, "__array__") and not hasattr(other, "__buffer__")
 
 
-def defers(x: Any, other: Any, function: ufunc, in_place: bool = False) -> bool:
+def defers(x: Any, other: Any, function: ufunc, swap: bool = False, in_place: bool = False) -> bool:
     """Whether `other` has an operator of its own that comes first, or there is none at all.
 
-    A class that takes no ufuncs has none that could write to `x` in place.
+    `swap`: `other` was asked first. `in_place`: a class that takes no ufuncs has no operator that
+    could write to `x`.
     """
     kind = type(other)
     if type(x) is Scalar and function.__name__ == "matmul":
@@ -166,10 +168,17 @@ def defers(x: Any, other: Any, function: ufunc, in_place: bool = False) -> bool:
         return False
     if issubclass(kind, list | tuple | str | bytes):
         return type(x) is Scalar and function.__name__ == "multiply"  # `[0] * n`
+    if swap:
+        return False
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None and not in_place
-    priority = getattr(other, "__array_priority__", None)
-    return priority is not None and priority > 0.0  # that of an array of NumPy's
+    own = OF_SCALARS if type(x) is Scalar else OF_ARRAYS
+    return float(getattr(other, "__array_priority__", OF_SCALARS)) > own
+
+
+OF_ARRAYS: Final = 0.0
+OF_SCALARS: Final = -1000000.0
+"""NumPy's `__array_priority__`; the last also of what has none."""
 
 
 def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
@@ -190,10 +199,13 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
             if made is not None and made.type is type_:
                 ref.write(made)
                 return x
-        if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
-            as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
         if type(other) not in PYTHON_NUMBERS and defers(x, other, function, in_place=True):
             return NotImplemented
+        if name == "matmul" and overrides(other):
+            axes = [(-2, -1)] * 3 if x.ndim != 1 else [(-1,), (-2, -1), (-1,)]
+            return function.real(x, other, out=(x,), axes=axes)
+        if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
+            as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
         named = function
         if checks.current() is not checks.OFF:
             named = _checked(function, x, other, swap=False)

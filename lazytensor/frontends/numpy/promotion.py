@@ -72,11 +72,11 @@ def operand(x: Any) -> Node:
 
 
 def mask_of(where: Any) -> Node:
-    """`where=` as flags. What is no array may be numbers: all but 0 are true. Raises: TypeError."""
+    """`where=` as flags. Numbers in lists may be others: all but 0 are true. Raises: TypeError."""
     node = operand(where)
     if node.type.dtype.kind == "b":
         return node
-    if isinstance(where, Lazy | np.ndarray) and type(where) is not Scalar:
+    if hasattr(type(where), "__array__") and not isinstance(where, Scalar | np.generic):
         np.add(1.0, 1.0, out=np.empty(1), where=np.zeros(1, node.type.dtype))  # raises
     return convert(node, BOOL)
 

@@ -25,7 +25,7 @@ from lazytensor.frontends.numpy.indexing import getitem
 from lazytensor.frontends.numpy.interchange import listed
 from lazytensor.frontends.numpy.layout import lay_out
 from lazytensor.frontends.numpy.promotion import host_leaf
-from lazytensor.frontends.numpy.shadow import Turned, shadow
+from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.small import lazy_if_large
 from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 
@@ -74,9 +74,12 @@ def array_interface(x: ndarray) -> dict[str, Any]:
     found = sharing.fixed(x) if _INTERFACE in sys._getframe(1).f_code.co_names else None
     if found is None:
         raise AttributeError(_INTERFACE)
-    return found.__array_interface__
+    shown = found.__array_interface__
+    return shown if _IS_BUFFER else {**shown, "strides": found.strides}
 
 
+_IS_BUFFER: Final = sys.version_info >= (3, 12)
+"""Whether an array has `__buffer__`, for which Python code may ask where there are no strides."""
 _ALL_READ_ONLY: Final = 0x11C
 """`inspect.BufferFlags` of who wants to know all that a buffer may tell."""
 _VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
@@ -268,12 +271,15 @@ def formatted(x: Lazy, spec: str) -> str:
 
 
 def reduced(x: ndarray) -> Any:
-    """Pickling: the values."""
-    return restored, (fetched(x),)
+    """Pickling: the memory, which a buffer that is handed out of band goes on sharing."""
+    found = sharing.memory(x)
+    return restored, (fetched(x) if found is None else found,)
 
 
 def restored(array: np.ndarray) -> Any:
     """The array that was pickled."""
+    if not array.flags.owndata:  # it shows a buffer, which may be somebody's
+        array = array.copy("K")
     made = wrap(host_leaf(np.ascontiguousarray(array).reshape(array.shape)))
     lay_out(made, array)
     return made

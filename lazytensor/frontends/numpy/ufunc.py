@@ -122,31 +122,47 @@ class ufunc(metaclass=UfuncType):
         """NumPy's `reduce`."""
         if type(array) is np.ndarray and at_once((array, *args), kwargs):
             return self.real.reduce(array, *args, **kwargs)
+        if foreign.takes_part((array, *args), kwargs):
+            return self._overridden("reduce", (array, *args), kwargs)
         return ufunc_methods.reduce(self, array, *args, **kwargs)
 
     def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
         """NumPy's `accumulate`."""
         if type(array) is np.ndarray and at_once((array, *args), kwargs):
             return self.real.accumulate(array, *args, **kwargs)
+        if foreign.takes_part((array, *args), kwargs):
+            return self._overridden("accumulate", (array, *args), kwargs)
         return ufunc_methods.accumulate(self, array, *args, **kwargs)
 
     def reduceat(self, *args: Any, **kwargs: Any) -> Any:
         """NumPy's `reduceat`."""
         if at_once(args, kwargs):
             return lazy_if_large(self.real.reduceat(*args, **kwargs))
+        if foreign.takes_part(args, kwargs):
+            return self._overridden("reduceat", args, kwargs)
         return ufunc_methods.reduceat(self, *args, **kwargs)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """NumPy's `outer`."""
+        if foreign.takes_part((A, B), kwargs):
+            return self._overridden("outer", (A, B), kwargs)
         return self._outer(A, B, **kwargs)
 
-    def at(self, *args: Any) -> None:
+    def at(self, *args: Any) -> Any:
         """NumPy's `at`."""
         args = *args[:1], *map(parts.with_arrays, args[1:2]), *args[2:]
         if at_once(args, {}):
-            self.real.at(*args)
-        else:
-            ufunc_methods.at(self, *args)
+            return self.real.at(*args)
+        if foreign.takes_part(args, {}):
+            return self._overridden("at", args, {})
+        return ufunc_methods.at(self, *args)
+
+    def _overridden(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the classes of the arguments make of a method."""
+        real = getattr(self.real, method)
+        out = kwargs.get("out")
+        given = (*args, *(out if type(out) is tuple else (out,)))
+        return foreign.overridden(f"{self.__name__}.{method}", real, given, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -310,7 +326,7 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given = (*inputs, *outs)
     if balance.until and _is_filled(self, inputs, outs, args, kwargs):
         return outs[0]
-    if any(o is ... or foreign.overrides(o) for o in given):
+    if any(o is ... or foreign.overrides(o) or foreign.wraps(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)
     if not any(map(is_array, (*given, kwargs.get("where")))):
         return self.real(*args, **kwargs)

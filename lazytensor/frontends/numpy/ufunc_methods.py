@@ -280,7 +280,11 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})
         return
-    values = operand(np.asarray(b[0]) if type(b[0]) in PYTHON_NUMBERS else b[0])
+    try:
+        values = operand(np.asarray(b[0]) if type(b[0]) in PYTHON_NUMBERS else b[0])
+    except HostOnly:
+        _on_host(self, "at", (a, indices, *b), {}, loud=False)
+        return
     made = self.loop((a.dtype, values.type.dtype)).results[0]
     if not np.can_cast(made, a.dtype, "same_kind"):
         _on_host(self, "at", (a, indices, *b), {})  # what is cast is the sum, not what is added

@@ -148,5 +148,7 @@ class Modules(Mapping[str, ModuleType]):
         return len(self._names)
 
 
-MODULES: Final[Mapping[str, ModuleType]] = Modules("fft", "lib", "linalg", "random", "testing")
+MODULES: Final[Mapping[str, ModuleType]] = Modules(
+    "ctypeslib", "fft", "lib", "linalg", "random", "rec", "testing"
+)
 """Per public module of NumPy's: what stands for it."""

@@ -199,12 +199,13 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """See numpy.from_dlpack: what is not lazy is copied whatever `copy` says."""
+    """See numpy.from_dlpack. What others may write to is a real array, which shares it."""
     check_device(device)
     x = conversion.asarray(x) if hasattr(type(x), METHOD) else x
     if has_lazy(x):
         return x.copy() if copy else x.view()
-    return entered(np.from_dlpack(x), (x,))
+    made = np.from_dlpack(x)
+    return made if made.flags.writeable and not copy else entered(made, (x,))
 
 
 def _only_lazy(function: Function, real_function: Function) -> Function:

@@ -25,6 +25,8 @@ def of_shape(function: Function, real: Function) -> Function:
             plain = len(args) == 1 and not kwargs
             if plain or (all_stay(args[1:]) and all_stay(kwargs.values())):
                 return real(*args, **kwargs)
+        if kwargs and _is_like_another(kwargs):
+            return real(*args, **kwargs)
         return function(*args, **kwargs)
 
     return call
@@ -55,6 +57,8 @@ def of_data(function: Function, real: Function) -> Function:
                 return made
             if kind in (list, tuple) or not count(given, 0):
                 args = (made, *args[1:])
+        if kwargs and _is_like_another(kwargs):
+            return real(*args, **kwargs)
         return function(*args, **kwargs)
 
     return call
@@ -68,11 +72,19 @@ def of_numbers(function: Function, real: Function) -> Function:
         plain = "M" not in kwargs and all_stay(args) and all_stay(kwargs.values())
         if sizes and plain and _size(sizes) < settings.small:
             return real(*args, **kwargs)
+        if kwargs and _is_like_another(kwargs):
+            return real(*args, **kwargs)
         made = function(*args, **kwargs)
         small = settings.small and made.size < settings.small and not lazies(args)
         return real(*args, **kwargs) if small and issubclass(type(made), Lazy) else made
 
     return call
+
+
+def _is_like_another(kwargs: dict[str, Any]) -> bool:
+    """Whether `like=` is of a class that makes arrays of its own, or that NumPy refuses."""
+    like = kwargs.get("like")
+    return not (like is None or issubclass(type(like), Lazy | np.ndarray))
 
 
 def _size(shape: Any) -> float:
