@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy
+import scipy.special
 
 from benchmarks.contestant import Contestant, take_turns
 
@@ -136,6 +137,11 @@ def masked_rounds(np: Any, z: Any, c: Any) -> Any:
     return z
 
 
+def from_scipy(name: str, np: Any, x: Any) -> Any:
+    """A special function of SciPy's between 0 and 30."""
+    return getattr(scipy.special, name)(30.0 * x)
+
+
 def plane(rng: numpy.random.Generator) -> tuple[numpy.ndarray, ...]:
     """A part of the complex plane, twice."""
     points = rng.uniform(-2.0, 0.5, (250, 250)) + 1j * rng.uniform(-1.2, 1.2, (250, 250))
@@ -154,6 +160,15 @@ OPERATIONS = {
     "log f64": Operation(lambda r: vectors(r, 1), lambda np, x: np.log(x)),
     "sin f64": Operation(lambda r: vectors(r, 1), lambda np, x: np.sin(x)),
     "tanh f64": Operation(lambda r: vectors(r, 1), lambda np, x: np.tanh(x)),
+    "i0": Operation(lambda r: vectors(r, 1), lambda np, x: np.i0(10.0 * x)),
+    **{
+        f"scipy.special.{name}": Operation(
+            lambda r: vectors(r, 1),
+            partial(from_scipy, name),
+            peer=False,
+        )
+        for name in ("j0", "y1", "k0", "i0e", "erfcx")
+    },
     "exp f32": Operation(singles, lambda np, x: np.exp(x)),
     "sin f32": Operation(singles, lambda np, x: np.sin(x)),
     "sum": Operation(lambda r: vectors(r, 1), lambda np, x: x.sum()),

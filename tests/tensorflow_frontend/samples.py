@@ -46,7 +46,13 @@ UNARY = words(
     Abs Neg Sign Square Sqrt Rsqrt Reciprocal Inv Exp Expm1 Log Log1p Sin Cos Tan Asin Acos Atan
     Sinh Cosh Tanh Asinh Atanh Erf Erfc Erfinv Lgamma Digamma Floor Ceil Rint Round IsNan IsInf
     IsFinite Sigmoid Softplus Softsign Relu Relu6 LeakyRelu Elu Selu OnesLike ZerosLike Identity
-    StopGradient PreventGradient Snapshot L2Loss BesselI1e
+    StopGradient PreventGradient Snapshot L2Loss
+    """
+)
+SPECIAL = words(
+    """
+    BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e
+    BesselY0 BesselY1 Ndtri
     """
 )
 BINARY = words(
@@ -77,8 +83,8 @@ def elementwise() -> Iterator[Sample]:
     for dtype in FLOATS:
         near = EXACT.get(dtype, 3e-2)
         narrow = dtype not in (np.float32, np.float64)
-        for op in UNARY:
-            if narrow and op in ("BesselI1e", "Digamma", "Erfinv", "Lgamma", "Rint"):
+        for op in UNARY + SPECIAL:
+            if narrow and op in (*SPECIAL, "Digamma", "Erfinv", "Lgamma", "Rint"):
                 continue
             yield Sample(op, (x(3, 4, dtype=dtype),), near=near)
         for op in BINARY:
@@ -104,6 +110,9 @@ def elementwise() -> Iterator[Sample]:
 def rarer() -> Iterator[Sample]:
     """Functions of other domains, complex numbers."""
     yield Sample("Acosh", (x(3, low=1.2, high=3),))
+    ends = np.array([-np.inf, -1.0, 0.0, 1.0, 9.0, np.inf, np.nan])
+    for op in SPECIAL:
+        yield Sample(op, (ends,), near=1e-12, gradient=False)
     yield Sample("Zeta", (x(3, low=1.5, high=3), x(3)), near=1e-4, gradient=False)
     yield Sample("Polygamma", (np.ones(3, np.float32), x(3)), near=1e-4, gradient=False)
     for dtype, whole in ((np.complex64, np.float32), (np.complex128, np.float64)):

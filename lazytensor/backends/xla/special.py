@@ -121,7 +121,6 @@ LOWERINGS.update(
         ops.erf_inv: costly(_erf_inv),
         ops.lgamma: direct("chlo.lgamma"),
         ops.digamma: expansion(_digamma),
-        ops.bessel_i1e: direct("chlo.bessel_i1e"),
         ops.logaddexp: widened(_logaddexp),
         ops.logaddexp2: widened(_logaddexp2),
         ops.igamma: widened(_incomplete_gamma(lax.igamma, upper=False)),

@@ -2,6 +2,22 @@
 
 from lazytensor.core.failures import guard, guarded
 from lazytensor.core.op import element, leaf, scalar, starts
+from lazytensor.core.ops.airy import airy_ai
+from lazytensor.core.ops.bessel import (
+    bessel_i0,
+    bessel_i0e,
+    bessel_i1,
+    bessel_i1e,
+    bessel_j0,
+    bessel_j1,
+    bessel_k0,
+    bessel_k0e,
+    bessel_k1,
+    bessel_k1e,
+    bessel_y0,
+    bessel_y1,
+    spherical_bessel_j0,
+)
 from lazytensor.core.ops.bits import (
     and_,
     bitcast,
@@ -142,6 +158,7 @@ from lazytensor.core.ops.neural import (
     log_softmax_backward,
     softmax_backward,
 )
+from lazytensor.core.ops.normal import erfcx, ndtri
 from lazytensor.core.ops.packing import pack_bits, unpack_bits
 from lazytensor.core.ops.pooling import (
     max_pool,
@@ -176,7 +193,6 @@ from lazytensor.core.ops.special import (
     atan,
     atan2,
     atanh,
-    bessel_i1e,
     cbrt,
     cos,
     cosh,

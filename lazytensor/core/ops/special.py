@@ -46,7 +46,6 @@ erfc = unary("erfc", FLOATS, "1 - erf(x), exact for large x.")
 erf_inv = unary("erf_inv", FLOATS, "Inverse of erf; infinite at -1 and 1, NaN beyond.")
 lgamma = unary("lgamma", FLOATS, "log |gamma(x)|.")
 digamma = unary("digamma", FLOATS, "Derivative of lgamma; NaN at the negative whole numbers.")
-bessel_i1e = unary("bessel_i1e", FLOATS, "exp(-|x|) times the modified Bessel function I1 of x.")
 
 power = binary(
     "power",

@@ -145,22 +145,6 @@ def _fraction(a: Array, x: Array) -> Any:
     return total
 
 
-def _bessel_i1e(x: Array) -> Any:
-    """|x| times the mean of exp(|x| (cos t - 1)) sin² t; an asymptotic series far out."""
-    size = np.abs(x)
-    near = np.minimum(size, 700.0)[..., None]
-    angles = (np.arange(256) + 0.5) * (np.pi / 256)
-    weights = np.sin(angles) ** 2
-    mean = size * (np.exp(near * (np.cos(angles) - 1)) * weights).mean(axis=-1)
-    term = total = np.ones_like(size)
-    for k in range(1, 8):
-        term = term * ((2 * k - 1) ** 2 - 4) / (8 * k * np.maximum(size, 1))
-        total = total + term
-    far = total / np.sqrt(2 * np.pi * np.maximum(size, 1))
-    value = np.copysign(np.where(size > 700, far, mean), x)
-    return np.where(np.isnan(x), x, value)
-
-
 def _power(x: Array, y: Array) -> Any:
     if x.dtype not in SIGNED:
         return np.power(x, y)
@@ -224,7 +208,6 @@ REFERENCES.update(
         ops.erf_inv: by_element(_erf_inv),
         ops.lgamma: by_element(_lgamma),
         ops.digamma: in_double(_digamma),
-        ops.bessel_i1e: in_double(_bessel_i1e),
         ops.power: rounded(_power),
         ops.atan2: np.arctan2,
         ops.hypot: rounded(np.hypot),

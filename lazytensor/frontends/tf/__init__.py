@@ -27,6 +27,7 @@ from lazytensor.frontends.tf import (
     shapes,
     sharing,
     slices,
+    special,
     state_ops,
     steps,
     warping,
@@ -35,6 +36,7 @@ from lazytensor.frontends.tf.switch import disable, enable, enabled
 
 TABLES = (
     elementwise,
+    special,
     reductions,
     movement,
     slices,

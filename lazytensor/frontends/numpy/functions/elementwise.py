@@ -198,10 +198,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return x.astype(dtype, copy=copy)
 
 
-def selected(x: Any, condlist: Any, funclist: Any) -> Any:
-    """`piecewise` of functions that are defined everywhere, all of which are computed."""
-    first, otherwise = (function(x) for function in funclist)
-    return np.where(condlist[0], first, otherwise)
+def _bessel(x: Any, condlist: Any, funclist: Any) -> Any:
+    """What stands for `i0`'s choice between two polynomials: the core has the function."""
+    made = wrap(ops.bessel_i0(operand(x)))
+    lay_out(made, x)
+    return made
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
@@ -229,7 +230,7 @@ LAZY: dict[str, Function] = {
     "around": round,
     "astype": astype,
     "clip": clip,
-    "i0": rebound("i0", piecewise=selected),
+    "i0": rebound("i0", piecewise=_bessel),
     "imag": imag,
     "iscomplex": _has_imaginary(False),
     "isneginf": _flagged(ops.equal, False),

@@ -1,0 +1,76 @@
+"""How special functions are made of polynomials: composites that compute in f64 and round once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lazytensor.core.dtypes import F64, FLOATS
+from lazytensor.core.node import Node
+from lazytensor.core.op import Composite, check_dtype, composite, scalar
+from lazytensor.core.ops.elementwise import add, convert, multiply, select, subtract
+
+Function = Callable[[Node], Node]
+
+
+def in_double(name: str, function: Function, doc: str) -> Composite:
+    """A row: a function of one operand, computed in f64 and rounded to the operand's dtype."""
+
+    def body(x: Node) -> Node:
+        dtype = check_dtype(name, FLOATS, x.type)
+        if dtype == F64:
+            return function(x)
+        found: Node = convert(function(convert(x, dtype=F64)), dtype=dtype)
+        return found
+
+    body.__name__ = name
+    made = composite(body)
+    made.elementwise = True
+    made.__doc__ = f"{doc} x: floats, any shape. Result: type of x. Raises: DTypeError."
+    return made
+
+
+def number(value: float) -> Node:
+    """A constant."""
+    return scalar(value, F64)
+
+
+def plus(x: Node, y: Node | float) -> Node:
+    """x + y."""
+    found: Node = add(x, y if isinstance(y, Node) else number(y))
+    return found
+
+
+def minus(x: Node, y: Node | float) -> Node:
+    """x - y."""
+    found: Node = subtract(x, y if isinstance(y, Node) else number(y))
+    return found
+
+
+def times(x: Node, y: Node | float) -> Node:
+    """x * y."""
+    found: Node = multiply(x, y if isinstance(y, Node) else number(y))
+    return found
+
+
+def where(condition: Node, x: Node, y: Node) -> Node:
+    """x where the condition holds, else y."""
+    found: Node = select(condition, x, y)
+    return found
+
+
+def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
+    """The polynomial with these coefficients, lowest power first, by Horner's rule."""
+    found = number(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        found = plus(times(found, x), c)
+    return found
+
+
+def beside_zeros(x: Node, zeros: Sequence[tuple[float, float]]) -> Node:
+    """The product of `x - zero` for each zero, which is the sum of two numbers: exact near it."""
+    found = None
+    for high, low in zeros:
+        apart = minus(minus(x, high), low)
+        found = apart if found is None else times(found, apart)
+    assert found is not None
+    return found
