@@ -11,7 +11,6 @@ import numpy as np
 
 from lazytensor.core import events, failures, metrics, single, turns, twins
 from lazytensor.core.backend import backend, on_host
-from lazytensor.core.balance import balance
 from lazytensor.core.cache import PATIENCE, Entry, cache
 from lazytensor.core.change import DONATION, Change, change, scalar_change
 from lazytensor.core.events import Event
@@ -197,7 +196,8 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     if how != ON_HOST:
         metrics.count("cuts")
         cutting = run.cutting if run.cause in WAITED_FOR else None
-        balance.note(run.entry, seconds, cutting, run.room)
+        for note in events.ran:
+            note(run.entry, seconds, cutting, run.room)
 
 
 def _obtain(run: Run) -> tuple[str, Change | None]:

@@ -15,7 +15,6 @@ import numpy as np
 
 from lazytensor.core import events, metrics, turns
 from lazytensor.core.backend import backend
-from lazytensor.core.balance import balance
 from lazytensor.core.cache import Entry, cache
 from lazytensor.core.events import Event
 from lazytensor.core.failures import Failure
@@ -95,7 +94,8 @@ def account(entry: Entry, cause: str, how: str, start: float) -> None:
     counts["cuts"] += 1
     before, entry.runs = entry.runs, entry.runs + 1
     seconds = perf_counter() - start
-    balance.note(entry, seconds)
+    for note in events.ran:
+        note(entry, seconds, None, 1.0)
     events.record(Event(user_place(), cause, entry.program, how, None, seconds, before))
 
 

@@ -13,10 +13,11 @@ from lazytensor.core.cache import cache
 from lazytensor.core.exchange import shown
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, cut, reachable
-from lazytensor.core.settings import settings
 
 ARRAYS: Final = "lazytensor.numpy"
 """What makes a NumPy array lazy; a frontend, and so named by a string."""
+BOUND: Final = "lazytensor.frontends.numpy.bound"
+"""What keeps small arrays lazy while a function is traced."""
 
 
 def sync(*arrays: Any) -> None:
@@ -28,17 +29,14 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """The Program of `function`'s result: printable, comparable, with `.stablehlo()`.
 
     args: lazy arrays (NumPy arrays become lazy ones) and anything else. The function is called
-    once, small arrays being lazy for that time; its results are not computed. Raises: TypeError if
-    the result holds no lazy array.
+    once, and its results are not computed. Meanwhile arrays of this thread are lazy, however small.
+    Raises: TypeError if the result holds no lazy array.
     """
-    before, settings.small = settings.small, 0
-    try:
+    with import_module(BOUND).everything_lazy():
         args = tuple(map(_lazy, args))
         kwargs = {name: _lazy(value) for name, value in kwargs.items()}
         runtime.sync(*_nodes([args, kwargs]))
         result = function(*args, **kwargs)
-    finally:
-        settings.small = before
     outputs = list(_nodes([result]))
     if not outputs:
         raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")

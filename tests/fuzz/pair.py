@@ -13,9 +13,10 @@ import numpy
 
 import lazytensor
 import lazytensor.numpy
-from lazytensor.core.balance import balance
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy, Scalar
+from lazytensor.frontends.numpy.bound import put_back
+from lazytensor.frontends.numpy.profitability import account
 from tests.fuzz.test_barriers import usual
 
 TIERS = ["interpret", "compile", "auto", "interpret"]
@@ -149,12 +150,11 @@ def _grow(number: int) -> None:
 
 def count_as_small(elements: int) -> None:
     """Let lazy arrays of so many elements count as small, as after losses, until told otherwise."""
-    if balance.until:
-        settings.small, balance.until = balance.bound, 0.0
+    put_back()
     if elements:
-        balance.largest = elements
-        balance._raise(balance.interval)
-        balance.until = inf
+        account().largest = elements
+        account()._raise(account().interval)
+        account().until = inf
 
 
 def _wild(x: Any) -> bool:

@@ -9,12 +9,12 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as np
-from lazytensor.core import balance as policy
 from lazytensor.core import metrics
-from lazytensor.core.balance import balance
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import linalg
+from lazytensor.frontends.numpy import profitability as policy
 from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.bound import is_raised
 from tests.numpy.rounds import PROGRAMS, SMALL_OPERATIONS, filled
 
 BOUND = 100
@@ -199,10 +199,9 @@ def test_arrays_that_only_loops_over_elements_use_come_to_be_small(monkeypatch):
             A[i] = A[i - 1] + 1.0
     assert settings.small > 2 * BOUND
     assert type(filled(np, 2 * BOUND)) is numpy.ndarray
-    assert balance.until
-    settings.small = BOUND
-    balance.look()
-    assert not balance.until
+    assert is_raised()
+    settings.small = BOUND  # ends what was raised
+    assert not is_raised()
 
 
 @pytest.mark.parametrize(

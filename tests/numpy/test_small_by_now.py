@@ -8,13 +8,14 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
-from lazytensor.core import balance as policy
 from lazytensor.core import metrics
-from lazytensor.core.balance import balance
 from lazytensor.core.cache import cache
 from lazytensor.core.lending import Lent
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy import profitability as policy
 from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.bound import put_back
+from lazytensor.frontends.numpy.profitability import account
 
 BOUND = 100
 SIZE = 2 * BOUND
@@ -24,11 +25,10 @@ Program = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing has been lost, and larger arrays do not count as small."""
-    for name, value in (("seconds", 0.0), ("largest", 0), ("until", 0.0), ("interval", 1.0)):
-        monkeypatch.setattr(balance, name, value)
-    before, settings.small = settings.small, BOUND
+    monkeypatch.setattr(policy._thread, "account", policy.Account())
+    monkeypatch.setattr(settings, "small", BOUND)
     yield
-    settings.small = before
+    put_back()
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def no_programs() -> None:
 
 def lose(size: int) -> None:
     """Let arrays of so many elements count as small, whatever it cost to make them."""
-    balance.seconds, balance.largest = 0.0, 0
-    balance.lost(2 * policy.LOSS, size)
+    account().seconds, account().largest = 0.0, 0
+    account().lost(2 * policy.LOSS, size)
     assert settings.small == size + 1
 
 
@@ -136,7 +136,8 @@ def test_what_is_pending_or_larger_or_tried_again_is_recorded() -> None:
     for made in (pending + 1, x + pending, large * 2, np.exp(large)):
         assert issubclass(type(made), Lazy)
     assert type(x * 3) is numpy.ndarray
-    balance.until = balance.worked = 1e-9  # it is time to try again
+    mine = account()
+    mine.until = mine.worked = 1e-9  # it is time to try again
     assert issubclass(type(x * 4), Lazy)
     assert settings.small == BOUND
 
@@ -339,7 +340,7 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(policy, "LOSS", 1e-3)
-    monkeypatch.setattr(balance, "interval", 60.0)  # seconds until it is tried again
+    monkeypatch.setattr(account(), "interval", 60.0)  # seconds until it is tried again
     x, v = np.ones(SIZE) + 0, np.full(SIZE, 0.5) + 0
     X, V = numpy.ones(SIZE), numpy.full(SIZE, 0.5)
     for _ in range(300):

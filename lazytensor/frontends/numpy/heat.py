@@ -12,7 +12,6 @@ import numpy as np
 
 from lazytensor.core import memory, ops, runtime
 from lazytensor.core.backend import on_host
-from lazytensor.core.balance import balance
 from lazytensor.core.calls import keep
 from lazytensor.core.cell import Cell, Watcher, watched, writing
 from lazytensor.core.lending import Lent, is_own, lend
@@ -23,6 +22,8 @@ from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
 from lazytensor.core.turns import lock
 from lazytensor.core.values import can_be_shown
+from lazytensor.frontends.numpy.bound import differing, is_raised
+from lazytensor.frontends.numpy.profitability import account
 
 SECONDS_PER_OPERATION: Final = 3e-5
 """What recording and running a small operation takes, its share in copies of the array apart."""
@@ -151,7 +152,7 @@ def is_worth_lending() -> bool:
 def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
     """The memory of a cell, lent from now on, by who holds `writing`; laid out as `like` is."""
     if written[0] > LOOPS_BOUND:
-        balance.lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
+        account().lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
         written[0] = _streak.largest = 0
     _streak.largest = max(_streak.largest, cell.type.size)
     heat = heat_of(cell)
@@ -179,7 +180,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
                 cell.put(leaf(made, type))
         return True
     if type.size < settings.small:
-        if not (reads and balance.until and can_be_shown(node)):
+        if not (reads and differing and is_raised() and can_be_shown(node)):
             return False
         show(node)  # it has come to be small
         return True

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lazytensor.core import memory, ops, runtime
-from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell, View, writing
 from lazytensor.core.lending import is_own
 from lazytensor.core.node import Node
@@ -24,6 +23,7 @@ from lazytensor.core.turns import lock
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import lazies, real
+from lazytensor.frontends.numpy.profitability import account
 from lazytensor.frontends.numpy.promotion import convert, host_leaf, operand, recast
 
 SECONDS_PER_CHOICE: Final = 2e-4
@@ -44,7 +44,7 @@ class Masked(ndarray, own=True):
         """The cell of the array that it becomes, now."""
         if self.made is None:
             runtime.sync(self.mask, self.full, cause="boolean mask")
-            balance.lost(SECONDS_PER_CHOICE, self.full.type.size)
+            account().lost(SECONDS_PER_CHOICE, self.full.type.size)
             full = runtime.observe(self.full)
             lines = full.reshape(self.mask.type.size, *full.shape[self.mask.type.ndim :])
             self.made = Cell(host_leaf(lines.take(_places(self.mask), 0)))
@@ -257,7 +257,7 @@ def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
     read = None if x.ref.__class__ is Cell else x.node  # while somebody has it, it is no other one
     runtime.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
-    balance.lost(SECONDS_PER_CHOICE, x.size)
+    account().lost(SECONDS_PER_CHOICE, x.size)
     mask, given = real(key), real(value)
     while not _is_written(x, mask, given):
         read = x.node
@@ -280,7 +280,7 @@ def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
             array = runtime.observe(node)
         start = perf_counter()
         array = memory.copied(array)
-        balance.lost(perf_counter() - start, x.size, measured=True)
+        account().lost(perf_counter() - start, x.size, measured=True)
         array[mask] = given
         ref.write(host_leaf(array))
         return True

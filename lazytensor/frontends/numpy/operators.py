@@ -9,16 +9,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.balance import balance
 from lazytensor.core.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, heat, masked, numerics, parts
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host, real
 from lazytensor.frontends.numpy.foreign import overrides, wraps
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.plans import backward, forward, planned
+from lazytensor.frontends.numpy.profitability import account
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, is_special
 from lazytensor.frontends.numpy.small import NUMBERS, lazy_if_large
 from lazytensor.frontends.numpy.ufunc import call, ufunc
@@ -86,8 +87,8 @@ def _swapped(host: Host) -> Host:
 
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
-    if balance.until and type(x) in _ARRAYS and type(other) is not Masked:
-        balance.look()
+    if differing and is_raised() and type(x) in _ARRAYS and type(other) is not Masked:
+        account().look()
         known = parts.small_now(x)
         if known is not None and (given := parts.small_now(other)) is not None:
             return lazy_if_large(host(known, given))
@@ -189,7 +190,7 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
     def operator(x: Any, other: Any) -> Any:
         if x._shadow is None or x._shadow.flags.writeable:
             unchecked = checks.current() is checks.OFF
-            if balance.until and unchecked and parts.update(x, other, host):
+            if differing and is_raised() and unchecked and parts.update(x, other, host):
                 return x
             ref = x.ref
             node = ref.node

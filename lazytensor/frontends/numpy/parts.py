@@ -15,13 +15,13 @@ from typing import Any, Final, cast
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell, View, shown, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, is_own, shown_in
 from lazytensor.core.settings import settings
 from lazytensor.core.types import TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.heat import (
     IN_FLIGHT,
@@ -36,6 +36,7 @@ from lazytensor.frontends.numpy.heat import (
     value_of,
 )
 from lazytensor.frontends.numpy.masked import Masked
+from lazytensor.frontends.numpy.profitability import account
 from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.small import NUMBERS, all_stay, are_plain
 
@@ -293,11 +294,11 @@ def at_hand(args: tuple[Any, ...]) -> list[Any] | None:
 def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> list[Any] | None:
     """`args` as NumPy takes them, if all have come to be small and the host has them; else None.
 
-    Arrays that are lazy stay so when larger ones come to count as small (`core/balance.py`). How
+    Arrays that are lazy stay so when larger ones come to count as small (`profitability.py`). How
     many elements a mask chooses was not known before: programs of their shapes seldom come again.
     """
-    if balance.until:
-        balance.look()
+    if differing and is_raised():
+        account().look()
     elif not any(type(x) is Masked for x in args):
         return None
     if kwargs and not all_stay(kwargs.values()):
@@ -311,9 +312,9 @@ def small_now(x: Any) -> Any:
     if kind in NUMBERS:
         return x
     if kind is ndarray:
-        return _small_value(x) if balance.until else None
+        return _small_value(x) if differing and is_raised() else None
     if kind is Scalar:  # a time step, or what a loop tests
-        value = _small_value(x) if balance.until else None
+        value = _small_value(x) if differing and is_raised() else None
         return None if value is None else value[()]
     if kind is np.ndarray:
         return x if x.size < settings.small else None
@@ -327,7 +328,7 @@ def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
 
     Only while larger arrays count as small. Memory that is written to is lent, as it will be again.
     """
-    balance.look()
+    account().look()
     return _into(x, (other,), lambda part, given: operator(part, *given))
 
 
@@ -339,7 +340,7 @@ def filled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     rest = {name: x for name, x in kwargs.items() if name != "out"}
     if type(out) is not ndarray or is_read_only(out) or not all_stay(rest.values()):
         return False
-    balance.look()
+    account().look()
     return _into(out, args, lambda part, given: function(*given, out=part, **rest))
 
 
@@ -383,7 +384,7 @@ def _lent_if_own(cell: Cell, like: np.ndarray | None) -> bool:
 
 def _owned_if_small(x: ndarray) -> bool:
     """Let an array that has come to be small have its values by itself, if the host has them."""
-    if not balance.until or _small_value(x) is None:
+    if not (differing and is_raised()) or _small_value(x) is None:
         return False
     own(x.ref.cell)
     return True
@@ -406,8 +407,8 @@ def _small_value(x: ndarray) -> np.ndarray | None:
         return None
     cell = ref.cell
     if cell.__class__ is Cell and cell.node.value.__class__ is not np.ndarray:
-        if balance.settles and cell.node.value is None:
-            balance.settles = False
+        if account().settles and cell.node.value is None:
+            account().settles = False
             runtime.sync(cell.node, cause="observation")
         show(cell.node)
     value: np.ndarray | None = ref.known()

@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core.balance import balance, raising
 from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.dtypes import BOOL
@@ -24,9 +23,11 @@ from lazytensor.core.ops.elementwise import convert
 from lazytensor.core.settings import settings
 from lazytensor.core.types import tensor_type
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.heat import is_sum
 from lazytensor.frontends.numpy.layout import Lay, lay_out
 from lazytensor.frontends.numpy.loops import Loop
+from lazytensor.frontends.numpy.profitability import raising
 from lazytensor.frontends.numpy.promotion import CANONICAL
 
 Plans = Memory
@@ -69,11 +70,11 @@ def forward(
     array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=False)
 
     def call(x: Any, other: Any) -> Any:
-        if balance.until and is_at_hand(x.ref):
+        if differing and is_raised() and is_at_hand(x.ref):
             return slow(x, other)
         kind, node = type(other), x.ref.node
         if kind is ndarray or kind is Scalar:
-            if balance.until and other.ref.__class__ is Lent:
+            if differing and is_raised() and other.ref.__class__ is Lent:
                 return slow(x, other)
             second = other.ref.node
             plan = plans.get((node.type, second.type))
@@ -110,7 +111,7 @@ def backward(
     array, with_array = np.ndarray, _with_array(plans, slow, lay, swapped=True)
 
     def call(x: Any, other: Any) -> Any:
-        if balance.until and is_at_hand(x.ref):
+        if differing and is_raised() and is_at_hand(x.ref):
             return slow(x, other)
         kind, node = type(other), x.ref.node
         if kind is array:
@@ -167,7 +168,7 @@ def _plan_with_array(
     Nor is there while larger arrays count as small: what is known by now is for NumPy.
     """
     dtype = CANONICAL.get(other.dtype)
-    if dtype is None or balance.until:
+    if dtype is None or (differing and is_raised()):
         return None
     type_ = tensor_type(dtype, other.shape)
     plan = plans.get((type_, node.type) if swapped else (node.type, type_))
@@ -181,7 +182,7 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`f(x)` with a lazy `x`."""
 
     def call(x: Any) -> Any:
-        if balance.until and is_at_hand(x.ref):
+        if differing and is_raised() and is_at_hand(x.ref):
             return slow(x)
         node = x.ref.node
         plan = plans.get(node.type)

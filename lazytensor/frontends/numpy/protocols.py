@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import runtime
-from lazytensor.core.balance import balance
 from lazytensor.core.cell import Cell, writing
 from lazytensor.core.exchange import METHOD
 from lazytensor.core.lending import Lent, shown_in
@@ -18,6 +17,7 @@ from lazytensor.core.memory import copied
 from lazytensor.core.values import seen_through
 from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, sharing, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.fallback import fallback, lazies, on_host
 from lazytensor.frontends.numpy.flags import is_read_only
 from lazytensor.frontends.numpy.heat import memory_of
@@ -33,7 +33,7 @@ from lazytensor.frontends.numpy.ufuncs import lazy_ufunc
 def fetched(x: Lazy) -> np.ndarray:
     """The values in a real array of the caller's own, laid out as NumPy would have them."""
     layout = x._shadow
-    if balance.until and layout is None and type(x.ref) is Lent:
+    if differing and is_raised() and layout is None and type(x.ref) is Lent:
         return copied(x.ref.known())  # it goes on being lent
     seen = seen_through(x.ref)
     if type(layout) is Turned and 0 not in layout.strides:  # what is shown many times is in rows
@@ -117,7 +117,7 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
     """`__array_ufunc__`: NumPy's own ufunc was called with a lazy array."""
     if isinstance(x, np.ndarray):  # taken from the class, for a real array
         return np.ndarray.__array_ufunc__(x, real, method, *inputs, **kwargs)
-    if balance.until and method == "__call__" and len(inputs) == real.nin:
+    if differing and is_raised() and method == "__call__" and len(inputs) == real.nin:
         small = parts.small_by_now(inputs, None if _is_update(inputs, **kwargs) else kwargs)
         if small is not None:
             return lazy_if_large(real(*small, **kwargs))

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.balance import balance
 from lazytensor.core.calls import Memory, keep, learned, memory, reader
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.node import Node
@@ -22,6 +21,7 @@ from lazytensor.core.recorder import nodes_made
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.parts import filled, small_by_now
 from lazytensor.frontends.numpy.shadow import Turned
 from lazytensor.frontends.numpy.small import GROWING, NOTHING, at_once, lazy_if_large
@@ -108,7 +108,7 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
             args = (x,)
         if small and at_once(args, kwargs, growing):
             return lazy_if_large(real(*args, **kwargs))
-        if balance.until and (made := _by_now(real, args, kwargs)) is not NOTHING:
+        if differing and is_raised() and (made := _by_now(real, args, kwargs)) is not NOTHING:
             return made
         if other is NOTHING and not kwargs and type(x) is ndarray and type(x._shadow) is not Turned:
             node = x.ref.node  # by far the most calls

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.balance import balance
 from lazytensor.core.holder import Holder
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.bound import differing, is_raised
+from lazytensor.frontends.numpy.profitability import account
 
 NOTHING: Final = object()
 """What stands for an argument that is not given."""
@@ -27,8 +28,8 @@ _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, ty
 
 def stays(array: np.ndarray) -> bool:
     """Whether a real array is too small to be made lazy."""
-    if balance.until:
-        balance.look()
+    if differing and is_raised():
+        account().look()
     return array.size < settings.small
 
 

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.lib import NumpyVersion
 
-from lazytensor.core.balance import balance
 from lazytensor.core.calls import memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
@@ -31,6 +30,7 @@ from lazytensor.frontends.numpy import (
     ufunc_methods,
 )
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.fallback import fallback, on_host
@@ -246,7 +246,7 @@ def _of_one(self: ufunc) -> Function:
         if kind is not ndarray or x._shadow is not None:
             return slow(x) if kind is ndarray or kind is Scalar else general((x,), kwargs)
         # `plans.alone`, written out: without its frame, and one less between the node and the user.
-        if balance.until and is_at_hand(x.ref):
+        if differing and is_raised() and is_at_hand(x.ref):
             return call(self, (x,), kwargs)
         node = x.ref.node
         plan = plans.get(node.type)
@@ -312,7 +312,7 @@ def _is_filled(self: ufunc, inputs: Any, outs: Any, args: Any, kwargs: dict[str,
 
 def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Any call of a ufunc."""
-    early = balance.until and not kwargs and len(args) == self.nin
+    early = differing and is_raised() and not kwargs and len(args) == self.nin
     if early and (small := parts.small_by_now(args)) is not None:
         return lazy_if_large(self.host(*small))
     if len(args) < self.nin or len(args) > self.nin + self.nout:
@@ -324,7 +324,7 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     usual = not kwargs and len(args) == self.nin
     outs = () if usual else _outs(self, args, kwargs)
     given = (*inputs, *outs)
-    if balance.until and _is_filled(self, inputs, outs, args, kwargs):
+    if differing and is_raised() and _is_filled(self, inputs, outs, args, kwargs):
         return outs[0]
     if any(o is ... or foreign.overrides(o) or foreign.wraps(o) for o in given):
         return foreign.overridden(self.__name__, self.real, given, args, kwargs)

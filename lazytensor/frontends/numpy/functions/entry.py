@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.balance import balance
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
+from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import WRITERS, called, fallback, lazies, on_host
 from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
@@ -99,8 +99,10 @@ def lazily(name: str, function: Function, real: Function) -> Function:
                             raise
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
-        if balance.until and (made := _of_known(name, real, args, kwargs)) is not NOTHING:
-            return made
+        if differing and is_raised():
+            made = _of_known(name, real, args, kwargs)
+            if made is not NOTHING:
+                return made
         try:
             return laid(function(*args, **kwargs), real, args, kwargs)
         except HostOnly:
@@ -139,7 +141,7 @@ def method(name: str, function: Function) -> Function:
     name_in_errors(function, name)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if balance.until:
+        if differing and is_raised():
             made = _of_known(name, known, (self, *args), kwargs)
             if made is not NOTHING:
                 return made

@@ -1,11 +1,11 @@
-"""The balance of recording: arrays count as small where it has lost, for a while."""
+"""An account of recording: arrays count as small where it has lost, for a while, in its thread."""
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from lazytensor.core import balance as policy
 from lazytensor.core import ops
-from lazytensor.core.balance import Balance
 from lazytensor.core.cache import LEAST_SHARE, MANY, Entry
 from lazytensor.core.extent import extent_of
 from lazytensor.core.node import Node
@@ -14,6 +14,9 @@ from lazytensor.core.padding.families import Family, Growth
 from lazytensor.core.program import cut, reachable
 from lazytensor.core.settings import settings
 from lazytensor.core.trial import TRIALS, WARMING
+from lazytensor.frontends.numpy import profitability as policy
+from lazytensor.frontends.numpy.bound import is_raised, put_back, setting
+from lazytensor.frontends.numpy.profitability import Account
 
 BOUND = 100
 RUN = 1.0  # seconds of one run by XLA
@@ -21,12 +24,14 @@ ENOUGH = 20  # runs that lose more than `LOSS` together, each as much as one may
 
 
 @pytest.fixture(autouse=True)
-def bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(policy, "MOST", 1.0)
     monkeypatch.setattr(policy, "PROCESSORS", np.inf)
     monkeypatch.setattr(policy, "is_loaded", lambda: True)
+    yield
+    put_back()
 
 
 def entry(size: int, numpys: float) -> Entry:
@@ -47,13 +52,13 @@ def test_arrays_on_which_recording_loses_count_as_small_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(policy, "FIRST", 1e-9)
-    balance = Balance()
+    account = Account()
     losing = entry(2 * BOUND, 0.5)
     for interval in (1e-9, 2e-9):
-        assert balance.interval == interval
-        balance.note(losing, RUN)
+        assert account.interval == interval
+        account.note(losing, RUN)
         assert settings.small == 2 * BOUND + 1
-        balance.look()
+        account.look()
         assert settings.small == BOUND
 
 
@@ -68,47 +73,47 @@ def chain(size: int, length: int) -> Entry:
 
 
 def test_loops_on_what_is_small_and_lazy_all_the_same_lose() -> None:
-    balance = Balance()
+    account = Account()
     for _ in range(ENOUGH):
-        balance.note(chain(BOUND - 1, policy.OF_A_LOOP - 1), RUN + 0.1)
+        account.note(chain(BOUND - 1, policy.OF_A_LOOP - 1), RUN + 0.1)
     assert settings.small == BOUND
-    balance.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)
+    account.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)
     assert settings.small == BOUND + 1
-    assert balance.settles
-    balance.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)  # no more while it holds
-    assert balance.seconds == 0.0
+    assert account.settles
+    account.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)  # no more while it holds
+    assert account.seconds == 0.0
 
 
 @pytest.mark.parametrize("size", [BOUND - 1, policy.SPAN * BOUND + 1])
 def test_other_sizes_do_not_count(size: int) -> None:
-    balance = Balance()
-    balance.note(entry(size, 0.5), RUN)
+    account = Account()
+    account.note(entry(size, 0.5), RUN)
     assert settings.small == BOUND
 
 
 @pytest.mark.parametrize("measured", [False, True])
 def test_of_larger_arrays_only_what_is_measured_counts(measured: bool) -> None:
-    balance, size = Balance(), policy.SPAN * BOUND + 1
-    balance.lost(2 * policy.LOSS, size, measured)
+    account, size = Account(), policy.SPAN * BOUND + 1
+    account.lost(2 * policy.LOSS, size, measured)
     assert settings.small == (size + 1 if measured else BOUND)
 
 
 def test_what_larger_arrays_gain_makes_up_for_that() -> None:
-    balance, size = Balance(), policy.SPAN * BOUND + 1
-    balance.note(entry(size, 1.5), RUN)
-    balance.lost(2 * policy.LOSS, size, measured=True)
+    account, size = Account(), policy.SPAN * BOUND + 1
+    account.note(entry(size, 1.5), RUN)
+    account.lost(2 * policy.LOSS, size, measured=True)
     assert settings.small == BOUND
 
 
 def test_what_wins_elsewhere_counts_too() -> None:
-    balance = Balance()
+    account = Account()
     winning, losing = entry(2 * BOUND, 1.2), entry(3 * BOUND, 0.9)
     for _ in range(9):
-        balance.note(winning, RUN)
-        balance.note(losing, RUN)
+        account.note(winning, RUN)
+        account.note(losing, RUN)
         assert settings.small == BOUND
-    balance.note(losing, RUN)
-    balance.note(losing, RUN)
+    account.note(losing, RUN)
+    account.note(losing, RUN)
     assert settings.small == 3 * BOUND + 1
 
 
@@ -120,13 +125,13 @@ def interpreted(size: int, runs: int) -> Entry:
 
 
 def test_what_costs_more_than_xla_can_gain_loses() -> None:
-    balance = Balance()
+    account = Account()
     most = (1 - LEAST_SHARE) * RUN  # what there is to gain
     for _ in range(ENOUGH):
-        balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + most - 0.1)
-        balance.note(interpreted(2 * BOUND, WARMING), 3 * RUN)  # all is new
+        account.note(interpreted(2 * BOUND, WARMING + 1), RUN + most - 0.1)
+        account.note(interpreted(2 * BOUND, WARMING), 3 * RUN)  # all is new
     assert settings.small == BOUND
-    balance.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
+    account.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
     assert settings.small == 2 * BOUND + 1
 
 
@@ -151,11 +156,11 @@ def test_a_small_gain_is_not_worth_an_import(
     """Of programs that NumPy has run in `RUN` seconds, and cuts that took so many seconds more."""
     monkeypatch.setattr(policy, "is_loaded", lambda: loaded)
     monkeypatch.setattr(policy.cache, "spent", worked)
-    balance = Balance()
+    account = Account()
     for _ in range(3):
         program = interpreted(2 * BOUND, WARMING + 1)
         program.pays = pays
-        balance.note(program, RUN + lost)
+        account.note(program, RUN + lost)
     assert settings.small == (2 * BOUND + 1 if is_small else BOUND)
 
 
@@ -164,26 +169,26 @@ def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.Monke
     monkeypatch.setattr(policy, "is_loaded", lambda: False)
     monkeypatch.setattr(policy, "BEGINNING", 1e-9)
     monkeypatch.setattr(policy.cache, "spent", 0.0)
-    balance = Balance()
+    account = Account()
     for _ in range(3):
         program = interpreted(2 * BOUND, WARMING + 1)
         program.pays = False
-        balance.note(program, RUN + 0.5)
+        account.note(program, RUN + 0.5)
     assert settings.small == 2 * BOUND + 1
-    waits = balance.waits
-    assert 0.0 < waits < balance.interval
-    balance.look()
+    waits = account.waits
+    assert 0.0 < waits < account.interval
+    account.look()
     assert settings.small == BOUND
     assert policy.cache.spent == waits
 
 
 @pytest.mark.parametrize(("sizes", "refusals"), [(MANY, 1), (MANY - 1, 1), (MANY, 0)])
 def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
-    balance, family = Balance(), Family(sizes, refusals)
+    account, family = Account(), Family(sizes, refusals)
     for _ in range(ENOUGH):
         new = interpreted(2 * BOUND, 1)
         new.growth = Growth(family)
-        balance.note(new, RUN)
+        account.note(new, RUN)
     lose = sizes >= MANY and refusals > 0
     assert settings.small == (2 * BOUND + 1 if lose else BOUND)
 
@@ -191,28 +196,28 @@ def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
 def test_one_long_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(settings, "small", BOUND)
-    balance, losing = Balance(), entry(2 * BOUND, 0.5)
-    balance.note(losing, 100 * RUN)
+    account, losing = Account(), entry(2 * BOUND, 0.5)
+    account.note(losing, 100 * RUN)
     assert settings.small == BOUND
     for _ in range(ENOUGH):
-        balance.note(losing, 100 * RUN)
+        account.note(losing, 100 * RUN)
     assert settings.small > BOUND
 
 
 def test_the_largest_arrays_that_lose_are_what_becomes_small() -> None:
-    balance = Balance()
-    balance.note(entry(3 * BOUND, 1.01), RUN)
-    balance.note(entry(2 * BOUND, 0.5), RUN)
+    account = Account()
+    account.note(entry(3 * BOUND, 1.01), RUN)
+    account.note(entry(2 * BOUND, 0.5), RUN)
     assert settings.small == 2 * BOUND + 1
 
 
 def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
-    balance = Balance()
+    account = Account()
     even = entry(2 * BOUND, 1.1)
-    balance.note(even, 0.2)
+    account.note(even, 0.2)
     assert settings.small == BOUND
-    balance.note(even, 0.2, cutting=0.3)
-    balance.note(even, 0.2, cutting=0.3)
+    account.note(even, 0.2, cutting=0.3)
+    account.note(even, 0.2, cutting=0.3)
     assert settings.small == 2 * BOUND + 1
 
 
@@ -221,56 +226,56 @@ def test_what_is_cut_while_xla_runs_takes_a_processor_from_it(
     monkeypatch: pytest.MonkeyPatch, processors: int, loses: bool
 ) -> None:
     monkeypatch.setattr(policy, "PROCESSORS", processors)
-    balance = Balance()
-    balance.note(entry(2 * BOUND, 1.1), 0.3)
+    account = Account()
+    account.note(entry(2 * BOUND, 1.1), 0.3)
     assert (settings.small > BOUND) is loses
 
 
 def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
-    balance = Balance()
+    account = Account()
     for size in (2 * BOUND, 3 * BOUND):
-        balance.note(entry(size, 0.5), RUN)
+        account.note(entry(size, 0.5), RUN)
         assert settings.small == size + 1
-    balance.note(entry(2 * BOUND, 0.5), RUN)
-    assert (settings.small, balance.bound) == (3 * BOUND + 1, BOUND)
-    balance.until = 1e-9
-    balance.look()
+    account.note(entry(2 * BOUND, 0.5), RUN)
+    assert (settings.small, setting()) == (3 * BOUND + 1, BOUND)
+    account.until = 1e-9
+    account.look()
     assert settings.small == 3 * BOUND + 1  # the process has not worked for so long
-    balance.until = balance.worked = 1e-9
-    balance.look()
+    account.until = account.worked = 1e-9
+    account.look()
     assert settings.small == BOUND
 
 
 def test_loops_over_parts_count_too() -> None:
-    balance = Balance()
-    balance.note(entry(2 * BOUND, 1.02), RUN)
-    balance.lost(policy.LOSS, 3 * BOUND)
+    account = Account()
+    account.note(entry(2 * BOUND, 1.02), RUN)
+    account.lost(policy.LOSS, 3 * BOUND)
     assert settings.small == BOUND
-    balance.lost(policy.LOSS, (policy.SPAN + 1) * BOUND)
+    account.lost(policy.LOSS, (policy.SPAN + 1) * BOUND)
     assert settings.small == BOUND
-    balance.lost(policy.LOSS, 3 * BOUND)
+    account.lost(policy.LOSS, 3 * BOUND)
     assert settings.small == 3 * BOUND + 1
 
 
 def test_what_is_not_known_yet_does_not_count() -> None:
-    balance = Balance()
+    account = Account()
     untried = entry(2 * BOUND, 0.5)
     untried.trial = type(untried.trial)()
-    balance.note(untried, RUN)
+    account.note(untried, RUN)
     assert settings.small == BOUND
 
 
 @pytest.mark.parametrize("chosen", [0, 50])
 def test_what_a_user_sets_holds(chosen: int) -> None:
-    balance = Balance()
+    account = Account()
     losing = entry(2 * BOUND, 0.5)
-    balance.note(losing, RUN)
+    account.note(losing, RUN)
     settings.small = chosen
-    balance.look()
+    account.look()
     assert settings.small == chosen
-    assert not balance.until
+    assert not is_raised()
     if not chosen:
-        balance.note(losing, RUN)
+        account.note(losing, RUN)
         assert settings.small == 0
 
 

@@ -1,29 +1,33 @@
-"""Whether it pays to record what is done to arrays that are only just large, added up as it goes.
+"""Whether recording pays for arrays that are only just large: each thread's account of it.
 
-`settings.small` is where recording pays as a rule. A loop that does few operations on arrays a
-little larger (200² of them) may lose by it all the same: XLA has nothing to fuse, and what is
-recorded takes longer than to do it. That is known of programs that were timed both ways (`Trial`),
-of those that cost more to make than they take NumPy, and of those that never come again, as each
-has other sizes: these lose however fast XLA would be.
-Once what they have lost is `LOSS`, arrays of their size are small too; from time to time that is
-tried again, at longer and longer intervals, so that what it may cost is a few hundredths.
-Loops over elements of lazy arrays whose memory is lent lose as well, a little by each access, and
-what depends on how many elements a mask chooses, which is known only after a cut.
+Recording pays from `settings.small` elements as a rule. A loop that does few operations on larger
+arrays may lose by it: XLA has nothing to fuse, and recording takes longer than NumPy's operations.
+Three kinds of programs are known to lose: those that were timed both ways (`Trial`), those that
+cost more to make than NumPy needs to run them, and those that never come again, as each has other
+sizes. When a thread has lost `LOSS` seconds, arrays of that size count as small in that thread. It
+tries recording again at longer and longer intervals, which bounds the price of trying.
+Loops over elements of lazy arrays whose memory is lent lose a little by each access. So does a
+result whose size a mask decides, as it is known only after a cut.
+
+An account hears only of cuts that NumPy's frontend has asked for, or has caused by recording.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from pathlib import Path
+from sys import _getframe
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import Final
 
+from lazytensor.core import events
 from lazytensor.core.backend import is_loaded
-from lazytensor.core.cache import cache
+from lazytensor.core.cache import Entry, cache
 from lazytensor.core.processors import processors
 from lazytensor.core.settings import settings
-
-if TYPE_CHECKING:
-    from lazytensor.core.cache import Entry
+from lazytensor.frontends.numpy.bound import is_raised, put_back, raise_to, setting
 
 LOSS: Final = 0.03
 """Seconds lost on balance after which larger arrays count as small."""
@@ -50,26 +54,24 @@ raising: Final[list[Callable[[], object]]] = []
 """Called when larger arrays come to count as small: what was learnt of their calls may not hold."""
 
 
-class Balance:
-    """What recording has gained, in seconds, for arrays up to `SPAN` times the bound.
+class Account:
+    """What recording has gained in one thread, in seconds, for arrays up to `SPAN` times the bound.
 
-    While `until` is set the setting is `raised`, and was `bound`. It is put back when the process
-    has worked until `worked`: one that mostly waits would be trying again most of its time.
-    `settles`: whether what is pending is to be computed, once: an automatic cut has left the first
+    `largest`: the most elements of an array that has lost. The bound is raised until `until`, if
+    the process has worked until `worked`: one that mostly waits would try again most of its time.
+    `settles`: whether what is pending is to be computed, once. An automatic cut has left the first
     operation of a round, on which all rounds may depend. `promised`, `lost_before`, `numpys`: the
-    seconds of programs that wait for jax to be imported (see `_promise`), `waits`: those for which
+    seconds of programs that wait for jax to be imported (see `_promise`). `waits`: those for which
     that is put off.
     """
 
     __slots__ = (
-        "bound",
         "ended",
         "interval",
         "largest",
         "lost_before",
         "numpys",
         "promised",
-        "raised",
         "seconds",
         "settles",
         "until",
@@ -80,7 +82,6 @@ class Balance:
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
         self.promised = self.lost_before = self.numpys = self.waits = 0.0
-        self.bound = self.raised = 0
         self.interval, self.until, self.worked = FIRST, 0.0, 0.0
         self.ended = 0.0
         self.settles = False
@@ -95,10 +96,11 @@ class Balance:
         `room`: how many times as much the program computes as what was recorded.
         """
         size, small, largest = entry.program.size, settings.small, entry.extent.largest
+        is_open = not is_raised()
         began = perf_counter() - seconds
         since = began - self.ended
         self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
-        is_small = not self.until and largest < small and size >= OF_A_LOOP
+        is_small = is_open and largest < small and size >= OF_A_LOOP
         counts = self._counts(max(largest, small) if is_small else largest)
         if not counts and not self._counts(largest, MEASURED_SPAN):
             return
@@ -120,7 +122,7 @@ class Balance:
             return
         if most < recording:
             self._add(max(most - recording, -MOST), entry.extent.largest, automatic)
-        if not (once or is_small or self.until or is_loaded()):
+        if not (once or is_small or is_raised() or is_loaded()):
             self._promise(entry, most - recording, recording + seconds, automatic)
 
     def lost(self, seconds: float, size: int, measured: bool = False) -> None:
@@ -160,8 +162,7 @@ class Balance:
         small = settings.small
         if not small or settings.tier != "auto":
             return False
-        bound = self.bound if self.until and small == self.raised else small
-        return small <= size <= span * bound
+        return small <= size <= span * setting()
 
     def _add(self, gain: float, size: int, automatic: bool = False) -> None:
         self.seconds += gain
@@ -174,29 +175,73 @@ class Balance:
             self.settles = automatic
 
     def _raise(self, seconds: float) -> None:
-        if not self.until or settings.small != self.raised:
-            self.bound = settings.small
-        self.raised = max(self.largest, self.bound) + 1
+        raise_to(max(self.largest, setting()) + 1)
         self.seconds, self.largest = 0.0, 0
         self.until = perf_counter() + seconds
         self.worked = process_time() + seconds
         self.interval = min(2 * self.interval, LONGEST)
-        settings.small = self.raised
         for call in raising:
             call()
 
     def look(self) -> None:
-        """Put the setting back if it is time to try again, or if somebody else has changed it."""
-        if settings.small != self.raised:
-            self.until = self.waits = 0.0
+        """Put the bound back if it is time to try again."""
+        if not is_raised():
+            self.waits = 0.0
         elif perf_counter() > self.until:
             left = self.worked - process_time()
             if left > 0:
                 self.until = perf_counter() + left
             else:
-                settings.small, self.until = self.bound, 0.0
+                put_back()
                 cache.spent += self.waits
                 self.waits = 0.0
 
 
-balance: Final = Balance()
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.account = Account()
+
+
+_thread: Final = _Thread()
+
+
+def account() -> Account:
+    """The calling thread's."""
+    return _thread.account
+
+
+FRONTENDS: Final = str(Path(__file__).parents[1])
+PROJECT: Final = str(Path(__file__).parents[2])
+_owners: Final[dict[str, str]] = {}
+"""By file: the frontend that it is of, "core" for the rest of the project, "" outside."""
+
+
+def _owner(file: str) -> str:
+    if file.startswith(FRONTENDS):
+        return file[len(FRONTENDS) + 1 :].replace("\\", "/").partition("/")[0]
+    return "core" if file.startswith(PROJECT) else ""
+
+
+def _asker() -> str:
+    """The frontend that is nearest on the stack: it has asked for the cut, or recorded too much.
+
+    Empty where the user's line has called the core.
+    """
+    frame: FrameType | None = _getframe(2)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        owner = _owners.get(file)
+        if owner is None:
+            owner = _owners[file] = _owner(file)
+        if owner != "core":
+            return owner
+        frame = frame.f_back
+    return ""
+
+
+def _note(entry: Entry, seconds: float, cutting: float | None, room: float) -> None:
+    if _asker() == "numpy":
+        _thread.account.note(entry, seconds, cutting, room)
+
+
+events.ran.append(_note)
