@@ -34,7 +34,11 @@ class Table:
 
 
 def read(file: Path, package: str) -> Table:
-    """The table in a file: per group a `reason` and per module of the package a list of tests."""
+    """The table in a file: per group a `reason` and per module of the package a list of tests.
+
+    Ids begin with the package, if it is not empty.
+    """
+    prefix = f"{package}/" if package else ""
     with file.open("rb") as opened:
         groups = tomllib.load(opened).get("group", [])
     return Table(
@@ -42,7 +46,7 @@ def read(file: Path, package: str) -> Table:
             Group(
                 group["reason"],
                 tuple(
-                    f"{package}/{module}::{test}"
+                    f"{prefix}{module}::{test}"
                     for module, tests in group["tests"].items()
                     for test in tests
                 ),
