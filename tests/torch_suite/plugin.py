@@ -1,0 +1,82 @@
+"""A pytest plugin that runs PyTorch's device-generic tests on this device, or on the CPU.
+
+It is loaded by `runner.py` in a process of its own, whose torch has the device registered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import lazytensor
+import lazytensor.torch
+from lazytensor.core.recorder import nodes_made
+from tests.torch_suite.selection import CPU, DEVICE, HERE, is_for
+from tests.wheel.suite import Suite
+from tests.wheel.table import read
+
+
+def _undecorated(*_args: Any, **_kwargs: Any) -> Callable[[Any], Any]:
+    return lambda test: test
+
+
+REMOVED: Final[dict[str, dict[str, Any]]] = {
+    "common_cuda": {"tf32_is_not_fp32": lambda: False},
+    "common_mkldnn": {"bf32_on_and_off": _undecorated},
+    "common_nn": {"new_module_tests": []},
+}
+"""Names in `torch.testing._internal` that tests of torch 2.6 import and torch 2.13 has not."""
+
+
+class Torchs(Suite):
+    """Keeps the tests of one device, and counts the operations that each records."""
+
+    def __init__(self, report: Path, *, lazily: bool) -> None:
+        tables = (read(HERE / f"{name}.toml", "") for name in ("left_out", "exceptions"))
+        super().__init__(report, *tables, lazily=lazily)
+        self.device = DEVICE if lazily else CPU
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out what the tables leave out, and the tests of other devices."""
+        if self.lazily:
+            super().pytest_collection_modifyitems(items)
+        items[:] = [item for item in items if is_for(item.nodeid, self.device)]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        made = nodes_made()
+        try:
+            return (yield)
+        finally:
+            self.recorded[item.nodeid] = nodes_made() - made
+
+    def pytest_runtest_teardown(self) -> None:
+        """Compute what a test has left over: no other test is to hear of its errors."""
+        if self.lazily:
+            with contextlib.suppress(Exception):
+                lazytensor.sync()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--on-the-cpu", action="store_true", help="run the CPU's tests")
+    parser.addoption("--outcomes", default=os.devnull, metavar="FILE")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    warnings.simplefilter("ignore")
+    for module, names in REMOVED.items():
+        loaded = import_module(f"torch.testing._internal.{module}")
+        for name, value in names.items():
+            vars(loaded).setdefault(name, value)
+    suite = Torchs(
+        Path(config.getoption("--outcomes")), lazily=not config.getoption("--on-the-cpu")
+    )
+    config.pluginmanager.register(suite, "torch-suite")
