@@ -57,7 +57,7 @@ class Settings:
     cache on disk. `slow_compile` (LAZYTENSOR_SLOW_COMPILE): seconds after which a compile is
     announced on standard error. `small` (LAZYTENSOR_SMALL): arrays of fewer elements that are made
     of host data stay the host framework's own, as recording what is done to them takes longer than
-    doing it; raised for a while by what programs are found to lose (see `balance.py`). `padding`
+    doing it. A frontend may have a thread read another value (`numpy/bound.py`). `padding`
     (LAZYTENSOR_PADDING=0 turns it off): a program that comes back with other sizes gets one with
     room for more (see `core/padding`). `wait` (LAZYTENSOR_WAIT=1): every program is waited for
     where it is started, so that the seconds of an event, and errors of the device, are those of the
