@@ -117,6 +117,6 @@ ROWS: dict[str, Row] = {
 def attach() -> None:
     """Register the kernels."""
     for name, row in ROWS.items():
-        register(name, kernel_of(_unless_cast(name, row)))
+        register(name, kernel_of(name, _unless_cast(name, row)))
     register("_nested_tensor_from_mask_left_aligned", _no_nested)
     register("_nested_tensor_from_mask", _refuse)

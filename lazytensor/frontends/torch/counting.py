@@ -12,7 +12,7 @@ from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name, sure
 from lazytensor.frontends.torch.joining import part
-from lazytensor.frontends.torch.kernels import Row, functional, register, rows
+from lazytensor.frontends.torch.kernels import Row, register, rows, wrapped
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, like, operand
 from lazytensor.frontends.torch.sorting import search, whole
 from lazytensor.frontends.torch.tensor import TORCH
@@ -260,7 +260,7 @@ def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     if output_size is None:
         output_size = int(runtime.observe(ops.reduce_sum(counts, axes=(0,))))
     made = cast_to(_repeated(counts, output_size), operand(repeats).type.dtype)
-    return functional(lambda _: made)(repeats)
+    return wrapped(made)
 
 
 ROWS: dict[str, Row] = {

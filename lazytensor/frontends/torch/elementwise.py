@@ -11,10 +11,9 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
 from lazytensor.core.dtypes import BOOL, F32, F64, FLOATS, U8
-from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
-from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
+from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.functions import COMPARED, DIVIDED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants
 from lazytensor.frontends.torch.promotion import (
@@ -30,6 +29,7 @@ from lazytensor.frontends.torch.promotion import (
 )
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.tensor import NUMBERS, TORCH, wrap
+from lazytensor.frontends.torch.verdicts import REFUSALS, refuse
 
 
 def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
@@ -84,8 +84,8 @@ def _scaled(op: Op, boolean: Op | None) -> Row:
 _multiply = _alternative(ops.multiply, ops.and_)
 
 
-def hot(op: Op, row: Row) -> Row:
-    """A kernel of two operands that goes straight to the op where the dtypes are one.
+def hot(name: str, op: Op, row: Row) -> Row:
+    """A kernel of the overload `name` that goes straight to the op where the dtypes are one.
 
     So does one of f32 or f64 and a number.
     """
@@ -114,8 +114,8 @@ def hot(op: Op, row: Row) -> Row:
                 pass  # a tensor of another device
         try:
             return as_operands(row(x, y, alpha) if alpha != 1 else row(x, y), (x, y))
-        except (ShapeError, DTypeError) as error:
-            raise_as_torch(error, x, y)
+        except REFUSALS as error:
+            refuse(name, error, (x, y), {} if alpha == 1 else {"alpha": alpha})
 
     return kernel
 
@@ -435,7 +435,7 @@ def attach() -> None:
     """Register the rows."""
     for name, (op, row) in HOTTEST.items():
         row = remembering(row)
-        register(name, hot(op, row), translated=True)
+        register(name, hot(name, op, row), translated=True)
         variants(name, row, apart=True)
     rows(MADE, keeps=True, pure=True)
     rows(FILLED, pure=True)

@@ -27,6 +27,7 @@ from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_th
 from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
+from lazytensor.frontends.torch.verdicts import REFUSALS, refuse, verdict
 
 library: Final = lasting("_")
 SILENT: Final = frozenset(
@@ -57,26 +58,20 @@ def decomposition(op: Any) -> Callable[..., Any]:
     Its shape inference does, which torch runs by itself only where an overload has no kernel.
     """
     decomposed: Callable[..., Any] = _decompositions()[op]
-    if op._schema.is_mutable or not _has(op, "Meta"):
-        return decomposed
+    infers = not op._schema.is_mutable and _has(op, "Meta")
 
     @wraps(decomposed)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
             made = decomposed(*args, **kwargs)
-            with suppress(NotImplementedError, TypeError):  # it does not know
-                op(*tree_map(_without_data, args), **tree_map(_without_data, kwargs))
-        except _REFUSALS:
-            if _has(op, _STRUCTURED.name) and not thread.recorder.tracing:
-                op._op_dk(_STRUCTURED, *args, **kwargs)  # raises it in torch's own words
-            raise
+            if infers:
+                with suppress(NotImplementedError, TypeError):  # it does not know
+                    op(*tree_map(_without_data, args), **tree_map(_without_data, kwargs))
+        except REFUSALS as error:
+            refuse(op, error, args, kwargs)
         return made
 
     return checked
-
-
-_STRUCTURED: Final = torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
-_REFUSALS: Final = (RuntimeError, IndexError, ZeroDivisionError)
 
 
 def _has(op: Any, key: str) -> bool:
@@ -140,6 +135,9 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     except (NotImplementedError, AssertionError, AttributeError):
         if thread.recorder.tracing:
             raise
+        said = verdict(op, args, kwargs)
+        if said is not None:
+            raise said from None
         _refused.add(op)
         return NotImplemented  # it asks for what our tensors have not
     if plain is op or made is NotImplemented:

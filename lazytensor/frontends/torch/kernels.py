@@ -14,15 +14,15 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core.cell import Cell, View
-from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.node import Node, Part
 from lazytensor.frontends.torch.composition import Composition
-from lazytensor.frontends.torch.errors import dtype_name, raise_as_torch
+from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import kept_strides, order_of, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
+from lazytensor.frontends.torch.verdicts import REFUSALS, refuse
 
 Row = Callable[..., Any]
 library: Final = lasting("aten")
@@ -67,17 +67,17 @@ def register(
     if name in KERNELS:
         raise ValueError(f"a kernel for {name!r} is registered already")
     KERNELS[name] = kernel
-    library.impl(name, kernel if translated else translating(kernel), "PrivateUse1")
+    library.impl(name, kernel if translated else translating(name, kernel), "PrivateUse1")
 
 
-def translating(kernel: Row) -> Row:
-    """The kernel, its errors torch's."""
+def translating(name: str, kernel: Row) -> Row:
+    """The kernel of an overload, its errors torch's."""
 
     def translated(*args: Any, **kwargs: Any) -> Any:
         try:
             return kernel(*args, **kwargs)
-        except (ShapeError, DTypeError) as error:
-            raise_as_torch(error, *args)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs)
 
     return translated
 
@@ -103,7 +103,7 @@ def rows(
         if pure:
             row = remembering(row)
         shown = formatted(row) if images else following(row) if follows else row
-        made = keeping(row) if keeps else functional(shown)
+        made = keeping(name, row) if keeps else functional(name, shown)
         register(name, made, translated=True)
         variants(name, row, apart=keeps)
 
@@ -119,16 +119,16 @@ def composition(name: str, row: Row) -> Row:
     return one
 
 
-def functional(row: Row) -> Row:
-    """A kernel that gives new tensors."""
+def functional(name: str, row: Row) -> Row:
+    """A kernel of an overload that gives new tensors."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if not thread.ready:
             prepare_thread()
         try:
             made = row(*args, **kwargs)
-        except (ShapeError, DTypeError) as error:
-            raise_as_torch(error, *args)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs)
         kind = made.__class__
         if kind is Node:
             return wrap(made)
@@ -139,16 +139,16 @@ def functional(row: Row) -> Row:
     return kernel
 
 
-def keeping(row: Row) -> Row:
-    """A kernel whose new tensor has its elements in the order of the operands'."""
+def keeping(name: str, row: Row) -> Row:
+    """A kernel of an overload whose new tensor has its elements in the order of the operands'."""
 
     def kernel(*args: Any, memory_format: Any = None, **kwargs: Any) -> Any:
         if not thread.ready:
             prepare_thread()
         try:
             made = row(*args, **kwargs)
-        except (ShapeError, DTypeError) as error:
-            raise_as_torch(error, *args)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs)
         if memory_format is not None and memory_format is not torch.preserve_format:
             return laid(made, strides_for(made.type.shape, memory_format))
         return as_operands(made, args)
@@ -215,8 +215,8 @@ def wrapped(made: Any) -> Any:
     return made
 
 
-def in_place(row: Row, apart: bool = False) -> Row:
-    """A kernel that writes the row's result into its first operand.
+def in_place(name: str, row: Row, apart: bool = False) -> Row:
+    """A kernel of an overload that writes the row's result into its first operand.
 
     `apart`: no other operand may share a part of its elements.
     """
@@ -230,22 +230,22 @@ def in_place(row: Row, apart: bool = False) -> Row:
                     refuse_overlap(self, args)
                 held = held.shown(self)
             _write(held, self, made)
-        except (ShapeError, DTypeError) as error:
-            raise_as_torch(error, self, *args)
+        except REFUSALS as error:
+            refuse(name, error, (self, *args), kwargs)
         return self
 
     return kernel
 
 
-def into_out(row: Row, names: tuple[str, ...], apart: bool = False) -> Row:
-    """A kernel that writes the row's results into the tensors named `names`."""
+def into_out(name: str, row: Row, names: tuple[str, ...], apart: bool = False) -> Row:
+    """A kernel of an overload that writes the row's results into the tensors named `names`."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         outs = [kwargs.pop(name) for name in names]
         try:
             made = row(*args, **kwargs)
-        except (ShapeError, DTypeError) as error:
-            raise_as_torch(error, *args)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs | dict(zip(names, outs, strict=True)))
         made = [made] if len(outs) == 1 else list(made)
         for out, value in zip(outs, made, strict=True):
             if apart:
@@ -357,13 +357,13 @@ def variants(name: str, row: Row, apart: bool = False) -> None:
         if schema.arguments and schema.arguments[0].is_write and _signature(schema) == wanted:
             found = f"{base}_.{schema.overload_name}".rstrip(".")
             if found not in KERNELS:
-                register(found, in_place(row, apart), translated=True)
+                register(found, in_place(found, row, apart), translated=True)
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
         outs = tuple(a.name for a in schema.arguments if a.is_out)
         if outs and _signature(schema) == wanted:
             found = f"{base}.{schema.overload_name}".rstrip(".")
             if found not in KERNELS:
-                register(found, into_out(row, outs, apart), translated=True)
+                register(found, into_out(found, row, outs, apart), translated=True)
 
 
 def _schema(base: str, overload: str) -> Any:

@@ -46,7 +46,7 @@ def _linear_backward(x: Any, grad: Any, weight: Any, mask: Any) -> tuple[Node | 
 
 def attach() -> None:
     """Register the kernels."""
-    kernel = functional(remembering(_linear))
+    kernel = functional("linear", remembering(_linear))
     register("linear", kernel, has_derivative=True, translated=True)
-    kernel = functional(remembering(_linear_backward))
+    kernel = functional("linear_backward", remembering(_linear_backward))
     register("linear_backward", kernel, translated=True)

@@ -69,7 +69,8 @@ def matrix_rows(table: dict[str, Row]) -> None:
         rule = RULES.get(name)
         if rule is not None:
             row = _checking(rule, row)
-        register(name, functional(row if rule is None else _laying(rule, row)), translated=True)
+        made = row if rule is None else _laying(rule, row)
+        register(name, functional(name, made), translated=True)
         variants(name, row)
 
 

@@ -302,5 +302,5 @@ def attach() -> None:
         register(name, kernel, translated=True)
     for name, base in SCATTERED.items():
         scatter = _scattered(base)
-        register(name, functional(scatter))
+        register(name, functional(name, scatter), translated=True)
         variants(name, lambda *args, scatter=scatter, **named: node(scatter(*args, **named)))
