@@ -89,6 +89,14 @@ def exact_ndtri(p: Any) -> Any:
     return start
 
 
+def exact_dawsn(x: Any) -> Any:
+    return mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x)
+
+
+def exact_spence(x: Any) -> Any:
+    return mpmath.polylog(2, 1 - x).real
+
+
 def airy(x: Array) -> Array:
     """SciPy's; 0 where that gives up, as torch's."""
     made: Array = special.airy(x)[0]
@@ -125,6 +133,11 @@ CASES = [
     Case(ops.airy_ai, (0, 100), mpmath.airyai, airy, 200, magnified=airy_phase),
     Case(ops.erfcx, (-26, 0), exact_erfcx, special.erfcx, 2, magnified=np.square, also_ours=True),
     Case(ops.erfcx, (0, 100), exact_erfcx, special.erfcx, 6),
+    Case(ops.dawsn, (-4, 4), exact_dawsn, special.dawsn, 64),
+    Case(ops.dawsn, (4, 100), exact_dawsn, special.dawsn, 16),
+    Case(ops.spence, (0, 0.5), exact_spence, special.spence, 16),
+    Case(ops.spence, (0.5, 2), exact_spence, special.spence, 24),
+    Case(ops.spence, (2, 1e9), exact_spence, special.spence, 12),
     Case(ops.ndtri, (0, 1), exact_ndtri, special.ndtri, 3),
     Case(ops.ndtri, (1e-300, 0.08), exact_ndtri, special.ndtri, 3),
 ]

@@ -52,7 +52,7 @@ UNARY = words(
 SPECIAL = words(
     """
     BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e
-    BesselY0 BesselY1 Ndtri
+    BesselY0 BesselY1 Dawsn Ndtri Spence
     """
 )
 BINARY = words(

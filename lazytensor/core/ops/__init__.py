@@ -92,6 +92,7 @@ from lazytensor.core.ops.indexing import (
     strided_step,
     take_along,
 )
+from lazytensor.core.ops.integrals import dawsn, spence
 from lazytensor.core.ops.linalg import (
     cholesky,
     cholesky_checked,

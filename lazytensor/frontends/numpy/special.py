@@ -81,6 +81,8 @@ ROWS: Final[dict[str, loops.Row]] = {
     "xlogy": {"f": _xlogy},
     "xlog1py": {"f": _xlog1py},
     "entr": {"f": _entr},
+    "dawsn": {"f": ops.dawsn},
+    "spence": {"f": ops.spence},
     "erfcx": {"f": ops.erfcx},
     "ndtri": {"f": ops.ndtri},
     "i0": {"f": ops.bessel_i0},

@@ -36,7 +36,9 @@ ROWS: dict[str, Function] = {
     "BesselK1e": _with_pole(ops.bessel_k1e, math.inf),
     "BesselY0": _with_pole(ops.bessel_y0, -math.inf),
     "BesselY1": _with_pole(ops.bessel_y1, -math.inf),
+    "Dawsn": plain(ops.dawsn),
     "Ndtri": plain(ops.ndtri),
+    "Spence": plain(ops.spence),
 }
 
 

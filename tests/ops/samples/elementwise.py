@@ -194,6 +194,8 @@ APPROXIMATED: list[tuple[Op, float, float, float]] = [
     (ops.spherical_bessel_j0, -20, 20, 16),
     (ops.airy_ai, -20, 20, 16),
     (ops.erfcx, -9, 20, 4),
+    (ops.dawsn, -9, 9, 4),
+    (ops.spence, 0, 9, 4),
     (ops.ndtri, 0, 1, 4),
 ]
 """Of those that oscillate, a number near a zero has fewer digits in common."""
