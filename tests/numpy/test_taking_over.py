@@ -195,6 +195,47 @@ def test_ufuncs(name: str, kind: Any, size: int) -> None:
     assert_agree(program)
 
 
+WRAPPED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "of one": lambda np, x, own: np.sin(own),
+    "of two": lambda np, x, own: np.add(x, own),
+    "the other way round": lambda np, x, own: np.subtract(own, x),
+    "of itself": lambda np, x, own: np.minimum(own, own),
+    "of two results": lambda np, x, own: np.divmod(own, 2),
+    "out": lambda np, x, own: np.add(own, 1, out=x),
+    "reduce": lambda np, x, own: np.add.reduce(own),
+    "accumulate": lambda np, x, own: np.add.accumulate(own),
+    "outer": lambda np, x, own: np.subtract.outer(own, [1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("priority", [None, -1.0, 10.0])
+@pytest.mark.parametrize("name", WRAPPED)
+def test_what_wraps_a_lazy_array(name: str, priority: float | None, size: int) -> None:
+    """Its `__array__` gives an array of the namespace's."""
+
+    def program(np: Any) -> Any:
+        class Own:
+            def __init__(self, array: Any) -> None:
+                self.array = array
+
+            def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+                return self.array
+
+            def __array_wrap__(self, array: Any, context: Any = None, scalar: bool = False) -> Any:
+                told = context and (context[0] is np_function(context[0]), len(context[1]))
+                return "own", numpy.asarray(array)[..., :3] if array.ndim else array, told, scalar
+
+        def np_function(function: Any) -> Any:
+            return getattr(np, function.__name__)
+
+        if priority is not None:
+            Own.__array_priority__ = priority
+        x = np.arange(float(size))
+        return shown(WRAPPED[name](np, x, Own(x * 1.0)), x)
+
+    assert_agree(program)
+
+
 OF_TWO = [
     "dot",
     "vdot",

@@ -26,8 +26,11 @@ def asarray(x: Any, dtype: Any = None) -> Any:
     return found
 
 
-def array(x: Any, dtype: Any = None) -> Any:
-    """A new array of an array-like; real if XLA has not its dtype."""
+def array(x: Any, dtype: Any = None, copy: bool = True) -> Any:
+    """A new array of an array-like; real if XLA has not its dtype.
+
+    `copy`: also where the `__array__` of `x` gives a lazy array.
+    """
     if issubclass(type(x), Lazy):
         wanted = x.dtype if dtype is None else np.dtype(dtype)
         if wanted in CANONICAL:
@@ -39,7 +42,7 @@ def array(x: Any, dtype: Any = None) -> Any:
         return nested(x, dtype)
     made = copied(x, dtype) if type(x) is np.ndarray else _foreign(x, dtype)
     if issubclass(type(made), Lazy | list | tuple):
-        return array(made, dtype)
+        return array(made, dtype) if copy else asarray(made, dtype)
     return wrap(host_leaf(made)) if made.dtype in CANONICAL else made
 
 

@@ -28,13 +28,6 @@ def _taking_lazy(kind: Any) -> Any:
     return type(kind.__name__, (kind,), {"from_param": classmethod(from_param)})
 
 
-def as_ctypes(obj: Any) -> Any:
-    """See numpy.ctypeslib.as_ctypes."""
-    found = sharing.fixed(obj) if issubclass(type(obj), Lazy) else None
-    return np.ctypeslib.as_ctypes(obj if found is None else found)
-
-
-globals()["as_ctypes"] = dressed(as_ctypes, np.ctypeslib.as_ctypes, laziness.HOST)
 globals()["ndpointer"] = dressed(ndpointer, np.ctypeslib.ndpointer, laziness.HOST)
 
 

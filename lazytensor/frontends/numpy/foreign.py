@@ -14,6 +14,7 @@ from lazytensor.core.exchange import offered
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.functions.entry import entered
+from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.small import are_plain
 
 _PLAIN: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])
@@ -65,11 +66,46 @@ def _has_functions(x: Any) -> bool:
     return hasattr(kind, "__array_function__")
 
 
-def overridden(name: str, real: Any, arrays: Any, args: Any, kwargs: Any) -> Any:
-    """What the classes of `arrays`, which are among the arguments, make of NumPy's `real`."""
+def overridden(
+    lazily: Any, real: Any, name: str, arrays: Any, args: Any, kwargs: Any, context: Any = None
+) -> Any:
+    """What the classes of `arrays`, which are among the arguments, make of NumPy's `real`.
+
+    `lazily` is what stands for it; `context` is what NumPy tells an `__array_wrap__` of the call.
+    """
+    if any(map(wraps, args)) and not any(map(overrides, arrays)):
+        given = unpacked(args)
+        if any(x is not y for x, y in zip(args, given, strict=True) if wraps(x)):
+            return _wrapped(lazily(*given, **kwargs), args, kwargs, context)
     if any((isinstance(x, np.ndarray) and overrides(x)) or wraps(x) for x in arrays):
         return on_host(name, real, args, kwargs)  # they know no lazy arrays
     return real(*args, **kwargs)
+
+
+def _wrapped(made: Any, args: Any, kwargs: Any, context: Any) -> Any:
+    """A result, made by lazy arrays that the arguments have, in the class that comes first."""
+    chosen, first = None, OF_SCALARS
+    for x in args:
+        priority = OF_ARRAYS if issubclass(type(x), ndarray) else OF_SCALARS
+        if wraps(x):
+            priority = getattr(x, "__array_priority__", OF_ARRAYS)
+            if priority > first or (priority == first and chosen is None):
+                chosen, first = x, priority
+        elif priority > first:
+            chosen, first = None, priority
+    if chosen is None or kwargs.get("out") is not None:
+        return made
+    results = made if type(made) is tuple else (made,)
+    found = tuple(
+        chosen.__array_wrap__(np.asarray(x), context and (*context, i), type(x) is Scalar)
+        for i, x in enumerate(results)
+    )
+    return found if type(made) is tuple else found[0]
+
+
+OF_ARRAYS: Final = 0.0
+OF_SCALARS: Final = -1000000.0
+"""NumPy's `__array_priority__`."""
 
 
 def kept_as_arrays(made: Any) -> Any:

@@ -12,6 +12,7 @@ from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import called, on_host, real
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
+from lazytensor.frontends.numpy.sharing import opened
 
 NEEDS_VALUES = (
     "array2string array_repr array_str asarray_chkfinite base_repr binary_repr "
@@ -82,6 +83,7 @@ def _of_memory(real: Function, lazily: Function) -> Function:
     """What shows memory that others write to is NumPy's own: a lazy array would be a copy."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        args = opened(args)
         shown = real(*args, **kwargs)
         return shown if shown.flags.writeable else lazily(*args, **kwargs)
 

@@ -16,7 +16,7 @@ from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.fallback import on_host, real
-from lazytensor.frontends.numpy.foreign import overrides, wraps
+from lazytensor.frontends.numpy.foreign import OF_ARRAYS, OF_SCALARS, overrides, wraps
 from lazytensor.frontends.numpy.masked import Masked
 from lazytensor.frontends.numpy.plans import backward, forward, planned
 from lazytensor.frontends.numpy.profitability import account
@@ -175,11 +175,6 @@ def defers(x: Any, other: Any, function: ufunc, swap: bool = False, in_place: bo
         return kind.__array_ufunc__ is None and not in_place
     own = OF_SCALARS if type(x) is Scalar else OF_ARRAYS
     return float(getattr(other, "__array_priority__", OF_SCALARS)) > own
-
-
-OF_ARRAYS: Final = 0.0
-OF_SCALARS: Final = -1000000.0
-"""NumPy's `__array_priority__`; the last also of what has none."""
 
 
 def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:

@@ -63,23 +63,27 @@ def for_libraries(x: Lazy, dtype: Any = None, copy: Any = False, na_value: Any =
     return to_numpy(x, dtype)
 
 
-_INTERFACE: Final = "__array_interface__"
-
-
-def array_interface(x: ndarray) -> dict[str, Any]:
-    """`__array_interface__`, for Python code that asks for it by this name, as Pillow's does.
+def interface(name: str) -> Callable[[ndarray], Any]:
+    """An attribute by which Python code that asks for it by this name, as Pillow's, gets memory.
 
     NumPy's own C code, which asks wherever it takes an array, gets none: it is to ask `__array__`.
     """
-    found = sharing.fixed(x) if _INTERFACE in sys._getframe(1).f_code.co_names else None
-    if found is None:
-        raise AttributeError(_INTERFACE)
-    shown = found.__array_interface__
-    return shown if _IS_BUFFER else {**shown, "strides": found.strides}
+
+    def read(x: ndarray) -> Any:
+        frame = sys._getframe(1)
+        found = sharing.fixed(x) if name in frame.f_code.co_names else None
+        if found is None:
+            raise AttributeError(name)
+        shown = getattr(found, name)
+        if _IS_BUFFER or not str(frame.f_globals.get("__name__", "")).startswith("PIL."):
+            return shown
+        return {**shown, "strides": found.strides}
+
+    return read
 
 
 _IS_BUFFER: Final = sys.version_info >= (3, 12)
-"""Whether an array has `__buffer__`, for which Python code may ask where there are no strides."""
+"""Whether an array has `__buffer__`, for which Pillow asks where there are no strides."""
 _ALL_READ_ONLY: Final = 0x11C
 """`inspect.BufferFlags` of who wants to know all that a buffer may tell."""
 _VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
@@ -130,7 +134,7 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
         return function(*inputs)
     out = kwargs.get("out")
     outs = out if isinstance(out, tuple) else (out,)
-    for item in (*inputs, *outs):
+    for item in (*inputs, *outs, kwargs.get("where")):
         if _takes_over(item):
             return _taken_over(item, real, method, inputs, kwargs)
     if isinstance(out, tuple) and len(out) == 1 and method != "__call__":
@@ -336,7 +340,7 @@ DUNDERS: Final[dict[str, Any]] = {
     "byteswap": byteswap,
 }
 ARRAY_DUNDERS: Final[dict[str, Any]] = {
-    _INTERFACE: property(array_interface),
+    **{name: property(interface(name)) for name in ("__array_interface__", "__array_struct__")},
     "__iter__": iterate,
     "__len__": length,
     "__array_finalize__": array_finalize,

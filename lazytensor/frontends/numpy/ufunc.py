@@ -144,7 +144,7 @@ class ufunc(metaclass=UfuncType):
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """NumPy's `outer`."""
-        if foreign.takes_part((A, B), kwargs):
+        if foreign.overrides(A) or foreign.overrides(B):  # no wraps: NumPy makes arrays of both
             return self._overridden("outer", (A, B), kwargs)
         return self._outer(A, B, **kwargs)
 
@@ -162,7 +162,8 @@ class ufunc(metaclass=UfuncType):
         real = getattr(self.real, method)
         out = kwargs.get("out")
         given = (*args, *(out if type(out) is tuple else (out,)))
-        return foreign.overridden(f"{self.__name__}.{method}", real, given, args, kwargs)
+        name = f"{self.__name__}.{method}"
+        return foreign.overridden(getattr(self, method), real, name, given, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -323,12 +324,13 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     inputs = args[: self.nin]
     usual = not kwargs and len(args) == self.nin
     outs = () if usual else _outs(self, args, kwargs)
-    given = (*inputs, *outs)
+    given = inputs if usual else (*inputs, *outs, kwargs.get("where"))
     if differing and is_raised() and _is_filled(self, inputs, outs, args, kwargs):
         return outs[0]
     if any(o is ... or foreign.overrides(o) or foreign.wraps(o) for o in given):
-        return foreign.overridden(self.__name__, self.real, given, args, kwargs)
-    if not any(map(is_array, (*given, kwargs.get("where")))):
+        context = self, args
+        return foreign.overridden(self, self.real, self.__name__, given, args, kwargs, context)
+    if not any(map(is_array, given)):
         return self.real(*args, **kwargs)
     if usual and checks.current() is checks.OFF and masked.any_masked(inputs):
         made = masked.apply(self, inputs)

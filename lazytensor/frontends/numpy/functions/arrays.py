@@ -15,6 +15,7 @@ from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_lik
 from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
 from lazytensor.frontends.numpy.functions.views import in_shape
+from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.layout import lay_out_like
 from lazytensor.frontends.numpy.promotion import (
     CANONICAL,
@@ -57,15 +58,21 @@ def array(
         copy = bool(copy)
     if subok and is_special(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
-    if copy is False and not issubclass(type(object), Lazy):
-        np.array(object, dtype, copy=False)  # raises unless it can be seen as it is
+    is_foreign = not issubclass(type(object), Lazy | np.ndarray)
+    if copy is False and not (issubclass(type(object), Lazy) or hasattr(type(object), METHOD)):
+        try:  # what shows memory that others may write to is NumPy's own
+            return np.array(object, dtype, copy=False, order=order, subok=subok, ndmin=ndmin)
+        except ValueError:
+            object = unpacked(object)
+            if not issubclass(type(object), Lazy):
+                raise
     if ndmax is not None:
         given = np.array(real(object), dtype, order=order, ndmin=ndmin, ndmax=ndmax)
         return entered(given, (object,))
     made = _converted(object, dtype, bool(copy))
     is_lazy = issubclass(type(made), Lazy)
     if is_lazy:
-        made = _in_order(made, object, order)
+        made = _in_order(made, made if is_foreign and not copy else object, order)
     if copy is False and made is not object and (is_lazy or issubclass(type(object), Lazy)):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if not is_lazy:
@@ -98,7 +105,7 @@ def _converted(x: Any, dtype: Any, copy: bool) -> Any:
     kind = type(x)
     if not copy and kind is not Scalar and (issubclass(kind, Lazy) or hasattr(kind, METHOD)):
         return conversion.asarray(x, dtype)
-    return conversion.array(x, dtype)
+    return conversion.array(x, dtype, copy)
 
 
 def nested(x: Any, dtype: Any) -> Any:
