@@ -16,7 +16,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, ir_type
 from lazytensor.backends.xla.sharing import read_shared
 from lazytensor.backends.xla.storing import store_shared
-from lazytensor.core.dtypes import COMPLEX, FLOATS
+from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.op import PARAMETER, Composite, Op, element, find_op
 from lazytensor.core.place import Place, line_of
@@ -26,6 +26,7 @@ from lazytensor.core.types import Shape, TensorType, tensor_type
 
 create = ir.Operation.create
 INEXACT: Final = FLOATS | COMPLEX
+S8: Final = np.dtype("int8")
 
 Lowering = Callable[..., Any]
 LOWERINGS: Final[dict[Op, Lowering]] = {}
@@ -187,7 +188,12 @@ class Emitter:
 
     def convert(self, x: Value, dtype: np.dtype) -> Value:
         """`x` as another dtype."""
-        return x if x.type.dtype == dtype else self.op("convert", x.type.with_dtype(dtype), x)
+        if x.type.dtype == dtype:
+            return x
+        if x.type.dtype == BOOL and dtype in INEXACT:
+            # XLA selects between a number and 0 where it is multiplied by a flag: NaN would be 0.
+            x = self.op("convert", x.type.with_dtype(S8), x)
+        return self.op("convert", x.type.with_dtype(dtype), x)
 
 
 def module_of(

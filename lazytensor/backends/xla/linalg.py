@@ -133,7 +133,10 @@ def _slogdet(x: Array) -> tuple[Array, Array]:
     diagonal = _diagonal(packed)
     size = jnp.abs(diagonal)
     swaps = jnp.sum(pivots != jnp.arange(x.shape[-1]), axis=-1) % 2
-    phase = jnp.prod(jnp.where(size == 0, 0, diagonal / size), axis=-1)
+    phases = diagonal / size
+    if not jnp.iscomplexobj(x):  # by comparing, so that an infinity has a sign
+        phases = jnp.where(diagonal < 0, -1, 1).astype(x.dtype)
+    phase = jnp.prod(jnp.where(size == 0, 0, phases), axis=-1)
     return jnp.where(swaps == 1, -phase, phase), jnp.sum(jnp.log(size), axis=-1)
 
 

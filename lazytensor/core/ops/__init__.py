@@ -185,6 +185,7 @@ from lazytensor.core.ops.reduction import (
     reduce_window,
     reduce_xor,
 )
+from lazytensor.core.ops.searching import bisect
 from lazytensor.core.ops.sorting import argsort, order_statistics, searchsorted, sort, top_k
 from lazytensor.core.ops.special import (
     acos,

@@ -13,11 +13,13 @@ from lazytensor.core.node import Node
 from lazytensor.core.op import check_dtype, composite, scalar
 from lazytensor.core.ops.contraction import dot_general
 from lazytensor.core.ops.elementwise import (
+    abs,
     add,
     convert,
     divide,
     equal,
     greater_equal,
+    less,
     multiply,
     select,
     square,
@@ -334,10 +336,14 @@ def log_softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
 def lerp(x: Node, end: Node, weight: Node) -> Node:
     """`x + weight * (end - x)`. x, end, weight: floats of one dtype, shapes that broadcast.
 
+    From a weight of a half on it is counted from `end`, which is met exactly, infinite or not.
     Result: dtype of x. Raises: DTypeError, ShapeError.
     """
     first, last, share = (_wide("lerp", t) for t in (x, end, weight))
-    return _narrow(add(first, multiply(share, subtract(last, first))), x)
+    apart, one = subtract(last, first), scalar(1, share.type.dtype)
+    near = less(abs(share), scalar(0.5, share.type.dtype))
+    from_end = subtract(last, multiply(apart, subtract(one, share)))
+    return _narrow(select(near, add(first, multiply(share, apart)), from_end), x)
 
 
 @composite

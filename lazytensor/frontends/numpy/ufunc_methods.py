@@ -277,7 +277,8 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
         return
     is_subtracted = self.__name__ == "subtract"
     mode = "add" if is_subtracted else SCATTERED.get(self.__name__)
-    if mode is None or len(b) != 1 or a.dtype.kind == "b" or masked.has_mask(indices):
+    unordered = mode in ("max", "min") and a.dtype.kind == "c"
+    if mode is None or len(b) != 1 or a.dtype.kind == "b" or unordered or masked.has_mask(indices):
         _on_host(self, "at", (a, indices, *b), {})
         return
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from lazytensor.core import ops
@@ -19,6 +20,11 @@ from lazytensor.frontends.tf.table import rows
 def number(value: Any, like: Node) -> Node:
     """A number of the dtype of `like`."""
     return scalar(value, like.type.dtype)
+
+
+def greatest(like: Node) -> float:
+    """The largest finite number of a dtype of floats."""
+    return float(ml_dtypes.finfo(like.type.dtype).max)  # type: ignore[no-untyped-call]
 
 
 def plain(op: Any) -> Function:
@@ -89,6 +95,24 @@ def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
     return ops.trunc(made) if x.type.dtype in FLOATS else made
 
 
+def _floor_mod(x: Node, y: Node, **_: Any) -> Node:
+    """Of floats: a remainder of zero keeps its sign."""
+    if x.type.dtype not in FLOATS:
+        whole: Node = ops.modulo(x, y)
+        return whole
+    rest, zero = ops.remainder(x, y), number(0, x)
+    apart = ops.not_equal(ops.less(y, zero), ops.less(rest, zero))
+    other = ops.and_(apart, ops.not_equal(rest, zero))
+    made: Node = ops.select(other, ops.add(rest, y), rest)
+    return made
+
+
+def _digamma(x: Node, **_: Any) -> Node:
+    """NaN at zero, as at the other poles."""
+    made: Node = ops.select(ops.equal(x, number(0, x)), number(np.nan, x), ops.digamma(x))
+    return made
+
+
 def _approximate_equal(x: Node, y: Node, *, tolerance: float = 1e-5, **_: Any) -> Node:
     made: Node = ops.less(ops.abs(ops.subtract(x, y)), number(tolerance, x))
     return made
@@ -105,8 +129,14 @@ def _relu6(x: Node, **_: Any) -> Node:
     return made
 
 
+def _slope(alpha: float, like: Node) -> Node:
+    """The attribute, which TF has in single precision."""
+    return number(float(np.float32(alpha)), like)
+
+
 def _leaky_relu(x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
-    made: Node = ops.select(ops.greater(x, number(0, x)), x, ops.multiply(x, number(alpha, x)))
+    low = ops.multiply(x, _slope(alpha, x))
+    made: Node = ops.select(ops.greater(x, number(0, x)), x, low)
     return made
 
 
@@ -136,19 +166,22 @@ def _softsign(x: Node, **_: Any) -> Node:
     return made
 
 
-def _relu_grad(grad: Node, x: Node, **_: Any) -> Node:
-    made: Node = ops.select(ops.greater(x, number(0, x)), grad, number(0, grad))
+def _where(inside: Node, grad: Node) -> Node:
+    """What TF's kernels do: they multiply by 0 or 1, so that NaN and infinity are not lost."""
+    made: Node = ops.multiply(grad, ops.convert(inside, dtype=grad.type.dtype))
     return made
+
+
+def _relu_grad(grad: Node, x: Node, **_: Any) -> Node:
+    return _where(ops.greater(x, number(0, x)), grad)
 
 
 def _relu6_grad(grad: Node, x: Node, **_: Any) -> Node:
-    inside = ops.and_(ops.greater(x, number(0, x)), ops.less(x, number(6, x)))
-    made: Node = ops.select(inside, grad, number(0, grad))
-    return made
+    return _where(ops.and_(ops.greater(x, number(0, x)), ops.less(x, number(6, x))), grad)
 
 
 def _leaky_relu_grad(grad: Node, x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
-    low = ops.multiply(grad, number(alpha, grad))
+    low = ops.multiply(grad, _slope(alpha, grad))
     made: Node = ops.select(ops.greater(x, number(0, x)), grad, low)
     return made
 
@@ -258,7 +291,7 @@ def _log(op: Any) -> Function:
 ROWS: dict[str, Function] = {
     "Add": plain(ops.add), "AddV2": plain(ops.add), "Sub": plain(ops.subtract),
     "Mul": plain(ops.multiply), "RealDiv": plain(ops.divide), "Div": plain(ops.divide),
-    "TruncateDiv": _truncate_div, "FloorDiv": _floor_div, "FloorMod": plain(ops.modulo),
+    "TruncateDiv": _truncate_div, "FloorDiv": _floor_div, "FloorMod": _floor_mod,
     "Mod": plain(ops.remainder), "TruncateMod": plain(ops.remainder), "Pow": plain(ops.power),
     "Maximum": plain(ops.maximum), "Minimum": plain(ops.minimum),
     "SquaredDifference": _squared_difference, "DivNoNan": _div_no_nan, "MulNoNan": _mul_no_nan,
@@ -284,7 +317,7 @@ ROWS: dict[str, Function] = {
     "Cosh": plain(ops.cosh), "Tanh": plain(ops.tanh), "Asinh": plain(ops.asinh),
     "Acosh": plain(ops.acosh), "Atanh": plain(ops.atanh), "Erf": plain(ops.erf),
     "Erfc": plain(ops.erfc), "Erfinv": plain(ops.erf_inv), "Lgamma": plain(ops.lgamma),
-    "Digamma": plain(ops.digamma),
+    "Digamma": _digamma,
     "Floor": _whole(ops.floor), "Ceil": _whole(ops.ceil), "Rint": _whole(ops.round_even),
     "Round": _whole(ops.round_even), "IsNan": plain(ops.is_nan), "IsInf": plain(ops.is_inf),
     "IsFinite": plain(ops.is_finite), "Real": plain(ops.real), "Imag": plain(ops.imag),

@@ -1,22 +1,21 @@
-"""Gathering, scattering, segments, sorting: positions are data."""
+"""Gathering, scattering, segments: positions are data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S32, S64
+from lazytensor.core.dtypes import S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.core.ops.reduction import identity
 from lazytensor.frontends.tf.checks import Demand, inside
-from lazytensor.frontends.tf.elementwise import number
+from lazytensor.frontends.tf.elementwise import greatest, number
 from lazytensor.frontends.tf.plans import Function
-from lazytensor.frontends.tf.reductions import axis_of
+from lazytensor.frontends.tf.reductions import axis_of, passed_over
 from lazytensor.frontends.tf.table import rows
 
 
@@ -110,6 +109,8 @@ def _scatter_nd(indices: Node, updates: Node, shape: np.ndarray, **_: Any) -> No
 
 def _tensor_scatter(mode: str, sign: bool = False) -> Function:
     def row(x: Node, indices: Node, updates: Node, **_: Any) -> Node:
+        if mode in ("max", "min"):
+            updates = passed_over(updates, mode == "max")
         return scattered(x, indices, ops.negate(updates) if sign else updates, mode)
 
     return row
@@ -121,8 +122,7 @@ def _segments(mode: str, kind: str) -> Function:
         # Infinities are TF's finite extremes here.
         start = identity(kind, x.type.dtype)
         if isinstance(start, float) and np.isinf(start):
-            start = float(np.finfo(np.float32).max if x.type.dtype.itemsize == 4 else _max(x))
-            start = -start if kind == "max" else start
+            start = -greatest(x) if kind == "max" else greatest(x)
         base = ops.broadcast(number(start, x), shape=(int(count), *rest))
         flat = ops.reshape(wide(ids), shape=(ids.type.size,))
         # A negative segment is dropped, as one that is too large is.
@@ -140,43 +140,10 @@ SEGMENTS: Final = {
 }  # fmt: skip
 
 
-def _max(x: Node) -> float:
-    import ml_dtypes
-
-    return float(np.asarray(ml_dtypes.finfo(x.type.dtype).max))  # type: ignore[no-untyped-call]
-
-
-def _top_k(x: Node, k: np.ndarray, *, sorted: bool = True, index_type: Any = None, **_: Any) -> Any:
-    values, places = ops.top_k(x, k=int(k))
-    return values, ops.convert(places, dtype=S32 if index_type is None else index_type)
-
-
-def _searched(side: str) -> Function:
-    def row(lines: Node, values: Node, *, out_type: Any = None, **_: Any) -> Node:
-        if prod(lines.type.shape[:-1]) != 1:
-            raise ValueError("one line only")
-        line = ops.reshape(lines, shape=lines.type.shape[-1:])
-        found = ops.searchsorted(line, values, side=side)
-        made: Node = ops.convert(found, dtype=S32 if out_type is None else out_type)
-        return made
-
-    return row
-
-
 def _invert_permutation(x: Node, **_: Any) -> Node:
     line = ops.iota(dtype=x.type.dtype, shape=x.type.shape, axis=0)
     zeros = ops.broadcast(number(0, x), shape=x.type.shape)
     made: Node = ops.scatter(zeros, line, wide(x), axes=(0,), mode="set")
-    return made
-
-
-def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node:
-    places = ops.reshape(wide(targets), shape=(targets.type.size, 1))
-    mine = ops.take_along(predictions, places, axis=1)
-    better = ops.convert(ops.greater(predictions, mine), dtype=S32)
-    ahead = ops.reduce_sum(better, axes=(1,))
-    fine = ops.reshape(ops.is_finite(mine), shape=(targets.type.size,))
-    made: Node = ops.and_(ops.less(ahead, scalar(int(k), S32)), fine)
     return made
 
 
@@ -196,8 +163,6 @@ def _of_segments(_: Node, ids: Node, count: np.ndarray, **__: Any) -> list[Deman
 
 def attach() -> None:
     """Register the rows."""
-    rows({"LowerBound": _searched("left"), "UpperBound": _searched("right")})
-    rows({"InTopKV2": _in_top_k}, host=(2,))
     rows({"Gather": _gather}, demands=lambda x, i, **_: [inside(i, x.type.shape[0])])
     rows({"GatherV2": _gather_v2}, host=(2,), demands=_along)
     rows({"GatherNd": _gather_nd, "TensorScatterUpdate": _tensor_scatter("set"),
@@ -212,4 +177,3 @@ def attach() -> None:
     rows({f"UnsortedSegment{name}": row for name, row in SEGMENTS.items()}, host=(2,),
          demands=_of_segments)  # fmt: skip
     rows({f"Segment{name}V2": row for name, row in SEGMENTS.items()}, host=(2,))
-    rows({"TopKV2": _top_k}, host=(1,))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import C64, C128, COMPLEX, F32, complex_of
+from lazytensor.core.dtypes import C64, C128, COMPLEX, F32, S64, complex_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.tf import checks
@@ -15,12 +15,11 @@ from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 
 
-def _checked(op: Op, text: str, *operands: Node, **attrs: Any) -> Node:
-    """The result of an op that gives a flag per matrix as its last result."""
-    made, ok = op(*operands, **attrs)
+def _checked(op: Op, text: str, *operands: Node, **attrs: Any) -> list[Node]:
+    """The results of an op that gives a flag per matrix as its last result."""
+    *made, ok = op(*operands, **attrs)
     sure = checks.guard(ops.reduce_and(ok, axes=tuple(range(ok.type.ndim))), text)
-    found: Node = made if sure is None else ops.guarded(made, sure)
-    return found
+    return made if sure is None else [ops.guarded(node, sure) for node in made]
 
 
 def _adjoint(x: Node) -> Node:
@@ -30,23 +29,24 @@ def _adjoint(x: Node) -> Node:
 
 
 def _cholesky(x: Node, **_: Any) -> Node:
-    return _checked(
-        ops.cholesky_checked,
-        "Cholesky decomposition was not successful. The input might not be valid.",
-        x,
-        lower=True,
-    )
+    """NaN in the triangle of a matrix that is not positive definite: TF's kernel raises nothing."""
+    made = ops.cholesky(x, lower=True)
+    shape = made.type.shape[-2:]
+    row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
+    triangle: Node = ops.select(ops.greater_equal(row, column), made, scalar(0, made.type.dtype))
+    return triangle
 
 
 def _inverse(x: Node, *, adjoint: bool = False, **_: Any) -> Node:
-    made = _checked(ops.inv_checked, "Input is not invertible.", x)
+    (made,) = _checked(ops.inv_checked, "Input is not invertible.", x)
     return _adjoint(made) if adjoint else made
 
 
 def _solve(a: Node, b: Node, *, adjoint: bool = False, **_: Any) -> Node:
-    return _checked(
+    (made,) = _checked(
         ops.solve_checked, "Input matrix is not invertible.", _adjoint(a) if adjoint else a, b
     )
+    return made
 
 
 def _triangular_solve(
@@ -79,7 +79,8 @@ def _svd(x: Node, *, compute_uv: bool = True, full_matrices: bool = False, **_: 
 def _eigh(x: Node, *, compute_v: bool = True, **_: Any) -> Any:
     if not compute_v:
         raise ValueError("eigenvalues alone have empty vectors beside them")
-    values, vectors = ops.eigh(x, lower=True)
+    text = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+    values, vectors = _checked(ops.eigh_checked, text, x, lower=True)
     if values.type.dtype != x.type.dtype:
         values = ops.convert(values, dtype=x.type.dtype)
     return values, vectors
@@ -131,6 +132,7 @@ def _irfft(axes: int) -> Function:
 
 def _log_determinant(x: Node, **_: Any) -> Any:
     sign, size = ops.slogdet(x)
+    sign = ops.select(ops.is_nan(size), scalar(np.nan, sign.type.dtype), sign)
     if size.type.dtype != x.type.dtype:
         size = ops.convert(size, dtype=x.type.dtype)
     return sign, size
@@ -138,9 +140,9 @@ def _log_determinant(x: Node, **_: Any) -> Any:
 
 def attach() -> None:
     """Register the rows."""
-    rows({"Cholesky": _cholesky, "MatrixInverse": _inverse, "MatrixSolve": _solve}, moving=True)
+    rows({"MatrixInverse": _inverse, "MatrixSolve": _solve, "SelfAdjointEigV2": _eigh}, moving=True)
     rows({"MatrixTriangularSolve": _triangular_solve, "Qr": _qr, "Svd": _svd,
-          "SelfAdjointEigV2": _eigh, "LogMatrixDeterminant": _log_determinant,
+          "Cholesky": _cholesky, "LogMatrixDeterminant": _log_determinant,
           "MatrixDeterminant": lambda x, **_: ops.det(x)})  # fmt: skip
     for axes, suffix in ((1, ""), (2, "2D"), (3, "3D")):
         rows({f"FFT{suffix}": _fft("FFT", axes), f"IFFT{suffix}": _fft("IFFT", axes)})

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.dtypes import FLOATS
 from lazytensor.core.node import Node
+from lazytensor.frontends.tf.elementwise import greatest, number
+from lazytensor.frontends.tf.reductions import passed_over
 from lazytensor.frontends.tf.table import rows
 from lazytensor.frontends.tf.windows import Ints, layout, paddings
 
@@ -31,13 +34,21 @@ def _plan(
     return {"window": ksize, "strides": strides, "padding": tuple(pairs)}
 
 
+def _numbers(x: Node) -> Node:
+    """`x` with the least finite number, which TF's kernel begins with, for NaN."""
+    if x.type.dtype not in FLOATS:
+        return x
+    made: Node = ops.maximum(passed_over(x, True), number(-greatest(x), x))
+    return made
+
+
 def _max(x: Node, **attrs: Any) -> Node:
-    made: Node = ops.max_pool(x, **_plan(x.type.shape, **attrs))
+    made: Node = ops.max_pool(_numbers(x), **_plan(x.type.shape, **attrs))
     return made
 
 
 def _max_grad(x: Node, y: Node, grad: Node, **attrs: Any) -> Node:
-    made: Node = ops.max_pool_backward(grad, x, y, **_plan(x.type.shape, **attrs))
+    made: Node = ops.max_pool_backward(grad, _numbers(x), y, **_plan(x.type.shape, **attrs))
     return made
 
 

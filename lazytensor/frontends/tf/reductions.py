@@ -78,10 +78,21 @@ def _euclidean_norm(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_:
     return made
 
 
+def passed_over(x: Node, least: bool) -> Node:
+    """`x` for a search of the largest (`least`) or smallest, with what loses in place of NaN.
+
+    TF's kernels take what compares as better, which NaN does not.
+    """
+    if x.type.dtype not in FLOATS:
+        return x
+    made: Node = ops.select(ops.is_nan(x), number(-np.inf if least else np.inf, x), x)
+    return made
+
+
 def _arg(op: Any) -> Function:
     def row(x: Node, given: np.ndarray, *, output_type: Any = None, **_: Any) -> Node:
         (axis,) = axes_of(x, given)
-        made: Node = op(x, axis=axis)
+        made: Node = op(passed_over(x, op is ops.argmax), axis=axis)
         dtype = np.dtype(np.int64) if output_type is None else output_type
         return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)
 

@@ -10,7 +10,7 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, F32, F64, FLOATS, U8
+from lazytensor.core.dtypes import BOOL, F16, F32, F64, FLOATS, U8
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
 from lazytensor.frontends.torch.errors import dtype_name
@@ -210,8 +210,9 @@ def power(x: Any, y: Any) -> Node:
     if y.__class__ in (int, float):
         if first.type.dtype is not BOOL and (few := ops.few_factors(first, y)) is not None:
             return few
-        if y == 0.5 and is_inexact(first.type.dtype):
-            return ops.sqrt(first)
+        dtype = first.type.dtype
+        if abs(y) == 0.5 and is_inexact(dtype) and dtype != F16:  # -0.0 keeps its sign
+            return ops.sqrt(first) if y > 0 else ops.rsqrt(first)
     negative = isinstance(y, int) and y < 0 and not is_inexact(first.type.dtype)
     if first.type.dtype is BOOL or negative:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -277,7 +278,12 @@ def _negate(x: Any) -> Node:
 
 def _sign(x: Any) -> Node:
     made = operand(x)
-    return made if made.type.dtype is BOOL else ops.sign(made)
+    dtype = made.type.dtype
+    if dtype is BOOL:
+        return made
+    sign: Node = ops.sign(made)
+    # NaN has no sign: torch compares with 0.
+    return ops.select(ops.is_nan(made), cast_to(0, dtype), sign) if dtype in FLOATS else sign
 
 
 @_in_f32

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn
+
+from torch.linalg import LinAlgError
 
 from lazytensor.core import ops
 from lazytensor.core.errors import DataError, DTypeError
@@ -18,9 +21,17 @@ class OutOfRangeError(DataError, RuntimeError):
 
 def sure(made: Node, flags: Node, text: str) -> Node:
     """`made`, which means something only if all `flags` are true: checked when the program runs."""
-    every = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
-    found: Node = ops.guarded(made, ops.guard(every, error=OutOfRangeError, text=text))
+    (found,) = all_sure([made], flags, text, OutOfRangeError)
     return found
+
+
+def all_sure(
+    made: Sequence[Node], flags: Node, text: str, error: type[Exception] = LinAlgError
+) -> tuple[Node, ...]:
+    """What means something only if all `flags` are true."""
+    every = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
+    ok = ops.guard(every, error=error, text=text)
+    return tuple(ops.guarded(x, ok) for x in made)
 
 
 _NAMES: Final = {

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S32, S64
+from lazytensor.core.dtypes import FLOATS, S32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.errors import refuse_sizes
+from lazytensor.frontends.torch.errors import all_sure, refuse_sizes
 from lazytensor.frontends.torch.kernels import Row
 from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.tensor import to_cpu
 
 
 def turned(x: Node) -> Node:
@@ -89,7 +91,7 @@ def _counted(pivots: Node) -> Node:
     return made
 
 
-def _first_zero(packed: Node) -> Node:
+def first_zero(packed: Node) -> Node:
     """LAPACK's `info`: the place of the first zero on the diagonal of u, from 1; else 0."""
     zeros = ops.equal(diagonal(packed), cast_to(0, packed.type.dtype))
     last = zeros.type.ndim - 1
@@ -98,6 +100,12 @@ def _first_zero(packed: Node) -> Node:
     at = ops.add(ops.argmax(zeros, axis=last), cast_to(1, S64))
     found = ops.select(ops.reduce_or(zeros, axes=(last,)), at, cast_to(0, S64))
     return cast_to(found, S32)
+
+
+def check(wanted: bool, name: str, info: Node) -> None:
+    """Raise torch's error now, if it is `wanted`, for an `info` that is not 0."""
+    if wanted:
+        torch.ops.aten._linalg_check_errors(to_cpu(info), name, is_matrix=not info.type.ndim)
 
 
 def _lu(x: Any, *, pivot: bool = True) -> tuple[Node, Node]:
@@ -113,7 +121,9 @@ def _lu_factor(
     x: Any, *, pivot: bool = True, check_errors: bool = False
 ) -> tuple[Node, Node, Node]:
     packed, pivots = _lu(x, pivot=pivot)
-    return packed, pivots, _first_zero(packed)
+    info = first_zero(packed)
+    check(check_errors, "torch.linalg.lu_factor_ex", info)
+    return packed, pivots, info
 
 
 def _triangles(packed: Node) -> tuple[Node, Node]:
@@ -199,6 +209,7 @@ def _solve(
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))
     packed, pivots, info = _lu_factor(matrix)
+    check(check_errors, "torch.linalg.solve_ex", info)
     found = _lu_solve(packed, pivots, right, left=left or vector)
     if vector:
         found = ops.reshape(found, shape=found.type.shape[:-1])
@@ -218,6 +229,8 @@ def _det(a: Any) -> tuple[Node, Node, Node]:
 def _slogdet(a: Any) -> tuple[Node, Node, Node, Node]:
     matrix = operand(a)
     sign, size = ops.slogdet(matrix)
+    if sign.type.dtype in FLOATS:
+        sign = ops.select(ops.is_nan(size), cast_to(0, sign.type.dtype), sign)
     packed, pivots = _lu(turned(matrix) if _of_transpose(a) else matrix)
     return sign, size, packed, pivots
 
@@ -231,7 +244,10 @@ def _cholesky_solve(b: Any, factor: Any, upper: bool) -> Node:
 def _cholesky_inverse(x: Any, upper: bool = False) -> Node:
     given = operand(x)
     n = given.type.shape[-1]
-    return _cholesky_solve(identity(given, n, n), given, upper)
+    made = _cholesky_solve(identity(given, n, n), given, upper)
+    text = "a diagonal element is zero, the inversion could not be completed because the input "
+    regular = ops.not_equal(diagonal(given), cast_to(0, given.type.dtype))
+    return all_sure([made], regular, f"cholesky_inverse: {text}matrix is singular.")[0]
 
 
 def _triangular_solve(

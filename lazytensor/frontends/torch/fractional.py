@@ -15,6 +15,7 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.maxima import scattered
+from lazytensor.frontends.torch.pooling import largest_at
 from lazytensor.frontends.torch.promotion import cast_to, operand
 
 ORDER: Final = {2: (1, 0), 3: (0, 1, 2)}
@@ -101,7 +102,7 @@ def _largest(
     flat = ops.reshape(given, shape=(planes, prod(space)))
     found = ops.take_along(flat, ops.reshape(places, shape=(planes, windows * size)), axis=1)
     found = ops.reshape(found, shape=(planes, windows, size))
-    best = ops.reshape(ops.argmax(found, axis=2), shape=(planes, windows, 1))
+    best = largest_at(found)
     value, at = (ops.reshape(ops.take_along(t, best, axis=2), shape=shape) for t in (found, places))
     return value, at
 

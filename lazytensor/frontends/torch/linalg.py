@@ -2,35 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32, S32, S64, complex_of, real_of
+from lazytensor.core.dtypes import BF16, F16, F32, S64, complex_of, real_of
 from lazytensor.core.node import Node
-from lazytensor.core.op import Op
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.errors import refuse_sizes
-from lazytensor.frontends.torch.factorization import adjoint, identity, paired, product
+from lazytensor.frontends.torch.errors import all_sure, refuse_sizes
+from lazytensor.frontends.torch.factorization import (
+    adjoint,
+    check,
+    diagonal,
+    identity,
+    paired,
+    product,
+    triangle,
+)
+from lazytensor.frontends.torch.infos import first_bad_minor, first_zero_pivot
 from lazytensor.frontends.torch.kernels import Row, composition
 from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.tensor import to_cpu, value
 
-
-def _with_info(op: Op, **attrs: Any) -> Row:
-    """A factor, and per matrix 0 or 1: whether it failed."""
-
-    def row(x: Any, *, check_errors: bool = False) -> tuple[Node, Node]:
-        made, ok = op(operand(x), **attrs)
-        return made, cast_to(ops.not_(ok), S32)
-
-    return row
+_NO_SVD: Final = (
+    "The algorithm failed to converge because the input matrix contained non-finite values."
+)
+_NO_EIGENVALUES: Final = (
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+    "repeated eigenvalues."
+)
 
 
-def _cholesky(x: Any, *, upper: bool = False, check_errors: bool = False) -> tuple[Node, Node]:
-    return _with_info(ops.cholesky_checked, lower=not upper)(x)
+def _cholesky(
+    x: Any, *, upper: bool = False, check_errors: bool = False, name: str = "linalg.cholesky_ex"
+) -> tuple[Node, Node]:
+    given = operand(x)
+    made, ok = ops.cholesky_checked(given, lower=not upper)
+    # What LAPACK does not see, NaN in the data, torch's does.
+    fine = ops.and_(ok, ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,)))
+    info = first_bad_minor(given, fine, upper)
+    check(check_errors, name, info)
+    return made, info
+
+
+def _cholesky_alone(x: Any, upper: bool = False) -> Node:
+    return _cholesky(x, upper=upper, check_errors=True, name="cholesky")[0]
+
+
+def _inverse(x: Any, *, check_errors: bool = False) -> tuple[Node, Node]:
+    given = operand(x)
+    made, ok = ops.inv_checked(given)
+    info = first_zero_pivot(given, ok)
+    check(check_errors, "linalg.inv_ex", info)
+    return made, info
+
+
+def _numbers(x: Node) -> Node:
+    """Where there are numbers: no NaN."""
+    made: Node = ops.equal(x, x)
+    return made
 
 
 def _qr(x: Any, mode: str = "reduced") -> tuple[Node, Node]:
@@ -44,14 +76,25 @@ def _qr(x: Any, mode: str = "reduced") -> tuple[Node, Node]:
     return (filled((0,), 0, given.type.dtype), r) if mode == "r" else (q, r)
 
 
+def _converged(x: Node, ok: Node) -> Node:
+    """Per matrix whether torch raises nothing: infinities give NaN, NaN itself is refused."""
+    axes = (x.type.ndim - 2, x.type.ndim - 1)
+    finite = ops.reduce_and(ops.is_finite(x), axes=axes)
+    made: Node = ops.or_(ok, ops.and_(ops.not_(finite), ops.reduce_and(_numbers(x), axes=axes)))
+    return made
+
+
 def _svd(
     x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None
 ) -> tuple[Node, Node, Node]:
     given = operand(x)
+    text = f"linalg.svd: {_NO_SVD}"
     if not compute_uv:
         empty = filled((0,), 0, given.type.dtype)
-        return empty, ops.singular_values(given), empty
-    u, s, vh = ops.svd(given, full=bool(full_matrices))
+        values, ok = ops.singular_values_checked(given)
+        return empty, all_sure([values], _converged(given, ok), text)[0], empty
+    *made, ok = ops.svd_checked(given, full=bool(full_matrices))
+    u, s, vh = all_sure(made, _converged(given, ok), text)
     return u, cast_to(s, real_of(given.type.dtype)), vh
 
 
@@ -59,10 +102,20 @@ def _eigh(x: Any, UPLO: str = "L", compute_v: bool = True) -> tuple[Node, Node]:
     given, lower = operand(x), UPLO.upper() == "L"
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    text = f"linalg.eigh: {_NO_EIGENVALUES}"
     if not compute_v:
-        return ops.eigvalsh(given, lower=lower), filled((0,), 0, given.type.dtype)
-    values, vectors = ops.eigh(given, lower=lower)
+        values, ok = ops.eigvalsh_checked(given, lower=lower)
+        (sure,) = all_sure([values], _converged(triangle(given, not lower), ok), text)
+        return sure, filled((0,), 0, given.type.dtype)
+    *made, ok = ops.eigh_checked(given, lower=lower)
+    values, vectors = all_sure(made, _converged(triangle(given, not lower), ok), text)
     return values, vectors
+
+
+def _eig(x: Any) -> tuple[Node, ...]:
+    given = operand(x)
+    text = "torch.linalg.eig: input tensor should not contain infs or NaNs."
+    return all_sure(ops.eig(given), ops.is_finite(given), text, RuntimeError)
 
 
 def _wide(x: Any) -> Node:
@@ -184,12 +237,12 @@ def _matrix_exp(x: Any) -> Node:
 ROWS: dict[str, Row] = {
     "linalg_lstsq": _lstsq,
     "linalg_cholesky_ex": _cholesky,
-    "cholesky": lambda x, upper=False: ops.cholesky(operand(x), lower=not upper),
-    "linalg_inv_ex": _with_info(ops.inv_checked),
+    "cholesky": _cholesky_alone,
+    "linalg_inv_ex": _inverse,
     "linalg_qr": _qr,
     "_linalg_svd": _svd,
     "_linalg_eigh": _eigh,
-    "linalg_eig": lambda x: ops.eig(operand(x)),
+    "linalg_eig": _eig,
     "_linalg_eigvals": lambda x: ops.eigvals(operand(x)),
     "linalg_solve_triangular": _solve_triangular,
 }

@@ -133,7 +133,32 @@ def _max(
         if floats:
             better = ops.or_(better, ops.is_nan(value))
         best, at = ops.select(better, value, best), ops.select(better, place, at)
+    if any(pads):  # where nothing is more than padding is
+        first = ops.leaf(_first_places(shape, count, steps, pads, gaps))
+        at = ops.select(ops.less(at, cast_to(0, S64)), first, at)
     return best, ops.broadcast(at, shape=best.type.shape)
+
+
+def _first_places(shape: Ints, count: Ints, steps: Ints, pads: Ints, gaps: Ints) -> np.ndarray:
+    """Where in its plane the first element of each window is that is no padding."""
+    n = len(shape)
+    flat = np.zeros((1,) * n, np.int64)
+    for axis, (m, c, s, p, g) in enumerate(zip(shape, count, steps, pads, gaps, strict=True)):
+        begin = np.arange(c) * s - p
+        begin += np.maximum(-(begin // g), 0) * g
+        flat = flat * m + begin.reshape([c if i == axis else 1 for i in range(n)])
+    return flat
+
+
+def largest_at(windows: Node) -> Node:
+    """Where on the last axis the largest element is: the first of equal ones, but the last NaN."""
+    last = windows.type.ndim - 1
+    best: Node = ops.argmax(windows, axis=last)
+    if windows.type.dtype in FLOATS:
+        at = ops.iota(dtype=S64, shape=windows.type.shape, axis=last)
+        missing = ops.select(ops.is_nan(windows), at, cast_to(-1, S64))
+        best = ops.maximum(best, ops.reduce_max(missing, axes=(last,)))
+    return ops.reshape(best, shape=(*windows.type.shape[:-1], 1))
 
 
 def _max_backward(
@@ -180,7 +205,7 @@ def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, 
     count = prod(line.shape[1] for line in lines)
     windows = ops.reshape(ops.transpose(found, axes=order), shape=(*outer, *output_size, count))
     last = windows.type.ndim - 1
-    best = ops.reshape(ops.argmax(windows, axis=last), shape=(*windows.type.shape[:-1], 1))
+    best = largest_at(windows)
     at = np.broadcast_to(flat.reshape((*output_size, count)), windows.type.shape)
     made = (windows, ops.leaf(np.ascontiguousarray(at)))
     value, place = (

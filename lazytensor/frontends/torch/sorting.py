@@ -172,19 +172,8 @@ def _running(op: Op) -> Row:
 
 
 def search(line: Node, values: Node, right: bool) -> Node:
-    """Where in the lines of `line` the values of the same lines go: by halves, in s64."""
-    n, axis = line.type.shape[-1], line.type.ndim - 1
-    found = ops.broadcast(whole(0), shape=values.type.shape)
-    step = 1 << max(n.bit_length() - 1, 0) if n else 0
-    while step:
-        ahead = ops.add(found, whole(step))
-        inside = ops.less_equal(ahead, whole(n))
-        at = ops.minimum(ops.subtract(ahead, whole(1)), whole(n - 1))
-        seen = ops.take_along(line, at, axis=axis)
-        before = ops.not_((ops.greater if right else ops.greater_equal)(seen, values))
-        found = ops.select(ops.and_(inside, before), ahead, found)
-        step //= 2
-    made: Node = found
+    """Where in the lines of `line` the values of the same lines go, in s64."""
+    made: Node = ops.bisect(line, values, behind="not greater" if right else "not greater or equal")
     return made
 
 
@@ -215,6 +204,19 @@ def _searchsorted(
 
 def _bucketize(x: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Node:
     return _searchsorted(boundaries, x, out_int32=out_int32, right=right)
+
+
+def _isin(x: Any, values: Any, *, assume_unique: bool = False, invert: bool = False) -> Node:
+    """By the core's search, for which NaN is the last: it is in no set."""
+    given, among = promoted(x, values)
+    n = among.type.size
+    if not n:
+        return ops.broadcast(cast_to(invert, BOOL), shape=given.type.shape)
+    line = ops.sort(ops.reshape(among, shape=(n,)), axis=0)
+    at = ops.searchsorted(line, given, side="left")
+    nearest = ops.gather(line, ops.minimum(at, whole(n - 1)), axes=(0,))
+    made: Node = (ops.not_equal if invert else ops.equal)(nearest, given)
+    return made
 
 
 def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
@@ -253,6 +255,7 @@ ROWS: dict[str, Row] = {
     "searchsorted.Scalar": _searchsorted,
     "bucketize.Tensor": _bucketize,
     "bucketize.Scalar": _bucketize,
+    "isin.Tensor_Tensor": _isin,
     "nonzero_static": _nonzero_static,
 }
 

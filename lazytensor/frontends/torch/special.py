@@ -17,8 +17,6 @@ from lazytensor.frontends.torch.strides import axis_of
 def _heaviside(x: Any, values: Any) -> Node:
     first, second = promoted(x, values)
     dtype = first.type.dtype
-    if dtype in FLOATS:
-        return ops.heaviside(first, second)
     zero = cast_to(0, dtype)
     above = cast_to(ops.greater(first, zero), dtype)
     made: Node = ops.select(ops.equal(first, zero), second, above)

@@ -9,6 +9,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, C64, F32, FLOATS, ORDERED, STORED, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ops.searching import BEHIND
 from tests.ops.sample import Refusal, Sample
 
 
@@ -109,7 +110,17 @@ SEARCHES = [
     Sample(ops.searchsorted, (np.arange(3.0), np.array(1.5)), {"side": "left"}),
     Sample(ops.searchsorted, (np.arange(3.0), np.zeros((0, 2))), {"side": "right"}),
 ]
-SAMPLES = [*SORTS, *ARGSORTS, *LARGEST, *MIDDLES, *SEARCHES]
+HALVINGS = [  # in lines that are in no order, NaN among them
+    *(
+        Sample(ops.bisect, (mixed(d, zeros=True), mixed(d)[:, :3]), {"behind": behind})
+        for d in DTYPES
+        for behind in BEHIND
+    ),
+    Sample(ops.bisect, (LONG, np.sort(LONG)[:, ::-7]), {"behind": "less"}),
+    Sample(ops.bisect, (NOTHING, np.ones((3, 2), F32)), {"behind": "less"}),
+    Sample(ops.bisect, (np.arange(7.0), np.zeros(0)), {"behind": "not greater"}),
+]
+SAMPLES = [*SORTS, *ARGSORTS, *LARGEST, *MIDDLES, *SEARCHES, *HALVINGS]
 
 X = np.ones((2, 3), F32)
 REFUSALS = [
@@ -131,4 +142,7 @@ REFUSALS = [
     Refusal(ops.searchsorted, (X, X), ShapeError, {"side": "left"}),
     Refusal(ops.searchsorted, (X[0], X.astype(int)), DTypeError, {"side": "left"}),
     Refusal(ops.searchsorted, (X[0], X), ValueError, {"side": "middle"}),
+    Refusal(ops.bisect, (X, X[:1]), ShapeError, {"behind": "less"}),
+    Refusal(ops.bisect, (X, X.astype(int)), DTypeError, {"behind": "less"}),
+    Refusal(ops.bisect, (X, X), ValueError, {"behind": "left"}),
 ]

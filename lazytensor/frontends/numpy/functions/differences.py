@@ -133,9 +133,20 @@ def interp(
     return _interp_of_numpy(x, xp, fp, left, right, real(period))
 
 
+def _safely(x: Any) -> Node:
+    """As doubles. Raises: TypeError for complex numbers, as NumPy's."""
+    node = operand(x)
+    if node.type.dtype.kind == "c":
+        raise TypeError(
+            f"Cannot cast array data from dtype('{node.type.dtype}') to dtype('float64') "
+            "according to the rule 'safe'"
+        )
+    return convert(node, F64)
+
+
 def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     """Without a period."""
-    values, line = operand(fp), convert(operand(xp), F64)
+    values, line, given = operand(fp), _safely(xp), _safely(x)
     if line.type.ndim != 1 or values.type.ndim != 1:
         raise ValueError("object too deep for desired array")
     size = line.type.size
@@ -143,7 +154,6 @@ def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None)
         raise ValueError("array of sample points is empty")
     if size != values.type.size:
         raise ValueError("fp and xp are not of the same length")
-    given = convert(operand(x), F64)
     low = part(values, 0, 0, 1) if left is None else operand(left)
     high = part(values, 0, size - 1, size) if right is None else operand(right)
     if values.type.dtype.kind != "c":

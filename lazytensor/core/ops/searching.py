@@ -1,0 +1,49 @@
+"""Search by halves in lines whose order is not known to be one: NaN may be anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from lazytensor.core.dtypes import ORDERED, S64
+from lazytensor.core.errors import ShapeError
+from lazytensor.core.node import Node
+from lazytensor.core.op import check_dtype, composite, scalar
+from lazytensor.core.ops.bits import and_, not_, shift_right
+from lazytensor.core.ops.elementwise import add, greater, greater_equal, less, minimum, select
+from lazytensor.core.ops.indexing import take_along
+from lazytensor.core.ops.movement import broadcast
+
+BEHIND: Final[dict[str, Callable[..., Any]]] = {
+    "less": less,
+    "not greater": lambda x, y: not_(greater(x, y)),
+    "not greater or equal": lambda x, y: not_(greater_equal(x, y)),
+}
+"""Per name: whether a value's place is behind an element. They differ for NaN."""
+
+
+@composite
+def bisect(lines: Node, values: Node, *, behind: str) -> Node:
+    """Where in the line of `lines` each of `values` has to go, found by halving the line.
+
+    lines: ordered[..., n]. values: same dtype and batch, [..., k]. behind: `less` and `not greater
+    or equal` go before equal elements, `not greater` after them. In a line that is not in order the
+    place is the one that comparing with each middle leads to.
+    Result: s64, shape of values. Raises: DTypeError, ShapeError. Source: C++ lower_bound,
+    upper_bound.
+    """
+    check_dtype("bisect", ORDERED, lines.type, values.type)
+    if not lines.type.ndim or lines.type.shape[:-1] != values.type.shape[:-1]:
+        raise ShapeError(f"bisect: one batch is needed, got {lines.type} and {values.type}")
+    if behind not in BEHIND:
+        raise ValueError(f"bisect: behind must be one of {', '.join(BEHIND)}, got {behind!r}")
+    n, axis = lines.type.shape[-1], lines.type.ndim - 1
+    start: Node = broadcast(scalar(0, S64), shape=values.type.shape)
+    end: Node = broadcast(scalar(n, S64), shape=values.type.shape)
+    for _ in range(n.bit_length()):
+        middle = shift_right(add(start, end), scalar(1, S64))
+        seen = take_along(lines, minimum(middle, scalar(n - 1, S64)), axis=axis)
+        on = and_(less(start, end), BEHIND[behind](seen, values))
+        start = select(on, add(middle, scalar(1, S64)), start)
+        end = select(on, end, middle)
+    return start
