@@ -76,7 +76,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "modulo": lambda x: [x % 2, x % 0, tf.ones_like(x) % x, x // 2, x // 0],
     "without NaN": lambda x: [tf.math.divide_no_nan(x, x - x), tf.math.multiply_no_nan(x, 0 * x)],
     "to integers": lambda x: [tf.cast(x, tf.int32), tf.cast(x, tf.int64), tf.cast(x, tf.bool)],
-    "poles": lambda x: tf.math.digamma(tf.range(-2.0, 3.0) + 0 * tf.cast(counted(x)[:1], tf.float32)),
+    "poles": lambda x: tf.math.is_nan(tf.math.digamma(tf.cast(counted(x), tf.float32) - 3.0)),
     "logarithm": lambda x: [tf.math.log(x - 2), tf.sqrt(x - 2), tf.math.rsqrt(x - 2)],
 }  # fmt: skip
 
