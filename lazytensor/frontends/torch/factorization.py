@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -11,11 +11,20 @@ from lazytensor.core import ops
 from lazytensor.core.dtypes import FLOATS, S32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
-from lazytensor.frontends.torch.errors import all_sure, refuse_sizes
+from lazytensor.frontends.torch.errors import all_sure, refuse_sizes, sure
 from lazytensor.frontends.torch.kernels import Row
 from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.tensor import to_cpu
+
+_NO_PIVOTS: Final = (
+    "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass "
+    "the result of lu_factor?"
+)
+_TOO_SMALL, _TOO_LARGE = (
+    f"Pivots given to lu_solve must all be {word} Did you properly pass the result of lu_factor?"
+    for word in ("greater or equal to 1.", "smaller or equal to LU.size(-2).")
+)
 
 
 def turned(x: Node) -> Node:
@@ -150,7 +159,17 @@ def _unpack(
     lower, upper = _triangles(given) if unpack_data else (nothing, nothing)
     if not unpack_pivots:
         return nothing, lower, upper
-    return _matrix_of(operand(pivots), given.type.shape[-2], given), lower, upper
+    size = given.type.shape[-2]
+    places = _sure_pivots(operand(pivots), size, _NO_PIVOTS, _NO_PIVOTS)
+    return _matrix_of(places, size, given), lower, upper
+
+
+def _sure_pivots(pivots: Node, size: int, low: str, high: str) -> Node:
+    """Pivots from 1 to `size`: checked when the program runs, which no others may lead astray."""
+    least, most = cast_to(1, S32), cast_to(size, S32)
+    within: Node = ops.clamp(least, pivots, most)
+    found = sure(within, ops.greater_equal(pivots, least), low)
+    return sure(found, ops.less_equal(pivots, most), high)
 
 
 def _plu(x: Any, *, pivot: bool = True) -> tuple[Node, Node, Node]:
@@ -165,16 +184,17 @@ def _substituted(a: Node, b: Node, upper: bool, unit: bool, how: str = "none") -
 def _lu_solve(
     packed: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False
 ) -> Node:
-    factors, right = operand(packed), operand(b)
-    if not left:
-        return _adjoint(_lu_solve(packed, pivots, _adjoint(right), adjoint=not adjoint))
-    if operand(pivots).type.shape[-1:] != factors.type.shape[-1:]:
-        raise RuntimeError(
-            "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the "
-            "matrix"
-        )
-    swaps = ops.subtract(operand(pivots), cast_to(1, S32))
+    factors = operand(packed)
     size = factors.type.shape[-1]
+    counted = _sure_pivots(operand(pivots), size, _TOO_SMALL, _TOO_LARGE)
+    return _solved(factors, counted, operand(b), left, adjoint)
+
+
+def _solved(factors: Node, pivots: Node, right: Node, left: bool, adjoint: bool = False) -> Node:
+    if not left:
+        return _adjoint(_solved(factors, pivots, _adjoint(right), True, not adjoint))
+    size = factors.type.shape[-1]
+    swaps = ops.subtract(pivots, cast_to(1, S32))
     places = cast_to(ops.permutation(swaps, size=size), S64)
     factors, right = paired(factors, right)
     places = ops.broadcast(places, shape=factors.type.shape[:-1])
@@ -210,7 +230,7 @@ def _solve(
         right = ops.reshape(right, shape=(*right.type.shape, 1))
     packed, pivots, info = _lu_factor(matrix)
     check(check_errors, "torch.linalg.solve_ex", info)
-    found = _lu_solve(packed, pivots, right, left=left or vector)
+    found = _solved(packed, pivots, right, left or vector)
     if vector:
         found = ops.reshape(found, shape=found.type.shape[:-1])
     return found, packed, pivots, info
@@ -258,47 +278,7 @@ def _triangular_solve(
     return _substituted(matrix, right, upper, unitriangular, how), matrix
 
 
-def _householder_product(x: Any, tau: Any) -> Node:
-    given, factors = operand(x), operand(tau)
-    m, n = given.type.shape[-2:]
-    if m < n:
-        raise RuntimeError(
-            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to "
-            "input.shape[-1]"
-        )
-    if factors.type.shape[-1] > n:
-        raise RuntimeError(
-            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to "
-            "tau.shape[-1]"
-        )
-    made: Node = ops.householder_product(given, factors)
-    return made
-
-
-def _times_reflections(
-    x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False
-) -> Node:
-    """`other` by the whole product of the reflections, which is square."""
-    given, factors, right = operand(x), operand(tau), operand(other)
-    m = right.type.shape[-2 if left else -1]
-    n = given.type.shape[-1]
-    if given.type.shape[-2] != m or n > m:
-        side = "-2" if left else "-1"
-        raise RuntimeError(
-            f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2], and no less than "
-            "input.shape[-1]"
-        )
-    ndim = given.type.ndim
-    none, more = (0,) * ndim, (*[0] * (ndim - 1), m - n)
-    square = ops.pad(given, cast_to(0, given.type.dtype), low=none, high=more, interior=none)
-    whole = ops.householder_product(square, factors)
-    if transpose:
-        whole = _adjoint(whole)
-    return product(whole, right) if left else product(right, whole)
-
-
 ROWS: dict[str, Row] = {
-    "ormqr": _times_reflections,
     "linalg_lu_factor_ex": _lu_factor,
     "linalg_lu": _plu,
     "lu_unpack": _unpack,
@@ -309,7 +289,6 @@ ROWS: dict[str, Row] = {
     "_cholesky_solve_helper": _cholesky_solve,
     "cholesky_inverse": _cholesky_inverse,
     "triangular_solve": _triangular_solve,
-    "linalg_householder_product": _householder_product,
 }
 
 

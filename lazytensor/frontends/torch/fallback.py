@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, wraps
 from time import perf_counter
 from typing import Any, Final
@@ -23,11 +22,12 @@ from lazytensor.core.notices import warn_of_fallback
 from lazytensor.core.place import user_place
 from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch.composition import Composition
+from lazytensor.frontends.torch.inference import infer, is_implemented
 from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread
 from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
-from lazytensor.frontends.torch.verdicts import REFUSALS, refuse, verdict
+from lazytensor.frontends.torch.verdicts import REFUSALS, check_outs, refuse, verdict
 
 library: Final = lasting("_")
 SILENT: Final = frozenset(
@@ -58,34 +58,19 @@ def decomposition(op: Any) -> Callable[..., Any]:
     Its shape inference does, which torch runs by itself only where an overload has no kernel.
     """
     decomposed: Callable[..., Any] = _decompositions()[op]
-    infers = not op._schema.is_mutable and _has(op, "Meta")
+    infers = not op._schema.is_mutable and is_implemented(op, "Meta")
 
     @wraps(decomposed)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
             made = decomposed(*args, **kwargs)
             if infers:
-                with suppress(NotImplementedError, TypeError):  # it does not know
-                    op(*tree_map(_without_data, args), **tree_map(_without_data, kwargs))
+                infer(op, args, kwargs)
         except REFUSALS as error:
             refuse(op, error, args, kwargs)
         return made
 
     return checked
-
-
-def _has(op: Any, key: str) -> bool:
-    """Whether torch has a kernel of an overload for a dispatch key."""
-    found: bool = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key)
-    return found
-
-
-def _without_data(x: Any) -> Any:
-    if isinstance(x, torch.device):
-        return torch.device("meta")
-    if not is_lazy(x):
-        return x
-    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
 
 
 def attach() -> None:
@@ -143,8 +128,15 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     if plain is op or made is NotImplemented:
         return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
-    for target, result in zip(targets, results, strict=True):
-        give(target, value(result))
+    nodes = [value(x) for x in results]
+    try:
+        if outs:
+            name = op.name().removeprefix("aten::")
+            check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, kwargs)
+        for target, result in zip(targets, nodes, strict=True):
+            give(target, result)
+    except REFUSALS as error:
+        refuse(op, error, args, kwargs | dict(zip(outs, targets, strict=False)))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 
@@ -161,7 +153,7 @@ def _composed(op: Any) -> Composition:
         return _kernel(op, *args, **kwargs) if found is NotImplemented else found
 
     name = op.name()
-    taken = any(_has(op, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
+    taken = any(is_implemented(op, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
     if op.namespace == "aten" and not taken:
         own.impl(name.removeprefix("aten::"), kernel, "PrivateUse1")
     return made

@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import kept_strides, order_of, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
-from lazytensor.frontends.torch.verdicts import REFUSALS, refuse
+from lazytensor.frontends.torch.verdicts import REFUSALS, check_outs, refuse
 
 Row = Callable[..., Any]
 library: Final = lasting("aten")
@@ -241,17 +241,18 @@ def into_out(name: str, row: Row, names: tuple[str, ...], apart: bool = False) -
     """A kernel of an overload that writes the row's results into the tensors named `names`."""
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        outs = [kwargs.pop(name) for name in names]
+        outs = {name: kwargs.pop(name) for name in names}
         try:
             made = row(*args, **kwargs)
+            made = [made] if len(names) == 1 else list(made)
+            check_outs(name, made, outs, args, kwargs)
+            for out, value in zip(outs.values(), made, strict=True):
+                if apart:
+                    refuse_overlap(out, args)
+                give(out, value)
         except REFUSALS as error:
-            refuse(name, error, args, kwargs | dict(zip(names, outs, strict=True)))
-        made = [made] if len(outs) == 1 else list(made)
-        for out, value in zip(outs, made, strict=True):
-            if apart:
-                refuse_overlap(out, args)
-            give(out, value)
-        return outs[0] if len(outs) == 1 else tuple(outs)
+            refuse(name, error, args, kwargs | outs)
+        return outs[names[0]] if len(names) == 1 else tuple(outs.values())
 
     return kernel
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, F16, F32, S64, complex_of, real_of
+from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import all_sure, refuse_sizes
@@ -23,7 +24,7 @@ from lazytensor.frontends.torch.factorization import (
 from lazytensor.frontends.torch.infos import first_bad_minor, first_zero_pivot
 from lazytensor.frontends.torch.kernels import Row, composition
 from lazytensor.frontends.torch.matrices import is_vector, matrix_rows
-from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
 from lazytensor.frontends.torch.tensor import to_cpu, value
 
 _NO_SVD: Final = (
@@ -138,14 +139,12 @@ def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str 
 
 
 def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
-    if matrix.type.ndim < 2:
-        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
-    if not right.type.ndim:
-        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
-    if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
-        raise RuntimeError(
-            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+    if matrix.type.ndim < 2 or not right.type.ndim or matrix.type.dtype != right.type.dtype:
+        raise ShapeError(
+            f"lstsq: matrices of one dtype are needed, got {matrix.type} and {right.type}"
         )
+    if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
+        raise RuntimeError(f"lstsq: one of LAPACK's drivers is needed, got {driver}")
 
 
 def _lstsq(
@@ -156,14 +155,7 @@ def _lstsq(
     _check_lstsq(matrix, right, driver)
     vector = is_vector(matrix, right)
     if right.type.shape[-1 if vector else -2] != matrix.type.shape[-2]:
-        raise RuntimeError(
-            "torch.linalg.lstsq: "
-            + (
-                "input.size(-2) should match other.size(-1)"
-                if vector
-                else "input.size(-2) should match other.size(-2)"
-            )
-        )
+        raise ShapeError(f"lstsq: as many rows are needed, got {matrix.type} and {right.type}")
     if vector:
         right = ops.reshape(right, shape=(*right.type.shape, 1))
     refuse_sizes(matrix.type.shape[:-2], right.type.shape[:-2])
@@ -214,6 +206,8 @@ def _matrix_exp(x: Any) -> Node:
     if given.type.dtype in (F16, BF16):
         return cast_to(_matrix_exp(cast_to(given, F32)), given.type.dtype)
     dtype = given.type.dtype
+    if given.type.ndim < 2 or given.type.shape[-2] != given.type.shape[-1] or not is_inexact(dtype):
+        raise ShapeError(f"matrix_exp: square matrices of floats are needed, got {given.type}")
     real = real_of(dtype)
     n, last = given.type.shape[-1], given.type.ndim - 1
     if not given.type.size:

@@ -18,9 +18,10 @@ from torch.utils._pytree import tree_map
 
 from lazytensor.core.errors import DTypeError, LazyTensorError, ShapeError
 from lazytensor.core.failures import Failure
+from lazytensor.core.node import Node
 from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch.errors import raise_as_torch
-from lazytensor.frontends.torch.tensor import held_by, to_cpu
+from lazytensor.frontends.torch.tensor import TORCH, held_by, to_cpu
 
 REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
 """What rows, and the core, raise for calls that they do not take."""
@@ -38,7 +39,7 @@ def refuse(
     own = isinstance(error, (ShapeError, DTypeError))
     if isinstance(error, LazyTensorError) and not own:
         raise error
-    said = verdict(_overload(op) if isinstance(op, str) else op, args, kwargs or {})
+    said = verdict(overload(op) if isinstance(op, str) else op, args, kwargs or {})
     if said is not None:
         raise said from None
     if not own:
@@ -67,8 +68,35 @@ def verdict(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exceptio
     return None
 
 
+_taken: Final[set[Any]] = set()
+"""Overloads, with the dtypes of results and of the `out=` tensors for them that the CPU takes."""
+
+
+def check_outs(
+    name: str,
+    made: Sequence[Node],
+    outs: Mapping[str, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Raise torch's error for `out=` tensors of dtypes that the overload `name` does not take.
+
+    Some take what a result can be cast to, some nothing but its dtype. The CPU is asked once.
+    """
+    pairs = zip(made, outs.values(), strict=True)
+    dtypes = tuple((TORCH[x.type.dtype], out.dtype) for x, out in pairs)
+    if all(own is out for own, out in dtypes) or (name, dtypes) in _taken:
+        return
+    said = verdict(overload(name), args, {**kwargs, **outs})
+    if said is not None:
+        raise said
+    if not thread.recorder.tracing:
+        _taken.add((name, dtypes))
+
+
 @cache
-def _overload(name: str) -> Any:
+def overload(name: str) -> Any:
+    """Torch's overload of a name: `add.out`."""
     base, _, overload = name.removesuffix(_OVERRIDEABLE).partition(".")
     return getattr(getattr(torch.ops.aten, base), overload or "default")
 
