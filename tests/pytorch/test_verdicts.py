@@ -74,6 +74,71 @@ REFUSED: dict[str, Program] = {
 }
 
 
+def dtypes(name: str, row: Program, *given: torch.dtype) -> dict[str, Program]:
+    """A row of zeros of each dtype."""
+    return {f"{name} of {dtype}": lambda d, t=dtype: row(_zeros(d, t)) for dtype in given}  # type: ignore[misc]
+
+
+def _zeros(device: str, dtype: torch.dtype) -> Any:
+    return lambda *shape: torch.zeros(shape, dtype=dtype, device=device)
+
+
+INT, FLAG, BYTE, COMPLEX = torch.int64, torch.bool, torch.uint8, torch.complex64
+KINDS: dict[str, Program] = {
+    **dtypes("mean", lambda x: functional.avg_pool2d(x(1, 2, 4, 4), 2), BYTE, COMPLEX),
+    **dtypes("adaptive mean", lambda x: functional.adaptive_avg_pool2d(x(2, 4, 4), 2), INT, BYTE),
+    **dtypes("adaptive max", lambda x: functional.adaptive_max_pool2d(x(2, 4, 4), 2), INT, FLAG),
+    **dtypes("loss", lambda x: functional.binary_cross_entropy(x(2), x(2)), INT),
+    **dtypes("smooth loss", lambda x: functional.smooth_l1_loss(x(2), x(2)), INT),
+    **dtypes("glu", lambda x: functional.glu(x(4)), INT, FLAG),
+    **dtypes("nearest", lambda x: functional.interpolate(x(1, 1, 4), size=2), INT, FLAG, COMPLEX),
+    **dtypes("prelu", lambda x: functional.prelu(x(2, 3), x(3)), INT),
+    **dtypes("logsigmoid", lambda x: functional.logsigmoid(x(2)), INT),
+    "classes of another dtype": lambda d: functional.nll_loss(numbers(d, 1, 3), numbers(d, 1)),
+    "images of classes": lambda d: functional.nll_loss(
+        numbers(d, 1, 3, 1, 1), whole(d, 1, 1, 1).int()
+    ),
+    "labels": lambda d: functional.multi_margin_loss(numbers(d, 2, 3), whole(d, 2).int()),
+    "several labels": lambda d: functional.multilabel_margin_loss(
+        numbers(d, 1, 3), numbers(d, 1, 3)
+    ),
+    "a target of doubles": lambda d: functional.binary_cross_entropy(
+        numbers(d, 3).sigmoid(), numbers(d, 3).sigmoid().double()
+    ),
+    "statistics of doubles": lambda d: functional.batch_norm(
+        numbers(d, 4, 3), numbers(d, 3).double(), numbers(d, 3).double()
+    ),
+    "distances": lambda d: torch.cdist(numbers(d, 2, 3), numbers(d, 2, 3), p=-1),
+    "a table of integers": lambda d: functional.embedding_bag(
+        whole(d, 2), whole(d, 3, 2), whole(d, 1)
+    ),
+    "offsets that are floats": lambda d: functional.embedding_bag(
+        whole(d, 2), numbers(d, 3, 2), numbers(d, 1)
+    ),
+    "bags without an end": lambda d: functional.embedding_bag(
+        whole(d, 2), numbers(d, 3, 2), whole(d, 0), include_last_offset=True
+    ),
+    "bags of volumes": lambda d: torch.embedding_bag(
+        numbers(d, 3, 2), whole(d, 2, 2, 2), whole(d, 1)
+    ),
+    "dilation of 0": lambda d: functional.max_pool2d(numbers(d, 1, 2, 4, 4), 2, dilation=0),
+    "a mean of five axes": lambda d: functional.avg_pool2d(numbers(d, 1, 1, 2, 4, 4), 2),
+    "a mean of no planes": lambda d: functional.avg_pool2d(numbers(d, 1, 0, 4, 4), 2),
+    "cubes of volumes": lambda d: functional.grid_sample(
+        numbers(d, 1, 1, 2, 2, 2), numbers(d, 1, 2, 2, 2, 3), "bicubic", align_corners=False
+    ),
+    "softmax of a number": lambda d: functional.softmax(torch.tensor(1.0, device=d), dim=1),
+    "samples of other channels": lambda d: functional.fractional_max_pool2d(
+        numbers(d, 1, 2, 6, 6), 2, output_size=3, _random_samples=numbers(d, 1, 1, 2)
+    ),
+    "one_hot of floats": lambda d: functional.one_hot(numbers(d, 2), 2),
+    "one_hot of nothing": lambda d: functional.one_hot(whole(d, 0)),
+    "one_hot of no classes": lambda d: functional.one_hot(whole(d, 1), 0),
+}
+"""What the device could compute, and the CPU does not."""
+REFUSED |= KINDS
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused_as_on_the_cpu(name: str) -> None:
     wanted = agreement.raised(REFUSED[name], "cpu")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import unittest.case
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 import lazytensor
 import lazytensor.torch
+from lazytensor.core import eager
 from lazytensor.core.recorder import nodes_made
 from tests.torch_suite.selection import CPU, DEVICE, HERE, is_for
 from tests.wheel.suite import Suite
@@ -46,6 +48,27 @@ def _without_loops(items: list[pytest.Item]) -> None:
             own = vars(base).get(name)
             if own is not None and {"super", "__class__"} <= {*own.__code__.co_names}:
                 delattr(base, name)
+
+
+def _look_at_once() -> None:
+    """Run each operation where it is recorded, in blocks that expect an error of it.
+
+    What only data can tell is raised where a result is looked at, and such blocks look at none.
+    """
+    kind: Any = unittest.case._AssertRaisesContext
+    leave = kind.__exit__
+
+    def enter(self: Any) -> Any:
+        with contextlib.suppress(Exception):  # no error of what was recorded before
+            lazytensor.sync()
+        eager.attach()
+        return self
+
+    def exit(self: Any, *error: Any) -> Any:
+        eager.detach()
+        return leave(self, *error)
+
+    kind.__enter__, kind.__exit__ = enter, exit
 
 
 def _table(folder: str) -> Table:
@@ -94,7 +117,8 @@ def pytest_configure(config: pytest.Config) -> None:
         loaded = import_module(f"torch.testing._internal.{module}")
         for name, value in names.items():
             vars(loaded).setdefault(name, value)
-    suite = Torchs(
-        Path(config.getoption("--outcomes")), lazily=not config.getoption("--on-the-cpu")
-    )
+    lazily = not config.getoption("--on-the-cpu")
+    if lazily:
+        _look_at_once()
+    suite = Torchs(Path(config.getoption("--outcomes")), lazily=lazily)
     config.pluginmanager.register(suite, "torch-suite")

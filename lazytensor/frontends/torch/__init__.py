@@ -56,6 +56,7 @@ from lazytensor.frontends.torch import (
     spectral,
     steps,
     storages,
+    unpooling,
     views,
     windows,
 )
@@ -91,6 +92,7 @@ TABLES = (
     ctc,
     normalization,
     pooling,
+    unpooling,
     fractional,
     resampling,
     sampling,

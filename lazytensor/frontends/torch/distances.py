@@ -69,6 +69,8 @@ def _column(x: Node) -> Node:
 
 
 def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
     return p_norm(_apart(x, y), p)
 
 
@@ -121,4 +123,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, composed=True)
+    rows(ROWS, composed=True, asks=True)

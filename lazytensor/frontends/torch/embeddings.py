@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S64
+from lazytensor.core.dtypes import BOOL, S32, S64
 from lazytensor.core.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.distances import p_norm
+from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.indices import checking
-from lazytensor.frontends.torch.joining import checked
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, like, operand
 from lazytensor.frontends.torch.sorting import search
@@ -35,10 +35,19 @@ def _added(count: int, updates: Node, places: Node) -> Node:
 
 
 def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
-    table = operand(weight)
+    table, places = operand(weight), cast_to(operand(indices), S64)
     if table.type.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    made: Node = ops.gather(table, checked(operand(indices), table.type.shape[0]), axes=(0,))
+    count = table.type.shape[0]
+    text = f"index out of range in self: the table has {count} rows"
+    made: Node = ops.gather(table, sure(places, _within(places, count), text), axes=(0,))
+    return made
+
+
+def _within(places: Node, count: int) -> Node:
+    """Which are places of `count` rows."""
+    zero, beyond = cast_to(0, S64), cast_to(count, S64)
+    made: Node = ops.and_(ops.greater_equal(places, zero), ops.less(places, beyond))
     return made
 
 
@@ -62,6 +71,41 @@ def _embedding_backward(
     return _dense(updates, places, num_weights, padding_idx, scale_grad_by_freq)
 
 
+def _starting(starts: Node, many: int) -> Node:
+    """Where bags of `many` indices begin, checked when the program runs."""
+    count = starts.type.size
+    if not count:
+        return starts
+    at = ops.iota(dtype=S64, shape=(count,), axis=0)
+    first, last = (cast_to(place, S64) for place in (0, count - 1))
+    begins = ops.or_(ops.not_equal(at, first), ops.equal(starts, cast_to(0, S64)))
+    starts = sure(
+        starts, begins,
+        "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+        "position 0.",
+    )  # fmt: skip
+    ends = ops.or_(ops.not_equal(at, last), ops.less_equal(starts, cast_to(many, S64)))
+    text = f"offsets[-1] can not be greater than input's length {many}"
+    return sure(starts, ends, text)
+
+
+def _check_bags(table: Node, indices: Node, offsets: Node, mode: int, last: bool) -> None:
+    """Raise torch's errors for operands that are no bags of rows."""
+    for name, x, ranks in (
+        ("input has to be a 1D or 2D", indices, (1, 2)), ("offsets has to be a 1D", offsets, (1,)),
+        ("weight has to be a 2D", table, (2,)),
+    ):  # fmt: skip
+        if x.type.ndim not in ranks:
+            shape = list(x.type.shape)
+            raise RuntimeError(f"{name} Tensor, but got Tensor of dimension {x.type.ndim}: {shape}")
+    if offsets.type.dtype not in (S32, S64):
+        raise RuntimeError(f"offsets has to be of integers, but got {offsets.type.dtype}")
+    if mode not in (SUM, MEAN, MAX):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    if last and not offsets.type.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+
+
 class _Bags(NamedTuple):
     """How many bags there are, the bag of each index, and which indices count."""
 
@@ -71,7 +115,7 @@ class _Bags(NamedTuple):
 
 
 def _bags(places: Node, offsets: Any, last: bool, padding_idx: int) -> _Bags:
-    starts = _line(offsets)
+    starts = _starting(_line(offsets), places.type.size)
     count = starts.type.size - int(last)
     at = ops.iota(dtype=S64, shape=places.type.shape, axis=0)
     bags = ops.subtract(search(starts, at, True), cast_to(1, S64))
@@ -87,7 +131,11 @@ def _bag(
     sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
     padding_idx: int = -1,
 ) -> tuple[Node, Node, Node, Node]:  # fmt: skip
-    table, places = operand(weight), checked(_line(indices), operand(weight).type.shape[0])
+    table, places = operand(weight), _line(indices)
+    _check_bags(table, operand(indices), operand(offsets), mode, include_last_offset)
+    many = table.type.shape[0]
+    text = "embedding_bag: Expected idx >= 0 && idx < num_embeddings, which is {}"
+    places = sure(places, _within(places, many), text.format(many))
     bags = _bags(places, offsets, include_last_offset, padding_idx)
     size = _added(bags.many, cast_to(bags.counted, S64), bags.of)
     read = ops.gather(table, places, axes=(0,))
@@ -195,5 +243,5 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(checking(ROWS))
+    rows(checking(ROWS), asks=True)
     register("embedding_renorm_", _renorm)

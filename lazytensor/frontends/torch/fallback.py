@@ -27,7 +27,7 @@ from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_th
 from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
-from lazytensor.frontends.torch.verdicts import REFUSALS, check_outs, refuse, verdict
+from lazytensor.frontends.torch.verdicts import REFUSALS, ask, check_outs, refuse, verdict
 
 library: Final = lasting("_")
 SILENT: Final = frozenset(
@@ -113,6 +113,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     targets = [kwargs.pop(name) for name in outs] or [args[0]]
     if outs and any(a.name == "device" for a in plain._schema.arguments):
         kwargs.update(device=targets[0].device, dtype=targets[0].dtype)
+    ask(plain, args, kwargs)
     try:
         made = _composed(plain)(args, kwargs)
         if made is NotImplemented:
@@ -120,7 +121,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     except (NotImplementedError, AssertionError, AttributeError):
         if thread.recorder.tracing:
             raise
-        said = verdict(op, args, kwargs)
+        said = verdict(plain, args, kwargs)
         if said is not None:
             raise said from None
         _refused.add(op)

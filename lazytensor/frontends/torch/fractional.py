@@ -41,6 +41,8 @@ def _check(x: Node, sizes: Sequence[int], counts: Sequence[int], samples: Node, 
             raise RuntimeError(
                 f"{NAMES[n]}: pool {name} {k} too large relative to input {name} {size}"
             )
+    if 0 in shape[-n - 1 :] or min(counts) < 0:
+        raise RuntimeError(f"{NAMES[n]}: Expected planes with elements, but got: {list(shape)}")
     if samples.type.dtype != x.type.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     if samples.type.ndim != 3:
@@ -49,6 +51,8 @@ def _check(x: Node, sizes: Sequence[int], counts: Sequence[int], samples: Node, 
         raise RuntimeError(
             f"Expect _random_samples.size(2) equals to {n}; got {samples.type.shape[2]}."
         )
+    if samples.type.shape[1] != shape[-n - 1]:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
 
 
 def _begins(sample: Node, size: int, k: int, count: int) -> Node:
@@ -129,4 +133,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, composed=True)
+    rows(ROWS, composed=True, asks=True)

@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import kept_strides, order_of, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
-from lazytensor.frontends.torch.verdicts import REFUSALS, check_outs, refuse
+from lazytensor.frontends.torch.verdicts import REFUSALS, asking, check_outs, refuse
 
 Row = Callable[..., Any]
 library: Final = lasting("aten")
@@ -89,12 +89,14 @@ def rows(
     composed: bool = False,
     pure: bool = False,
     follows: bool = False,
+    asks: bool = False,
 ) -> None:
     """Register the functional overload of each row, and its variants.
 
     `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
     that they have the operands' memory format; `follows` that they lie as the first operand does;
-    `composed` that a call is recorded as one node;
+    `composed` that a call is recorded as one node; `asks` that torch is asked for what dtypes
+    an operation is (see `verdicts`), its gradients aside;
     `pure` that it follows from types and plain values what a row makes (see `recipes`).
     """
     for name, row in table.items():
@@ -102,6 +104,8 @@ def rows(
             row = composition(name, row)
         if pure:
             row = remembering(row)
+        if asks and not name.endswith("backward"):
+            row = asking(name, row)
         shown = formatted(row) if images else following(row) if follows else row
         made = keeping(name, row) if keeps else functional(name, shown)
         register(name, made, translated=True)

@@ -1,4 +1,4 @@
-"""Losses of differences, element by element: mean square, Huber's and its relative."""
+"""Losses element by element: mean square, Huber's and its relative, and cross entropy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
+from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.kernels import Row, check_cast, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand, promoted
 from lazytensor.frontends.torch.tensor import TORCH
@@ -76,7 +77,27 @@ def _smooth_l1_backward(grad: Any, x: Any, target: Any, reduction: int, beta: fl
     return _passed_on(ops.select(below, ops.negate(one), slope), grad, reduction)
 
 
+def _fraction(x: Node, role: str) -> Node:
+    """The same, checked when the program runs."""
+    zero, one = like(0.0, x), like(1.0, x)
+    inside = ops.and_(ops.greater_equal(x, zero), ops.less_equal(x, one))
+    return sure(x, inside, f"all elements of {role} should be between 0 and 1")
+
+
+def _binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Node:
+    given = _fraction(operand(x), "input")
+    wanted = _fraction(operand(target), "target")
+    one, least = like(1.0, given), like(-100.0, given)
+    off, on = (ops.maximum(log, least) for log in (ops.log1p(ops.negate(given)), ops.log(given)))
+    losses = ops.subtract(ops.multiply(ops.subtract(wanted, one), off), ops.multiply(wanted, on))
+    if weight is not None:
+        losses = ops.multiply(losses, operand(weight))
+    return _reduced(losses, reduction)
+
+
 ROWS: dict[str, Row] = {"mse_loss": _mse, "mse_loss_backward": _mse_backward}
+CHECKED: dict[str, Row] = {"binary_cross_entropy": _binary_cross_entropy}
+"""What is checked while it runs."""
 COMPOSED: dict[str, Row] = {
     "huber_loss": _huber,
     "huber_loss_backward": _huber_backward,
@@ -87,4 +108,5 @@ COMPOSED: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     rows(ROWS, pure=True)
+    rows(CHECKED, asks=True)
     rows(COMPOSED, composed=True)

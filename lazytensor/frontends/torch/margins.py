@@ -69,7 +69,13 @@ def _weighed(x: Node, places: Node, weight: Any) -> Node:
     return made
 
 
+def _check_places(target: Node) -> None:
+    if target.type.dtype is not S64:
+        raise RuntimeError(f"expected scalar type Long but found {target.type.dtype}")
+
+
 def _check_classes(x: Node, target: Node, p: Any, weight: Any) -> None:
+    _check_places(target)
     shape = list(x.type.shape)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -129,6 +135,7 @@ def _labels(places: Node, classes: int) -> Node:
 
 
 def _check_labels(x: Node, target: Node) -> None:
+    _check_places(target)
     if x.type.ndim > 2 or (x.type.ndim and not x.type.shape[-1]):
         raise RuntimeError(
             "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
@@ -216,4 +223,4 @@ CHECKED: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     rows(ROWS, composed=True)
-    rows(CHECKED)
+    rows(CHECKED, asks=True)

@@ -14,8 +14,8 @@ from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.drawing import bernoulli
 from lazytensor.frontends.torch.elementwise import multiply
-from lazytensor.frontends.torch.errors import dtype_name
-from lazytensor.frontends.torch.joining import checked, part
+from lazytensor.frontends.torch.errors import dtype_name, sure
+from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, like, operand
 from lazytensor.frontends.torch.strides import axis_of
@@ -32,6 +32,7 @@ def _softmax(name: str) -> Row:
         if not given.type.size:
             return given
         if not given.type.ndim:
+            axis_of(dim, 0)  # for its error
             return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
         return op(given, axis=axis_of(dim, given.type.ndim))
 
@@ -144,6 +145,8 @@ def _layer_norm_backward(
 def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
     given = operand(x)
     shape = given.type.shape
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
     if train is False:
         return given, filled(shape, True, BOOL)
     if not is_inexact(given.type.dtype):
@@ -162,8 +165,11 @@ def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
 def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
     """Whether each target counts, and the class to look at where it does."""
     counts = ops.not_equal(target, cast_to(ignored, S64))
-    classes_ = ops.select(counts, target, cast_to(0, S64))
-    return counts, checked(classes_, classes)
+    places = ops.select(counts, target, cast_to(0, S64))
+    inside = ops.and_(
+        ops.greater_equal(places, cast_to(0, S64)), ops.less(places, cast_to(classes, S64))
+    )
+    return counts, sure(places, inside, f"Target is out of bounds: there are {classes} classes.")
 
 
 def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
@@ -195,8 +201,37 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
         )
 
 
+def _check_labels(x: Any, target: Any, weight: Any) -> None:
+    """Raise torch's errors for images of classes that do not go together."""
+    if target.ndim != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if x.ndim != 4:
+        raise RuntimeError(
+            "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
+            f"{x.ndim}"
+        )
+    if weight is not None and weight.numel() != x.shape[1]:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
+    if (x.shape[0], *x.shape[2:]) != tuple(target.shape):
+        sizes = [list(t.shape) for t in (x, target)]
+        raise RuntimeError(f"size mismatch (got input: {sizes[0]} , target: {sizes[1]}")
+
+
+def _nll_of_images(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    _check_labels(x, target, weight)
+    return _losses(x, target, weight, reduction, ignore_index)
+
+
 def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     _check_classes(x, target, weight)
+    return _losses(x, target, weight, reduction, ignore_index)
+
+
+def _losses(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    """The losses of the classes along the second axis, and what they weigh together."""
     given, wanted = operand(x), cast_to(operand(target), S64)
     if target.dtype not in (torch.int64, torch.uint8):
         name = dtype_name(target.dtype)
@@ -207,15 +242,17 @@ def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) ->
         wanted = ops.reshape(wanted, shape=(1,))
     counts, places = _picked(wanted, given.type.shape[1], ignore_index)
     shares = _shares(places, counts, weight, given)
-    column = ops.reshape(places, shape=(places.type.size, 1))
+    count, *space = places.type.shape
+    column = ops.reshape(places, shape=(count, 1, *space))
     found = ops.reshape(ops.take_along(given, column, axis=1), shape=places.type.shape)
     zero = like(0, given)
     losses = ops.select(counts, ops.negate(ops.multiply(found, shares)), zero)
-    total = ops.reduce_sum(shares, axes=(0,))
+    axes = tuple(range(places.type.ndim))
+    total = ops.reduce_sum(shares, axes=axes)
     if reduction == 0:
         losses = ops.reshape(losses, shape=()) if single else losses
         return losses, filled((), 0, given.type.dtype)
-    made = ops.reduce_sum(losses, axes=(0,))
+    made = ops.reduce_sum(losses, axes=axes)
     return (ops.divide(made, total) if reduction == 1 else made), total
 
 
@@ -304,6 +341,7 @@ ROWS: dict[str, Row] = {
 
 OTHERS: dict[str, Row] = {
     "nll_loss_forward": _nll,
+    "nll_loss2d_forward": _nll_of_images,
     "nll_loss_backward": _nll_backward,
 }
 """What draws random numbers, or is checked while it runs."""
@@ -312,6 +350,6 @@ OTHERS: dict[str, Row] = {
 def attach() -> None:
     """Register the rows."""
     rows(ROWS, pure=True)
-    rows(OTHERS)
+    rows(OTHERS, asks=True)
     rows({"native_dropout": _dropout}, follows=True)
     rows(ACTIVATIONS, keeps=True, pure=True)

@@ -17,7 +17,6 @@ from lazytensor.frontends.torch.convolution import spread
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.promotion import cast_to, operand
-from lazytensor.frontends.torch.strides import axis_of
 
 Ints = tuple[int, ...]
 
@@ -38,6 +37,8 @@ def _check(x: Node, sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, count: Int
     """Raise torch's errors for windows that cannot be."""
     if min(steps) <= 0:
         raise RuntimeError("stride should not be zero")
+    if min(gaps) <= 0:
+        raise RuntimeError("dilation should be greater than zero")
     for k, p, g in zip(sizes, pads, gaps, strict=True):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
@@ -239,7 +240,7 @@ def _mean_plan(
     x: Node, n: int, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
     over: Any,
 ) -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:  # fmt: skip
-    axis_of(-n - 1, x.type.ndim)  # for its error
+    _check_rank(x, n)
     shape = x.type.shape[-n:]
     sizes, pads = spread(kernel_size, n), spread(padding, n)
     steps = spread(stride, n) if stride else sizes
@@ -333,4 +334,4 @@ ROWS: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(ROWS, images=True, composed=True)
+    rows(ROWS, images=True, composed=True, asks=True)

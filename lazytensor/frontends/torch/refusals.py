@@ -36,33 +36,12 @@ def _check_reflected(x: Any, padding: Sequence[int]) -> None:
             )
 
 
-def _check_labels(x: Any, target: Any, weight: Any, *_: Any, **__: Any) -> None:
-    if target.ndim != 3:
-        raise RuntimeError(
-            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
-            f"{target.ndim}"
-        )
-    if x.ndim != 4:
-        raise RuntimeError(
-            "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
-            f"{x.ndim}"
-        )
-    if weight is not None and weight.numel() != x.shape[1]:
-        raise RuntimeError("weight tensor should be defined either for all or no classes")
-    if (x.shape[0], *x.shape[2:]) != tuple(target.shape):
-        sizes = [list(t.shape) for t in (x, target)]
-        raise RuntimeError(f"size mismatch (got input: {sizes[0]} , target: {sizes[1]}")
-
-
 def _check_floats(name: str, x: Any, *_: Any, **__: Any) -> None:
     if not x.dtype.is_floating_point:
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtype_name(x.dtype)}'")
 
 
-CHECKS: Final[dict[str, Check]] = {
-    "reflection_pad2d": _check_reflected,
-    "nll_loss2d_forward": _check_labels,
-}
+CHECKS: Final[dict[str, Check]] = {"reflection_pad2d": _check_reflected}
 ELEMENTWISE: Final[dict[str, Check]] = {
     name: partial(_check_floats, f"{name}_cpu")
     for name in ("softplus", "hardswish", "mish", "hardshrink", "elu", "leaky_relu", "hardsigmoid")

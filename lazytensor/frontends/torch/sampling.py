@@ -146,6 +146,8 @@ class _Plan:
     def __init__(self, x: Any, grid: Any, interpolation: int, padding: int, align: bool) -> None:
         given, places = operand(x), operand(grid)
         _check(given, places)
+        if interpolation == BICUBIC and given.type.ndim > 4:
+            raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
         self.dtype = given.type.dtype
         wide = F32 if self.dtype in (F16, BF16) else self.dtype
         self.input, self.grid = cast_to(given, wide), cast_to(places, wide)

@@ -2,14 +2,15 @@
 that are known, and with zeros in the place of others.
 
 Shapes, dtypes and numbers are the call's own, so the kernel raises its own error, in its words.
-A call that succeeds costs nothing of this.
+A call that succeeds costs nothing of this, but the first of its dtypes where they are unusual.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NoReturn
 
 import torch
@@ -25,6 +26,13 @@ from lazytensor.frontends.torch.tensor import TORCH, held_by, to_cpu
 
 REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
 """What rows, and the core, raise for calls that they do not take."""
+FLOATS: Final = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+_taken: Final[set[Any]] = set()
+"""Overloads with dtypes that torch's CPU kernels take: the operands', or pairs of those of a
+result and of the `out=` tensor for it."""
+_OF_TYPES: Final = re.compile("type|implemented|supported")
+_MISSING: Final = "Could not run"
+"""How the error begins of what the CPU does not have."""
 _OVERRIDEABLE: Final = "_overrideable"
 """How names end of what the CPU calls otherwise."""
 
@@ -47,29 +55,58 @@ def refuse(
     raise_as_torch(error, *args)
 
 
-def verdict(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception | None:
+def ask(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise torch's error for dtypes that an operation is not for: asked once for unusual ones."""
+    given = (*args, *kwargs.values())
+    dtypes = tuple([x.dtype for x in given if isinstance(x, Tensor)])
+    if _are_usual(dtypes) or (op, dtypes) in _taken:
+        return
+    said = verdict(overload(op) if isinstance(op, str) else op, args, kwargs, known=False)
+    if said is not None and _OF_TYPES.search(str(said)):
+        raise said
+    if not thread.recorder.tracing:
+        _taken.add((op, dtypes))
+
+
+def asking(name: str, row: Any) -> Any:
+    """The row of an overload, which asks first."""
+
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        ask(name, args, kwargs)
+        return row(*args, **kwargs)
+
+    return asked
+
+
+@cache
+def _are_usual(dtypes: tuple[torch.dtype, ...]) -> bool:
+    """Whether they are one of floats, the first operand's, and indices."""
+    return not dtypes or (dtypes[0] in FLOATS and {*dtypes} <= {dtypes[0], torch.int64})
+
+
+def verdict(
+    op: Any, args: Sequence[Any], kwargs: Mapping[str, Any], known: bool = True
+) -> Exception | None:
     """The error that torch's CPU kernel raises; None where it takes the call.
 
     Nothing is asked while a body is traced: what is refused there is recorded as it comes.
+    known: known values take the place of operands, not zeros alone.
     """
+    stand_in = partial(_stand_in, known=known)
     if thread.recorder.tracing:
         return None
     state = torch.get_rng_state()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            op(*tree_map(_stand_in, tuple(args)), **tree_map(_stand_in, dict(kwargs)))
+            op(*tree_map(stand_in, tuple(args)), **tree_map(stand_in, dict(kwargs)))
     except torch.linalg.LinAlgError:
         return None  # it is the zeros that cannot be factored
     except REFUSALS as error:
-        return error
+        return None if str(error).startswith(_MISSING) else error
     finally:
         torch.set_rng_state(state)
     return None
-
-
-_taken: Final[set[Any]] = set()
-"""Overloads, with the dtypes of results and of the `out=` tensors for them that the CPU takes."""
 
 
 def check_outs(
@@ -101,7 +138,7 @@ def overload(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, base), overload or "default")
 
 
-def _stand_in(x: Any) -> Any:
+def _stand_in(x: Any, known: bool) -> Any:
     """What takes the place of an argument: of a tensor, one on the CPU with its strides."""
     if isinstance(x, torch.device):
         return torch.device("cpu")
@@ -112,9 +149,11 @@ def _stand_in(x: Any) -> Any:
     pairs = zip(x.shape, x.stride(), strict=True)
     reach = 1 + sum((n - 1) * step for n, step in pairs) if x.numel() else 0
     made = torch.zeros(reach, dtype=x.dtype).as_strided(x.shape, x.stride())
+    if not known:
+        return made
     held = held_by(x)
-    known = x if held is None else held.node.value
-    if known is not None and not isinstance(known, Failure):
+    value = x if held is None else held.node.value
+    if value is not None and not isinstance(value, Failure):
         # Of what is shown at several places, one is written to.
         once = tuple(slice(None) if step else slice(1) for step in x.stride())
         made[once].copy_((x if held is None else to_cpu(held.node))[once])
