@@ -71,3 +71,33 @@ def test_fractional(window: tuple[Any, ...], dtype: torch.dtype) -> None:
         found.append([t.cpu() for t in (made.detach(), at, given.grad)])
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
+def images(device: str, *shape: int) -> torch.Tensor:
+    made = torch.arange(float(torch.Size(shape).numel())).view(shape).to(device)
+    return made.to(memory_format=torch.channels_last)
+
+
+GEOMETRIES: dict[str, Any] = {
+    "channels last": lambda d: images(d, 2, 4, 6, 6),
+    "every second channel": lambda d: images(d, 2, 4, 6, 6)[:, ::2],
+    "some channels": lambda d: images(d, 2, 4, 6, 6)[:, 1:3],
+    "some columns": lambda d: images(d, 2, 4, 6, 6)[..., 1:5],
+    "every second row": lambda d: images(d, 2, 4, 6, 6)[:, :, ::2],
+    "one channel of several": lambda d: images(d, 2, 4, 6, 6)[:, :1],
+    "one image": lambda d: images(d, 1, 4, 6, 6)[:, ::2],
+    "a channel repeated": lambda d: images(d, 2, 1, 6, 6).expand(2, 4, 6, 6),
+    "rows and columns swapped": lambda d: images(d, 2, 4, 6, 6).mT,
+    "rows with gaps": lambda d: torch.ones(2, 4, 6, 12, device=d)[..., ::2],
+}
+
+
+@pytest.mark.parametrize("name", GEOMETRIES)
+def test_pooled_images_lie_as_on_the_cpu(name: str) -> None:
+    def strides(device: str) -> list[Any]:
+        x = GEOMETRIES[name](device)
+        pooled = F.max_pool2d(x, 2, return_indices=True), F.adaptive_max_pool2d(x, 2)
+        made = [*pooled[0], pooled[1], F.avg_pool2d(x, 2)]
+        return [y.stride() for y in made]
+
+    assert strides("lazytensor") == strides("cpu")

@@ -121,6 +121,12 @@ KINDS: dict[str, Program] = {
     "bags of volumes": lambda d: torch.embedding_bag(
         numbers(d, 3, 2), whole(d, 2, 2, 2), whole(d, 1)
     ),
+    **{
+        f"a gradient of no windows, {name}": lambda d, name=name: (  # type: ignore[misc]
+            getattr(functional, name)(numbers(d, 1, 2, 4, 4, grad=True), 0).sum().backward()
+        )
+        for name in ("adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool3d")
+    },
     "dilation of 0": lambda d: functional.max_pool2d(numbers(d, 1, 2, 4, 4), 2, dilation=0),
     "a mean of five axes": lambda d: functional.avg_pool2d(numbers(d, 1, 1, 2, 4, 4), 2),
     "a mean of no planes": lambda d: functional.avg_pool2d(numbers(d, 1, 0, 4, 4), 2),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import torch
@@ -177,7 +177,7 @@ def formatted(row: Row) -> Row:
         for x in args[:3]:
             if not isinstance(x, torch.Tensor) or x.ndim not in IMAGES or x.is_contiguous():
                 continue
-            if x.is_contiguous(memory_format=IMAGES[x.ndim]):
+            if has_channels_last(x.shape, x.stride()):
                 return _laid_as(made, IMAGES[x.ndim], x.ndim)
         return made
 
@@ -204,6 +204,18 @@ def _laid_as(made: Any, memory_format: Any, ndim: int) -> Any:
     if not isinstance(made, Node) or made.type.ndim != ndim:
         return made
     return laid(made, strides_for(made.type.shape, memory_format))
+
+
+def has_channels_last(shape: Sequence[int], stride: Sequence[int]) -> bool:
+    """Whether torch takes images of this geometry, gaps or not, for some with the channels last."""
+    least = 0
+    for axis in (1, *range(len(shape) - 1, 1, -1), 0):
+        if not shape[axis] or stride[axis] < max(least, axis == 1):
+            return False
+        if axis == 0 and least == stride[1]:
+            return False  # one element each: torch takes them for rows
+        least = stride[axis] * max(shape[axis], 1)
+    return True
 
 
 IMAGES: Final = {4: torch.channels_last, 5: torch.channels_last_3d}

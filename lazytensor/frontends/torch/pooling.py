@@ -17,6 +17,7 @@ from lazytensor.frontends.torch.convolution import spread
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.promotion import cast_to, operand
+from lazytensor.frontends.torch.resampling import check_grad
 
 Ints = tuple[int, ...]
 
@@ -216,7 +217,9 @@ def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, 
 
 
 def _adaptive_max_backward(grad: Any, x: Any, indices: Any, *, n: int) -> Node:
-    return scattered(operand(grad), operand(indices), operand(x).type.shape, n)
+    given = operand(grad)
+    check_grad(given, n)
+    return scattered(given, operand(indices), operand(x).type.shape, n)
 
 
 def _divisors(
