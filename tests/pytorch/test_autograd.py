@@ -112,6 +112,13 @@ def forward_mode(device: str) -> Any:
         return torch.autograd.forward_ad.unpack_dual(x.sin() * 2).tangent
 
 
+def forward_mode_between_devices(device: str) -> Any:
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.autograd.forward_ad.make_dual(numbers(device, 3), numbers(device, 3))
+        made = numbers("cpu", 3).copy_(x)
+        return made, torch.autograd.forward_ad.unpack_dual(made).tangent
+
+
 def saved_on_the_cpu(device: str) -> Any:
     x = numbers(device, 3, grad=True)
     with torch.autograd.graph.save_on_cpu():
@@ -216,6 +223,7 @@ PROGRAMS: dict[str, agreement.Program] = {
     "penalty": gradient_penalty,
     "per sample": per_sample_gradients,
     "forward mode": forward_mode,
+    "forward mode between devices": forward_mode_between_devices,
     "save_on_cpu": saved_on_the_cpu,
     "no_grad": written_without_grad,
     "masked write": masked_write,

@@ -30,6 +30,7 @@ from lazytensor.frontends.torch.strides import axis_of, in_rows, order_of, reach
 from lazytensor.frontends.torch.tensor import (
     TORCH,
     Storage,
+    is_lazy,
     laid,
     node,
     numpy_dtype,
@@ -253,8 +254,10 @@ def _is_set_to(self: Any, other: Any) -> bool:
 
 
 def _count(x: Any) -> int:
-    """Elements that the storage of `x` has room for; torch does not know it."""
-    return int(share(x.untyped_storage()).cell.type.nbytes) // int(x.itemsize)
+    """Elements that the storage of `x` has room for; of ours, torch does not know it."""
+    storage = x.untyped_storage()
+    room = share(storage).cell.type.nbytes if is_lazy(x) else storage.nbytes()
+    return int(room) // int(x.itemsize)
 
 
 def _zeros_laid_as(self: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
