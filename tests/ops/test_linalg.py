@@ -110,7 +110,7 @@ def test_qr(tier: str, dtype: str, shape: tuple[int, ...], full: bool) -> None:
 
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", RECTANGULAR, ids=str)
+@pytest.mark.parametrize("shape", [*RECTANGULAR, *SQUARE, (2, 70, 40), (40, 70)], ids=str)
 def test_lu(tier: str, dtype: str, shape: tuple[int, ...]) -> None:
     x = matrix(shape, dtype)
     packed, pivots, permutation = run(ops.lu, x)

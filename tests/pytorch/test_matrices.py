@@ -100,6 +100,14 @@ def test_an_out_is_of_a_dtype_that_the_cpu_takes(name: str, dtype: torch.dtype) 
             assert ended(lambda d, at=place: program(d, at), "lazytensor") == wanted  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("dtype", [C64, torch.complex128], ids=str)
+def test_it_is_said_once_that_an_out_is_resized(dtype: torch.dtype) -> None:
+    outs = [torch.empty(n, dtype=dtype, device="lazytensor") for n in (1, 2)]
+    with pytest.warns(UserWarning, match="An output with one or more elements was resized") as said:
+        torch.linalg.eig(square("lazytensor"), out=tuple(outs))
+    assert len(said) == len(outs)
+
+
 def sized(name: str, *shapes: tuple[int, ...], **options: Any) -> Program:
     """A call of torch's, or of its module of linear algebra, with operands of these shapes."""
     call = getattr(torch.linalg, name, None) or getattr(torch, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -88,23 +88,37 @@ def _triangular_solve(
     return x
 
 
+_TOGETHER: Final = 32
+"""Columns of a matrix that are eliminated one by one, before what is right of them."""
+
+
 def _lu(x: np.ndarray) -> Results:
-    """Gaussian elimination with partial pivoting, all matrices of the batch at once."""
+    """Gaussian elimination with partial pivoting, all matrices of the batch at once.
+
+    What is right of some columns is eliminated by products, when these are done.
+    """
     rows, columns = x.shape[-2:]
     k = min(rows, columns)
     packed = x.reshape((math.prod(x.shape[:-2]), rows, columns)).copy()
     each = np.arange(len(packed))
     pivots = np.empty((len(packed), k), np.int32)
     permutation = np.tile(np.arange(rows, dtype=np.int32), (len(packed), 1))
-    for i in range(k):
-        column = packed[:, i:, i]
-        pivot = i + np.argmax(np.abs(column.real) + np.abs(column.imag), axis=1)
-        pivots[:, i] = pivot
-        for array in (packed, permutation):
-            array[each, i], array[each, pivot] = array[each, pivot], array[each, i].copy()
-        divisor = np.where(packed[:, i, i] == 0, 1, packed[:, i, i])
-        packed[:, i + 1 :, i] /= divisor[:, None]
-        packed[:, i + 1 :, i + 1 :] -= packed[:, i + 1 :, i, None] * packed[:, i, None, i + 1 :]
+    for start in range(0, k, _TOGETHER):
+        end = min(start + _TOGETHER, k)
+        for i in range(start, end):
+            column = packed[:, i:, i]
+            pivot = i + np.argmax(np.abs(column.real) + np.abs(column.imag), axis=1)
+            pivots[:, i] = pivot
+            for array in (packed, permutation):
+                array[each, i], array[each, pivot] = array[each, pivot], array[each, i].copy()
+            divisor = np.where(packed[:, i, i] == 0, 1, packed[:, i, i])
+            packed[:, i + 1 :, i] /= divisor[:, None]
+            outer = packed[:, i + 1 :, i, None] * packed[:, i, None, i + 1 : end]
+            packed[:, i + 1 :, i + 1 : end] -= outer
+        for i in range(start + 1, end):
+            above = np.matmul(packed[:, i, None, start:i], packed[:, start:i, end:])
+            packed[:, i, end:] -= above[:, 0]
+        packed[:, end:, end:] -= np.matmul(packed[:, end:, start:end], packed[:, start:end, end:])
     batch = x.shape[:-2]
     return (
         packed.reshape(x.shape),
