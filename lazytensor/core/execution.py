@@ -90,6 +90,11 @@ def _as_twin(run: Run) -> Run | None:
 def _run(run: Run) -> list[Node] | None:
     entry, found = run.entry, run.found
     how, new, before = "cached", None, run.entry.runs
+    if found.program.is_beyond_numpy:
+        if entry.executable is None:
+            _obtain(run)
+        _execute(run, entry)
+        return None
     if entry.executable is None and run.exact is None and (roomy := families.padded(run)):
         return _run(roomy)
     if _is_shared(run):

@@ -24,7 +24,7 @@ from lazytensor.core.node import Input, Node
 from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op
 from lazytensor.core.place import Place
 from lazytensor.core.scope import modules
-from lazytensor.core.types import TensorType
+from lazytensor.core.types import NUMPYS_AXES, TensorType
 
 if TYPE_CHECKING:
     import os
@@ -113,6 +113,11 @@ class Program:
     def guards(self) -> tuple[int, ...]:
         """Indices of the instructions whose flag must be true."""
         return tuple(i for i, line in enumerate(self.instructions) if line[0].name == "guard")
+
+    @cached_property
+    def is_beyond_numpy(self) -> bool:
+        """Whether a value has more axes than NumPy's arrays may have."""
+        return any(getattr(type, "ndim", 0) > NUMPYS_AXES for *_, type in self.instructions)
 
     @cached_property
     def results(self) -> tuple[int, ...]:

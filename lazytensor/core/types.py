@@ -20,6 +20,10 @@ MOVING_WORK: Final = 2**17
 """What an op that only moves elements counts for at the most: XLA fuses it, or does it in place."""
 
 
+NUMPYS_AXES: Final = 64
+"""How many axes an array of NumPy's may have."""
+
+
 class TensorType:
     """A dtype and a static shape. Made by `tensor_type`, which interns."""
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import torch
+
 from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import F32, FLOATS, S64
 from lazytensor.core.node import Node
@@ -254,11 +256,20 @@ def _repeated(counts: Node, output_size: int) -> Node:
 
 def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     """Where the size is not given it is data: torch synchronises, and so is it here."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.dtype not in (torch.int32, torch.int64):
+        name = dtype_name(repeats.dtype)
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
     counts = cast_to(operand(repeats), S64)
     positive = ops.greater_equal(counts, cast_to(0, S64))
     counts = sure(counts, positive, "repeats can not be negative")
+    total = ops.reduce_sum(counts, axes=(0,))
     if output_size is None:
-        output_size = int(runtime.observe(ops.reduce_sum(counts, axes=(0,))))
+        output_size = int(runtime.observe(total))
+    else:
+        exact = ops.equal(total, cast_to(output_size, S64))
+        counts = sure(counts, exact, "allocated size does not match required size")
     made = cast_to(_repeated(counts, output_size), operand(repeats).type.dtype)
     return wrapped(made)
 

@@ -17,8 +17,10 @@ from lazytensor.core.dtypes import BF16, F16, F32, F64, S64
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
+from lazytensor.core.types import NUMPYS_AXES
 from lazytensor.frontends.torch import namespace
-from lazytensor.frontends.torch.errors import refuse_sizes
+from lazytensor.frontends.torch.bounds import cpp_name
+from lazytensor.frontends.torch.errors import dtype_name, refuse_sizes
 from lazytensor.frontends.torch.kernels import (
     Row,
     is_repeated,
@@ -73,6 +75,11 @@ def _empty_format(size: Any, *, memory_format: Any = None, **kwargs: Any) -> Any
 
 def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Any:
     shape, steps = tuple(size), tuple(stride)
+    if len(shape) != len(steps):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
+            f"({len(steps)})"
+        )
     if order_of(shape, steps) is not None:
         return laid(filled(shape, 0, _dtype(dtype)), steps)
     made = wrap(filled((reach(shape, steps, 0),), 0, _dtype(dtype)))
@@ -167,13 +174,24 @@ def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) ->
     return cast_to(places, wanted)
 
 
+def _line_dtype(name: str, dtype: Any, *bounds: Any) -> Any:
+    """The dtype of numbers between bounds. Raises torch's error for real ones between complex."""
+    if not any(isinstance(x, complex) for x in bounds):
+        return dtype
+    inferred = torch.promote_types(torch.get_default_dtype(), torch.complex32)
+    if dtype is not None and not torch.can_cast(inferred, dtype):
+        raise RuntimeError(
+            f"torch.{name}(): inferred dtype {cpp_name(inferred)} can't be safely cast to passed "
+            f"dtype {dtype_name(dtype)}"
+        )
+    return dtype or inferred
+
+
 def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> Node:
     """Each half is counted from its own end, so that both ends are exact."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    wanted = _dtype(dtype)
-    if isinstance(start, complex) or isinstance(end, complex):
-        wanted = numpy_dtype(dtype or torch.complex64)
+    wanted = _dtype(_line_dtype("linspace", dtype, start, end))
     inner = F64 if wanted.kind in "iu" or wanted in (F32, F64, F16, BF16) else wanted
     step = (end - start) / max(steps - 1, 1)
     if wanted.kind in "iu":
@@ -283,7 +301,10 @@ def placed(row: Row) -> Row:
 
 
 def _item(x: Any) -> Any:
-    return runtime.observe(node(x)).item()
+    held = node(x)
+    if held.type.ndim > NUMPYS_AXES:
+        held = ops.reshape(held, shape=())
+    return runtime.observe(held).item()
 
 
 ROWS: dict[str, Row] = {

@@ -10,21 +10,25 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S64, U64
+from lazytensor.core.dtypes import COMPLEX, F32, F64, FLOATS, S64, U64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch import randomness
+from lazytensor.frontends.torch.bounds import (
+    check_permutation,
+    check_probabilities,
+    check_uniform,
+    greatest,
+    require,
+    require_dtype,
+    whole_range,
+)
 from lazytensor.frontends.torch.errors import dtype_name, refuse_sizes, sure
 from lazytensor.frontends.torch.kernels import Row, register, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, like, operand
-from lazytensor.frontends.torch.tensor import NUMPY, TORCH, node, ref
+from lazytensor.frontends.torch.tensor import TORCH, node, numpy_dtype, ref
 
 Draw = Callable[..., Node]
-
-
-def _require(true: bool, text: str) -> None:
-    if not true:
-        raise RuntimeError(text)
 
 
 def _scaled(unit: Node, scale: Any, shift: Any) -> Node:
@@ -36,15 +40,16 @@ def _scaled(unit: Node, scale: Any, shift: Any) -> Node:
 def _uniform(
     shape: Shape, dtype: np.dtype, generator: Any, low: Any = 0.0, high: Any = 1.0
 ) -> Node:
-    _require(
-        low <= high,
-        f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}",
-    )
+    check_uniform(dtype, low, high)
+    if dtype in COMPLEX:
+        real = real_of(dtype)
+        parts = [_uniform(shape, real, generator, low, high) for _ in range(2)]
+        return cast_to(ops.complex_(*parts), dtype)
     return _scaled(randomness.uniform(shape, dtype, generator), high - low, low)
 
 
 def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std: Any = 1.0) -> Node:
-    _require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
+    require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
     if dtype.kind == "c":  # both parts have half of the variance
         real = F64 if dtype.itemsize == 16 else F32
         parts = [randomness.normal(shape, real, generator) for _ in range(2)]
@@ -62,6 +67,7 @@ def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
     """True with probability `p`."""
     share = operand(p)
     if isinstance(share, Node):
+        check_probabilities(share.type.dtype)
         text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
         share = sure(share, _within(share, 1.0), text)
     draws = randomness.uniform(shape, F32, generator)
@@ -70,18 +76,18 @@ def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
 
 
 def _bernoulli(shape: Shape, dtype: np.dtype, generator: Any, p: Any = 0.5) -> Node:
-    if isinstance(p, float):
-        _require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if isinstance(p, int | float):
+        require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     return bernoulli(shape, p, generator)
 
 
 def _exponential(shape: Shape, dtype: np.dtype, generator: Any, rate: float = 1.0) -> Node:
-    _require(rate > 0, f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+    require(rate > 0, f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
     return _scaled(randomness.exponential(shape, dtype, generator), 1 / rate, 0.0)
 
 
 def _geometric(shape: Shape, dtype: np.dtype, generator: Any, p: float) -> Node:
-    _require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     made: Node = ops.ceil(_exponential(shape, dtype, generator, float(-np.log1p(-p))))
     return made
 
@@ -89,7 +95,7 @@ def _geometric(shape: Shape, dtype: np.dtype, generator: Any, p: float) -> Node:
 def _log_normal(
     shape: Shape, dtype: np.dtype, generator: Any, mean: float = 1.0, std: float = 2.0
 ) -> Node:
-    _require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
+    require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
     made: Node = ops.exp(_scaled(randomness.normal(shape, dtype, generator), std, mean))
     return made
 
@@ -97,34 +103,39 @@ def _log_normal(
 def _cauchy(
     shape: Shape, dtype: np.dtype, generator: Any, median: float = 0.0, sigma: float = 1.0
 ) -> Node:
-    _require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     turn = _scaled(randomness.uniform(shape, dtype, generator), pi, -pi / 2)
     return _scaled(ops.tan(turn), sigma, median)
-
-
-_EXACT: Final = {BOOL: 1, F16: 11, BF16: 8, F32: 24, F64: 53}
-"""Bits of the whole numbers below which a dtype has all; of an integer dtype all but the sign's."""
 
 
 def _random(
     shape: Shape, dtype: np.dtype, generator: Any, low: int = 0, high: int | None = None
 ) -> Node:
-    if high is None:
-        width = dtype.itemsize * 8 - (dtype.kind == "i")
-        high = 2 ** min(_EXACT.get(dtype, width), 63)
-    _require(
-        low < high,
-        f"random_ expects 'from' to be less than 'to', but got from={low:g} >= to={high:g}",
-    )
-    words = ops.shift_right(randomness.bits(shape, U64, generator), cast_to(1, U64))
-    places = ops.modulo(words, cast_to(high - low, U64))
-    made: Node = ops.add(ops.convert(places, dtype=S64), cast_to(low, S64))
+    """Whole numbers from `low` to below `high`."""
+    first, beyond = whole_range(dtype, low, high)
+    return _whole(shape, generator, first, beyond - first)
+
+
+def _any_random(shape: Shape, dtype: np.dtype, generator: Any) -> Node:
+    """Whole numbers from 0 on, of all that a dtype has."""
+    return _whole(shape, generator, 0, greatest(dtype) + 1)
+
+
+def _whole(shape: Shape, generator: Any, low: int, count: int) -> Node:
+    """`count` whole numbers from `low` on are equally likely."""
+    words = randomness.bits(shape, U64, generator)
+    if count <= 2**63:  # the highest bit is left to the sign
+        words = ops.shift_right(words, cast_to(1, U64))
+    if count < 2**64:
+        words = ops.modulo(words, cast_to(count, U64))
+    made: Node = ops.add(ops.convert(words, dtype=S64), cast_to(low, S64))
     return made
 
 
-def _in_place(draw: Draw) -> Row:
+def _in_place(name: str, draw: Draw) -> Row:
     def kernel(self: Any, *args: Any, generator: Any = None) -> Any:
         type = ref(self).type
+        require_dtype(name, type.dtype)
         write(self, cast_to(draw(type.shape, type.dtype, generator, *args), type.dtype))
         return self
 
@@ -133,14 +144,16 @@ def _in_place(draw: Draw) -> Row:
 
 def _fresh_bernoulli(x: Any, p: Any = None, generator: Any = None) -> Node:
     type = ref(x).type
+    require_dtype("bernoulli_.Tensor" if p is None else "bernoulli_.float", type.dtype)
     made = _bernoulli(type.shape, type.dtype, generator, x if p is None else p)
     return cast_to(made, type.dtype)
 
 
 def _permutation(n: int, generator: Any = None, dtype: Any = torch.int64, **_: Any) -> Node:
-    _require(n >= 0, f"n must be non-negative, got{n}")
+    wanted = numpy_dtype(dtype or torch.int64)
+    check_permutation(wanted, n)
     order = ops.argsort(randomness.bits((n,), U64, generator), axis=0)
-    return cast_to(order, NUMPY[dtype or torch.int64])
+    return cast_to(order, wanted)
 
 
 def _checked_weights(x: Node) -> Node:
@@ -155,14 +168,14 @@ def _checked_weights(x: Node) -> Node:
 def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any = None) -> Node:
     weights = node(x)
     shape = weights.type.shape
-    _require(1 <= len(shape) <= 2, "prob_dist must be 1 or 2 dim")
-    _require(count > 0, "cannot sample n_sample <= 0 samples")
-    _require(
+    require(1 <= len(shape) <= 2, "prob_dist must be 1 or 2 dim")
+    require(count > 0, "cannot sample n_sample <= 0 samples")
+    require(
         replacement or count <= shape[-1],
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     )
     dtype = weights.type.dtype
-    _require(
+    require(
         dtype in FLOATS,
         "multinomial only supports floating-point dtypes for input, got: "
         f"{dtype_name(TORCH[dtype])}",
@@ -193,14 +206,13 @@ def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:
     center, width = operand(mean), operand(std)
     if isinstance(width, Node):
         dtype = center.type.dtype if isinstance(center, Node) else width.type.dtype
-        _require(
-            width.type.dtype.kind != "c", "normal expects standard deviation to be non-complex"
-        )
+        require(width.type.dtype.kind != "c", "normal expects standard deviation to be non-complex")
         positive = ops.greater_equal(width, like(0.0, width))
         width = sure(width, positive, "normal expects all elements of std >= 0.0")
     else:
         dtype = center.type.dtype
-        _require(width >= 0, f"normal expects std >= 0.0, but found std {width:g}")
+        require(width >= 0, f"normal expects std >= 0.0, but found std {width:g}")
+    require_dtype("normal_", dtype)
     shapes = [t.type.shape for t in (center, width) if isinstance(t, Node)]
     refuse_sizes(shapes[0], shapes[-1])
     shape = np.broadcast_shapes(*shapes)
@@ -216,7 +228,7 @@ IN_PLACE: Final[dict[str, Draw]] = {
     "geometric_": _geometric,
     "log_normal_": _log_normal,
     "cauchy_": _cauchy,
-    "random_": _random,
+    "random_": _any_random,
     "random_.to": lambda shape, dtype, generator, to: _random(shape, dtype, generator, 0, to),
     "random_.from": _random,
 }
@@ -255,5 +267,5 @@ def attach() -> None:
     """Register the rows."""
     rows({"rrelu_with_noise": _rrelu})
     for name, draw in IN_PLACE.items():
-        register(name, _in_place(draw))
+        register(name, _in_place(name, draw))
     rows(ROWS)

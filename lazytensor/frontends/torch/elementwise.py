@@ -10,10 +10,10 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, F16, F32, F64, FLOATS, U8
+from lazytensor.core.dtypes import BOOL, F16, F32, F64, FLOATS, FLOATS8, U8
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op, scalar
-from lazytensor.frontends.torch.errors import dtype_name
+from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.functions import COMPARED, DIVIDED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants
 from lazytensor.frontends.torch.promotion import (
@@ -28,6 +28,13 @@ from lazytensor.frontends.torch.promotion import (
     result_dtype,
 )
 from lazytensor.frontends.torch.recipes import remembering
+from lazytensor.frontends.torch.refused_dtypes import (
+    check_difference,
+    check_ends,
+    check_factor,
+    check_parts,
+    check_quotient,
+)
 from lazytensor.frontends.torch.tensor import NUMBERS, TORCH, wrap
 from lazytensor.frontends.torch.verdicts import REFUSALS, refuse
 
@@ -65,16 +72,14 @@ def _scaled(op: Op, boolean: Op | None) -> Row:
 
     def row(x: Any, y: Any, alpha: Any = 1) -> Node:
         first, second = promoted(x, y)
+        if boolean is None:
+            check_difference(x, y)
         if alpha != 1:
+            check_factor(alpha, second.type.dtype)
             refuse_overflow(alpha, second.type.dtype)
             if first.type.dtype in HALVES:
                 return _in_f32(row)(first, second, cast_to(alpha, first.type.dtype))
             second = _multiply(second, cast_to(alpha, second.type.dtype))
-        if boolean is None and first.type.dtype is BOOL:
-            raise RuntimeError(
-                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
-                "`^` or `logical_xor()` operator instead."
-            )
         made: Node = fallback(first, second)
         return made
 
@@ -148,23 +153,29 @@ def _is_finer(x: Any, half: Node) -> bool:
 
 
 def _divided(op: Op) -> Row:
-    """The same, refusing to divide integers, if there are any, by the number 0.
-
-    Zeros that are data are not seen.
-    """
+    """The same, refusing to divide integers by zero."""
 
     def row(x: Any, y: Any) -> Node:
         first, second = promoted(x, y)
-        _check_divisor(first, y)
         made: Node = op(first, second)
-        return made
+        return _unless_zero(made, second, y)
 
     return row
 
 
-def _check_divisor(x: Node, y: Any) -> None:
-    if isinstance(y, NUMBERS) and y == 0 and x.type.size and not is_inexact(x.type.dtype):
+def _unless_zero(made: Node, divisor: Node, y: Any) -> Node:
+    """`made`, a quotient by `y`; integers by zeros are refused, at once where `y` is a number.
+
+    Zeros among data are found when the program runs.
+    """
+    dtype = divisor.type.dtype
+    if is_inexact(dtype) or not made.type.size:
+        return made
+    if not isinstance(y, NUMBERS):
+        return sure(made, ops.not_equal(divisor, cast_to(0, dtype)), "ZeroDivisionError")
+    if y == 0:
         raise RuntimeError("ZeroDivisionError")
+    return made
 
 
 def on_floats(op: Op) -> Row:
@@ -191,14 +202,13 @@ def _divide_mode(x: Any, y: Any, rounding_mode: str | None = None) -> Node:
     if rounding_mode is None:
         return divide(x, y)
     first, second = promoted(x, y)
-    _check_divisor(first, y)
     made: Node
     if rounding_mode == "floor":
         made = ops.floor_divide(first, second)
     else:
         made = ops.divide(first, second)
         made = ops.trunc(made) if is_inexact(made.type.dtype) else made
-    return made
+    return _unless_zero(made, second, y)
 
 
 def _logical(op: Op) -> Row:
@@ -250,6 +260,8 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Node:
 
 def _flags(x: Any, op: Op, otherwise: bool) -> Node:
     made = operand(x)
+    if made.type.dtype in FLOATS8:
+        made = cast_to(made, F32)
     if is_inexact(made.type.dtype):
         return op(made)
     flag = cast_to(otherwise, BOOL)
@@ -300,6 +312,7 @@ def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
 @_in_f32
 def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
     """`x + value * a / b`."""
+    check_quotient(a, b)
     base, first, second = floating(x, a, b)
     dtype = base.type.dtype
     refuse_overflow(value, dtype)
@@ -311,6 +324,7 @@ def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
 @_in_f32
 def lerp(x: Any, end: Any, weight: Any) -> Node:
     """`x + weight * (end - x)`."""
+    check_ends(x, end, weight)
     first, second, share = floating(x, end, weight)
     if first.type.dtype in FLOATS:
         return ops.lerp(first, second, share)
@@ -366,6 +380,22 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
     return ops.select(flags, filling, made)
 
 
+def _complex(real: Any, imag: Any) -> Node:
+    parts = operand(real), operand(imag)
+    check_parts(*parts)
+    made: Node = ops.complex_(*parts)
+    return made
+
+
+def _polar(radius: Any, angle: Any) -> Node:
+    length, turn = operand(radius), operand(angle)
+    check_parts(length, turn)
+    made: Node = ops.complex_(
+        ops.multiply(length, ops.cos(turn)), ops.multiply(length, ops.sin(turn))
+    )
+    return made
+
+
 multiply = _exact(_multiply, promoted)
 ROWS: dict[str, Row] = {
     "div.Tensor_mode": _divide_mode,
@@ -407,10 +437,8 @@ ROWS: dict[str, Row] = {
     "lerp.Tensor": lerp,
     "nan_to_num": _nan_to_num,
     "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
-    "polar": lambda r, a: ops.complex_(
-        ops.multiply(operand(r), ops.cos(operand(a))), ops.multiply(operand(r), ops.sin(operand(a)))
-    ),
-    "complex": lambda r, i: ops.complex_(operand(r), operand(i)),
+    "polar": _polar,
+    "complex": _complex,
 }
 
 

@@ -130,12 +130,13 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
         return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
     nodes = [value(x) for x in results]
+    line = op._schema.name.removeprefix("aten::")
     try:
         if outs:
             name = op.name().removeprefix("aten::")
             check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, kwargs)
         for target, result in zip(targets, nodes, strict=True):
-            give(target, result)
+            give(target, result, line)
     except REFUSALS as error:
         refuse(op, error, args, kwargs | dict(zip(outs, targets, strict=False)))
     return targets[0] if len(targets) == 1 else tuple(targets)

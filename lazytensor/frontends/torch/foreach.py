@@ -22,6 +22,7 @@ from lazytensor.frontends.torch import elementwise
 from lazytensor.frontends.torch.creation import filled, stepping
 from lazytensor.frontends.torch.kernels import KERNELS, Row, register, write
 from lazytensor.frontends.torch.promotion import HALVES, cast_to
+from lazytensor.frontends.torch.refused_dtypes import check_factor
 from lazytensor.frontends.torch.tensor import ref, wrap
 
 ROWS: dict[str, Row] = {
@@ -143,6 +144,7 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
     columns = [x if isinstance(x, Node) else number.all(x) for x in columns]
     alpha = kwargs.get("alpha", 1)
     if alpha != 1:
+        check_factor(alpha, dtype)
         columns[1] = [ops.multiply(cast_to(x, wide), number(alpha)) for x in columns[1]]
     if wide is dtype:
         return _recorded(op, _each(columns))

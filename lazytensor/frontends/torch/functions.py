@@ -34,6 +34,7 @@ DIVIDED = {
     "fmod.Scalar": ops.remainder,
     "remainder.Tensor": ops.modulo,
     "remainder.Scalar": ops.modulo,
+    "remainder.Scalar_Tensor": ops.modulo,
     "floor_divide": ops.floor_divide,
     "floor_divide.Scalar": ops.floor_divide,
 }

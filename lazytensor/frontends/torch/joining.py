@@ -22,15 +22,24 @@ from lazytensor.frontends.torch.promotion import (
     refuse_overflow,
     result_dtype,
 )
-from lazytensor.frontends.torch.strides import axis_of, sized
-from lazytensor.frontends.torch.tensor import TORCH, from_cpu, held_by, to_cpu
+from lazytensor.frontends.torch.recipes import remembering
+from lazytensor.frontends.torch.strides import (
+    axis_of,
+    refuse_many_axes,
+    sized,
+    strides_for,
+    suggested_format,
+)
+from lazytensor.frontends.torch.tensor import TORCH, from_cpu, held_by, laid, to_cpu
 
 
 def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
     parts = [operand(x) for x in tensors]
     dtype = result_dtype(*parts)
     # An empty vector joins anything: what torch has kept from its first days.
-    kept = [x for x in parts if x.type.shape != (0,)] or parts[:1]
+    kept = [x for x in parts if x.type.shape != (0,)]
+    if not kept:
+        return cast_to(parts[0], dtype)
     axis = axis_of(dim, kept[0].type.ndim)
     first = kept[0].type
     for place, part in enumerate(parts):
@@ -297,6 +306,7 @@ def part(x: Node, axis: int, start: int, count: int) -> Node:
 def _flip(x: Any, dims: Sequence[int]) -> Node:
     given = operand(x)
     axes = tuple(axis_of(dim, given.type.ndim) for dim in dims)
+    refuse_many_axes(given.type.ndim)
     return ops.reverse(given, axes=axes) if given.type.ndim else given
 
 
@@ -350,8 +360,21 @@ INDEXED: dict[str, Row] = {
 }
 """What looks at indices: flags among them are data, others are checked while the program runs."""
 
+
+def _in_format(row: Row) -> Row:
+    """The row, its results with the channels last where all tensors that it joins have them so."""
+
+    def joined(tensors: Sequence[Any], dim: int = 0) -> Any:
+        made = row(tensors, dim)
+        if tensors[0].is_contiguous():
+            return made
+        formats = {suggested_format(x.shape, x.stride()) for x in tensors if x.shape != (0,)}
+        return laid(made, strides_for(made.type.shape, *formats)) if len(formats) == 1 else made
+
+    return joined
+
+
 MOVED: dict[str, Row] = {
-    "cat": _cat,
     "stack": _stack,
     "roll": _roll,
     "constant_pad_nd": _pad,
@@ -376,5 +399,6 @@ def attach() -> None:
     """Register the rows."""
     rows(checking(INDEXED))
     rows(MOVED, pure=True)
+    rows({"cat": _in_format(remembering(_cat))})
     rows(FOLLOWING, follows=True)
     register("_index_put_impl_", _index_put_impl)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import torch
 
+from lazytensor.core import ops
 from lazytensor.core.cell import Cell, View
 from lazytensor.core.node import Node, Part
 from lazytensor.frontends.torch.composition import Composition
@@ -253,19 +254,28 @@ def in_place(name: str, row: Row, apart: bool = False) -> Row:
     return kernel
 
 
-def into_out(name: str, row: Row, names: tuple[str, ...], apart: bool = False) -> Row:
-    """A kernel of an overload that writes the row's results into the tensors named `names`."""
+def into_out(
+    name: str, row: Row, names: tuple[str, ...], apart: bool = False, makes: bool = False
+) -> Row:
+    """A kernel of an overload that writes the row's results into the tensors named `names`.
+
+    `makes`: the row makes them of no tensors, and is told the dtype.
+    """
+    base = name.partition(".")[0]
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         outs = {name: kwargs.pop(name) for name in names}
+        told = {"dtype": outs[names[0]].dtype} if makes else {}
         try:
-            made = row(*args, **kwargs)
+            made = row(*args, **kwargs, **told)
             made = [made] if len(names) == 1 else list(made)
             check_outs(name, made, outs, args, kwargs)
             for out, value in zip(outs.values(), made, strict=True):
+                if makes and base not in LINES and out.shape != value.type.shape:
+                    out.resize_(value.type.shape)
                 if apart:
                     refuse_overlap(out, args)
-                give(out, value)
+                give(out, value, base)
         except REFUSALS as error:
             refuse(name, error, args, kwargs | outs)
         return outs[names[0]] if len(names) == 1 else tuple(outs.values())
@@ -341,9 +351,18 @@ def check_cast(value: Node, wanted: torch.dtype) -> None:
         )
 
 
-def give(out: Any, value: Node) -> None:
-    """Write `value` into an `out=` tensor, which takes its shape."""
+LINES: Final = frozenset(["arange", "linspace", "logspace"])
+"""What fills an `out=` tensor of any shape, row by row, if it has as many elements."""
+
+
+def give(out: Any, value: Node, name: str = "") -> None:
+    """Write `value`, which the operation `name` has made, into an `out=` tensor.
+
+    The tensor takes its shape; where a line is made, only if it has not as many elements.
+    """
     check_cast(value, out.dtype)
+    if name in LINES:
+        value = _shaped(out, value, name)
     shape = value.type.shape
     if out.shape != shape:
         if out.numel():
@@ -355,6 +374,23 @@ def give(out: Any, value: Node) -> None:
         out.copy_(to_cpu(value))
 
 
+def _shaped(out: Any, line: Node, name: str) -> Node:
+    """A line in the shape of an `out=` tensor, which is made a line of its length if it has to."""
+    count = out.numel()
+    if count != line.type.size:
+        if count and name == "arange":
+            text = _RECOUNTED.format(list(out.shape), count, line.type.size)
+            warnings.warn(text, UserWarning, stacklevel=4)
+        out.resize_(line.type.shape)
+    made: Node = ops.reshape(line, shape=tuple(out.shape))
+    return made
+
+
+_RECOUNTED: Final = (
+    "The number of elements in the out tensor of shape {0} is {1} which does not match the "
+    "computed number of elements {2}. Note that this may occur as a result of rounding error. The "
+    "out tensor will be resized to a tensor of shape ({2},)."
+)
 _RESIZED: Final = (
     "An output with one or more elements was resized since it had shape {}, which does not match "
     "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
@@ -369,7 +405,8 @@ def variants(name: str, row: Row, apart: bool = False) -> None:
     `apart`: what they write to may share no part of its elements with an operand.
     """
     base, _, overload = name.partition(".")
-    wanted = _signature(_schema(base, overload))
+    own = _schema(base, overload)
+    wanted, makes = _signature(own), any(a.name == "device" for a in own.arguments)
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}_"):
         if schema.arguments and schema.arguments[0].is_write and _signature(schema) == wanted:
             found = f"{base}_.{schema.overload_name}".rstrip(".")
@@ -380,7 +417,8 @@ def variants(name: str, row: Row, apart: bool = False) -> None:
         if outs and _signature(schema) == wanted:
             found = f"{base}.{schema.overload_name}".rstrip(".")
             if found not in KERNELS:
-                register(found, into_out(found, row, outs, apart), translated=True)
+                kernel = into_out(found, row, outs, apart, makes)
+                register(found, kernel, translated=True)
 
 
 def _schema(base: str, overload: str) -> Any:

@@ -16,7 +16,7 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, library, rows
 from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
-from lazytensor.frontends.torch.strides import axis_of
+from lazytensor.frontends.torch.strides import axis_of, refuse_many_axes
 from lazytensor.frontends.torch.tensor import TORCH, numpy_dtype
 from lazytensor.frontends.torch.views import axes_of
 
@@ -88,6 +88,7 @@ def _arg(op: Op) -> Row:
             line = ops.reshape(given, shape=(given.type.size,))
             return ops.reshape(op(line, axis=0), shape=shape)
         axis = axis_of(dim, given.type.ndim)
+        refuse_many_axes(given.type.ndim)
         if not given.type.ndim:
             return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
         _check_not_empty(given, (axis,), dim, name)
@@ -103,6 +104,7 @@ def _extreme_at(op: Op, arg: Op) -> Row:
     def row(x: Any, dim: int, keepdim: bool = False) -> tuple[Node, ...]:
         given = operand(x)
         axis = axis_of(dim, given.type.ndim)
+        refuse_many_axes(given.type.ndim)
         if not given.type.ndim:
             return given, cast_to(0, S64)
         axes = (axis,)

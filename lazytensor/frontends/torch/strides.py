@@ -8,6 +8,7 @@ broadcasts where there are any, else each element by its place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +30,12 @@ from lazytensor.core.types import Shape
 
 Ints = tuple[int, ...]
 Steps = tuple[Step, ...]
+
+
+def refuse_many_axes(ndim: int) -> None:
+    """Raise torch's error for more axes than it can name a few of: its set of them has 64 bits."""
+    if ndim > 64:
+        raise RuntimeError("only tensors with up to 64 dims are supported")
 
 
 def axis_of(dim: int, ndim: int) -> int:
@@ -79,6 +86,16 @@ def strides_for(shape: Shape, memory_format: Any = None) -> Ints:
         name = str(memory_format).removeprefix("torch.")
         raise RuntimeError(f"required rank {len(order)} tensor to use {name} format")
     return in_order(shape, order)
+
+
+def suggested_format(shape: Shape, stride: Ints) -> Any:
+    """The memory format with the channels last that strides follow, gaps or not; None if none."""
+    for memory_format, order in CHANNELS_LAST.items():
+        if len(order) == len(shape) and 0 not in shape and stride[0] != stride[1]:
+            spans = [(stride[i], stride[i] * shape[i]) for i in reversed(order)]
+            if all(span <= step for (_, span), (step, _) in pairwise(spans)):
+                return memory_format
+    return None
 
 
 Operands = tuple[tuple[Shape, Ints], ...]

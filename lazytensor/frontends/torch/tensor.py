@@ -22,7 +22,7 @@ from lazytensor.core.cell import Cell, View
 from lazytensor.core.memory import copied
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
-from lazytensor.core.types import Shape, TensorType
+from lazytensor.core.types import NUMPYS_AXES, Shape, TensorType
 from lazytensor.frontends.torch.strides import Ints, in_rows, steps_of
 
 create: Final[Any] = torch._C._acc.create_empty_tensor
@@ -178,6 +178,9 @@ def from_cpu(x: Any) -> Node:
     dtype = numpy_dtype(x.dtype)
     if x._is_zerotensor():  # what autograd makes of a gradient that is nothing
         x = torch.zeros(x.shape, dtype=x.dtype)
+    if x.ndim > NUMPYS_AXES:
+        line: Node = ops.reshape(from_cpu(x.flatten()), shape=tuple(x.shape))
+        return line
     dense = x.detach().resolve_conj().resolve_neg().contiguous()
     if dtype.isbuiltin != 1:
         return leaf(copied(dense.view(_BITS[dtype.itemsize]).numpy()).view(dtype))
@@ -186,6 +189,8 @@ def from_cpu(x: Any) -> Node:
 
 def to_cpu(made: Node) -> Any:
     """A CPU tensor of its own with the value, computed now if it is pending."""
+    if made.type.ndim > NUMPYS_AXES:
+        return to_cpu(ops.reshape(made, shape=(made.type.size,))).view(made.type.shape)
     array = runtime.fetch(made)
     dtype = TORCH[made.type.dtype]
     if array.dtype.isbuiltin != 1:

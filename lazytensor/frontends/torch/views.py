@@ -26,7 +26,14 @@ from lazytensor.frontends.torch.kernels import (
 )
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.storages import META, Unread, place
-from lazytensor.frontends.torch.strides import axis_of, in_rows, order_of, reach, strides_for
+from lazytensor.frontends.torch.strides import (
+    axis_of,
+    in_rows,
+    order_of,
+    reach,
+    refuse_many_axes,
+    strides_for,
+)
 from lazytensor.frontends.torch.tensor import (
     TORCH,
     Storage,
@@ -58,6 +65,7 @@ def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
     """The axes that `dims` names; all of them for None or nothing. Raises: as torch."""
     if dims is None or (isinstance(dims, list | tuple) and not dims):
         return tuple(range(ndim))
+    refuse_many_axes(ndim)
     if isinstance(dims, int):
         dims = [dims]
     found = [axis_of(dim, ndim) for dim in dims]
@@ -107,6 +115,8 @@ def _native(name: str) -> Callable[..., Any]:
 def _as_strided(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     if not thread.ready:
         prepare_thread()
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
     storage = share(self.untyped_storage())
     start = self.storage_offset() if storage_offset is None else storage_offset
     needed = reach(tuple(size), tuple(stride), start) * self.itemsize
