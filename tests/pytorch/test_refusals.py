@@ -350,6 +350,7 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_raises_what_it_raises_on_the_cpu(name: str) -> None:
     wanted = agreement.raised(REFUSED[name], "cpu")

@@ -58,7 +58,9 @@ def _wide(x: Node) -> Node:
 
 def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     if bins <= 0:
-        raise RuntimeError("torch.histc: bins must be > 0")
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if min != min or max != max:
+        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
     given = operand(x)

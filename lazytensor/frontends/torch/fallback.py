@@ -23,7 +23,7 @@ from lazytensor.core.place import user_place
 from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.inference import infer, is_implemented
-from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread
+from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread, refuse_devices
 from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
@@ -131,12 +131,14 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     results = [made] if isinstance(made, torch.Tensor) else list(made)
     nodes = [value(x) for x in results]
     line = op._schema.name.removeprefix("aten::")
+    taken = False
     try:
         if outs:
+            refuse_devices(targets)
             name = op.name().removeprefix("aten::")
-            check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, kwargs)
+            taken = check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, kwargs)
         for target, result in zip(targets, nodes, strict=True):
-            give(target, result, line)
+            give(target, result, line, taken)
     except REFUSALS as error:
         refuse(op, error, args, kwargs | dict(zip(outs, targets, strict=False)))
     return targets[0] if len(targets) == 1 else tuple(targets)
@@ -183,6 +185,7 @@ def _operands(op: Any) -> list[str]:
 def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
     """Computed by torch's CPU kernel; what it writes to is written back."""
     name = op._schema.name
+    refuse_devices(kwargs[a.name] for a in op._schema.arguments if a.is_out)
     if thread.recorder.tracing:
         raise Unsupported(f"{name}: the CPU has no values of a composite's body")
     start = perf_counter()

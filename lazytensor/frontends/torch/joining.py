@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import torch
 
 from lazytensor.core import ops, runtime
 from lazytensor.core.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.node import Node
-from lazytensor.core.op import starts
+from lazytensor.core.op import PARAMETER, starts
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.indices import checking
@@ -22,10 +23,10 @@ from lazytensor.frontends.torch.promotion import (
     refuse_overflow,
     result_dtype,
 )
-from lazytensor.frontends.torch.recipes import remembering
+from lazytensor.frontends.torch.recipes import remembering, warn_each_time
 from lazytensor.frontends.torch.strides import (
+    axes_of,
     axis_of,
-    refuse_many_axes,
     sized,
     strides_for,
     suggested_format,
@@ -146,6 +147,11 @@ def _check_mask(mask: Shape, shape: Shape, axis: int) -> None:
             )
 
 
+_BYTES: Final = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+)
+
+
 def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list[Node]]:
     """Axes that are indexed, and by what; a mask counts for as many axes as it has."""
     axes, found = [], []
@@ -156,6 +162,8 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
             continue
         place = _index_node(index)
         if place.type.dtype in (BOOL, U8):
+            if place.type.dtype is U8:
+                warn_each_time(_BYTES)
             _check_mask(place.type.shape, given.type.shape, axis)
             if place.value is None:
                 runtime.sync(place, cause="boolean mask")
@@ -169,20 +177,41 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
         else:
             axes.append(axis)
             if axis < given.type.ndim:
+                _refuse_known(place, axis, given.type.shape[axis])
                 found.append(checked(place, given.type.shape[axis], signed=True))
             axis += 1
     if axis > given.type.ndim:
         raise IndexError(f"too many indices for tensor of dimension {given.type.ndim} (got {axis})")
-    _check_together([place.type.shape for place in found])
+    shape = _together([place.type.shape for place in found])
+    if 0 not in shape and any(not given.type.shape[axis] for axis in axes):
+        raise IndexError("index is out of bounds for dimension with size 0")
     return tuple(axes), found
 
 
-def _check_together(shapes: Sequence[Shape]) -> None:
-    """Raise torch's error for indices that do not broadcast."""
-    if len(set(shapes)) < 2:
+def _refuse_known(index: Node, axis: int, size: int) -> None:
+    """Raise torch's error at once where the host has the indices, and they are few."""
+    values = index.value
+    if (
+        not size
+        or index.op is not PARAMETER
+        or values.__class__ is not np.ndarray
+        or values.size > _FEW
+    ):
         return
+    for value in values.ravel().tolist():
+        if not -size <= value < size:
+            raise IndexError(
+                f"index {value} is out of bounds for dimension {axis} with size {size}"
+            )
+
+
+_FEW: Final = 64
+
+
+def _together(shapes: Sequence[Shape]) -> Shape:
+    """The shape that indices broadcast to. Raises: IndexError, torch's."""
     try:
-        np.broadcast_shapes(*shapes)
+        return np.broadcast_shapes(*shapes)
     except ValueError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
@@ -216,20 +245,25 @@ def _index(x: Any, indices: Sequence[Any]) -> Node:
     return found if order is None else ops.transpose(found, axes=order)
 
 
+def _refuse_bytes(indices: Sequence[Any]) -> None:
+    """Raise torch's error where one value goes to where a mask is set, which is one of bytes."""
+    masks = [index for index in indices if index is not None]
+    if len(masks) == 1 and masks[0].dtype is torch.uint8:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+        )
+
+
 def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Node:
     given, updates = operand(x), operand(values)
+    if updates.type.size == 1 and not accumulate:
+        _refuse_bytes(indices)
     if len(indices) == 1 and indices[0] is not None and not updates.type.ndim:
         mask = _index_node(indices[0])
-        whole = mask.type.dtype in (BOOL, U8) and mask.type.shape == given.type.shape
+        whole = mask.type.dtype is BOOL and mask.type.shape == given.type.shape
         if whole and not accumulate:
             filling = cast_to(updates, given.type.dtype)
-            return ops.select(cast_to(mask, BOOL), filling, given)
-    if updates.type.dtype is not given.type.dtype:
-        names = [dtype_name(TORCH[t.type.dtype]) for t in (given, updates)]
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{names[0]} for the destination and {names[1]} for the source."
-        )
+            return ops.select(mask, filling, given)
     axes, places = _indices(given, indices)
     target: Any = ops.gather.infer(given.type, *(p.type for p in places), axes=axes)
     front = target.ndim - (given.type.ndim - len(axes))
@@ -240,6 +274,12 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(operand(values).type.shape)} cannot be "
             f"broadcast to indexing result of shape {list(shape)}"
+        )
+    if updates.type.dtype is not given.type.dtype:
+        names = [dtype_name(TORCH[t.type.dtype]) for t in (given, updates)]
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{names[0]} for the destination and {names[1]} for the source."
         )
     updates = ops.broadcast(updates, shape=shape)
     if order is not None:
@@ -305,8 +345,7 @@ def part(x: Node, axis: int, start: int, count: int) -> Node:
 
 def _flip(x: Any, dims: Sequence[int]) -> Node:
     given = operand(x)
-    axes = tuple(axis_of(dim, given.type.ndim) for dim in dims)
-    refuse_many_axes(given.type.ndim)
+    axes = axes_of(dims, given.type.ndim) if dims else ()
     return ops.reverse(given, axes=axes) if given.type.ndim else given
 
 

@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import kept_strides, order_of, strides_for
-from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, to_cpu, wrap
+from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, wrap
 from lazytensor.frontends.torch.verdicts import REFUSALS, asking, check_outs, refuse
 
 Row = Callable[..., Any]
@@ -262,25 +262,33 @@ def into_out(
     `makes`: the row makes them of no tensors, and is told the dtype.
     """
     base = name.partition(".")[0]
+    adds = base in ADDING
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         outs = {name: kwargs.pop(name) for name in names}
         told = {"dtype": outs[names[0]].dtype} if makes else {}
+        if adds and kwargs.get("dtype") is None:
+            kwargs["dtype"] = outs["out"].dtype
         try:
             made = row(*args, **kwargs, **told)
             made = [made] if len(names) == 1 else list(made)
-            check_outs(name, made, outs, args, kwargs)
+            refuse_devices(outs.values())
+            taken = check_outs(name, made, outs, args, kwargs)
             for out, value in zip(outs.values(), made, strict=True):
                 if makes and base not in LINES and out.shape != value.type.shape:
                     out.resize_(value.type.shape)
                 if apart:
                     refuse_overlap(out, args)
-                give(out, value, base)
+                give(out, value, base, taken)
         except REFUSALS as error:
             refuse(name, error, args, kwargs | outs)
         return outs[names[0]] if len(names) == 1 else tuple(outs.values())
 
     return kernel
+
+
+ADDING: Final = frozenset(["sum", "prod", "cumsum", "cumprod"])
+"""What is computed in the dtype of `out=`, if no other is asked for."""
 
 
 def write(target: Any, value: Node) -> None:
@@ -351,16 +359,28 @@ def check_cast(value: Node, wanted: torch.dtype) -> None:
         )
 
 
+def refuse_devices(outs: Iterable[Any]) -> None:
+    """Raise torch's error for tensors that lie on another device."""
+    for out in outs:
+        if not is_lazy(out):
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"lazytensor:0 and {out.device}!"
+            )
+
+
 LINES: Final = frozenset(["arange", "linspace", "logspace"])
 """What fills an `out=` tensor of any shape, row by row, if it has as many elements."""
 
 
-def give(out: Any, value: Node, name: str = "") -> None:
+def give(out: Any, value: Node, name: str = "", taken: bool = False) -> None:
     """Write `value`, which the operation `name` has made, into an `out=` tensor.
 
     The tensor takes its shape; where a line is made, only if it has not as many elements.
+    `taken`: torch says that it is cast.
     """
-    check_cast(value, out.dtype)
+    if not taken:
+        check_cast(value, out.dtype)
     if name in LINES:
         value = _shaped(out, value, name)
     shape = value.type.shape
@@ -368,10 +388,7 @@ def give(out: Any, value: Node, name: str = "") -> None:
         if out.numel():
             warnings.warn(_RESIZED.format(list(out.shape), list(shape)), UserWarning, stacklevel=3)
         out.resize_(shape)
-    if is_lazy(out):
-        write(out, cast_to(value, ref(out).type.dtype))
-    else:
-        out.copy_(to_cpu(value))
+    write(out, cast_to(value, ref(out).type.dtype))
 
 
 def _shaped(out: Any, line: Node, name: str) -> Node:

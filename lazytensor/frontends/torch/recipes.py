@@ -2,11 +2,13 @@
 
 A row has one memory of plans (`core.calls`), by the types of the tensors among its arguments and
 everything else as it is. What a row makes must follow from these alone: rows that draw random
-numbers, look at data, check indices, warn, or write are not given to `remembering`.
+numbers, look at data, check indices, or write are not given to `remembering`; one that warns does
+so by `warn_each_time`.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -17,6 +19,8 @@ from torch.nn import Parameter
 from lazytensor.core.calls import Key, Plan, keep, learned, memory
 from lazytensor.core.cell import Cell
 from lazytensor.core.node import Node
+from lazytensor.core.notices import warn_at
+from lazytensor.core.place import user_place
 from lazytensor.core.recorder import nodes_made
 from lazytensor.frontends.torch import composition
 
@@ -25,6 +29,19 @@ PLAIN: Final = composition.PLAIN - {float, complex}
 """Classes of arguments that are part of a key as they are; floats are as well."""
 _SEEN: Final = object()
 """Known of a call that came once: most calls come once or often."""
+
+
+class _Warned(threading.local):
+    count = 0
+
+
+_warned: Final = _Warned()
+
+
+def warn_each_time(text: str) -> None:
+    """Warn at the user's line; a call that does has no plan, as its next one is to warn as well."""
+    _warned.count += 1
+    warn_at(user_place(), text, UserWarning)
 
 
 def remembering(row: Row) -> Row:
@@ -97,12 +114,12 @@ def _learn(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    before = nodes_made()
+    before, warned = nodes_made(), _warned.count
     result = row(*args, **kwargs)
     several = result.__class__ is tuple or result.__class__ is list
     made = result if several else (result,)
     if len({*nodes}) == len(nodes):  # else another call of the kind teaches
-        all_nodes = all(isinstance(x, Node) for x in made)
+        all_nodes = _warned.count == warned and all(isinstance(x, Node) for x in made)
         plan = learned(made, nodes, before) if all_nodes else None
         if plan is not None and several:
             plan.form = result.__class__

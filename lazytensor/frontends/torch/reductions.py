@@ -8,7 +8,7 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64, U64, real_of
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64, U8, U64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.ops.folding import fold
@@ -16,9 +16,9 @@ from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, library, rows
 from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
-from lazytensor.frontends.torch.strides import axis_of, refuse_many_axes
+from lazytensor.frontends.torch.recipes import warn_each_time
+from lazytensor.frontends.torch.strides import axes_of, axis_of, refuse_many_axes
 from lazytensor.frontends.torch.tensor import TORCH, numpy_dtype
-from lazytensor.frontends.torch.views import axes_of
 
 
 def _whole(x: Node, dtype: torch.dtype | None) -> Node:
@@ -28,11 +28,14 @@ def _whole(x: Node, dtype: torch.dtype | None) -> Node:
     return x if is_inexact(x.type.dtype) else cast_to(x, S64)
 
 
-def _summed(op: Op) -> Row:
+def _summed(op: Op, of_flags: Op) -> Row:
+    """`of_flags`: what stays of the op where flags are asked for."""
+
     def row(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
         given = _whole(operand(x), dtype)
         axes = axes_of(dim, given.type.ndim)
-        return ops.kept(op(given, axes=axes), given, axes, keepdim)
+        reduce = of_flags if given.type.dtype is BOOL else op
+        return ops.kept(reduce(given, axes=axes), given, axes, keepdim)
 
     return row
 
@@ -42,9 +45,10 @@ def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) 
     if dtype is not None:
         given = cast_to(given, numpy_dtype(dtype))
     if not is_inexact(given.type.dtype):
+        what = "Input" if dtype is None else "Optional"
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
-            f"complex dtype. Got: {dtype_name(x.dtype)}"
+            f"mean(): could not infer output dtype. {what} dtype must be either a floating point "
+            f"or complex dtype. Got: {dtype_name(dtype or x.dtype)}"
         )
     made: Node = ops.mean(given, axes=axes_of(dim, given.type.ndim), keepdims=bool(keepdim))
     return made
@@ -81,6 +85,8 @@ def _arg(op: Op) -> Row:
 
     def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
         given = operand(x)
+        if given.type.dtype is BOOL:
+            raise RuntimeError(f"{name}does not support bool input")
         if dim is None:
             if not given.type.size:
                 raise IndexError(name + _UNNAMED.partition(" Specify")[0])
@@ -117,23 +123,39 @@ def _extreme_at(op: Op, arg: Op) -> Row:
 
 
 def _truth(op: Op) -> Row:
+    """Flags; bytes of bytes, which were torch's flags once. No axes in a list reduce none."""
+
     def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
-        given = cast_to(operand(x), BOOL)
-        axes = axes_of(dim, given.type.ndim)
-        return ops.kept(op(given, axes=axes), given, axes, keepdim)
+        given = operand(x)
+        refuse_many_axes(given.type.ndim)
+        flags = cast_to(given, BOOL)
+        none = isinstance(dim, list | tuple) and not dim
+        axes = () if none else axes_of(dim, given.type.ndim)
+        made = ops.kept(op(flags, axes=axes), given, axes, keepdim)
+        return cast_to(made, U8) if given.type.dtype is U8 else made
 
     return row
 
 
-def _variance(op: Op, name: str = "std and var") -> Row:
+_FREEDOM: Final = (
+    "degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+    "(input numel divided by output numel)."
+)
+
+
+def _variance(op: Op, name: str) -> Row:
     def row(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Node:
         given = operand(x)
         if not is_inexact(given.type.dtype):
-            raise RuntimeError(f"{name} only support floating point and complex dtypes")
+            both = name if "_" in name else "std and var"
+            raise RuntimeError(f"{both} only support floating point and complex dtypes")
         axes = axes_of(dim, given.type.ndim)
         count = math.prod(given.type.shape[axis] for axis in axes)
         own = real_of(given.type.dtype)
-        divisor = max(count - (1 if correction is None else correction), 0)
+        divisor = count - (1 if correction is None else correction)
+        if divisor <= 0:
+            warn_each_time(f"{name}(): {_FREEDOM}")
+            divisor = 0
         wide = F32 if own in (F16, BF16) else own
         made: Node = op(given, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
         return made
@@ -175,6 +197,7 @@ def _norm(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{dtype_name(TORCH[given.type.dtype])}"
         )
+    refuse_many_axes(given.type.ndim)
     axes = axes_of(dim, given.type.ndim)
     if ord == 2:
         return ops.norm2(given, axes=axes, keepdims=bool(keepdim))
@@ -198,6 +221,8 @@ def _norm(
 def _cumulative(op: Op) -> Row:
     def row(x: Any, dim: int, *, dtype: Any = None) -> Node:
         given = _whole(operand(x), dtype)
+        if given.type.dtype is BOOL:
+            raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'")
         axis = axis_of(dim, given.type.ndim)
         return op(given, axis=axis) if given.type.ndim else given
 
@@ -246,10 +271,10 @@ def _hash(x: Any, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Nod
 
 
 ROWS: dict[str, Row] = {
-    "sum": _summed(ops.reduce_sum),
-    "sum.dim_IntList": _summed(ops.reduce_sum),
-    "prod": _summed(ops.reduce_prod),
-    "prod.dim_int": _summed(ops.reduce_prod),
+    "sum": _summed(ops.reduce_sum, ops.reduce_or),
+    "sum.dim_IntList": _summed(ops.reduce_sum, ops.reduce_or),
+    "prod": _summed(ops.reduce_prod, ops.reduce_and),
+    "prod.dim_int": _summed(ops.reduce_prod, ops.reduce_and),
     "mean": _mean,
     "mean.dim": _mean,
     "amax": _extreme(ops.reduce_max, "amax"),
@@ -266,8 +291,8 @@ ROWS: dict[str, Row] = {
     "all": _truth(ops.reduce_and),
     "all.dim": _truth(ops.reduce_and),
     "all.dims": _truth(ops.reduce_and),
-    "var.correction": _variance(ops.variance),
-    "std.correction": _variance(ops.deviation),
+    "var.correction": _variance(ops.variance, "var"),
+    "std.correction": _variance(ops.deviation, "std"),
     "var_mean.correction": _with_mean(ops.variance, "var_mean"),
     "std_mean.correction": _with_mean(ops.deviation, "std_mean"),
     "linalg_vector_norm": _norm,

@@ -10,9 +10,9 @@ import torch
 
 from lazytensor.frontends.torch import fallback
 from lazytensor.frontends.torch.errors import dtype_name
-from lazytensor.frontends.torch.kernels import KERNELS, Row, register, rows
+from lazytensor.frontends.torch.kernels import KERNELS, Row, refuse_devices, register, rows
 from lazytensor.frontends.torch.matrices import by_columns
-from lazytensor.frontends.torch.tensor import is_lazy, node
+from lazytensor.frontends.torch.tensor import node
 
 Check = Callable[..., None]
 
@@ -60,12 +60,7 @@ def _decomposed(name: str, check: Check) -> Row:
 
 
 def _equal(x: Any, y: Any) -> bool:
-    for other in (x, y):
-        if not is_lazy(other):
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"lazytensor:0 and {other.device}!"
-            )
+    refuse_devices((x, y))
     return bool(fallback._on_cpu(torch.ops.aten.equal.default, (x, y), {}))
 
 

@@ -7,12 +7,15 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S32, S64
+from lazytensor.core.errors import DTypeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
+from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand, promoted
 from lazytensor.frontends.torch.strides import axis_of
+from lazytensor.frontends.torch.tensor import TORCH
 
 Pair = tuple[Node, Node]
 
@@ -20,6 +23,14 @@ Pair = tuple[Node, Node]
 def whole(value: int) -> Node:
     """A number for places."""
     return cast_to(value, S64)
+
+
+def ranked(x: Any) -> Node:
+    """An operand that is no flags, as torch's kernels for the CPU ask."""
+    given: Node = operand(x)
+    if given.type.dtype is BOOL:
+        raise DTypeError(f"numbers in an order were expected, got {given.type}")
+    return given
 
 
 def places_along(x: Node, axis: int) -> Node:
@@ -43,7 +54,7 @@ def _sort(x: Any, dim: int = -1, descending: bool = False, *, stable: Any = None
 
 
 def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Pair:
-    given = operand(x)
+    given = ranked(x)
     axis = axis_of(dim, given.type.ndim)
     if not 0 <= k <= (given.type.shape[axis] if given.type.ndim else 1):
         raise RuntimeError("selected index k out of range")
@@ -92,7 +103,7 @@ def _median(skipping: bool) -> Callable[[Node, int], Pair]:
     """The lower median: NaN where there is one, unless it is to be skipped."""
 
     def row(x: Node, axis: int) -> Pair:
-        values, places = ordered(x, axis)
+        values, places = ordered(ranked(x), axis)
         n = x.type.shape[axis]
         if not is_inexact(x.type.dtype):
             middle = part(values, axis, (n - 1) // 2, 1), part(places, axis, (n - 1) // 2, 1)
@@ -109,7 +120,7 @@ def _median(skipping: bool) -> Callable[[Node, int], Pair]:
 
 def _of_all(skipping: bool) -> Row:
     def row(x: Any) -> Node:
-        given = operand(x)
+        given = ranked(x)
         if not given.type.size:
             dtype = given.type.dtype
             return cast_to(float("nan") if is_inexact(dtype) else -(2**63), dtype)
@@ -120,7 +131,7 @@ def _of_all(skipping: bool) -> Row:
 
 
 def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
-    given = operand(x)
+    given = ranked(x)
     axis = axis_of(dim, given.type.ndim)
     count = given.type.shape[axis] if given.type.ndim else 1
     if count and not 1 <= k <= count:
@@ -177,6 +188,28 @@ def search(line: Node, values: Node, right: bool) -> Node:
     return made
 
 
+def _sorted_by(line: Node, sorter: Node) -> Node:
+    """The lines in the order that `sorter` says. Raises: RuntimeError, torch's."""
+    if sorter.type.shape != line.type.shape:
+        shapes = list(line.type.shape), list(sorter.type.shape)
+        raise RuntimeError(
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "
+            f"tensor {shapes[0]}and got sorter tensor {shapes[1]}"
+        )
+    if sorter.type.dtype is not S64:
+        raise RuntimeError(
+            "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
+            + dtype_name(TORCH[sorter.type.dtype])
+        )
+    axis = line.type.ndim - 1
+    inside = ops.and_(
+        ops.greater_equal(sorter, whole(0)), ops.less(sorter, whole(line.type.shape[axis]))
+    )
+    sorter = sure(sorter, inside, "torch.searchsorted(): sorter index out of range")
+    made: Node = ops.take_along(line, sorter, axis=axis)
+    return made
+
+
 def _searchsorted(
     sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False,
     side: str | None = None, sorter: Any = None,
@@ -186,12 +219,27 @@ def _searchsorted(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left "
             "while right was True"
         )
-    line, given = promoted(sequence, values)
+    if side not in (None, "left", "right"):
+        raise RuntimeError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
+    line, given = (ranked(x) for x in promoted(sequence, values))
+    if not line.type.ndim:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+            "dimension"
+        )
     if sorter is not None:
-        line = ops.take_along(line, operand(sorter), axis=line.type.ndim - 1)
+        line = _sorted_by(line, operand(sorter))
     shape = given.type.shape
     if line.type.ndim == 1:
         given = ops.reshape(given, shape=(given.type.size,))
+    elif not shape:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+            f"dimension is 1, but we got boundaries tensor dim({line.type.ndim}) and input "
+            "value's dim(0) numel(1)"
+        )
     elif shape[:-1] != line.type.shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
@@ -203,6 +251,9 @@ def _searchsorted(
 
 
 def _bucketize(x: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Node:
+    ndim = operand(boundaries).type.ndim
+    if ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({ndim})")
     return _searchsorted(boundaries, x, out_int32=out_int32, right=right)
 
 

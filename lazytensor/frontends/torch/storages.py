@@ -125,7 +125,9 @@ OURS: Final[dict[str, Method]] = {
     "__getitem__": lambda storage, place: to_host(storage)[place],
     "_set_from_file": _read,
     "_write_file": lambda storage, *args: to_host(storage)._write_file(*args),
-    "data_ptr": lambda storage: storage._cdata,  # nobody's memory, but what tells storages apart
+    "data_ptr": lambda storage: (
+        storage._cdata << 16
+    ),  # nobody's memory, but what tells storages apart
 }
 """What the methods do for a storage of the device."""
 
@@ -162,8 +164,22 @@ def _arriving(theirs: Method) -> Method:
     return method
 
 
+def _address(theirs: Method) -> Method:
+    """`data_ptr` of tensors: nobody's memory, but what tells elements of the device apart."""
+
+    def data_ptr(self: Any) -> int:
+        if self.device.type != DEVICE or not self.numel():
+            found: int = theirs(self)
+            return found
+        start: int = self.untyped_storage()._cdata << 16  # leaves room for offsets
+        return start + self.storage_offset() * self.itemsize
+
+    return data_ptr
+
+
 def attach() -> None:
-    """Replace the methods of torch's class."""
+    """Replace the methods of torch's classes."""
+    torch.Tensor.data_ptr = _address(torch.Tensor.data_ptr)
     kind: Any = torch.UntypedStorage
     for name in ("nbytes", "size", "__len__"):
         theirs = getattr(kind, name)

@@ -49,6 +49,20 @@ def axis_of(dim: int, ndim: int) -> int:
     return dim % rank
 
 
+def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that `dims` names; all of them for None or nothing. Raises: as torch."""
+    if dims is None or (isinstance(dims, list | tuple) and not dims):
+        return tuple(range(ndim))
+    if isinstance(dims, int):
+        dims = [dims]
+    refuse_many_axes(ndim)
+    found = [axis_of(dim, ndim) for dim in dims]
+    for axis in found:
+        if found.count(axis) > 1:
+            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+    return tuple(axis for axis in found if axis < ndim)
+
+
 def sized(sizes: Iterable[int]) -> Shape:
     """The shape of a new tensor. Raises: RuntimeError, torch's."""
     shape = tuple(sizes)

@@ -115,22 +115,25 @@ def check_outs(
     outs: Mapping[str, Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-) -> None:
+) -> bool:
     """Raise torch's error for `out=` tensors of dtypes that the overload `name` does not take.
 
     Some take what a result can be cast to, some nothing but its dtype. The CPU is asked once.
+    Result: whether it was; it is not while a body is traced.
     """
     pairs = zip(made, outs.values(), strict=True)
     dtypes = tuple((TORCH[x.type.dtype], out.dtype) for x, out in pairs)
     if all(own is out for own, out in dtypes) or (name, dtypes) in _taken:
-        return
+        return True
     # Those that have no elements are resized without a warning.
     empty = {word: torch.empty(0, dtype=out.dtype) for word, out in outs.items()}
     said = verdict(overload(name), args, {**kwargs, **empty})
     if said is not None:
         raise said
-    if not thread.recorder.tracing:
+    asked = not thread.recorder.tracing
+    if asked:
         _taken.add((name, dtypes))
+    return asked
 
 
 @cache

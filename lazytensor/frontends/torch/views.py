@@ -31,7 +31,6 @@ from lazytensor.frontends.torch.strides import (
     in_rows,
     order_of,
     reach,
-    refuse_many_axes,
     strides_for,
 )
 from lazytensor.frontends.torch.tensor import (
@@ -59,20 +58,6 @@ NATIVE: Final = (
     "view_as_complex",
 )
 """Views that torch's kernel for the CPU makes."""
-
-
-def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that `dims` names; all of them for None or nothing. Raises: as torch."""
-    if dims is None or (isinstance(dims, list | tuple) and not dims):
-        return tuple(range(ndim))
-    refuse_many_axes(ndim)
-    if isinstance(dims, int):
-        dims = [dims]
-    found = [axis_of(dim, ndim) for dim in dims]
-    for axis in found:
-        if found.count(axis) > 1:
-            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
-    return tuple(axis for axis in found if axis < ndim)
 
 
 def reshape_to(type: TensorType, size: Sequence[int]) -> Shape:
