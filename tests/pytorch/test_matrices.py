@@ -119,6 +119,11 @@ def typed(name: str, *dtypes: torch.dtype, shape: tuple[int, ...] = (3, 3)) -> P
     return lambda d: call(*(square(d).to(dtype) for dtype in dtypes))
 
 
+def based(name: str, shapes: tuple[tuple[int, ...], ...], beta: int) -> Program:
+    call, (first, *others) = getattr(torch, name), shapes
+    return lambda d: call(numbers(d, *first).double(), *(numbers(d, *s) for s in others), beta=beta)
+
+
 REFUSED: dict[str, Program] = {
     **{
         f"{name} of {dtype}": typed(name, *[dtype] * count)
@@ -154,6 +159,14 @@ REFUSED: dict[str, Program] = {
         ("baddbmm", ((3, 3, 3), (3, 3), (3, 3, 3))), ("addbmm", ((3, 3), (2, 2, 3), (1, 3, 3))),
         ("addr", ((3, 3), (3, 3), (3,))), ("dot", ((3,), (1,))),
     )},
+    **{
+        f"{name} with another dtype's base, {beta} times": based(name, shapes, beta)
+        for name, shapes in (
+            ("addmm", ((3, 3),) * 3), ("baddbmm", ((2, 3, 3),) * 3),
+            ("addmv", ((3,), (3, 3), (3,))), ("addbmm", ((3, 3), (2, 3, 3), (2, 3, 3))),
+        )
+        for beta in (0, 1)
+    },
     "dot, axes and dtypes": lambda d: torch.dot(numbers(d, 3, 3), numbers(d, 3, 3).double()),
     "lstsq, driver": lambda d: torch.linalg.lstsq(square(d), square(d), driver="none"),
     "lu_unpack, pivots of another dtype": lambda d: torch.lu_unpack(

@@ -8,6 +8,7 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, S32
+from lazytensor.core.errors import DTypeError
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.errors import dtype_name
@@ -146,9 +147,10 @@ def _added(product: Row) -> Row:
     def row(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
         made = _times(product(x, y), alpha)
         _check_expands(base, made.type.shape)
-        if beta == 0:
-            return made
-        return ops.add(_times(_given(base), beta), made)
+        old = _given(base)
+        if old.type.dtype != made.type.dtype:
+            raise DTypeError(f"addmm: one dtype is needed, got {old.type} and {made.type}")
+        return made if beta == 0 else ops.add(_times(old, beta), made)
 
     return row
 
