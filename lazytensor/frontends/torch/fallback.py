@@ -111,6 +111,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
     if plain not in table:
         return NotImplemented
     targets = [kwargs.pop(name) for name in outs] or [args[0]]
+    given = dict(kwargs)
     if outs and any(a.name == "device" for a in plain._schema.arguments):
         kwargs.update(device=targets[0].device, dtype=targets[0].dtype)
     ask(plain, args, kwargs)
@@ -136,11 +137,11 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
         if outs:
             refuse_devices(targets)
             name = op.name().removeprefix("aten::")
-            taken = check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, kwargs)
+            taken = check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, given)
         for target, result in zip(targets, nodes, strict=True):
             give(target, result, line, taken)
     except REFUSALS as error:
-        refuse(op, error, args, kwargs | dict(zip(outs, targets, strict=False)))
+        refuse(op, error, args, given | dict(zip(outs, targets, strict=False)))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 
