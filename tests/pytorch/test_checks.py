@@ -223,7 +223,9 @@ STRIDES: dict[str, Program] = {
     "as_strided_": lambda d: numbers(d, 1).as_strided_((1, 2), (1,)),
     "a complex line": lambda d: torch.linspace(0, 1j, 5, device=d, dtype=torch.float32),
     "a line of negative length": lambda d: torch.linspace(0, 1, -1, device=d),
-    "a line over itself": lambda d: torch.logspace(1, 10, 3, out=torch.zeros(1, device=d).expand(3)),
+    "a line over itself": lambda d: torch.logspace(
+        1, 10, 3, out=torch.zeros(1, device=d).expand(3)
+    ),
     "sum of an axis of 65": lambda d: torch.ones([1] * 65, device=d).sum(0),
     "max of an axis of 65": lambda d: torch.ones([1] * 65, device=d).max(0),
     "flip of 65 axes": lambda d: torch.ones([1] * 65, device=d).flip(0),
