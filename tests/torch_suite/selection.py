@@ -41,6 +41,8 @@ def is_for(test: str, device: re.Pattern[str]) -> bool:
 
 def cpus(test: str) -> str:
     """The id of the CPU's test that corresponds to a device's."""
-    file, name, *rest = (*test.split("::"), "")[: max(2, test.count("::") + 1)]
-    own = (re.sub(r"_lazytensor(?=_|$)", "_cpu", part) for part in rest)
-    return "::".join([file, DEVICE.sub("CPU", name), *own])
+    file, name, function = test.split("::")
+    return "::".join([file, DEVICE.sub("CPU", name), _LAZY.sub("_cpu", function)])
+
+
+_LAZY: Final = re.compile(r"_lazytensor(?=_|$)")
