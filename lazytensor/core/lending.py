@@ -61,7 +61,7 @@ class Lent(Cell):
 
     @reads.setter
     def reads(self, reads: Any) -> None:
-        """Nothing: the place has the view of who is told the memory's address, if anything."""
+        """Nothing. The place holds the view whose address was asked for, if one was."""
 
     @property
     def type(self) -> TensorType:

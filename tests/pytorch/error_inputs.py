@@ -57,10 +57,15 @@ def _of_operations() -> Iterator[Refused]:
 
 def _calling(op: Any, arguments: tuple[Any, ...]) -> Callable[[str], Any]:
     def call(device: str) -> Any:
-        given = arguments if device == "cpu" else tree_map(to_device, arguments)
+        given = arguments if device == "cpu" else tree_map(_moved, arguments)
         return op(given[0], *given[1], **given[2])
 
     return call
+
+
+def _moved(x: Any) -> Any:
+    """`x` on the device; a tensor of a third device stays what is wrong with the call."""
+    return x if isinstance(x, torch.Tensor) and x.is_meta else to_device(x)
 
 
 def _of_modules() -> Iterator[Refused]:
@@ -86,7 +91,7 @@ def _building(info: Any, given: Any, alone: bool) -> Callable[[str], Any]:
 
     def call(device: str) -> Any:
         first, second = sample.constructor_input, sample.forward_input
-        move = to_device if device != "cpu" else lambda x: x
+        move = _moved if device != "cpu" else lambda x: x
         args, kwargs = tree_map(move, (first.args, first.kwargs))
         module = info.module_cls(*args, **kwargs).to(device)
         if alone:

@@ -85,7 +85,7 @@ def interface(name: str) -> Callable[[ndarray], Any]:
 _IS_BUFFER: Final = sys.version_info >= (3, 12)
 """Whether an array has `__buffer__`, for which Pillow asks where there are no strides."""
 _ALL_READ_ONLY: Final = 0x11C
-"""`inspect.BufferFlags` of who wants to know all that a buffer may tell."""
+"""`inspect.BufferFlags` of a request for all that a buffer may tell."""
 _VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
 """Who else asks for that than NumPy."""
 

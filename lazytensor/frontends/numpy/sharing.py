@@ -1,12 +1,12 @@
-"""The memory of an array, for who asks for it: what is written on either side is seen on the other.
+"""An array's memory, shared with code outside: a write on either side is seen on the other.
 
-NumPy's own Python shares memory where `numpy.ndarray` would: masked arrays, matrices, iterators,
-other classes. So does who asks for nothing but memory: `copy=False`, `x.data`, `x.ctypes`, DLPack.
-It is lent (see `core/lending.py`): as long as somebody shows it, an operation on the array copies
-it first.
+NumPy's own Python shares memory wherever `numpy.ndarray` would: masked arrays, matrices, iterators,
+other classes. `copy=False`, `x.data`, `x.ctypes` and DLPack ask for nothing but memory, and get it.
+The memory is lent (see `core/lending.py`): while a view of it lives, an operation on the array
+copies it first.
 
-`numpy.asarray(x)`, by which other libraries take any array, is a copy: they keep what they only
-read, and every operation would copy on account of that.
+`numpy.asarray(x)` is a copy. Other libraries take any array by it and keep what they only read, so
+that every later operation would copy.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def memory(x: Lazy) -> np.ndarray | None:
 
 
 def fixed(x: Lazy) -> np.ndarray | None:
-    """The same, for who remembers its address: it stays there as long as the array's data live."""
+    """The same, at an address that stays valid as long as the array's data live."""
     found = memory(x)
     if found is not None:
         hold(x.ref.cell)

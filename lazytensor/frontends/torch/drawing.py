@@ -156,13 +156,19 @@ def _permutation(n: int, generator: Any = None, dtype: Any = torch.int64, **_: A
     return cast_to(order, wanted)
 
 
-def _checked_weights(x: Node) -> Node:
+def _checked_weights(x: Node, replacement: bool) -> Node:
     """Weights of which at least one is not zero: checked when the program runs."""
     most = float(np.finfo(x.type.dtype).max)
     text = "probability tensor contains either `inf`, `nan` or element < 0"
+    if replacement:
+        text = "invalid multinomial distribution (encountering probability entry < 0, inf or nan)"
     made = sure(x, _within(x, most), text)
     some = ops.reduce_or(ops.greater(x, like(0.0, x)), axes=(x.type.ndim - 1,))
     return sure(made, some, "invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+MOST_CATEGORIES: Final = 2**24
+"""More than that torch's other devices cannot tell apart in single precision."""
 
 
 def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any = None) -> Node:
@@ -174,6 +180,7 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
         replacement or count <= shape[-1],
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     )
+    _require(shape[-1] <= MOST_CATEGORIES, "number of categories cannot exceed 2^24")
     dtype = weights.type.dtype
     require(
         dtype in FLOATS,
@@ -181,7 +188,7 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
         f"{dtype_name(TORCH[dtype])}",
     )
     real = F64 if dtype == F64 else F32
-    weights = _checked_weights(cast_to(weights, real))
+    weights = _checked_weights(cast_to(weights, real), replacement)
     last = len(shape) - 1
     if not replacement or count == 1:  # the first to come of those that come at random
         rates = ops.divide(weights, randomness.exponential(shape, real, generator))

@@ -26,6 +26,7 @@ from lazytensor.frontends.torch.promotion import (
     promoted,
     refuse_overflow,
     result_dtype,
+    without_imaginary,
 )
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.refused_dtypes import (
@@ -376,7 +377,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
             f"{_WORDS.get(mask.dtype, str(mask.dtype).removeprefix('torch.'))}"
         )
     refuse_overflow(value, made.type.dtype)
-    filling = cast_to(operand(value), made.type.dtype)
+    filling = cast_to(without_imaginary(operand(value), made.type.dtype), made.type.dtype)
     return ops.select(flags, filling, made)
 
 
@@ -461,7 +462,9 @@ MADE: dict[str, Row] = {
 """Every row but the hottest."""
 
 
-FILLED: dict[str, Row] = {"masked_fill.Scalar": _masked_fill, "masked_fill.Tensor": _masked_fill}
+FILLED: dict[str, Row] = {"masked_fill.Scalar": _masked_fill}
+FILLED_BY_TENSORS: dict[str, Row] = {"masked_fill.Tensor": _masked_fill}
+"""Checks data, if the tensor is complex."""
 """Results lie in rows, however the operands do."""
 
 
@@ -473,3 +476,4 @@ def attach() -> None:
         variants(name, row, apart=True)
     rows(MADE, keeps=True, pure=True)
     rows(FILLED, pure=True)
+    rows(FILLED_BY_TENSORS)

@@ -16,11 +16,13 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from lazytensor.core import ops
 from lazytensor.core.calls import memory
 from lazytensor.core.casting import cast
 from lazytensor.core.dtypes import BF16, BOOL, F16, F64, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
+from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.tensor import (
     NUMBERS,
     NUMPY,
@@ -165,8 +167,19 @@ def refuse_overflow(value: Any, dtype: np.dtype) -> None:
     else:
         fits = value != value or abs(value) in (inf, 0) or abs(value) <= _most(dtype)
     if not fits:
-        name = _CPP.get(dtype.name, dtype.name)
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        raise RuntimeError(_overflow(dtype))
+
+
+def without_imaginary(x: Node, dtype: np.dtype) -> Node:
+    """`x`, which becomes a `dtype`; if that is not complex, its real part, if it has no other."""
+    if x.type.dtype.kind != "c" or dtype.kind in "bc":
+        return x
+    zero = like(0.0, ops.imag(x))
+    return sure(ops.real(x), ops.equal(ops.imag(x), zero), _overflow(dtype))
+
+
+def _overflow(dtype: np.dtype) -> str:
+    return f"value cannot be converted to type {_CPP.get(dtype.name, dtype.name)} without overflow"
 
 
 def _most(dtype: np.dtype) -> float:
