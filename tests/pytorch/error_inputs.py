@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -57,15 +58,38 @@ def _of_operations() -> Iterator[Refused]:
 
 def _calling(op: Any, arguments: tuple[Any, ...]) -> Callable[[str], Any]:
     def call(device: str) -> Any:
-        given = arguments if device == "cpu" else tree_map(_moved, arguments)
+        given = arguments if device == "cpu" else _moved(arguments)
         return op(given[0], *given[1], **given[2])
 
     return call
 
 
-def _moved(x: Any) -> Any:
-    """`x` on the device; a tensor of a third device stays what is wrong with the call."""
-    return x if isinstance(x, torch.Tensor) and x.is_meta else to_device(x)
+def _moved(arguments: Any) -> Any:
+    """`arguments` on the device: what shares memory on the CPU shares it there.
+
+    A tensor of a third device stays what is wrong with the call.
+    """
+    memories: dict[int, Any] = {}
+    counts = Counter(_place(x) for x in tree_leaves(arguments) if _is_dense(x))
+
+    def move(x: Any) -> Any:
+        if not _is_dense(x) or counts[_place(x)] == 1:
+            return x if isinstance(x, torch.Tensor) and x.is_meta else to_device(x)
+        if _place(x) not in memories:
+            whole = torch.empty(0, dtype=x.dtype).set_(x.untyped_storage())
+            memories[_place(x)] = whole.to("lazytensor")
+        return memories[_place(x)].as_strided(x.shape, x.stride(), x.storage_offset())
+
+    return tree_map(move, arguments)
+
+
+def _is_dense(x: Any) -> bool:
+    is_plain = isinstance(x, torch.Tensor) and x.layout == torch.strided and not x.is_meta
+    return is_plain and x.untyped_storage().nbytes() > 0
+
+
+def _place(x: Any) -> int:
+    return int(x.untyped_storage().data_ptr())
 
 
 def _of_modules() -> Iterator[Refused]:
@@ -92,11 +116,11 @@ def _building(info: Any, given: Any, alone: bool) -> Callable[[str], Any]:
     def call(device: str) -> Any:
         first, second = sample.constructor_input, sample.forward_input
         move = _moved if device != "cpu" else lambda x: x
-        args, kwargs = tree_map(move, (first.args, first.kwargs))
+        args, kwargs = move((first.args, first.kwargs))
         module = info.module_cls(*args, **kwargs).to(device)
         if alone:
             return None
-        args, kwargs = tree_map(move, (second.args, second.kwargs))
+        args, kwargs = move((second.args, second.kwargs))
         return module(*args, **kwargs)
 
     return call

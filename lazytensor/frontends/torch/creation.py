@@ -23,7 +23,6 @@ from lazytensor.frontends.torch.bounds import cpp_name
 from lazytensor.frontends.torch.errors import dtype_name, refuse_sizes
 from lazytensor.frontends.torch.kernels import (
     Row,
-    is_repeated,
     prepare_thread,
     refuse_overlap,
     register,
@@ -37,7 +36,14 @@ from lazytensor.frontends.torch.promotion import (
     operand,
     refuse_overflow,
 )
-from lazytensor.frontends.torch.strides import kept_strides, order_of, reach, sized, strides_for
+from lazytensor.frontends.torch.strides import (
+    is_repeated,
+    kept_strides,
+    order_of,
+    reach,
+    sized,
+    strides_for,
+)
 from lazytensor.frontends.torch.tensor import (
     from_cpu,
     is_lazy,

@@ -180,7 +180,7 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
         replacement or count <= shape[-1],
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     )
-    _require(shape[-1] <= MOST_CATEGORIES, "number of categories cannot exceed 2^24")
+    require(shape[-1] <= MOST_CATEGORIES, "number of categories cannot exceed 2^24")
     dtype = weights.type.dtype
     require(
         dtype in FLOATS,

@@ -21,7 +21,7 @@ from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
-from lazytensor.frontends.torch.strides import kept_strides, order_of, strides_for
+from lazytensor.frontends.torch.strides import is_repeated, kept_strides, order_of, strides_for
 from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, wrap
 from lazytensor.frontends.torch.verdicts import REFUSALS, asking, check_outs, refuse
 
@@ -341,12 +341,6 @@ def _overlap(x: Any, y: Any) -> bool:
     if any(order_of(tuple(t.shape), t.stride()) is None for t in (x, y)):
         return False
     return (start, end) != (first, last) or x.stride() != y.stride()
-
-
-def is_repeated(x: Any) -> bool:
-    """Whether one element shows at several places: `expand`."""
-    pairs = zip(x.shape, x.stride(), strict=True)
-    return any(n > 1 and not s for n, s in pairs) and x.numel() > 0
 
 
 def check_cast(value: Node, wanted: torch.dtype) -> None:

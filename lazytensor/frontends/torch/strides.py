@@ -364,3 +364,9 @@ def _placed(factors: list[_Factor], size: Shape, stride: Ints) -> Iterator[Step]
             yield reshape_step(single)
     if single != size:
         yield view_step(ops.broadcast, None, (("shape", size),))
+
+
+def is_repeated(x: Any) -> bool:
+    """Whether one element shows at several places: `expand`."""
+    pairs = zip(x.shape, x.stride(), strict=True)
+    return any(n > 1 and not s for n, s in pairs) and x.numel() > 0

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, NoReturn
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from lazytensor.core.errors import DTypeError, LazyTensorError, ShapeError
 from lazytensor.core.failures import Failure
 from lazytensor.core.node import Node
 from lazytensor.core.recorder import thread
 from lazytensor.frontends.torch.errors import raise_as_torch
-from lazytensor.frontends.torch.tensor import TORCH, held_by, to_cpu
+from lazytensor.frontends.torch.strides import is_repeated
+from lazytensor.frontends.torch.tensor import TORCH, held_by, is_lazy, to_cpu
 
 REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
 """What rows, and the core, raise for calls that they do not take."""
@@ -92,7 +93,7 @@ def verdict(
     Nothing is asked while a body is traced: what is refused there is recorded as it comes.
     known: known values take the place of operands, not zeros alone.
     """
-    stand_in = partial(_stand_in, known=known)
+    stand_in = partial(_stand_in, memories={}, known=known)
     if thread.recorder.tracing:
         return None
     state = torch.get_rng_state()
@@ -116,24 +117,43 @@ def check_outs(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> bool:
-    """Raise torch's error for `out=` tensors of dtypes that the overload `name` does not take.
+    """Raise torch's error for `out=` tensors that the overload `name` does not take.
 
-    Some take what a result can be cast to, some nothing but its dtype. The CPU is asked once.
-    Result: whether it was; it is not while a body is traced.
+    Some take what a result can be cast to, some nothing but its dtype; some take memory that an
+    operand shows, or that is shown at several places. The CPU is asked once. Result: whether it
+    was; it is not while a body is traced.
     """
     pairs = zip(made, outs.values(), strict=True)
     dtypes = tuple((TORCH[x.type.dtype], out.dtype) for x, out in pairs)
-    if all(own is out for own, out in dtypes) or (name, dtypes) in _taken:
+    shared = _shared(outs.values(), args)
+    plain = not shared and all(own is out for own, out in dtypes)
+    if plain or (name, dtypes, shared) in _taken:
         return True
     # Those that have no elements are resized without a warning.
     empty = {word: torch.empty(0, dtype=out.dtype) for word, out in outs.items()}
-    said = verdict(overload(name), args, {**kwargs, **empty})
+    said = verdict(overload(name), args, {**kwargs, **(outs if shared else empty)})
     if said is not None:
         raise said
     asked = not thread.recorder.tracing
     if asked:
-        _taken.add((name, dtypes))
+        _taken.add((name, dtypes, shared))
     return asked
+
+
+def _shared(outs: Iterable[Any], args: Sequence[Any]) -> tuple[Any, ...]:
+    """How operands lie that show an `out=` tensor's memory, and that tensor if it does so twice."""
+    found = []
+    for out in outs:
+        if not is_lazy(out):
+            continue
+        if is_repeated(out):
+            found.append((tuple(out.shape), out.stride()))
+        held, start = out.untyped_storage().handle, out.storage_offset()
+        for i, x in enumerate(tree_leaves(args)):
+            if is_lazy(x) and x.untyped_storage().handle is held:
+                lies = tuple((tuple(t.shape), t.stride()) for t in (out, x))
+                found.append((i, x.storage_offset() - start, *lies))
+    return tuple(found)
 
 
 @cache
@@ -143,22 +163,25 @@ def overload(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, base), overload or "default")
 
 
-def _stand_in(x: Any, known: bool) -> Any:
-    """What takes the place of an argument: of a tensor, one on the CPU with its strides."""
+def _stand_in(x: Any, memories: dict[int, Any], known: bool) -> Any:
+    """What takes the place of an argument: of a tensor, one on the CPU that lies as it does.
+
+    `memories`: by the place of a lazy tensor's storage, the storage of its stand-in.
+    """
     if isinstance(x, torch.device):
         return torch.device("cpu")
     if isinstance(x, torch.Generator):
         return None
     if not isinstance(x, Tensor):
         return x
-    pairs = zip(x.shape, x.stride(), strict=True)
-    reach = 1 + sum((n - 1) * step for n, step in pairs) if x.numel() else 0
-    made = torch.zeros(reach, dtype=x.dtype).as_strided(x.shape, x.stride())
-    if not known:
-        return made
     held = held_by(x)
+    place = id(x if held is None else x.untyped_storage().handle)
+    if place not in memories:
+        memories[place] = torch.zeros(x.untyped_storage().nbytes(), dtype=torch.uint8)
+    memory = memories[place].untyped_storage()
+    made = torch.empty(0, dtype=x.dtype).set_(memory, x.storage_offset(), x.shape, x.stride())
     value = x if held is None else held.node.value
-    if value is not None and not isinstance(value, Failure):
+    if known and value is not None and not isinstance(value, Failure):
         # Of what is shown at several places, one is written to.
         once = tuple(slice(None) if step else slice(1) for step in x.stride())
         made[once].copy_((x if held is None else to_cpu(held.node))[once])

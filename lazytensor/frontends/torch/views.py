@@ -18,7 +18,6 @@ from lazytensor.core.types import Shape, TensorType
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import (
     functional,
-    is_repeated,
     prepare_thread,
     register,
     thread,
@@ -29,6 +28,7 @@ from lazytensor.frontends.torch.storages import META, Unread, place
 from lazytensor.frontends.torch.strides import (
     axis_of,
     in_rows,
+    is_repeated,
     order_of,
     reach,
     strides_for,
