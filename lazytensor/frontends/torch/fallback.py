@@ -27,7 +27,14 @@ from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_th
 from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
-from lazytensor.frontends.torch.verdicts import REFUSALS, ask, check_outs, refuse, verdict
+from lazytensor.frontends.torch.verdicts import (
+    REFUSALS,
+    ask,
+    check_outs,
+    refuse,
+    refuse_shared,
+    verdict,
+)
 
 library: Final = lasting("_")
 SILENT: Final = frozenset(
@@ -186,7 +193,10 @@ def _operands(op: Any) -> list[str]:
 def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
     """Computed by torch's CPU kernel; what it writes to is written back."""
     name = op._schema.name
-    refuse_devices(kwargs[a.name] for a in op._schema.arguments if a.is_out)
+    outs = [kwargs[a.name] for a in op._schema.arguments if a.is_out]
+    refuse_devices(outs)
+    if outs:
+        refuse_shared(op, outs, args, kwargs)
     if thread.recorder.tracing:
         raise Unsupported(f"{name}: the CPU has no values of a composite's body")
     start = perf_counter()

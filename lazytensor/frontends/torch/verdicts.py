@@ -140,6 +140,12 @@ def check_outs(
     return asked
 
 
+def refuse_shared(op: Any, outs: Sequence[Any], args: Any, kwargs: Mapping[str, Any]) -> None:
+    """Raise torch's error for `out=` tensors whose memory an overload does not write to."""
+    if _shared(outs, args) and (said := verdict(op, args, kwargs)) is not None:
+        raise said
+
+
 def _shared(outs: Iterable[Any], args: Sequence[Any]) -> tuple[Any, ...]:
     """How operands lie that show an `out=` tensor's memory, and that tensor if it does so twice."""
     found = []
