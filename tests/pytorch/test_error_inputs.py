@@ -15,7 +15,6 @@ GAPS: dict[str, str] = {
     "gather-4": WHICH,
     "scatter-3": WHICH,
     "scatter_add-3": WHICH,
-    "cat-8": "an out= tensor that shows a part of an operand's memory is resized before it is looked at",
 }
 """Calls that the device refuses otherwise than the CPU, with the reason."""
 

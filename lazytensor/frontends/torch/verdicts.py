@@ -29,8 +29,8 @@ REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticEr
 """What rows, and the core, raise for calls that they do not take."""
 FLOATS: Final = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _taken: Final[set[Any]] = set()
-"""Overloads with dtypes that torch's CPU kernels take: the operands', or pairs of those of a
-result and of the `out=` tensor for it."""
+"""Overloads with dtypes that torch's CPU kernels take: the operands', and for an `out=` overload also
+pairs of those of a result and of the tensor for it, and how that shares memory."""
 _OF_TYPES: Final = re.compile("type|implemented|supported")
 _MISSING: Final = "Could not run"
 """How the error begins of what the CPU does not have."""
@@ -126,8 +126,11 @@ def check_outs(
     pairs = zip(made, outs.values(), strict=True)
     dtypes = tuple((TORCH[x.type.dtype], out.dtype) for x, out in pairs)
     shared = _shared(outs.values(), args)
-    plain = not shared and all(own is out for own, out in dtypes)
-    if plain or (name, dtypes, shared) in _taken:
+    if not shared and all(own is out for own, out in dtypes):
+        return True
+    given = tuple(x.dtype for x in tree_leaves(args) if isinstance(x, Tensor))
+    key = name, given, dtypes, shared
+    if key in _taken:
         return True
     # Those that have no elements are resized without a warning.
     empty = {word: torch.empty(0, dtype=out.dtype) for word, out in outs.items()}
@@ -136,7 +139,7 @@ def check_outs(
         raise said
     asked = not thread.recorder.tracing
     if asked:
-        _taken.add((name, dtypes, shared))
+        _taken.add(key)
     return asked
 
 
