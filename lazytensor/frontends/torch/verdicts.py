@@ -29,8 +29,8 @@ REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticEr
 """What rows, and the core, raise for calls that they do not take."""
 FLOATS: Final = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _taken: Final[set[Any]] = set()
-"""Overloads with dtypes that torch's CPU kernels take: the operands', and for an `out=` overload also
-pairs of those of a result and of the tensor for it, and how that shares memory."""
+"""Overloads with dtypes that torch's CPU kernels take: the operands'. With `out=` the pairs of a
+result's and its tensor's belong to it, and how that tensor shares memory."""
 _OF_TYPES: Final = re.compile("type|implemented|supported")
 _MISSING: Final = "Could not run"
 """How the error begins of what the CPU does not have."""
