@@ -1,4 +1,4 @@
-"""`numpy.rec`, which looks at the class of what it is given: it gets lazy arrays' memory."""
+"""`numpy.rec`. It looks at the classes of its arguments, so it gets the memory of lazy arrays."""
 
 from __future__ import annotations
 

@@ -24,8 +24,10 @@ from lazytensor.frontends.numpy.parts import layout_of
 
 
 def memory(x: Lazy) -> np.ndarray | None:
-    """A view of the memory that `x` shows, which may be written to if `x` may; None of a scalar,
-    and of what NumPy has no views for."""
+    """A view of the memory that `x` shows, writable if `x` is.
+
+    None for a scalar, and where NumPy has no such view.
+    """
     if type(x) is Scalar:
         return None
     cell, like = x.ref.cell, layout_of(x)

@@ -33,9 +33,9 @@ _taken: Final[set[Any]] = set()
 result's and its tensor's belong to it, and how that tensor shares memory."""
 _OF_TYPES: Final = re.compile("type|implemented|supported")
 _MISSING: Final = "Could not run"
-"""How the error begins of what the CPU does not have."""
+"""The first words of torch's error for an operation that the CPU does not have."""
 _OVERRIDEABLE: Final = "_overrideable"
-"""How names end of what the CPU calls otherwise."""
+"""The suffix of names that the CPU spells without it."""
 
 
 def refuse(
