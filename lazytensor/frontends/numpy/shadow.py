@@ -35,7 +35,8 @@ class _Layout:
         self.__array_interface__ = {
             "version": 3,
             "data": (address, not writeable),
-            "typestr": dtype.str,
+            # NumPy does not know the letters of all dtypes that others have added to it.
+            "typestr": f"|V{dtype.itemsize}" if dtype.isbuiltin == 2 else dtype.str,
             "shape": shape,
             "strides": strides,
         }
