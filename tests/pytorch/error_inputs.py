@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -30,30 +31,27 @@ class Refused(NamedTuple):
     pattern: str
 
 
-def refused() -> Iterator[Refused]:
-    """All calls of the tables, in their order; a name ends with a number of its own."""
-    for call in _of_operations():
-        yield call
-    for call in _of_modules():
-        yield call
-
-
-def _of_operations() -> Iterator[Refused]:
+def sources() -> dict[str, Callable[[], Iterator[Refused]]]:
+    """The calls of each entry of the tables that has any, by the entry's name."""
     from torch.testing._internal.common_methods_invocations import op_db
+    from torch.testing._internal.common_modules import module_db
 
-    for op in op_db:
-        if op.error_inputs_func is None or op.name.startswith("jiterator"):
-            continue
-        torch.manual_seed(0)
-        for number, given in enumerate(op.error_inputs("cpu")):
-            sample = given.sample_input
-            arguments = (sample.input, sample.args, sample.kwargs)
-            yield Refused(
-                f"{name_of(op)}-{number}",
-                _calling(op, arguments),
-                given.error_type,
-                given.error_regex,
-            )
+    ops = [op for op in op_db if not op.name.startswith("jiterator")]
+    found: dict[str, Callable[[], Iterator[Refused]]] = {
+        name_of(op): partial(_of_operation, op) for op in ops if op.error_inputs_func is not None
+    }
+    for info in module_db:
+        if info.module_error_inputs_func is not None:
+            found[info.name] = partial(_of_module, info)
+    return found
+
+
+def _of_operation(op: Any) -> Iterator[Refused]:
+    torch.manual_seed(0)
+    for number, given in enumerate(op.error_inputs("cpu")):
+        sample = given.sample_input
+        call = _calling(op, (sample.input, sample.args, sample.kwargs))
+        yield Refused(f"{name_of(op)}-{number}", call, given.error_type, given.error_regex)
 
 
 def _calling(op: Any, arguments: tuple[Any, ...]) -> Callable[[str], Any]:
@@ -92,22 +90,15 @@ def _place(x: Any) -> int:
     return int(x.untyped_storage().data_ptr())
 
 
-def _of_modules() -> Iterator[Refused]:
-    from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
+def _of_module(info: Any) -> Iterator[Refused]:
+    from torch.testing._internal.common_modules import ModuleErrorEnum
 
-    for info in module_db:
-        if info.module_error_inputs_func is None:
-            continue
-        made = info.module_error_inputs_func(
-            info, device="cpu", dtype=torch.float32, requires_grad=False, training=True
-        )
-        for number, given in enumerate(made):
-            yield Refused(
-                f"{info.name}-{number}",
-                _building(info, given, given.error_on is ModuleErrorEnum.CONSTRUCTION_ERROR),
-                given.error_type,
-                given.error_regex,
-            )
+    made = info.module_error_inputs_func(
+        info, device="cpu", dtype=torch.float32, requires_grad=False, training=True
+    )
+    for number, given in enumerate(made):
+        call = _building(info, given, given.error_on is ModuleErrorEnum.CONSTRUCTION_ERROR)
+        yield Refused(f"{info.name}-{number}", call, given.error_type, given.error_regex)
 
 
 def _building(info: Any, given: Any, alone: bool) -> Callable[[str], Any]:
@@ -144,20 +135,28 @@ def outcome(one: Refused, device: str = "lazytensor") -> str:
     return f"nothing was raised; expected {one.kind.__name__} {one.pattern!r}"
 
 
+def outcomes(calls: Iterator[Refused]) -> dict[str, str]:
+    """What becomes on the device of the calls that the CPU refuses.
+
+    The device is first: the CPU resizes some `out=` tensors before it refuses them.
+    """
+    both = [(one.name, outcome(one), outcome(one, "cpu")) for one in calls]
+    return {name: said for name, said, cpus in both if not cpus}
+
+
 def main() -> None:
-    """Print the outcomes of the calls whose names have one of the words, if there are any."""
+    """Print the outcomes of entries whose names have one of the words, if there are any."""
     settings.tier = "interpret"
     words, counts = sys.argv[1:], [0, 0]
-    for one in refused():
-        if (words and not any(word in one.name for word in words)) or outcome(one, "cpu"):
+    for name, calls in sources().items():
+        if words and not any(word in name for word in words):
             continue
-        said = outcome(one)
-        counts = [counts[0] + 1, counts[1] + (not said)]
-        if said:
-            print(one.name, " ".join(said.split())[:300], sep="\t", flush=True)
-    print(
-        f"{counts[0]} calls that the CPU refuses, {counts[1]} of them refused on the device alike"
-    )
+        found = outcomes(calls())
+        counts = [counts[0] + len(found), counts[1] + [*found.values()].count("")]
+        for call, said in found.items():
+            if said:
+                print(call, " ".join(said.split())[:300], sep="\t", flush=True)
+    print(f"of {counts[0]} calls that the CPU refuses, {counts[1]} are refused on the device alike")
 
 
 if __name__ == "__main__":

@@ -170,9 +170,12 @@ def refuse_overflow(value: Any, dtype: np.dtype) -> None:
         raise RuntimeError(_overflow(dtype))
 
 
-def without_imaginary(x: Node, dtype: np.dtype) -> Node:
-    """`x`, which becomes a `dtype`; if that is not complex, its real part, if it has no other."""
-    if x.type.dtype.kind != "c" or dtype.kind in "bc":
+def without_imaginary(x: Any, dtype: np.dtype) -> Any:
+    """A number or a node that becomes a `dtype`: its real part, where that is not complex.
+
+    A guard holds where the imaginary part is zero. A number's was looked at before.
+    """
+    if not isinstance(x, Node) or x.type.dtype.kind != "c" or dtype.kind in "bc":
         return x
     zero = like(0.0, ops.imag(x))
     return sure(ops.real(x), ops.equal(ops.imag(x), zero), _overflow(dtype))
