@@ -140,8 +140,9 @@ def outcomes(calls: Iterator[Refused]) -> dict[str, str]:
 
     The device is first: the CPU resizes some `out=` tensors before it refuses them.
     """
-    both = [(one.name, outcome(one), outcome(one, "cpu")) for one in calls]
-    return {name: said for name, said, cpus in both if not cpus}
+    kept = list(calls)
+    found = {one.name: outcome(one) for one in kept}
+    return {one.name: found[one.name] for one in kept if not outcome(one, "cpu")}
 
 
 def main() -> None:
