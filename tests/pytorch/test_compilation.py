@@ -182,7 +182,7 @@ def test_what_is_outside_is_refused_and_all_else_is_as_it_should_be(name: str) -
     for _ in range(2):
         torch.testing.assert_close(both(x, i)[0], f(x, i))
         made, rest = both(x, i + 7)
-        with pytest.raises(IndexError, match=r"out of range for dimension with size 3"):
+        with pytest.raises(IndexError, match=r"out of range (for dimension with size|.* has) 3"):
             made.cpu()
         assert torch.equal(rest.cpu(), x.cpu() * 2)
 
