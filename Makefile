@@ -18,9 +18,9 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# Ends after 17 minutes whatever happens; one test has as long as `timeout` in pyproject.toml says.
+# Ends after 45 minutes whatever happens, on the slowest machines; one test has as long as `timeout` in pyproject.toml says.
 test: lint
-	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=1020 $(SPREAD)
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=2700 $(SPREAD)
 
 # Some eighty times as many random programs, and every sweep whole.
 test-all: lint
