@@ -177,10 +177,24 @@ def _address(theirs: Method) -> Method:
     return data_ptr
 
 
+def _made(theirs: Method) -> Method:
+    """`UntypedStorage(...)`; torch's own asks for the allocator of the device, which has none."""
+
+    def __new__(kind: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is None:
+            return theirs(kind, *args, **kwargs)
+        if is_ours(device):
+            return from_host(theirs(kind, *args, **kwargs))
+        return theirs(kind, *args, device=device, **kwargs)
+
+    return __new__
+
+
 def attach() -> None:
     """Replace the methods of torch's classes."""
     torch.Tensor.data_ptr = _address(torch.Tensor.data_ptr)
     kind: Any = torch.UntypedStorage
+    kind.__new__ = _made(kind.__new__)
     for name in ("nbytes", "size", "__len__"):
         theirs = getattr(kind, name)
         setattr(kind, name, _either(_measured(theirs), theirs))
