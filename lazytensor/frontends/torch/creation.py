@@ -13,7 +13,7 @@ import torch
 
 from lazytensor.core import ops, runtime
 from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BF16, F16, F32, F64, S64
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.node import Node
 from lazytensor.core.op import leaf
@@ -32,6 +32,7 @@ from lazytensor.frontends.torch.kernels import (
 from lazytensor.frontends.torch.promotion import (
     HALVES,
     cast_to,
+    is_inexact,
     number_dtype,
     operand,
     refuse_overflow,
@@ -69,10 +70,28 @@ def _dtype(dtype: torch.dtype | None) -> np.dtype:
     return numpy_dtype(dtype or torch.get_default_dtype())
 
 
-def _empty(size: Any, dtype: Any = None, device: Any = None, **_: Any) -> Node:
-    if device is not None and device.index:
-        namespace.check_index(device)
+def unset(dtype: np.dtype) -> Any:
+    """What an element holds that nothing is written to: zero.
+
+    Where torch is told to be deterministic, and to fill such memory: NaN, or the largest integer.
+    """
+    if not (torch.are_deterministic_algorithms_enabled() and _fills()):
+        return 0
+    if is_inexact(dtype):
+        return math.nan
+    return True if dtype == BOOL else int(np.iinfo(dtype).max)
+
+
+_fills: Final = torch._C._get_deterministic_fill_uninitialized_memory
+
+
+def _zeros(size: Any, dtype: Any = None, **_: Any) -> Node:
     return filled(size, 0, _dtype(dtype))
+
+
+def _empty(size: Any, dtype: Any = None, **_: Any) -> Node:
+    wanted = _dtype(dtype)
+    return filled(size, unset(wanted), wanted)
 
 
 def _empty_format(size: Any, *, memory_format: Any = None, **kwargs: Any) -> Any:
@@ -87,8 +106,8 @@ def _empty_strided(size: Any, stride: Any, dtype: Any = None, **_: Any) -> Any:
             f"({len(steps)})"
         )
     if order_of(shape, steps) is not None:
-        return laid(filled(shape, 0, _dtype(dtype)), steps)
-    made = wrap(filled((reach(shape, steps, 0),), 0, _dtype(dtype)))
+        return laid(_empty(shape, dtype), steps)
+    made = wrap(_empty((reach(shape, steps, 0),), dtype))
     share(made.untyped_storage())
     return restride(made, shape, steps, 0)
 
@@ -137,8 +156,8 @@ step, and so the first step is the program of all."""
 def _like(value: Any) -> Row:
     def row(x: Any, *args: Any, dtype: Any = None, **_: Any) -> Node:
         type = ref(x).type
-        filling = args[0] if args else value
         wanted = type.dtype if dtype is None else numpy_dtype(dtype)
+        filling = args[0] if args else unset(wanted) if value is None else value
         if args:
             refuse_overflow(filling, wanted)
         if stepping.optimizer:
@@ -153,7 +172,7 @@ def _sized_like(value: Any) -> Row:
         own = ref(x).type.dtype if dtype is None else numpy_dtype(dtype)
         if args:
             refuse_overflow(args[0], own)
-        return filled(size, args[0] if args and value is None else value or 0, own)
+        return filled(size, args[0] if args else unset(own) if value is None else value, own)
 
     return row
 
@@ -224,6 +243,8 @@ def _eye(n: int, m: int | None = None, dtype: Any = None, **_: Any) -> Node:
 
 def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     prepare_thread()
+    if not isinstance(source, torch.Tensor):
+        source = torch.tensor(source)
     if not is_lazy(target):
         return target.copy_(to_cpu(resolved(source)))
     held = target.untyped_storage().handle
@@ -314,8 +335,8 @@ def _item(x: Any) -> Any:
 
 
 ROWS: dict[str, Row] = {
-    "zeros": _empty,
-    "_efficientzerotensor": _empty,
+    "zeros": _zeros,
+    "_efficientzerotensor": _zeros,
     "ones": lambda size, dtype=None, **_: filled(size, 1, _dtype(dtype)),
     "full": _full,
     "scalar_tensor": _scalar_tensor,
@@ -325,23 +346,24 @@ ROWS: dict[str, Row] = {
     "linspace": _linspace,
     "eye": _eye,
     "eye.m": _eye,
-    "new_empty": _sized_like(0),
+    "new_empty": _sized_like(None),
     "new_zeros": _sized_like(0),
     "new_ones": _sized_like(1),
     "new_full": _sized_like(None),
 }
 
 KEEPING: dict[str, Row] = {
-    "empty_like": _like(0),
+    "empty_like": _like(None),
     "zeros_like": _like(0),
     "ones_like": _like(1),
     "full_like": _like(None),
     "clone": resolved,
+    "_lazy_clone": resolved,
 }
 """Results lie as the operand does, but for a memory format that is asked for."""
 
 KERNELS: dict[str, Row] = {
-    "empty.memory_format": _empty_format,
+    "empty.memory_format": placed(_empty_format),
     "empty_strided": placed(_empty_strided),
     "new_empty_strided": placed(_new_empty_strided),
     "_to_copy": _to_copy,
@@ -363,7 +385,7 @@ TRANSLATED: Final = frozenset([
 
 def attach() -> None:
     """Register the rows."""
-    rows({name: row if row is _empty else placed(row) for name, row in ROWS.items()})
+    rows({name: placed(row) for name, row in ROWS.items()})
     rows(KEEPING, keeps=True)
     for name, made in KERNELS.items():
         register(name, made, translated=name in TRANSLATED)

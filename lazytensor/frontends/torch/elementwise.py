@@ -473,7 +473,7 @@ def attach() -> None:
     for name, (op, row) in HOTTEST.items():
         row = remembering(row)
         register(name, hot(name, op, row), translated=True)
-        variants(name, row, apart=True)
+        variants(name, row, apart="partly")
     rows(MADE, keeps=True, pure=True)
-    rows(FILLED, pure=True)
-    rows(FILLED_BY_TENSORS)
+    rows(FILLED, pure=True, apart="partly")
+    rows(FILLED_BY_TENSORS, apart="partly")

@@ -15,7 +15,7 @@ from lazytensor.core.op import PARAMETER, starts
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.indices import checking
-from lazytensor.frontends.torch.kernels import Row, register, rows, write
+from lazytensor.frontends.torch.kernels import Row, refuse_overlap, register, rows, write
 from lazytensor.frontends.torch.promotion import (
     cast_to,
     operand,
@@ -423,13 +423,10 @@ MOVED: dict[str, Row] = {
 }
 
 
-FOLLOWING: dict[str, Row] = {"index_put": _index_put, "flip": _flip}
-"""Results lie as the first operand does."""
-
-
 def _index_put_impl(
     self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, unsafe: bool = False
 ) -> Any:
+    refuse_overlap(self, (indices, values), wholly=True)
     write(self, _index_put(self, indices, values, accumulate))
     return self
 
@@ -439,5 +436,6 @@ def attach() -> None:
     rows(checking(INDEXED))
     rows(MOVED, pure=True)
     rows({"cat": _in_format(remembering(_cat))})
-    rows(FOLLOWING, follows=True)
+    rows({"index_put": _index_put}, follows=True, apart="wholly")
+    rows({"flip": _flip}, follows=True)
     register("_index_put_impl_", _index_put_impl)

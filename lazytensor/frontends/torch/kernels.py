@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import torch
 
@@ -26,6 +26,8 @@ from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, wrap
 from lazytensor.frontends.torch.verdicts import REFUSALS, asking, check_outs, refuse
 
 Row = Callable[..., Any]
+Apart = Literal["", "partly", "wholly"]
+"""How a tensor that is written to may not share its elements with an operand."""
 library: Final = lasting("aten")
 KERNELS: Final[dict[str, Row]] = {}
 """Every kernel that is registered, by overload: the closed world of tests and of `doctor`."""
@@ -91,6 +93,7 @@ def rows(
     pure: bool = False,
     follows: bool = False,
     asks: bool = False,
+    apart: Apart = "",
 ) -> None:
     """Register the functional overload of each row, and its variants.
 
@@ -98,7 +101,8 @@ def rows(
     that they have the operands' memory format; `follows` that they lie as the first operand does;
     `composed` that a call is recorded as one node; `asks` that torch is asked for what dtypes
     an operation is (see `verdicts`), its gradients aside;
-    `pure` that it follows from types and plain values what a row makes (see `recipes`).
+    `pure` that it follows from types and plain values what a row makes (see `recipes`);
+    `apart` what in-place variants refuse (see `Apart`), partial overlap where it `keeps`.
     """
     for name, row in table.items():
         if composed:
@@ -110,7 +114,7 @@ def rows(
         shown = formatted(row) if images else following(row) if follows else row
         made = keeping(name, row) if keeps else functional(name, shown)
         register(name, made, translated=True)
-        variants(name, row, apart=keeps)
+        variants(name, row, apart or ("partly" if keeps else ""))
 
 
 def composition(name: str, row: Row) -> Row:
@@ -232,18 +236,18 @@ def wrapped(made: Any) -> Any:
     return made
 
 
-def in_place(name: str, row: Row, apart: bool = False) -> Row:
-    """A kernel of an overload that writes the row's result into its first operand.
-
-    `apart`: no other operand may share a part of its elements.
-    """
+def in_place(name: str, row: Row, apart: Apart = "") -> Row:
+    """A kernel of an overload that writes the row's result into its first operand."""
+    alone = apart == "wholly"
 
     def kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
+            if alone:
+                refuse_overlap(self, args, wholly=True)
             made = row(self, *args, **kwargs)
             held = self.untyped_storage().handle
             if held.__class__ is not Cell:
-                if apart:
+                if apart and not alone:
                     refuse_overlap(self, args)
                 held = held.shown(self)
             _write(held, self, made)
@@ -255,7 +259,7 @@ def in_place(name: str, row: Row, apart: bool = False) -> Row:
 
 
 def into_out(
-    name: str, row: Row, names: tuple[str, ...], apart: bool = False, makes: bool = False
+    name: str, row: Row, names: tuple[str, ...], apart: Apart = "", makes: bool = False
 ) -> Row:
     """A kernel of an overload that writes the row's results into the tensors named `names`.
 
@@ -278,13 +282,26 @@ def into_out(
                 if makes and base not in LINES and out.shape != value.type.shape:
                     out.resize_(value.type.shape)
                 if apart:
-                    refuse_overlap(out, args)
+                    refuse_overlap(out, args, wholly=apart == "wholly")
+                resized = out.shape != value.type.shape
                 give(out, value, base, taken)
+                if resized and apart == "partly":
+                    _lay(out, args)
         except REFUSALS as error:
             refuse(name, error, args, kwargs | outs)
         return outs[names[0]] if len(names) == 1 else tuple(outs.values())
 
     return kernel
+
+
+def _lay(out: Any, operands: Any) -> None:
+    """Put a tensor's elements, which lie in rows, into the order of the operands'."""
+    tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
+    stride = kept_strides(tuple(out.shape), tuple(tensors))
+    if stride != out.stride():
+        value = ref(out).node
+        out.as_strided_(out.shape, stride)
+        write(out, value)
 
 
 ADDING: Final = frozenset(["sum", "prod", "cumsum", "cumprod"])
@@ -314,13 +331,18 @@ def _write(held: Cell | View, target: Any, value: Node) -> None:
     held.write(value)
 
 
-def refuse_overlap(target: Any, operands: Iterable[Any]) -> None:
-    """Raise torch's error where an operand shows elements of `target` at other places."""
+def refuse_overlap(target: Any, operands: Iterable[Any], wholly: bool = False) -> None:
+    """Raise torch's error where an operand shows elements of `target` at other places.
+
+    `wholly`: also at the same places. Operands may come in lists.
+    """
     if not is_lazy(target):
         return
     held = target.untyped_storage().handle
     for x in operands:
-        if is_lazy(x) and x.untyped_storage().handle is held and _overlap(target, x):
+        if isinstance(x, list | tuple):
+            refuse_overlap(target, x, wholly)
+        elif is_lazy(x) and x.untyped_storage().handle is held and _overlap(target, x, wholly):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to "
                 "tensor refer to a single memory location. Please clone() the tensor before "
@@ -328,7 +350,7 @@ def refuse_overlap(target: Any, operands: Iterable[Any]) -> None:
             )
 
 
-def _overlap(x: Any, y: Any) -> bool:
+def _overlap(x: Any, y: Any, wholly: bool) -> bool:
     """Whether two tensors of a storage share elements: torch looks only at those without gaps."""
     (start, end), (first, last) = (
         (t.storage_offset() * t.itemsize, (t.storage_offset() + t.numel()) * t.itemsize)
@@ -336,11 +358,12 @@ def _overlap(x: Any, y: Any) -> bool:
     )
     if end <= first or last <= start:
         return False
+    dense = all(order_of(tuple(t.shape), t.stride()) is not None for t in (x, y))
     if (start, end, x.shape, x.stride()) == (first, last, y.shape, y.stride()):
+        return wholly and (dense or x is y)
+    if not dense:
         return False
-    if any(order_of(tuple(t.shape), t.stride()) is None for t in (x, y)):
-        return False
-    return (start, end) != (first, last) or x.stride() != y.stride()
+    return wholly or (start, end) != (first, last) or x.stride() != y.stride()
 
 
 def check_cast(value: Node, wanted: torch.dtype) -> None:
@@ -410,11 +433,8 @@ _RESIZED: Final = (
 )
 
 
-def variants(name: str, row: Row, apart: bool = False) -> None:
-    """Register the in-place and `out=` overloads whose operands are those of `name`.
-
-    `apart`: what they write to may share no part of its elements with an operand.
-    """
+def variants(name: str, row: Row, apart: Apart = "") -> None:
+    """Register the in-place and `out=` overloads whose operands are those of `name`."""
     base, _, overload = name.partition(".")
     own = _schema(base, overload)
     wanted, makes = _signature(own), any(a.name == "device" for a in own.arguments)

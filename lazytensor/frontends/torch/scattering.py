@@ -193,6 +193,10 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
     axis = axis_of(dim, given.type.ndim)
     count = places.type.size
     shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape)) or (count,)
+    if isinstance(value, complex) and given.type.dtype.kind != "c":
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
     refuse_overflow(value, given.type.dtype)
     filling = ops.broadcast(cast_to(operand(value), given.type.dtype), shape=shape)
     target = _by_line(x, dim, index, filling, signed=True)
@@ -273,6 +277,8 @@ ROWS: dict[str, Row] = {
     "index_add": _index_add,
     "index_copy": _index_copy,
     "put": _put,
+}
+MASKED: dict[str, Row] = {
     "masked_scatter": _masked_scatter,
     "masked_scatter_backward": _masked_scatter_backward,
 }
@@ -287,5 +293,6 @@ FOLLOWING: dict[str, Row] = {
 
 def attach() -> None:
     """Register the rows."""
-    rows(checking(ROWS))
-    rows(checking(FOLLOWING), follows=True)
+    rows(checking(ROWS), apart="wholly")
+    rows(checking(FOLLOWING), follows=True, apart="wholly")
+    rows(MASKED)

@@ -152,14 +152,15 @@ def refuse_shared(op: Any, outs: Sequence[Any], args: Any, kwargs: Mapping[str, 
 def _shared(outs: Iterable[Any], args: Sequence[Any]) -> tuple[Any, ...]:
     """How operands lie that show an `out=` tensor's memory, and that tensor if it does so twice."""
     found = []
+    operands = [(i, x) for i, x in enumerate(tree_leaves(args)) if is_lazy(x)]
     for out in outs:
         if not is_lazy(out):
             continue
         if is_repeated(out):
             found.append((tuple(out.shape), out.stride()))
         held, start = out.untyped_storage().handle, out.storage_offset()
-        for i, x in enumerate(tree_leaves(args)):
-            if is_lazy(x) and x.untyped_storage().handle is held:
+        for i, x in operands:
+            if x.untyped_storage().handle is held:
                 lies = tuple((tuple(t.shape), t.stride()) for t in (out, x))
                 found.append((i, x.storage_offset() - start, *lies))
     return tuple(found)

@@ -15,7 +15,7 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.cell import Cell
 from lazytensor.core.types import Shape, TensorType
-from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.creation import filled, unset
 from lazytensor.frontends.torch.kernels import (
     functional,
     prepare_thread,
@@ -194,14 +194,14 @@ def _place(self: Any, storage: Any, start: int, size: Any, stride: Any) -> Any:
 
 
 def grow(storage: Storage, nbytes: int) -> None:
-    """Let a storage have `nbytes` at least; what is new is zero."""
+    """Let a storage have `nbytes` at least; nothing is written to what is new."""
     type = storage.cell.type
     if nbytes <= type.nbytes:
         return
     count = -(-nbytes // type.dtype.itemsize)
     line = storage.view((type.size,), (1,), 0, TORCH[type.dtype]).node
-    zeros = filled((count - type.size,), 0, type.dtype)
-    storage.cell = Cell(ops.concatenate(line, zeros, axis=0))
+    new = filled((count - type.size,), unset(type.dtype), type.dtype)
+    storage.cell = Cell(ops.concatenate(line, new, axis=0))
     storage.lies = (1,)
     storage.views.clear()
 
