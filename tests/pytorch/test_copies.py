@@ -91,6 +91,19 @@ PROGRAMS: dict[str, agreement.Program] = {
     ),
     "an optimizer's": optimizer_state,
     "storage": storage_of,
+    "storage of nothing": lambda d: [
+        (s.device.type == d, s.nbytes(), s.tolist() if s.nbytes() == 3 else None)
+        for s in (torch.UntypedStorage(*x, device=d) for x in ([], [5], [[1, 2, 3]]))
+    ],
+    "tensor of a storage": lambda d: torch.empty(0, dtype=torch.uint8, device=d).set_(
+        torch.UntypedStorage([1, 2, 3], device=d)
+    ),
+    "numbers": lambda d: [
+        numbers(d, 2).to(dtype).copy_(value)
+        for dtype in (torch.float32, torch.float16, torch.bool, torch.int32)
+        for value in (2, 2.5, float("inf"), True)
+        if not (value == float("inf") and dtype is torch.int32)  # C++ does not define it
+    ],
     "reinterpreted": reinterpreted,
     "new": lambda d: (numbers(d, 3).new_tensor([1.0]), numbers(d, 3).new_zeros(2)),
     "default device": lambda d: where([torch.ones(2, device=torch.device(d))], d),

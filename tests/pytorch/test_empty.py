@@ -114,3 +114,36 @@ def test_of_nothing_comes_what_comes_of_it_on_the_cpu(name: str) -> None:
     x = torch.zeros(0, 3) if name in NUMBERS else torch.zeros(0, dtype=torch.int64)
     program = (NUMBERS | WHOLE)[name]
     assert outcome(program, x.to("lazytensor")) == outcome(program, x)
+
+
+MADE: dict[str, Callable[[str, torch.dtype], Any]] = {
+    "empty": lambda d, dtype: torch.empty(2, 3, dtype=dtype, device=d),
+    "empty, channels last": lambda d, dtype: torch.empty(
+        1, 2, 3, 2, dtype=dtype, device=d, memory_format=torch.channels_last
+    ),
+    "empty, out": lambda d, dtype: torch.empty(2, 3, out=torch.zeros(1, dtype=dtype, device=d)),
+    "empty_like": lambda d, dtype: torch.empty_like(torch.zeros(3, dtype=dtype, device=d)),
+    "empty_strided": lambda d, dtype: torch.empty_strided((2, 2), (1, 2), dtype=dtype, device=d),
+    "empty_permuted": lambda d, dtype: torch.empty_permuted((2, 3), (1, 0), dtype=dtype, device=d),
+    "new_empty": lambda d, dtype: torch.zeros(1, device=d).new_empty((2,), dtype=dtype),
+    "zeros": lambda d, dtype: torch.zeros(2, dtype=dtype, device=d),
+    "new_zeros": lambda d, dtype: torch.zeros(1, device=d).new_zeros((2,), dtype=dtype),
+    "grown": lambda d, dtype: torch.zeros(2, dtype=dtype, device=d).resize_(2, 3),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int16, torch.bool], ids=str)
+@pytest.mark.parametrize("name", MADE)
+def test_nothing_is_written_to_it_but_what_torch_is_told_to(
+    name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that has to be deterministic reads NaN, or the largest integer, in such memory."""
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
+    torch.use_deterministic_algorithms(True)
+    try:
+        found, wanted = (MADE[name](d, dtype).cpu() for d in ("lazytensor", "cpu"))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert found.stride() == wanted.stride()
+    assert torch.equal(found.isnan(), wanted.isnan())
+    assert torch.equal(found.nan_to_num(), wanted.nan_to_num())

@@ -190,35 +190,6 @@ NUMBERS: dict[str, Program] = {
 }
 
 
-def shifted(row: Any) -> Program:
-    """What `row` does with all elements but the first, and all but the last."""
-
-    def program(device: str) -> Any:
-        x = numbers(device, 4)
-        return row(x[1:], x[:-1])
-
-    return program
-
-
-OVERLAPS: dict[str, Program] = {
-    "add_": shifted(lambda x, y: x.add_(y)),
-    "addcmul_": shifted(lambda x, y: x.addcmul_(y, x)),
-    "copy_": shifted(lambda x, y: x.copy_(y)),
-    "clamp_": shifted(lambda x, y: x.clamp_(y)),
-    "out": shifted(lambda x, y: torch.exp(x, out=y)),
-    "an element": lambda d: (lambda x: x.add_(x[0]))(numbers(d, 4)),
-    "a transpose": lambda d: (lambda x: x.mul_(x.T))(numbers(d, 4, 4)),
-    "a transpose copied": lambda d: (lambda x: x.copy_(x.T))(numbers(d, 4, 4)),
-}
-
-APART: dict[str, Program] = {
-    "itself": lambda d: (lambda x: x.add_(x))(numbers(d, 4)),
-    "every second": lambda d: (lambda x: x[::2].mul_(x[1::2]))(numbers(d, 4)),
-    "halves": lambda d: (lambda x: x[2:].mul_(x[:2]))(numbers(d, 4)),
-    "another view": lambda d: (lambda x: x.add_(x.view(2, 2).view(4)))(numbers(d, 4)),
-    "masked_fill_": lambda d: (lambda x: x.masked_fill_(flags(d, 4), x[0]))(numbers(d, 4)),
-}
-
 MATRICES: dict[str, Program] = {
     **{
         name: lambda d, name=name: getattr(torch.linalg, name)(numbers(d, 2, 3))  # type: ignore[misc]
@@ -343,7 +314,7 @@ REFUSED = {
     f"{kind}: {name}": program
     for kind, table in {
         "masks": MASKS, "convolutions": CONVOLUTIONS, "images": IMAGES, "losses": LOSSES,
-        "numbers": NUMBERS, "overlaps": OVERLAPS, "matrices": MATRICES, "products": PRODUCTS,
+        "numbers": NUMBERS, "matrices": MATRICES, "products": PRODUCTS,
         "sizes": SIZES,
     }.items()
     for name, program in table.items()
@@ -356,11 +327,6 @@ def test_it_raises_what_it_raises_on_the_cpu(name: str) -> None:
     wanted = agreement.raised(REFUSED[name], "cpu")
     for _ in range(3):  # calls of a kind are remembered
         assert agreement.raised(REFUSED[name], "lazytensor") == wanted
-
-
-@pytest.mark.parametrize("name", APART)
-def test_what_does_not_overlap_is_written(name: str) -> None:
-    check(APART[name])
 
 
 DATA: dict[str, Program] = {

@@ -476,4 +476,4 @@ def attach() -> None:
         variants(name, row, apart="partly")
     rows(MADE, keeps=True, pure=True)
     rows(FILLED, pure=True, apart="partly")
-    rows(FILLED_BY_TENSORS, apart="partly")
+    rows(FILLED_BY_TENSORS)
