@@ -23,6 +23,7 @@ from lazytensor.core.op import PARAMETER
 from lazytensor.core.place import describe
 from lazytensor.core.program import SLOTS
 from lazytensor.core.settings import settings
+from lazytensor.core.types import NUMPYS_AXES
 
 UNCHECKED: Final = frozenset(["bitcast", "parameter", "element"])
 """Ops by name that make numbers of bits, or only hand them on: NaN is no news there."""
@@ -75,6 +76,8 @@ def _record_and_run_part(part: Part, signature: Signature, whole: Several) -> No
 def _run(node: Node, operands: tuple[Node, ...]) -> None:
     if _tracing.depth or any(x.value is None for x in operands):
         return
+    if any(getattr(x.type, "ndim", 0) > NUMPYS_AXES for x in (node, *operands)):
+        return  # it is recorded as ever: XLA runs it
     with np.errstate(all="ignore"):
         values = [_value(x) for x in operands]
         result = apply(node.op, values, node.attrs, node.type)

@@ -110,7 +110,31 @@ AXES = {
     "looked at": lambda d: torch.ones([1] * 65, device=d).item(),
     "moved": lambda d: torch.ones([1] * 65).to(d).squeeze(),
 }
+EIGHT_BITS = (
+    torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz,
+)  # fmt: skip
+NOT_FINITE: dict[torch.dtype, list[float]] = {
+    torch.float32: [float("inf"), float("-inf"), float("nan")],
+    torch.float64: [float("inf"), float("nan")],
+    torch.bfloat16: [float("-inf")],
+    torch.int32: [],
+}
+BYTES: dict[str, Program] = {
+    f"{dtype} of {given}": lambda d, dtype=dtype, given=given: (
+        (  # type: ignore[misc]
+            torch.tensor([0.0, 1.3, -2.7, 500.0, -7e4, 1e-3, *NOT_FINITE[given]])
+            .to(d, given)
+            .to(dtype)
+        )
+        .float()
+        .nan_to_num(-1.0, 3e38, -3e38)
+    )
+    for dtype in EIGHT_BITS
+    for given in NOT_FINITE
+}
+"""Torch rounds to the largest number of a dtype that has no infinities."""
 GIVEN: dict[str, Program] = {
+    **{f"bytes: {name}": program for name, program in BYTES.items()},
     **{f"divided: {name}": program for name, program in DIVIDED.items()},
     **{f"lines: {name}": program for name, program in LINES.items()},
     **{f"axes: {name}": program for name, program in AXES.items()},

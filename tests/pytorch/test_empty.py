@@ -147,3 +147,19 @@ def test_nothing_is_written_to_it_but_what_torch_is_told_to(
     assert found.stride() == wanted.stride()
     assert torch.equal(found.isnan(), wanted.isnan())
     assert torch.equal(found.nan_to_num(), wanted.nan_to_num())
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+@pytest.mark.parametrize("shape", [(2, 0, 15), (0, 15), (0, 0, 15)], ids=str)
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_convolution_of_no_channels(shape: tuple[int, ...], bias: bool) -> None:
+    """Torch gives no channels, whatever the kernel has."""
+    found = []
+    for device in ("cpu", "lazytensor"):
+        net = torch.nn.Conv1d(0, 8, 2, stride=2, bias=bias).to(device)
+        x = torch.zeros(shape, device=device, requires_grad=True)
+        made = net(x)
+        made.sum().backward()
+        grads = [x.grad, *(p.grad for p in net.parameters())]
+        found.append((made.shape, [None if g is None else g.cpu().tolist() for g in grads]))
+    assert found[0] == found[1]

@@ -159,3 +159,17 @@ def test_the_slope_at_nan_is_torchs() -> None:
 @pytest.mark.parametrize("given", [(5,), (1,), (0,), (5, False, 3.0), (6, True, 8.0)])
 def test_kaiser_windows(given: Any) -> None:
     agreement.check(lambda device: torch.kaiser_window(*given, device=device))
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_may_be_bytes(name: str, reduction: str) -> None:
+    def program(device: str) -> Any:
+        shape, target = CLASSES[name]
+        x = numbers(device, *shape, grad=True)
+        classes = torch.tensor(target, device=device, dtype=torch.uint8)
+        loss = functional.nll_loss(x.log_softmax(-1), classes, reduction=reduction)
+        loss.sum().backward()
+        return loss, x.grad
+
+    agreement.check(program)

@@ -101,3 +101,31 @@ def test_pooled_images_lie_as_on_the_cpu(name: str) -> None:
         return [y.stride() for y in made]
 
     assert strides("lazytensor") == strides("cpu")
+
+
+SINGLE: dict[str, Any] = {
+    "largest": lambda x: F.max_pool3d(x, 2, return_indices=True),
+    "mean": lambda x: F.avg_pool3d(x, 2),
+    "largest, adaptive": lambda x: F.adaptive_max_pool3d(x, 2),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_an_image_without_a_batch_keeps_its_format_where_torchs_does(name: str) -> None:
+    x = torch.arange(6.0 * 12 * 13 * 14).view(1, 6, 12, 13, 14)
+    x = x.contiguous(memory_format=torch.channels_last_3d)
+    found = []
+    for device in ("cpu", "lazytensor"):
+        made = SINGLE[name](x.to(device).squeeze(0))
+        found.append([(t.cpu(), t.stride()) for t in (made if isinstance(made, tuple) else [made])])
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("shape", [(0, 10), (0, 3, 10), (0, 3, 10, 10)], ids=str)
+def test_the_gradient_of_no_image(shape: tuple[int, ...]) -> None:
+    for device in ("cpu", "lazytensor"):
+        x = torch.ones(shape, device=device, requires_grad=True)
+        pool = F.adaptive_avg_pool1d if len(shape) < 4 else F.adaptive_avg_pool2d
+        pool(x, 5).sum().backward()
+        assert x.grad is not None
+        assert x.grad.shape == shape

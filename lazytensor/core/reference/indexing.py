@@ -40,9 +40,29 @@ def _scatter_into(
     places, updates = _within(lines.shape, indices, updates)
     if mode == "set":
         lines[places] = updates
+    elif mode == "mul" and x.dtype.kind == "c":
+        _multiply_at(lines, places, updates)
     else:
         _UFUNCS[mode].at(lines, places, updates)
     return x
+
+
+def _multiply_at(lines: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
+    """Complex products, rounded as those of whole arrays, which `np.multiply.at` rounds once more.
+
+    Each turn takes one update of every place, in their order.
+    """
+    places = tuple(np.broadcast_arrays(*places))
+    count = places[0].size
+    updates = updates.reshape(count, *updates.shape[places[0].ndim :])
+    line = np.ravel_multi_index(places, lines.shape[: len(places)]).reshape(count)
+    order = np.argsort(line, kind="stable")
+    first = np.searchsorted(line[order], line[order])
+    turns = np.arange(count) - first
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        chosen = order[turns == turn]
+        at = tuple(index.reshape(count)[chosen] for index in places)
+        lines[at] = lines[at] * updates[chosen]
 
 
 def _within(

@@ -7,6 +7,8 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
+from lazytensor.frontends.torch.creation import filled
+from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import operand
 
@@ -52,6 +54,8 @@ def _convolution(
             data, kernel, strides=steps, padding=tuple((p, p) for p in pads),
             rhs_dilation=gaps, feature_groups=groups,
         )  # fmt: skip
+    if not data.type.shape[1]:
+        return part(made, 1, 0, 0)  # what has no channels has none afterwards, in torch
     if added is None:
         return made
     shape = (1, made.type.shape[1]) + (1,) * n
@@ -223,6 +227,13 @@ def _backward(
 ) -> tuple[Node | None, Node | None, Node | None]:
     given, data, kernel = operand(grad), operand(x), operand(weight)
     n = kernel.type.ndim - 2
+    if not data.type.shape[1]:
+        shapes = data.type.shape, kernel.type.shape, bias_sizes or (0,)
+        zeros = [filled(shape, 0, given.type.dtype) for shape in shapes]
+        first, second, third = (
+            z if wanted else None for z, wanted in zip(zeros, output_mask, strict=True)
+        )
+        return first, second, third
     sizes = kernel.type.shape[2:]
     steps, pads, gaps = (spread(v, n) for v in (stride, padding, dilation))
     of_data = of_weight = of_bias = None

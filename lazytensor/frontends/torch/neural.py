@@ -259,7 +259,7 @@ def _losses(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
 def _nll_backward(
     grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
 ) -> Node:
-    given, at, wanted = operand(grad), operand(x), operand(target)
+    given, at, wanted = operand(grad), operand(x), cast_to(operand(target), S64)
     shape = at.type.shape
     single = at.type.ndim == 1
     if single:

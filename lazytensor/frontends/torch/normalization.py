@@ -104,6 +104,30 @@ def _backward(
     return tuple(g if wanted else None for g, wanted in zip(found, output_mask, strict=True))
 
 
+def _group_norm(
+    x: Any, weight: Any, bias: Any, n: int, channels: int, space: int, groups: int, eps: float
+) -> Three:
+    """Each group of an image's channels is normalised as a channel of a batch is."""
+    given = operand(x)
+    dtype, shape = given.type.dtype, given.type.shape
+    outline = (1, n * groups, channels // groups * space)
+    parts = ops.reshape(cast_to(given, _wide(dtype)), shape=outline)
+    center, spread = ops.channel_moments(parts, axis=1)
+    scale = _inverse(spread, eps)
+    made = ops.reshape(ops.batch_norm(parts, center, scale, axis=1), shape=shape)
+    lines = [None if line is None else operand(line) for line in (weight, bias)]
+    for line, op in zip(lines, (ops.multiply, ops.add), strict=True):
+        if line is not None:
+            row = ops.reshape(
+                cast_to(line, _wide(dtype)), shape=(channels, *[1] * (len(shape) - 2))
+            )
+            made = op(made, ops.broadcast(row, shape=shape))
+    mixed = lines[0] is not None and lines[0].type.dtype != dtype
+    kept = _wide(dtype) if mixed else dtype
+    statistics = [cast_to(ops.reshape(s, shape=(n, groups)), kept) for s in (center, scale)]
+    return cast_to(made, dtype), statistics[0], statistics[1]
+
+
 def _weight_norm_backward(
     grad: Any, direction: Any, size: Any, norms: Any, dim: int
 ) -> tuple[Node, Node]:
@@ -130,6 +154,7 @@ KERNELS: dict[str, Row] = {
     "_batch_norm_no_update": lambda x, weight, bias, mean, variance, momentum, eps: _reserved(
         *_infer(x, weight, bias, mean, variance, eps)
     ),
+    "native_group_norm": _group_norm,
     "native_batch_norm_backward": _backward,
     "batch_norm_backward": lambda *args: _backward(*args[:-1]),
 }

@@ -8,16 +8,19 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import torch
 
 from lazytensor.core import ops
 from lazytensor.core.dtypes import FLOATS, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import starts
 from lazytensor.frontends.torch.convolution import spread
-from lazytensor.frontends.torch.kernels import Row, rows
+from lazytensor.frontends.torch.kernels import Row, composition, rows
 from lazytensor.frontends.torch.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.resampling import check_grad
+from lazytensor.frontends.torch.strides import strides_for
+from lazytensor.frontends.torch.tensor import laid
 
 Ints = tuple[int, ...]
 
@@ -218,7 +221,7 @@ def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, 
 
 def _adaptive_max_backward(grad: Any, x: Any, indices: Any, *, n: int) -> Node:
     given = operand(grad)
-    check_grad(given, n)
+    check_grad(given)
     return scattered(given, operand(indices), operand(x).type.shape, n)
 
 
@@ -321,7 +324,6 @@ def _of(row: Row, n: int) -> Row:
 
 ROWS: dict[str, Row] = {
     "max_pool2d_with_indices": _of(_max, 2),
-    "max_pool3d_with_indices": _of(_max, 3),
     "max_pool2d_with_indices_backward": _of(_max_backward, 2),
     "max_pool3d_with_indices_backward": _of(_max_backward, 3),
     "adaptive_max_pool2d": _of(_adaptive_max, 2),
@@ -335,6 +337,26 @@ ROWS: dict[str, Row] = {
 }
 
 
+def _channels_last(shape: Ints) -> Ints:
+    """The strides of an image without a batch whose channels lie last."""
+    return strides_for((1, *shape), torch.channels_last_3d)[1:]
+
+
+def _like_its_image(row: Row) -> Row:
+    """The row, which gives images without a batch in the format of such a one."""
+
+    def pool(x: Any, *args: Any) -> Any:
+        made = row(x, *args)
+        if x.ndim != 4 or x.stride() != _channels_last(tuple(x.shape)):
+            return made
+        return tuple(laid(t, _channels_last(t.type.shape)) for t in made)
+
+    return pool
+
+
 def attach() -> None:
     """Register the rows."""
     rows(ROWS, images=True, composed=True, asks=True)
+    name = "max_pool3d_with_indices"
+    row = _like_its_image(composition(name, _of(_max, 3)))
+    rows({name: row}, images=True, asks=True)

@@ -19,7 +19,7 @@ from torch.nn import Parameter
 from lazytensor.core import ops
 from lazytensor.core.calls import memory
 from lazytensor.core.casting import cast
-from lazytensor.core.dtypes import BF16, BOOL, F16, F64, S64
+from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
 from lazytensor.frontends.torch.errors import sure
@@ -201,7 +201,22 @@ def double(value: float) -> Node:
 
 def cast_to(x: Any, dtype: np.dtype) -> Node:
     """A node or a Python number as a node of `dtype`."""
-    return cast(x, dtype) if isinstance(x, Node) else number(x, dtype)
+    if not isinstance(x, Node):
+        return number(x, dtype)
+    return cast(_bounded(x) if dtype is _BOUNDED else x, dtype)
+
+
+_BOUNDED: Final = NUMPY[torch.float8_e4m3fn]
+"""A float without infinities: torch rounds what is beyond its largest numbers to these."""
+
+
+def _bounded(x: Node) -> Node:
+    if x.type.dtype is _BOUNDED:
+        return x
+    wide = x if x.type.dtype in FLOATS else cast(x, F32)
+    most = _most(_BOUNDED)
+    made: Node = ops.minimum(ops.maximum(wide, like(-most, wide)), like(most, wide))
+    return made
 
 
 def promoted(*xs: Any) -> list[Node]:

@@ -174,16 +174,16 @@ def _adaptive_mean(x: Any, output_size: Sequence[int]) -> Node:
     return mapped(given, [_adaptive(n, m) for n, m in zip(inner, output_size, strict=True)])
 
 
-def check_grad(grad: Node, n: int) -> None:
+def check_grad(grad: Node) -> None:
     """Raise an error for the gradient of no windows; torch has the words for it."""
-    if 0 in grad.type.shape[-n - 1 :]:
+    if 0 in grad.type.shape[1:]:
         raise RuntimeError(f"a gradient of {grad.type} is of no windows")
 
 
 def _adaptive_mean_backward(n: int) -> Row:
     def row(grad: Any, x: Any) -> Node:
         given, inner = operand(grad), operand(x).type.shape[-n:]
-        check_grad(given, n)
+        check_grad(given)
         sizes = zip(inner, given.type.shape[-n:], strict=True)
         return mapped(given, [_adaptive(a, b).T for a, b in sizes])
 

@@ -45,6 +45,8 @@ NUMPY: Final[dict[torch.dtype, np.dtype]] = {
     torch.complex128: np.dtype(np.complex128),
     torch.float8_e4m3fn: np.dtype(ml_dtypes.float8_e4m3fn),
     torch.float8_e5m2: np.dtype(ml_dtypes.float8_e5m2),
+    torch.float8_e4m3fnuz: np.dtype(ml_dtypes.float8_e4m3fnuz),
+    torch.float8_e5m2fnuz: np.dtype(ml_dtypes.float8_e5m2fnuz),
 }
 TORCH: Final = {numpy: theirs for theirs, numpy in NUMPY.items()}
 NUMBERS: Final = (bool, int, float, complex)
@@ -174,8 +176,13 @@ _META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 
 def from_cpu(x: Any) -> Node:
-    """A leaf with the data of a CPU tensor."""
+    """A leaf with the data of a CPU tensor. Raises: TypeError for one that is not dense."""
     dtype = numpy_dtype(x.dtype)
+    if x.layout is not torch.strided:
+        raise TypeError(
+            f"a tensor of layout {x.layout} is not supported on the device lazytensor, which has "
+            "dense ones only: call `to_dense()` before"
+        )
     if x._is_zerotensor():  # what autograd makes of a gradient that is nothing
         x = torch.zeros(x.shape, dtype=x.dtype)
     if x.ndim > NUMPYS_AXES:
