@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32
+from lazytensor.core.dtypes import BOOL, F32, S32
 from lazytensor.core.errors import DTypeError
 from lazytensor.core.node import Node
 from lazytensor.core.types import Shape
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, rows
-from lazytensor.frontends.torch.promotion import cast_to, operand, result_dtype
-from lazytensor.frontends.torch.tensor import is_lazy, value
+from lazytensor.frontends.torch.promotion import (
+    HALVES,
+    cast_to,
+    operand,
+    refuse_overflow,
+    result_dtype,
+)
+from lazytensor.frontends.torch.refused_dtypes import check_factor
+from lazytensor.frontends.torch.tensor import NUMPY, TORCH, is_lazy, value
 
 
 def _given(x: Any) -> Any:
@@ -41,12 +49,12 @@ _NAMES: Final = {"float32": "float", "float64": "double", "int64": "long int", "
 """What C++ calls dtypes."""
 
 
-def _mm(x: Any, y: Any) -> Node:
+def _mm(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
     first, second = _pair(x, y)
     (a, b), (c, d) = _matrix(first), _matrix(second)
     if b != c:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a}x{b} and {c}x{d})")
-    made: Node = ops.dot_general(first, second, contract=((1,), (0,)))
+    made: Node = ops.dot_general(first, second, contract=((1,), (0,)), dtype=dtype)
     return made
 
 
@@ -56,7 +64,7 @@ def _matrix(x: Node) -> tuple[int, int]:
     return x.type.shape[0], x.type.shape[1]
 
 
-def _bmm(x: Any, y: Any) -> Node:
+def _bmm(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
     first, second = _pair(x, y)
     if first.type.ndim != 3 or second.type.ndim != 3:
         raise RuntimeError("batch1 must be a 3D tensor")
@@ -66,7 +74,9 @@ def _bmm(x: Any, y: Any) -> Node:
             f"Expected size for first two dimensions of batch2 tensor to be: {list(wanted)} but "
             f"got: {list(given)}."
         )
-    made: Node = ops.dot_general(first, second, batch=((0,), (0,)), contract=((2,), (1,)))
+    made: Node = ops.dot_general(
+        first, second, batch=((0,), (0,)), contract=((2,), (1,)), dtype=dtype
+    )
     return made
 
 
@@ -81,15 +91,20 @@ def _check_mv(base: Node | None, x: Node, y: Node) -> None:
         raise RuntimeError(f"size mismatch, got input ({size}), mat ({m}x{n}), vec ({k})")
 
 
-def _mv(x: Any, y: Any) -> Node:
+def _mv(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
     pair = _pair(x, y)
     _check_mv(None, *pair)
-    made: Node = ops.dot_general(*pair, contract=((1,), (0,)))
+    made: Node = ops.dot_general(*pair, contract=((1,), (0,)), dtype=dtype)
     return made
 
 
 def _addmv(base: Any, x: Any, y: Any, **factors: Any) -> Node:
     _check_mv(_given(base), *_pair(x, y))
+    dtype = _given(base).type.dtype
+    if dtype in HALVES:  # torch rounds the factors as well, here alone
+        for name, factor in factors.items():
+            refuse_overflow(factor, dtype)
+            factors[name] = float(torch.tensor(factor, dtype=TORCH[dtype]))
     return _added(_mv)(base, x, y, **factors)
 
 
@@ -127,6 +142,7 @@ def _vdot(x: Any, y: Any) -> Node:
 def _times(x: Node, factor: Any) -> Node:
     if factor == 1:
         return x
+    refuse_overflow(factor, x.type.dtype)
     made: Node = ops.multiply(x, cast_to(factor, x.type.dtype))
     return made
 
@@ -142,15 +158,18 @@ def _check_expands(base: Any, shape: Shape) -> None:
 
 
 def _added(product: Row) -> Row:
-    """`beta * base + alpha * product`."""
+    """`beta * base + alpha * product`. Halves are added in f32, and rounded once."""
 
     def row(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
-        made = _times(product(x, y), alpha)
+        old, dtype = _given(base), NUMPY[x.dtype]
+        if old.type.dtype != dtype:
+            raise DTypeError(f"addmm: one dtype is needed, got {old.type} and {x.dtype}")
+        half = dtype in HALVES
+        made = _times(product(x, y, F32) if half else product(x, y), alpha)
         _check_expands(base, made.type.shape)
-        old = _given(base)
-        if old.type.dtype != made.type.dtype:
-            raise DTypeError(f"addmm: one dtype is needed, got {old.type} and {made.type}")
-        return made if beta == 0 else ops.add(_times(old, beta), made)
+        if beta != 0:
+            made = ops.add(_times(cast_to(old, made.type.dtype), beta), made)
+        return cast_to(made, dtype)
 
     return row
 
@@ -160,19 +179,22 @@ def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
     _check_expands(base, (first.type.size, second.type.size))
     dtype = result_dtype(old, first, second)
     old, first, second = (cast_to(t, dtype) for t in (old, first, second))
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if factor.__class__ is not int or factor != 1:
+            check_factor(factor, dtype, name)
     column = ops.reshape(first, shape=(first.type.size, 1))
     made: Node
     if dtype is BOOL:
         outer = ops.and_(ops.and_(column, second), cast_to(alpha, BOOL))
         made = outer if not beta else ops.or_(old, outer)
         return made
-    outer = _times(ops.multiply(column, second), alpha)
+    outer = ops.multiply(_times(column, alpha), second)
     made = outer if beta == 0 else ops.add(_times(old, beta), outer)
     return made
 
 
-def _sum_of_products(x: Any, y: Any) -> Node:
-    made: Node = ops.reduce_sum(_bmm(x, y), axes=(0,))
+def _sum_of_products(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
+    made: Node = ops.reduce_sum(_bmm(x, y, dtype), axes=(0,))
     return made
 
 

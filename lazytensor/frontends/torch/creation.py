@@ -54,6 +54,7 @@ from lazytensor.frontends.torch.tensor import (
     ref,
     restride,
     share,
+    stored,
     to_cpu,
     wrap,
 )
@@ -265,9 +266,7 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
                     f"output with shape {list(type.shape)} doesn't match the broadcast shape "
                     f"{list(both)}"
                 ) from None
-    if target.is_conj():
-        value = ops.conj(value)
-    write(target, ops.negate(value) if target.is_neg() else value)
+    write(target, stored(value, target))
     return target
 
 

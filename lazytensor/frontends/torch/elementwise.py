@@ -69,14 +69,15 @@ def _in_f32(row: Row) -> Row:
 
 def _scaled(op: Op, boolean: Op | None) -> Row:
     """`x + alpha * y` and its like, the hottest kernels of all: written out."""
-    fallback = _alternative(op, boolean) if boolean is not None else op
+    fallback, one = _alternative(op, boolean) if boolean is not None else op, 1
 
-    def row(x: Any, y: Any, alpha: Any = 1) -> Node:
+    def row(x: Any, y: Any, alpha: Any = one) -> Node:
         first, second = promoted(x, y)
         if boolean is None:
             check_difference(x, y)
-        if alpha != 1:
+        if alpha is not one:
             check_factor(alpha, second.type.dtype)
+        if alpha != 1:
             refuse_overflow(alpha, second.type.dtype)
             if first.type.dtype in HALVES:
                 return _in_f32(row)(first, second, cast_to(alpha, first.type.dtype))
@@ -95,13 +96,13 @@ def hot(name: str, op: Op, row: Row) -> Row:
 
     So does one of f32 or f64 and a number.
     """
-    signatures = op.signatures
+    signatures, one = op.signatures, 1
 
-    def kernel(x: Any, y: Any, alpha: Any = 1) -> Any:
+    def kernel(x: Any, y: Any, alpha: Any = one) -> Any:
         kind = y.__class__
         if kind is float or kind is int:
             held = x.untyped_storage().handle
-            if alpha == 1 and held.__class__ is Cell:
+            if alpha is one and held.__class__ is Cell:
                 first = held.node
                 dtype = first.type.dtype
                 if dtype is F32 or dtype is F64:
@@ -111,7 +112,7 @@ def hot(name: str, op: Op, row: Row) -> Row:
                 held, other = x.untyped_storage().handle, y.untyped_storage().handle
                 first = held.node if held.__class__ is Cell else held.shown(x).node
                 second = other.node if other.__class__ is Cell else other.shown(y).node
-                if alpha == 1 and (first.type, second.type) in signatures:
+                if alpha is one and (first.type, second.type) in signatures:
                     made = op(first, second)
                     if held.__class__ is Cell and other.__class__ is Cell:
                         return wrap(made)
@@ -119,9 +120,9 @@ def hot(name: str, op: Op, row: Row) -> Row:
             except AttributeError:
                 pass  # a tensor of another device
         try:
-            return as_operands(row(x, y, alpha) if alpha != 1 else row(x, y), (x, y))
+            return as_operands(row(x, y) if alpha is one else row(x, y, alpha), (x, y))
         except REFUSALS as error:
-            refuse(name, error, (x, y), {} if alpha == 1 else {"alpha": alpha})
+            refuse(name, error, (x, y), {} if alpha is one else {"alpha": alpha})
 
     return kernel
 

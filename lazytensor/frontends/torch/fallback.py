@@ -26,7 +26,17 @@ from lazytensor.frontends.torch.inference import infer, is_implemented
 from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread, refuse_devices
 from lazytensor.frontends.torch.kernels import library as own
 from lazytensor.frontends.torch.libraries import lasting
-from lazytensor.frontends.torch.tensor import from_cpu, is_lazy, node, ref, to_cpu, value, wrap
+from lazytensor.frontends.torch.strides import order_of
+from lazytensor.frontends.torch.tensor import (
+    from_cpu,
+    is_lazy,
+    laid,
+    node,
+    ref,
+    to_cpu,
+    value,
+    wrap,
+)
 from lazytensor.frontends.torch.verdicts import (
     REFUSALS,
     ask,
@@ -226,9 +236,16 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
     def up(x: Any) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
-        return originals[id(x)] if id(x) in originals else wrap(from_cpu(x))
+        return originals[id(x)] if id(x) in originals else _brought(x)
 
     return tree_map(up, made)
+
+
+def _brought(x: Any) -> Any:
+    """A tensor on the device as one on the CPU, its elements in the same order."""
+    made, stride = from_cpu(x), x.stride()
+    ordered = x.is_contiguous() or order_of(tuple(x.shape), stride) is None
+    return wrap(made) if ordered else laid(made, stride)
 
 
 def _pending(args: Any) -> bool:

@@ -135,7 +135,7 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
     columns, op = _columns(args), DIRECT.get(name)
     dtype = _dtype(columns) if op is not None else None
     if op is None or dtype is None:
-        named = {k: x for k, x in kwargs.items() if k in ("alpha", "value") and x != 1}
+        named = {k: x for k, x in kwargs.items() if k in ("alpha", "value")}
         return [ROWS[name](*values, **named) for values in _each(columns)]
     wide = F32 if dtype in HALVES and (op in ROUNDED or kwargs.get("alpha", 1) != 1) else dtype
     number = _Numbers(wide)
@@ -143,8 +143,8 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
         columns.append(kwargs.get("value", 1))
     columns = [x if isinstance(x, Node) else number.all(x) for x in columns]
     alpha = kwargs.get("alpha", 1)
+    check_factor(alpha, dtype)
     if alpha != 1:
-        check_factor(alpha, dtype)
         columns[1] = [ops.multiply(cast_to(x, wide), number(alpha)) for x in columns[1]]
     if wide is dtype:
         return _recorded(op, _each(columns))

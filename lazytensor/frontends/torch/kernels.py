@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to
 from lazytensor.frontends.torch.recipes import remembering
 from lazytensor.frontends.torch.strides import is_repeated, kept_strides, order_of, strides_for
-from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, wrap
+from lazytensor.frontends.torch.tensor import TORCH, is_lazy, laid, ref, stored, wrap
 from lazytensor.frontends.torch.verdicts import REFUSALS, asking, check_outs, refuse
 
 Row = Callable[..., Any]
@@ -239,12 +239,15 @@ def wrapped(made: Any) -> Any:
 def in_place(name: str, row: Row, apart: Apart = "") -> Row:
     """A kernel of an overload that writes the row's result into its first operand."""
     alone = apart == "wholly"
+    marks = _meets_marks(name)
 
     def kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             if alone:
                 refuse_overlap(self, args, wholly=True)
             made = row(self, *args, **kwargs)
+            if marks:
+                made = stored(made, self)
             held = self.untyped_storage().handle
             if held.__class__ is not Cell:
                 if apart and not alone:
@@ -267,6 +270,7 @@ def into_out(
     """
     base = name.partition(".")[0]
     adds = base in ADDING
+    marks = _meets_marks(name)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         outs = {name: kwargs.pop(name) for name in names}
@@ -277,6 +281,8 @@ def into_out(
             made = row(*args, **kwargs, **told)
             made = [made] if len(names) == 1 else list(made)
             refuse_devices(outs.values())
+            if marks:
+                made = [stored(x, out) for x, out in zip(made, outs.values(), strict=True)]
             taken = check_outs(name, made, outs, args, kwargs)
             for out, value in zip(outs.values(), made, strict=True):
                 if makes and base not in LINES and out.shape != value.type.shape:
@@ -292,6 +298,11 @@ def into_out(
         return outs[names[0]] if len(names) == 1 else tuple(outs.values())
 
     return kernel
+
+
+def _meets_marks(name: str) -> bool:
+    """Whether torch leaves it to a kernel to conjugate and negate what is marked for it."""
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Conjugate")
 
 
 def _lay(out: Any, operands: Any) -> None:

@@ -8,14 +8,20 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64, U8, U64, real_of
+from lazytensor.core.dtypes import BOOL, F32, F64, S64, U8, U64, real_of
 from lazytensor.core.node import Node
 from lazytensor.core.op import Op
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, library, rows
-from lazytensor.frontends.torch.promotion import cast_to, default_float, is_inexact, operand
+from lazytensor.frontends.torch.promotion import (
+    HALVES,
+    cast_to,
+    default_float,
+    is_inexact,
+    operand,
+)
 from lazytensor.frontends.torch.recipes import warn_each_time
 from lazytensor.frontends.torch.strides import axes_of, axis_of, refuse_many_axes
 from lazytensor.frontends.torch.tensor import TORCH, numpy_dtype
@@ -156,7 +162,7 @@ def _variance(op: Op, name: str) -> Row:
         if divisor <= 0:
             warn_each_time(f"{name}(): {_FREEDOM}")
             divisor = 0
-        wide = F32 if own in (F16, BF16) else own
+        wide = F32 if own in HALVES else own
         made: Node = op(given, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
         return made
 
@@ -204,7 +210,9 @@ def _norm(
     if ord < 0 or math.isinf(ord):
         _check_norm(given, ord, axes, dim is None or not dim)
     sizes = ops.abs(given)
-    own = sizes.type.dtype
+    narrow = sizes.type.dtype
+    own = F32 if narrow in HALVES else narrow
+    sizes = cast_to(sizes, own)
     if math.isinf(ord):
         made = (ops.reduce_max if ord > 0 else ops.reduce_min)(sizes, axes=axes)
     elif ord == 0:
@@ -215,7 +223,7 @@ def _norm(
     else:
         total = ops.reduce_sum(ops.power(sizes, cast_to(ord, own)), axes=axes)
         made = ops.power(total, cast_to(1 / ord, own))
-    return ops.kept(made, given, axes, keepdim)
+    return ops.kept(cast_to(made, narrow), given, axes, keepdim)
 
 
 def _cumulative(op: Op) -> Row:

@@ -33,17 +33,17 @@ _INTEGER_QUOTIENT: Final = (
 _PARTS: Final = (F16, F32, F64)
 
 
-def check_factor(alpha: Any, dtype: np.dtype) -> None:
-    """Raise torch's error for an `alpha` of a higher kind than the operands meet in."""
-    if alpha.__class__ is bool and dtype != BOOL:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float | complex) and not is_inexact(dtype):
+def check_factor(factor: Any, dtype: np.dtype, name: str = "alpha") -> None:
+    """Raise torch's error for a factor of a higher kind than the operands meet in."""
+    if factor.__class__ is bool and dtype != BOOL:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if isinstance(factor, float | complex) and not is_inexact(dtype):
         raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
+            f"For integral input tensors, argument {name} must not be a floating point number."
         )
-    if isinstance(alpha, complex) and dtype.kind != "c":
+    if isinstance(factor, complex) and dtype.kind != "c":
         raise RuntimeError(
-            "For non-complex input tensors, argument alpha must not be a complex number."
+            f"For non-complex input tensors, argument {name} must not be a complex number."
         )
 
 

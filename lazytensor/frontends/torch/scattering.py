@@ -179,6 +179,7 @@ def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> 
         if updates.type.dtype is BOOL:
             updates = ops.and_(updates, cast_to(alpha, BOOL))
         else:
+            refuse_overflow(alpha, updates.type.dtype)
             updates = ops.multiply(updates, cast_to(alpha, updates.type.dtype))
     return _shaped(target.with_(target.given, "add", updates), x)
 

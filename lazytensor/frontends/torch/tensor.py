@@ -133,6 +133,13 @@ def value(x: Any) -> Node:
     return ops.negate(found) if x.is_neg() else found
 
 
+def stored(shown: Node, x: Any) -> Node:
+    """What `x` holds where it shows `shown`, by its marks of a conjugation and negation put off."""
+    if x.is_conj() and shown.type.dtype.kind == "c":
+        shown = ops.conj(shown)
+    return ops.negate(shown) if x.is_neg() else shown
+
+
 def wrap(made: Node) -> Any:
     """A tensor of its own that holds `made`, its elements in rows."""
     type = made.type
