@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.promotion import (
     result_dtype,
 )
 from lazytensor.frontends.torch.refused_dtypes import check_factor
-from lazytensor.frontends.torch.tensor import NUMPY, TORCH, is_lazy, value
+from lazytensor.frontends.torch.tensor import TORCH, is_lazy, value
 
 
 def _given(x: Any) -> Any:
@@ -161,7 +161,7 @@ def _added(product: Row) -> Row:
     """`beta * base + alpha * product`. Halves are added in f32, and rounded once."""
 
     def row(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
-        old, dtype = _given(base), NUMPY[x.dtype]
+        old, dtype = _given(base), _given(x).type.dtype
         if old.type.dtype != dtype:
             raise DTypeError(f"addmm: one dtype is needed, got {old.type} and {x.dtype}")
         half = dtype in HALVES
