@@ -96,7 +96,7 @@ def hot(name: str, op: Op, row: Row) -> Row:
 
     So does one of f32 or f64 and a number.
     """
-    signatures, one = op.signatures, 1
+    signatures, one = op.signatures, 1  # `alpha` that is `True` or `1.0` may be refused
 
     def kernel(x: Any, y: Any, alpha: Any = one) -> Any:
         kind = y.__class__
