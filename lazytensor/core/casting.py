@@ -15,8 +15,7 @@ def cast(x: Node, dtype: np.dtype) -> Node:
         return x
     if x.op is SLOT and x.type.ndim == 0:
         return _number(x, dtype)
-    made: Node = convert(x, dtype=dtype)
-    return made
+    return convert(x, dtype=dtype)
 
 
 def _number(x: Node, dtype: np.dtype) -> Node:

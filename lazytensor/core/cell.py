@@ -31,7 +31,7 @@ from lazytensor.core.types import ELEMENTS_BOUND, TensorType
 
 _S64 = np.dtype(np.int64)
 Write = Callable[..., Node]
-WRITES: dict[Op, Write] = {}
+WRITES: dict[Op[Any], Write] = {}
 """Per view op: `write(base, value, *data, **attrs)`, the base with its viewed part replaced."""
 
 MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}

@@ -24,14 +24,14 @@ from lazytensor.core.program import INPUTS, Program
 from lazytensor.core.types import TensorType, tensor_type
 
 Reference = Callable[..., Any]
-REFERENCES: dict[Op, Reference] = {}
+REFERENCES: dict[Op[Any], Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
-SHOWN: dict[Op, Callable[..., Reference]] = {}
+SHOWN: dict[Op[Any], Callable[..., Reference]] = {}
 """Per view op where it pays: of its operands but the first, and its attributes, what shows it."""
-OVERWRITING: dict[Op, Callable[..., Mapping[int, Reference]]] = {}
+OVERWRITING: dict[Op[Any], Callable[..., Mapping[int, Reference]]] = {}
 """Per op whose result may be an operand that is written to: of its attributes, per operand what
 does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""
-REPLACING: dict[Op, Reference] = {}
+REPLACING: dict[Op[Any], Reference] = {}
 """Per op of those whose second operand replaces a part of the first: `shown(shape, x, *data,
 **attrs)`, that part of `x`, of this shape, in its memory."""
 RESHAPING: set[Op] = set()
@@ -315,7 +315,7 @@ def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
 
 
 @cache
-def references() -> dict[Op, Reference]:
+def references() -> dict[Op[Any], Reference]:
     """The table of references, its modules imported on first use."""
     from lazytensor.core import allocator, reference
 

@@ -18,6 +18,7 @@ Invariants:
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 from weakref import getweakrefcount
 
@@ -31,7 +32,7 @@ from lazytensor.core.turns import lock
 from lazytensor.core.types import TensorType
 
 _slots: Final = vars(Cell)
-_leaf_of: Final = _slots["node"].__get__
+_leaf_of: Final[Callable[[Cell], Node]] = _slots["node"].__get__
 _set_leaf: Final = _slots["node"].__set__
 _set_reads: Final = _slots["reads"].__set__
 
@@ -47,8 +48,7 @@ class Lent(Cell):
         with writing:
             if not _ended(self):
                 return _in_rows(_leaf_of(self))
-            own: Node = _leaf_of(self)
-            return own
+            return _leaf_of(self)
 
     @node.setter
     def node(self, node: Node) -> None:

@@ -28,7 +28,7 @@ class Signature:
 
     __slots__ = ("attrs", "fuses", "op", "parts", "type", "work")
 
-    def __init__(self, op: Op, attrs: tuple[Any, ...], type: Any, work: int = 0) -> None:
+    def __init__(self, op: Op[Any], attrs: tuple[Any, ...], type: Any, work: int = 0) -> None:
         self.op = op
         self.attrs = attrs
         self.type = type

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 from weakref import ref
 
 import numpy as np
@@ -25,12 +25,22 @@ from lazytensor.core.types import ResultType, TensorType, tensor_type
 Attrs = tuple[Any, ...]
 TypeRule = Callable[..., ResultType]
 
+if TYPE_CHECKING:  # the default of a type variable came with Python 3.13
+    from typing_extensions import TypeVar as _TypeVar
+
+    R = _TypeVar("R", default=Node)
+else:
+    R = TypeVar("R")
+
 _type_of = attrgetter("type")
 _SIGNATURES_KEPT: Final = 50_000
 
 
-class Op:
-    """A declared operation. Calling it with nodes records a node, or a tuple of them."""
+class Op(Generic[R]):
+    """A declared operation. Calling it with nodes records a node, or a tuple of them.
+
+    Its type says which: `Op` is one with a node, `Op[tuple[Node, Node]]` one with a pair.
+    """
 
     def __init__(self, name: str, rule: TypeRule, elementwise: bool = False) -> None:
         parameters = inspect.signature(rule).parameters.values()
@@ -44,7 +54,7 @@ class Op:
         self.signatures: dict[tuple[Any, ...], Signature] = {}
         self.__doc__ = rule.__doc__
 
-    def __call__(self, *operands: Node, **attrs: Any) -> Any:
+    def __call__(self, *operands: Node, **attrs: Any) -> R:
         match operands:  # most ops by far: `map` takes four times as long
             case (x, y):
                 types: tuple[TensorType, ...] = x.type, y.type
@@ -60,8 +70,8 @@ class Op:
         except KeyError:
             signature = self._infer(key, types, attrs)
         if signature.type.__class__ is not tuple:
-            return Node(signature, operands)
-        return several(signature, operands)
+            return Node(signature, operands)  # type: ignore[return-value]
+        return several(signature, operands)  # type: ignore[return-value]
 
     def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Signature:
         """The op at operands of these types, with the type of the result."""
@@ -98,14 +108,14 @@ class Op:
         return find_op, (self.name,)
 
 
-class Composite(Op):
+class Composite(Op[R]):
     """An op whose body is other ops: one node when recorded, inlined when lowered.
 
     Its type is found by tracing the body once per signature.
     """
 
-    def __init__(self, name: str, body: Callable[..., Any]) -> None:
-        super().__init__(name, body)
+    def __init__(self, name: str, body: Callable[..., R]) -> None:
+        super().__init__(name, cast(TypeRule, body))
         self.body = body
         self.rule = self._trace_type
         self.programs: dict[tuple[Any, ...], Any] = {}
@@ -137,39 +147,55 @@ def signature_of(node: Node) -> Signature:
     return node.op.signature(tuple([x.type for x in node.operands]), node.op.attrs_of(node.attrs))
 
 
-_registry: dict[str, Op] = {}
+_registry: dict[str, Op[Any]] = {}
+_Declared = TypeVar("_Declared", bound=Op[Any])
 
 
-def _register(op: Op) -> Op:
+def _register(op: _Declared) -> _Declared:
     if op.name in _registry:
         raise ValueError(f"an op named {op.name!r} is declared already")
     _registry[op.name] = op
     return op
 
 
-def primitive(rule: TypeRule) -> Op:
+Pair = tuple[TensorType, TensorType]
+Triple = tuple[TensorType, TensorType, TensorType]
+
+
+@overload
+def primitive(rule: Callable[..., TensorType]) -> Op: ...
+@overload
+def primitive(rule: Callable[..., Pair]) -> Op[tuple[Node, Node]]: ...
+@overload
+def primitive(rule: Callable[..., Triple]) -> Op[tuple[Node, Node, Node]]: ...
+def primitive(rule: TypeRule) -> Op[Any]:
     """Declare a primitive op by its type rule."""
+    return variadic(rule)
+
+
+def variadic(rule: TypeRule) -> Op[Any]:
+    """Declare a primitive op whose operands say how many results it has."""
     return _register(Op(rule.__name__.rstrip("_"), rule))
 
 
 def named(name: str, rule: TypeRule, doc: str) -> Op:
     """Declare an elementwise op, whose rule is shared with others, by name."""
-    op = _register(Op(name, rule, elementwise=True))
+    op: Op = _register(Op(name, rule, elementwise=True))
     op.__doc__ = doc
     return op
 
 
-def composite(body: Callable[..., Any]) -> Composite:
+def composite(body: Callable[..., R]) -> Composite[R]:
     """Declare a composite op by its body, a function of nodes."""
-    return cast(Composite, _register(Composite(body.__name__.rstrip("_"), body)))
+    return _register(Composite(body.__name__.rstrip("_"), body))
 
 
-def find_op(name: str) -> Op:
+def find_op(name: str) -> Op[Any]:
     """The op of this name."""
     return _registry[name]
 
 
-def all_ops() -> tuple[Op, ...]:
+def all_ops() -> tuple[Op[Any], ...]:
     """Every declared op, in the order of declaration."""
     return tuple(_registry.values())
 

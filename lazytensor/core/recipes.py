@@ -34,7 +34,7 @@ class Computed(NamedTuple):
 
 Recipe = Slot | Constant | Computed
 
-EXACT: Final[dict[Op, Callable[..., Any]]] = {
+EXACT: Final[dict[Op[Any], Callable[..., Any]]] = {
     add: np.add,
     subtract: np.subtract,
     multiply: np.multiply,

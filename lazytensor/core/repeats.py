@@ -60,12 +60,12 @@ def retire(nodes: list[Node]) -> None:
 class Call(NamedTuple):
     """A call that was recorded; serial numbers, as nobody is to refer to what may be donated."""
 
-    op: Op
+    op: Op[Any]
     operands: tuple[int, ...]
     results: tuple[int, ...]
 
 
-def call(op: Op, operands: Sequence[Node], results: Sequence[Node]) -> Call:
+def call(op: Op[Any], operands: Sequence[Node], results: Sequence[Node]) -> Call:
     """Take note of a call of an op that has one signature only."""
     return Call(op, tuple([x.serial for x in operands]), tuple([x.serial for x in results]))
 
@@ -113,7 +113,7 @@ def _is_plain(run: Run) -> bool:
     return all(node.value.__class__ is not Failure for node in run.outputs)
 
 
-def repeated(op: Op, operands: Sequence[Node], cause: str) -> list[Any] | None:
+def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | None:
     """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
     known: Known | None = cache.alone.get((op,))
     if known is None or thread.recorder.cells or settings.tier == "interpret":

@@ -352,7 +352,7 @@ def _iota(operands: tuple[Term, ...], attrs: dict[str, Any], type: TensorType) -
 
 
 Rule = Callable[[tuple[Term, ...], dict[str, Any], Any], Term]
-RULES: Final[dict[Op, Rule]] = {
+RULES: Final[dict[Op[Any], Rule]] = {
     ops.iota: _iota,
     ops.reshape: _reshape,
     ops.broadcast: _broadcast,
@@ -364,7 +364,7 @@ RULES: Final[dict[Op, Rule]] = {
         for op in (ops.reduce_sum, ops.reduce_max, ops.reduce_min, ops.reduce_prod)
     },
 }
-TRANSPOSED: Final[dict[Op, Callable[[Term, Ints, TensorType], Term | None]]] = {
+TRANSPOSED: Final[dict[Op[Any], Callable[[Term, Ints, TensorType], Term | None]]] = {
     ops.dot_general: _transposed_product,
     ops.convolution: _transposed_convolution,
 }

@@ -103,8 +103,7 @@ def _window(k: Node, units: int, dtype: np.dtype) -> tuple[Node, Node]:
 
     def joined(high: Node, low: Node) -> Node:
         rest = ops.shift_right(ops.shift_right(low, number(1, k)), right)
-        node: Node = ops.or_(ops.shift_left(high, left), rest)
-        return node
+        return ops.or_(ops.shift_left(high, left), rest)
 
     return joined(words[0], words[1]), joined(words[1], words[2])
 

@@ -84,8 +84,7 @@ def _quadrant(y: Node, x: Node) -> Node:
 def _from_pi(angle: Node, units: int) -> Node:
     """`pi / units - angle`."""
     rest = ops.subtract(angle, number(PI_REST / units, angle))
-    node: Node = ops.subtract(number(np.pi / units, angle), rest)
-    return node
+    return ops.subtract(number(np.pi / units, angle), rest)
 
 
 def _arctangent(x: Node) -> Node:

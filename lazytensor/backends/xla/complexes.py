@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -45,8 +45,7 @@ def xla(name: str) -> Function:
 
 
 def _is(x: Node, value: float) -> Node:
-    node: Node = ops.equal(x, number(value, x))
-    return node
+    return ops.equal(x, number(value, x))
 
 
 def _infinite(x: Node) -> Node:
@@ -55,14 +54,12 @@ def _infinite(x: Node) -> Node:
 
 def _put(value: float, where: Node, x: Node) -> Node:
     """`x`, or `value` where that holds."""
-    node: Node = ops.select(where, number(value, x), x)
-    return node
+    return ops.select(where, number(value, x), x)
 
 
 def _wild(x: Node) -> Node:
     """Whether x is infinite or NaN."""
-    node: Node = ops.not_(ops.is_finite(x))
-    return node
+    return ops.not_(ops.is_finite(x))
 
 
 def _signed(x: Node, *signs: Node) -> Node:
@@ -245,8 +242,7 @@ def _sign(a: Node, b: Node) -> Parts:
 
 
 def _all(x: Node, like: Node) -> Node:
-    node: Node = ops.broadcast(x, shape=like.type.shape)
-    return node
+    return ops.broadcast(x, shape=like.type.shape)
 
 
 def _plain_sign(a: Node, b: Node) -> Parts:
@@ -304,7 +300,7 @@ _real_abs = LOWERINGS[ops.abs]
 _infinite_length = expansion(_edged_length)
 _length_of_parts = expansion(_scaled_length)
 
-FUNCTIONS: Final[dict[Op, Function]] = {
+FUNCTIONS: Final[dict[Op[Any], Function]] = {
     ops.sinh: odd(_sinh(xla("chlo.sinh"))),
     ops.tanh: odd(_tanh),
     ops.asinh: odd(_asinh),

@@ -104,16 +104,14 @@ def _near_multiple(x: Node, y: Node) -> Node:
     s = ops.maximum(ops.subtract(apart, number(25, apart)), number(0, apart))
     half = ops.shift_right(s, number(1, s))
     y = ops.multiply(y, power_of_two(half, x))
-    node: Node = ops.multiply(y, power_of_two(ops.subtract(s, half), x))
-    return node
+    return ops.multiply(y, power_of_two(ops.subtract(s, half), x))
 
 
 def _rest(x: Node, y: Node) -> Node:
     """`x - floor(x / y) * y`, exactly: y's halves are so short that their products are exact."""
     if x.type.dtype == F32:
         wide = _rest(*(ops.convert(v, dtype=F64) for v in (x, y)))
-        node: Node = ops.convert(wide, dtype=F32)
-        return node
+        return ops.convert(wide, dtype=F32)
     q = ops.floor(ops.divide(x, y))
     upper = head(y)
     lower = ops.subtract(y, upper)

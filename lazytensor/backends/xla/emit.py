@@ -29,7 +29,7 @@ INEXACT: Final = FLOATS | COMPLEX
 S8: Final = np.dtype("int8")
 
 Lowering = Callable[..., Any]
-LOWERINGS: Final[dict[Op, Lowering]] = {}
+LOWERINGS: Final[dict[Op[Any], Lowering]] = {}
 """Per op: `lower(emitter, result_type, *values, **attrs)`, a Value or a tuple of them."""
 
 
@@ -322,7 +322,7 @@ def _moved(emitter: Emitter, x: Value, axes: Sequence[int]) -> Value:
 
 
 @cache
-def lowerings() -> dict[Op, Lowering]:
+def lowerings() -> dict[Op[Any], Lowering]:
     """The table of lowerings, its modules imported on first use."""
     from lazytensor.backends.xla import tables
 

@@ -91,8 +91,7 @@ def fixed(x: Node) -> Node:
     that is used twice, and writes it to memory; so divide, `fixed`, and use that.
     """
     exponent, mantissa = WIDTHS[x.type.dtype]
-    node: Node = ops.reduce_precision(x, exponent_bits=exponent, mantissa_bits=mantissa)
-    return node
+    return ops.reduce_precision(x, exponent_bits=exponent, mantissa_bits=mantissa)
 
 
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
@@ -112,11 +111,9 @@ def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
 def head(x: Node) -> Node:
     """The first 26 bits of the f64 x."""
     bits = ops.and_(ops.bitcast(x, dtype=S64), ops.scalar(-(1 << 27), S64))
-    node: Node = ops.bitcast(bits, dtype=F64)
-    return node
+    return ops.bitcast(bits, dtype=F64)
 
 
 def not_a_number(x: Node) -> Node:
     """Whether the float `x` is NaN."""
-    node: Node = ops.not_equal(x, x)
-    return node
+    return ops.not_equal(x, x)

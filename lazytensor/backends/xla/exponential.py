@@ -109,16 +109,14 @@ def _whole(n: Node) -> Node:
     """
     form = FORMATS[n.type.dtype]
     bits = ops.bitcast(ops.add(n, number(form.magic, n)), dtype=form.integer)
-    node: Node = ops.subtract(bits, number(form.magic_bits, bits))
-    return node
+    return ops.subtract(bits, number(form.magic_bits, bits))
 
 
 def _as_float(n: Node, dtype: np.dtype) -> Node:
     """The float that the small integer n is."""
     form = FORMATS[dtype]
     shifted = ops.bitcast(ops.add(n, number(form.magic_bits, n)), dtype=dtype)
-    node: Node = ops.subtract(shifted, number(form.magic, shifted))
-    return node
+    return ops.subtract(shifted, number(form.magic, shifted))
 
 
 def _log_near_one(f: Node) -> tuple[Node, Node]:
@@ -138,16 +136,14 @@ def log_joined(f: Node, k: Node, more: Node | None = None) -> Node:
         small = ops.add(small, more)
     f, rest = _log_near_one(f)
     tail = ops.subtract(ops.subtract(rest, small), f)
-    node: Node = ops.subtract(ops.multiply(k, number(high, k)), tail)
-    return node
+    return ops.subtract(ops.multiply(k, number(high, k)), tail)
 
 
 def _with_edges(x: Node, found: Node) -> Node:
     """`found` where x is positive and finite; what a logarithm is elsewhere."""
     below = ops.select(ops.equal(x, number(0, x)), number(-np.inf, x), number(np.nan, x))
     inside = ops.select(ops.greater(x, number(0, x)), found, below)
-    node: Node = ops.select(ops.less(x, number(np.inf, x)), inside, x)
-    return node
+    return ops.select(ops.less(x, number(np.inf, x)), inside, x)
 
 
 def _log(x: Node) -> Node:
@@ -170,8 +166,7 @@ def _in_double(body: Callable[[Node], Node]) -> Lowering:
     def wide(x: Node) -> Node:
         if x.type.dtype == F64:
             return body(x)
-        node: Node = ops.convert(body(ops.convert(x, dtype=F64)), dtype=x.type.dtype)
-        return node
+        return ops.convert(body(ops.convert(x, dtype=F64)), dtype=x.type.dtype)
 
     return costly(wide)
 
@@ -205,16 +200,14 @@ def _reduced(x: Node) -> tuple[Node, Node]:
 def expm1_near_zero(r: Node) -> Node:
     square = ops.multiply(r, r)
     more = ops.multiply(ops.multiply(r, square), polynomial(r, EXPONENTIAL[r.type.dtype]))
-    node: Node = ops.add(r, ops.add(ops.multiply(square, number(0.5, r)), more))
-    return node
+    return ops.add(r, ops.add(ops.multiply(square, number(0.5, r)), more))
 
 
 def power_of_two(n: Node, like: Node) -> Node:
     """`2**n` for the integers n (of the width of `like`) that are exponents of normal numbers."""
     form = FORMATS[like.type.dtype]
     bits = ops.shift_left(ops.add(n, number(form.bias, n)), number(form.mantissa, n))
-    node: Node = ops.bitcast(bits, dtype=like.type.dtype)
-    return node
+    return ops.bitcast(bits, dtype=like.type.dtype)
 
 
 def plain_exp(x: Node) -> Node:
@@ -222,8 +215,7 @@ def plain_exp(x: Node) -> Node:
     r, n = _reduced(x)
     p = expm1_near_zero(r)
     power = power_of_two(_whole(n), x)
-    node: Node = ops.add(ops.multiply(p, power), power)
-    return node
+    return ops.add(ops.multiply(p, power), power)
 
 
 def quarter_exp(x: Node) -> tuple[Node, Node]:
@@ -244,8 +236,7 @@ def half_expm1(x: Node) -> Node:
 
 def _expm1(x: Node) -> Node:
     half = half_expm1(x)
-    node: Node = ops.add(half, half)
-    return node
+    return ops.add(half, half)
 
 
 def _exp2(x: Node) -> Node:
@@ -263,8 +254,7 @@ def scaled(x: Node, n: Node) -> Node:
     whole = _whole(n)
     first = ops.shift_right(whole, number(1, whole))
     scaled = ops.multiply(x, power_of_two(first, x))
-    node: Node = ops.multiply(scaled, power_of_two(ops.subtract(whole, first), x))
-    return node
+    return ops.multiply(scaled, power_of_two(ops.subtract(whole, first), x))
 
 
 _scaled_exp = expansion(lambda x: ops.exp(ops.multiply(x, number(LN2, x))))

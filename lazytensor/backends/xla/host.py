@@ -12,12 +12,12 @@ from lazytensor.core.program import INPUTS
 from lazytensor.core.types import TensorType
 
 Rule = Callable[..., int]
-HOST: Final[dict[Op, Rule]] = {}
+HOST: Final[dict[Op[Any], Rule]] = {}
 """Per op: `rule(*operand_types, **attrs)`, whether the host runs it where programs run on a CPU.
 
 0: it does not; else how many elements of other work cost next to nothing beside it.
 """
-ALONE: Final[dict[Op, Rule]] = {}
+ALONE: Final[dict[Op[Any], Rule]] = {}
 """The same for ops that the host runs only if all of the program is its: they gain less."""
 
 

@@ -50,8 +50,7 @@ def _log1p_or_log(x: Node, near: Node) -> Node:
     """log1p(near), or log(2 * x) where x is large and `near` may have overflowed."""
     far = ops.greater(x, number(LARGE, x))
     more = ops.select(far, number(LN2, x), number(0, x))
-    node: Node = ops.add(log1p_of(ops.select(far, x, near)), more)
-    return node
+    return ops.add(log1p_of(ops.select(far, x, near)), more)
 
 
 def _atanh(x: Node) -> Node:

@@ -125,8 +125,7 @@ def _set_last(x: Node, updates: Node, *indices: Node, axes: Ints) -> Node:
     back = tuple(order.index(i) for i in range(x.type.ndim))
     shown = ops.reshape(last, shape=places + (1,) * (x.type.ndim - len(axes)))
     written = ops.greater_equal(shown, ops.scalar(0, S64))
-    node: Node = ops.select(ops.transpose(written, axes=back), ops.transpose(chosen, axes=back), x)
-    return node
+    return ops.select(ops.transpose(written, axes=back), ops.transpose(chosen, axes=back), x)
 
 
 _last_wins = expansion(_set_last)
@@ -145,8 +144,7 @@ def _segments(x: Node, places: Node, *, axis: int, mode: str) -> Node:
     heads = ops.gather(rows, places, axes=(0,))
     target = ops.select(left, count, segment)  # beyond the last: dropped
     made = ops.scatter(heads, rows, target, axes=(0,), mode=mode)
-    node: Node = ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order))))
-    return node
+    return ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order))))
 
 
 HOST[ops.reduce_segments] = lambda x, places, **_: x.size >= LEAST_ON_HOST

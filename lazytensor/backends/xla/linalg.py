@@ -157,7 +157,7 @@ def without_flag(function: Function) -> Lowering:
     return lower
 
 
-MAY_FAIL: dict[Op, Function] = {
+MAY_FAIL: dict[Op[Any], Function] = {
     ops.cholesky: _cholesky,
     ops.svd: _svd,
     ops.singular_values: _singular_values,
@@ -200,7 +200,14 @@ def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
     return max(products // PER_ELEMENT, 1)
 
 
-_ON_HOST = (ops.cholesky, ops.eigh, ops.inv, ops.singular_values, ops.solve, ops.svd)
+_ON_HOST: tuple[Op[Any], ...] = (
+    ops.cholesky,
+    ops.eigh,
+    ops.inv,
+    ops.singular_values,
+    ops.solve,
+    ops.svd,
+)
 for _op in _ON_HOST:
     ALONE[_op] = ALONE[CHECKED[_op]] = _large
 HOST[ops.eigvalsh] = HOST[ops.eigvalsh_checked] = _large

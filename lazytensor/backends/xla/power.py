@@ -88,8 +88,7 @@ def _positive_f32(x: Node, y: Node) -> Node:
     logarithm = log_joined(*split(ops.convert(x, dtype=F64)))
     exponent = ops.multiply(ops.convert(y, dtype=F64), logarithm)
     exponent = ops.clamp(number(-200, exponent), exponent, number(200, exponent))
-    node: Node = ops.convert(plain_exp(exponent), dtype=F32)
-    return node
+    return ops.convert(plain_exp(exponent), dtype=F32)
 
 
 def _with_edges(x: Node, y: Node, found: Node) -> Node:
@@ -99,8 +98,7 @@ def _with_edges(x: Node, y: Node, found: Node) -> Node:
     high = ops.select(ops.xor(far, ops.less(y, zero)), infinity, zero)
     found = ops.select(ops.or_(far, ops.equal(x, zero)), high, found)
     missing = ops.or_(not_a_number(x), not_a_number(y))
-    node: Node = ops.select(missing, ops.add(x, y), found)
-    return node
+    return ops.select(missing, ops.add(x, y), found)
 
 
 def _float_power(x: Node, y: Node) -> Node:

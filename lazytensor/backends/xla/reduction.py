@@ -373,8 +373,7 @@ def _extreme_by_value(x: Node, kind: str) -> Node:
         there = ops.or_(there, ops.not_equal(x, x))
     places = ops.iota(dtype=index, shape=(1, n, 1), axis=1)
     first = ops.reduce_min(ops.select(there, places, ops.scalar(n, index)), axes=(1,))
-    node: Node = ops.convert(first, dtype=S64)
-    return node
+    return ops.convert(first, dtype=S64)
 
 
 def _extreme_of_blocks(x: Node, kind: str) -> Node:
@@ -398,8 +397,7 @@ def _extreme_of_blocks(x: Node, kind: str) -> Node:
     start = ops.minimum(ops.multiply(block, ops.scalar(width, S64)), ops.scalar(n - width, S64))
     places = ops.add(start, ops.iota(dtype=S64, shape=(1, width), axis=1))
     inside = search(ops.take_along(x, places, axis=1), axis=1)
-    node: Node = ops.add(ops.reshape(start, shape=(m,)), inside)
-    return node
+    return ops.add(ops.reshape(start, shape=(m,)), inside)
 
 
 def _block_width(n: int) -> int:

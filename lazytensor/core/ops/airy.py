@@ -101,8 +101,7 @@ ODD: Final = (
 def _head(x: Node) -> Node:
     """The first 26 bits of x."""
     bits = and_(bitcast(x, dtype=S64), scalar(-(1 << 27), S64))
-    found: Node = bitcast(bits, dtype=F64)
-    return found
+    return bitcast(bits, dtype=F64)
 
 
 def _zeta(x: Node, root: Node) -> tuple[Node, Node]:

@@ -19,8 +19,7 @@ def in_double(name: str, function: Function, doc: str) -> Composite:
         dtype = check_dtype(name, FLOATS, x.type)
         if dtype == F64:
             return function(x)
-        found: Node = convert(function(convert(x, dtype=F64)), dtype=dtype)
-        return found
+        return convert(function(convert(x, dtype=F64)), dtype=dtype)
 
     body.__name__ = name
     made = composite(body)
@@ -36,26 +35,22 @@ def number(value: float) -> Node:
 
 def plus(x: Node, y: Node | float) -> Node:
     """x + y."""
-    found: Node = add(x, y if isinstance(y, Node) else number(y))
-    return found
+    return add(x, y if isinstance(y, Node) else number(y))
 
 
 def minus(x: Node, y: Node | float) -> Node:
     """x - y."""
-    found: Node = subtract(x, y if isinstance(y, Node) else number(y))
-    return found
+    return subtract(x, y if isinstance(y, Node) else number(y))
 
 
 def times(x: Node, y: Node | float) -> Node:
     """x * y."""
-    found: Node = multiply(x, y if isinstance(y, Node) else number(y))
-    return found
+    return multiply(x, y if isinstance(y, Node) else number(y))
 
 
 def where(condition: Node, x: Node, y: Node) -> Node:
     """x where the condition holds, else y."""
-    found: Node = select(condition, x, y)
-    return found
+    return select(condition, x, y)
 
 
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:

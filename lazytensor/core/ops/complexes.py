@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
 from lazytensor.core.dtypes import COMPLEX, S64
 from lazytensor.core.node import Node
@@ -42,7 +41,7 @@ def _position(x: Node, axis: int, best: Op, rest: float) -> Node:
     re, im = real(x), imag(x)
 
     def extreme(part: Node) -> Node:
-        return cast(Node, reshape(best(part, axes=(axis,)), shape=shape))
+        return reshape(best(part, axes=(axis,)), shape=shape)
 
     among = equal(re, extreme(re))
     im = select(among, im, scalar(rest, im.type.dtype))
@@ -52,4 +51,4 @@ def _position(x: Node, axis: int, best: Op, rest: float) -> Node:
     found, missing = (
         reduce_min(select(flags, places, n), axes=(axis,)) for flags in (among, is_nan(x))
     )
-    return cast(Node, select(less(missing, n), missing, found))
+    return select(less(missing, n), missing, found)

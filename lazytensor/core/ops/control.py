@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lazytensor.core.definition import Definition
 from lazytensor.core.dtypes import BOOL, S32
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import primitive
+from lazytensor.core.op import variadic
 from lazytensor.core.program import Program
 from lazytensor.core.types import ResultType, TensorType, tensor_type
 
@@ -54,7 +54,7 @@ def _check(op: str, what: str, found: Sequence[TensorType], wanted: Sequence[Ten
     raise (DTypeError if same else ShapeError)(f"{op}: {what} must be ({needed}), got ({given})")
 
 
-@primitive
+@variadic
 def while_(*state: TensorType, condition: Region, body: Region) -> ResultType:
     """`state` after `state = body(*state)` for as long as `condition(*state)`.
 
@@ -69,7 +69,7 @@ def while_(*state: TensorType, condition: Region, body: Region) -> ResultType:
     return state if len(state) > 1 else state[0]
 
 
-@primitive
+@variadic
 def case(index: TensorType, *operands: TensorType, branches: tuple[Region, ...]) -> ResultType:
     """What branch number `index` gives of `operands`; the last one's for an index out of range.
 

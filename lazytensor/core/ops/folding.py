@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 from lazytensor.core.dtypes import INTS
 from lazytensor.core.node import Node
@@ -23,10 +22,10 @@ def fold(combine: Combine, node: Node, axes: Axes) -> Node:
     shape = tuple(node.type.shape[axis] for axis in rest)
     turned = transpose(node, axes=(*sorted(axes), *rest))
     count = math.prod(node.type.shape[axis] for axis in axes)
-    left = cast(Node, reshape(turned, shape=(count, *shape)))
+    left = reshape(turned, shape=(count, *shape))
     while left.type.shape[0] > 1:
         left = _halved(combine, left)
-    return cast(Node, reshape(left, shape=shape))
+    return reshape(left, shape=shape)
 
 
 def _halved(combine: Combine, node: Node) -> Node:
@@ -42,7 +41,7 @@ def _rows(node: Node, first: int, count: int) -> Node:
     rest = node.type.shape[1:]
     begin = starts((first, *[0] * len(rest)))
     strides = (1,) * node.type.ndim
-    return cast(Node, slice(node, begin, sizes=(count, *rest), strides=strides))
+    return slice(node, begin, sizes=(count, *rest), strides=strides)
 
 
 @composite

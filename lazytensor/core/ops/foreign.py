@@ -9,7 +9,7 @@ import numpy as np
 from lazytensor.core.backend import backend
 from lazytensor.core.definition import Definition
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import primitive
+from lazytensor.core.op import variadic
 from lazytensor.core.types import ResultType, TensorType
 
 Run = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
@@ -30,7 +30,7 @@ class Foreign(Definition):
         self.run = run
 
 
-@primitive
+@variadic
 def foreign(*operands: TensorType, module: Foreign) -> ResultType:
     """The results of a StableHLO module.
 

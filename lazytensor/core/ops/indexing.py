@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from lazytensor.core.cell import WRITES, Step, view_step
 from lazytensor.core.dtypes import NUMBERS, ORDERED, S64, STORED
 from lazytensor.core.errors import DTypeError, ShapeError
@@ -131,8 +129,7 @@ def strided(x: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]) -> 
     """
     if x.type.ndim != 1 or len(shape) != len(strides):
         raise ShapeError(f"strided: a line and a stride an axis are needed, got {x.type}, {shape}")
-    found: Node = gather(x, _places(start, shape, strides), axes=(0,))
-    return found
+    return gather(x, _places(start, shape, strides), axes=(0,))
 
 
 def _write_strided(
@@ -141,14 +138,14 @@ def _write_strided(
     """Of elements that are shown twice, the last one that changes wins."""
     places = _places(start, shape, strides)
     if not _repeats(shape, strides):
-        return cast(Node, scatter(base, value, places, axes=(0,), mode="set"))
+        return scatter(base, value, places, axes=(0,), mode="set")
     # What was written to one showing must not be undone by another, which has the old value still.
     old, size = gather(base, places, axes=(0,)), base.type.size
     both_nan = and_(not_equal(value, value), not_equal(old, old))
     places = select(or_(equal(value, old), both_nan), scalar(size, S64), places)
     spare = pad(base, scalar(0, base.type.dtype), low=(0,), high=(1,), interior=(0,))
     made = scatter(spare, value, places, axes=(0,), mode="set")
-    return cast(Node, slice(made, starts((0,)), sizes=(size,), strides=(1,)))
+    return slice(made, starts((0,)), sizes=(size,), strides=(1,))
 
 
 def _repeats(shape: Shape, strides: tuple[int, ...]) -> bool:

@@ -82,8 +82,7 @@ def _dawsn(x: Node) -> Node:
     square = times(inverse, inverse)
     rest = times(square, polynomial(minus(times(square, 32.0), 1.0), FAR))
     far = times(times(inverse, 0.5), plus(rest, 1.0))
-    found: Node = copysign(where(greater(size, number(MOST)), far, near), x)
-    return found
+    return copysign(where(greater(size, number(MOST)), far, near), x)
 
 
 def _spence(x: Node) -> Node:

@@ -18,11 +18,11 @@ from lazytensor.core.types import Shape, TensorType, tensor_type
 
 LAPACK = COMPLEX | {F32, F64}
 
-CHECKED: dict[Op, Op] = {}
+CHECKED: dict[Op[Any], Op] = {}
 """Per op that may fail: its twin with a flag."""
 
 
-def checked(op: Op) -> Op:
+def checked(op: Op[Any]) -> Op[Any]:
     """Declare the twin of `op` that gives a flag per matrix as its last result."""
     rule = op.rule
 
@@ -32,7 +32,7 @@ def checked(op: Op) -> Op:
         several = results if isinstance(results, tuple) else (results,)
         return *several, tensor_type(BOOL, types[0].shape[:-2])
 
-    twin = named(f"{op.name}_checked", flagged, f"`{op.name}`, and `ok`: pred[batch].")
+    twin: Op[Any] = named(f"{op.name}_checked", flagged, f"`{op.name}`, and `ok`: pred[batch].")
     twin.elementwise = False
     CHECKED[op] = twin
     return twin

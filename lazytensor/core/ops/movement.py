@@ -176,16 +176,14 @@ def _diagonal_shape(op: str, x: TensorType, offset: int, axis1: int, axis2: int)
 
 def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
     inverse = tuple(axes.index(axis) for axis in range(len(axes)))
-    node: Node = transpose(value, axes=inverse)
-    return node
+    return transpose(value, axes=inverse)
 
 
 def _write_slice(base: Node, value: Node, starts: Node, *, sizes: Shape, strides: Ints) -> Node:
     whole = value.type is base.type
     if whole and all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True)):
         return value  # what the base was does not matter, and need not be computed
-    node: Node = update_slice(base, value, starts, strides=strides)
-    return node
+    return update_slice(base, value, starts, strides=strides)
 
 
 WRITES[reshape] = lambda base, value, *, shape: reshape(value, shape=base.type.shape)
@@ -201,8 +199,7 @@ def reshaped(x: Node, type: TensorType) -> Node:
     """`x` in this type, of the same size: `x` itself or what it was reshaped from, if that is."""
     while x.type is not type:
         if x.op is not reshape or x.value is not None:
-            node: Node = reshape(x, shape=type.shape)
-            return node
+            return reshape(x, shape=type.shape)
         (x,) = x.operands
     return x
 
@@ -212,8 +209,7 @@ def kept(reduced: Node, x: Node, axes: Ints, keepdims: bool = True) -> Node:
     if not keepdims or not axes:
         return reduced
     shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.type.shape))
-    node: Node = reshape(reduced, shape=shape)
-    return node
+    return reshape(reduced, shape=shape)
 
 
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:

@@ -44,13 +44,11 @@ def _narrow(x: Node, like: Node) -> Node:
 
 
 def _times(value: float, x: Node) -> Node:
-    found: Node = multiply(x, scalar(value, x.type.dtype))
-    return found
+    return multiply(x, scalar(value, x.type.dtype))
 
 
 def _plus(value: float, x: Node) -> Node:
-    found: Node = add(x, scalar(value, x.type.dtype))
-    return found
+    return add(x, scalar(value, x.type.dtype))
 
 
 def _product(*xs: Node) -> Node:
@@ -60,8 +58,7 @@ def _product(*xs: Node) -> Node:
 def _bend(x: Node) -> Node:
     """tanh of the cubic that stands in for the error function."""
     cubic = add(x, _times(_CUBIC, _product(x, x, x)))
-    found: Node = tanh(_times(math.sqrt(2 / math.pi), cubic))
-    return found
+    return tanh(_times(math.sqrt(2 / math.pi), cubic))
 
 
 @composite
@@ -99,8 +96,7 @@ def _matrix(x: Node) -> Node:
     """`x` as rows along its last axis, which products of matrices are fastest for."""
     if x.type.ndim <= 2:
         return x
-    found: Node = reshape(x, shape=(math.prod(x.type.shape[:-1]), x.type.shape[-1]))
-    return found
+    return reshape(x, shape=(math.prod(x.type.shape[:-1]), x.type.shape[-1]))
 
 
 @composite
@@ -153,8 +149,7 @@ def _sum_kept(x: Node, axes: tuple[int, ...]) -> Node:
 
 def _mean_kept(x: Node, axes: tuple[int, ...]) -> Node:
     count = math.prod(x.type.shape[axis] for axis in axes)
-    found: Node = divide(_sum_kept(x, axes), scalar(count, x.type.dtype))
-    return found
+    return divide(_sum_kept(x, axes), scalar(count, x.type.dtype))
 
 
 @composite
@@ -185,8 +180,7 @@ def layer_norm_inference(x: Node, epsilon: Node, *scaling: Node, axes: int) -> N
 
     Operands, result, errors: as there.
     """
-    found: Node = layer_norm(x, epsilon, *scaling, axes=axes)[0]
-    return found
+    return layer_norm(x, epsilon, *scaling, axes=axes)[0]
 
 
 @composite
@@ -252,8 +246,7 @@ def _others(x: Node, axis: int) -> tuple[int, ...]:
 def _along(line: Node, like: Node, axis: int) -> Node:
     """A line of `axis`, to be broadcast over the others."""
     shape = tuple(n if i == axis else 1 for i, n in enumerate(like.type.shape))
-    found: Node = reshape(line, shape=shape)
-    return found
+    return reshape(line, shape=shape)
 
 
 @composite

@@ -32,8 +32,7 @@ def pack_bits(x: Node, *, little: bool) -> Node:
     flags = x if x.type.dtype == BOOL else not_equal(x, scalar(0, U8))
     words = bitcast(reshape(convert(flags, dtype=U8), shape=shape), dtype=U64)
     moved = multiply(words, scalar(GATHERING[little], U64))
-    made: Node = convert(shift_right(moved, scalar(56, U64)), dtype=U8)
-    return made
+    return convert(shift_right(moved, scalar(56, U64)), dtype=U8)
 
 
 @composite
@@ -49,5 +48,4 @@ def unpack_bits(x: Node, *, little: bool) -> Node:
     copies = multiply(convert(x, dtype=U64), scalar(COPIES, U64))
     picked = and_(copies, scalar(PICKING[little], U64))
     bits = not_equal(bitcast(picked, dtype=U8), scalar(0, U8))
-    made: Node = reshape(convert(bits, dtype=U8), shape=shape)
-    return made
+    return reshape(convert(bits, dtype=U8), shape=shape)

@@ -26,11 +26,10 @@ def _reduced(
     x: Node, kind: str, window: Ints, strides: Ints, padding: Pairs, spread: Ints = ()
 ) -> Node:
     ones = (1,) * x.type.ndim
-    found: Node = reduce_window(
+    return reduce_window(
         x, kind=kind, window=window, strides=strides, padding=padding,
         base_dilation=spread or ones, window_dilation=ones,
     )  # fmt: skip
-    return found
 
 
 @composite
@@ -71,8 +70,7 @@ def max_pool_backward(
         total = share if total is None else add(total, share)
     assert total is not None
     sizes = x.type.shape
-    found: Node = slice(total, starts(low), sizes=sizes, strides=(1,) * len(sizes))
-    return found
+    return slice(total, starts(low), sizes=sizes, strides=(1,) * len(sizes))
 
 
 def _spread(x: Node, begin: Ints, strides: Ints, shape: Shape) -> Node:
@@ -81,10 +79,9 @@ def _spread(x: Node, begin: Ints, strides: Ints, shape: Shape) -> Node:
         n - b - ((m - 1) * s + 1)
         for n, b, m, s in zip(shape, begin, x.type.shape, strides, strict=True)
     )
-    found: Node = pad(
+    return pad(
         x, scalar(0, x.type.dtype), low=begin, high=high, interior=tuple(s - 1 for s in strides)
     )
-    return found
 
 
 def _counts(like: Node, shape: Shape, window: Ints, strides: Ints, padding: Pairs) -> Node:
@@ -102,8 +99,7 @@ def mean_pool(x: Node, *, window: Ints, strides: Ints, padding: Pairs) -> Node:
     """
     check_dtype("mean_pool", FLOATS, x.type)
     total = _reduced(x, "sum", window, strides, padding)
-    found: Node = divide(total, _counts(x, x.type.shape, window, strides, padding))
-    return found
+    return divide(total, _counts(x, x.type.shape, window, strides, padding))
 
 
 @composite

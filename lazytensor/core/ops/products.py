@@ -73,21 +73,18 @@ def matmul(x: Node, y: Node, *, flipped: tuple[bool, bool] = (False, False)) -> 
     n = x.type.ndim - 2
     axes = tuple(range(n))
     summed = (n + (not flipped[0]),), (n + flipped[1],)
-    made: Node = dot_general(x, y, batch=(axes, axes), contract=summed)
-    return made
+    return dot_general(x, y, batch=(axes, axes), contract=summed)
 
 
 def contract(x: Node, y: Node, left: Labels, right: Labels, result: Labels) -> Node:
     """The sum of products of `x` and `y`, of one dtype, whose axes have the labels given."""
     if x.type.dtype == BOOL:  # whether any product is true; a sum of ones in f32 never gets to 0
         total = contract(convert(x, dtype=F32), convert(y, dtype=F32), left, right, result)
-        found: Node = not_equal(total, scalar(0.0, F32))
-        return found
+        return not_equal(total, scalar(0.0, F32))
     plan = _plan(x.type.shape, y.type.shape, tuple(left), tuple(right), tuple(result))
     x, y = _prepared(x, plan.left), _prepared(y, plan.right)
     if not plan.left.contract:
-        product: Node = multiply(_spread(x, plan.left), _spread(y, plan.right))
-        return product
+        return multiply(_spread(x, plan.left), _spread(y, plan.right))
     batch, axes = (plan.left.batch, plan.right.batch), (plan.left.contract, plan.right.contract)
     seen = None if batch[0] else convolved(x, y, axes)
     total = dot_general(x, y, batch=batch, contract=axes) if seen is None else seen

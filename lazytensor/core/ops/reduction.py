@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from lazytensor.core.dtypes import (
     short_name,
 )
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.op import Op, TypeRule, check_dtype, primitive
+from lazytensor.core.op import Op, check_dtype, primitive
 from lazytensor.core.shapes import check_axes, without
 from lazytensor.core.types import Shape, TensorType
 
@@ -40,7 +41,7 @@ def identity(kind: str, dtype: np.dtype) -> Any:
     return 1 if kind == "prod" else 0
 
 
-def _row(name: str, rule: TypeRule, doc: str, dtypes: DTypes) -> Op:
+def _row(name: str, rule: Callable[..., TensorType], doc: str, dtypes: DTypes) -> Op:
     rule.__name__ = rule.__qualname__ = name
     names = " ".join(sorted(map(short_name, dtypes)))
     rule.__doc__ = f"{doc} x: {names}. Raises: DTypeError, ShapeError."

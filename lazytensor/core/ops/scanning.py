@@ -43,8 +43,7 @@ def scan(
         return [*after, *made]
 
     def more(time: Node, end: Node, *_: Node) -> Node:
-        found: Node = and_(greater_equal(time, scalar(0, S64)), less(time, end))
-        return found
+        return and_(greater_equal(time, scalar(0, S64)), less(time, end))
 
     def step(time: Node, end: Node, *rest: Node) -> list[Node]:
         whole, before, same, tables = divided(rest, *counts)
@@ -81,26 +80,22 @@ def divided(nodes: Nodes, *counts: int) -> list[Nodes]:
 
 
 def _empty(steps: int, line: TensorType) -> Node:
-    made: Node = broadcast(scalar(0, line.dtype), shape=(steps, *line.shape))
-    return made
+    return broadcast(scalar(0, line.dtype), shape=(steps, *line.shape))
 
 
 def _begin(time: Node, ndim: int) -> Node:
     here = reshape(time, shape=(1,))
     rest = [broadcast(scalar(0, S64), shape=(ndim - 1,))] if ndim > 1 else []
-    made: Node = concatenate(here, *rest, axis=0)
-    return made
+    return concatenate(here, *rest, axis=0)
 
 
 def _line(x: Node, time: Node) -> Node:
     ndim, shape = x.type.ndim, x.type.shape[1:]
     found = slice(x, _begin(time, ndim), sizes=(1, *shape), strides=(1,) * ndim)
-    made: Node = reshape(found, shape=shape)
-    return made
+    return reshape(found, shape=shape)
 
 
 def _stored(table: Node, line: Node, time: Node) -> Node:
     ndim = table.type.ndim
     row = reshape(line, shape=(1, *line.type.shape))
-    made: Node = update_slice(table, row, _begin(time, ndim), strides=(1,) * ndim)
-    return made
+    return update_slice(table, row, _begin(time, ndim), strides=(1,) * ndim)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lazytensor.core.dtypes import ORDERED, S64, STORED
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.op import check_dtype, primitive
+from lazytensor.core.op import check_dtype, primitive, variadic
 from lazytensor.core.shapes import check_axes
 from lazytensor.core.types import ResultType, TensorType, tensor_type
 
 
-@primitive
+@variadic
 def sort(*xs: TensorType, axis: int, keys: int = 1, descending: bool = False) -> ResultType:
     """Its operands, reordered together along `axis` by the first `keys` of them.
 

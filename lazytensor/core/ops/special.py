@@ -6,8 +6,6 @@ f32 and rounded once.
 
 from __future__ import annotations
 
-from typing import cast
-
 from lazytensor.core.dtypes import COMPLEX, FLOATS, NUMBERS
 from lazytensor.core.node import Node
 from lazytensor.core.op import scalar
@@ -71,11 +69,11 @@ def few_factors(x: Node, exponent: float | complex) -> Node | None:
     if exponent == 1:
         return x
     if exponent == 2:
-        return cast(Node, square(x))
+        return square(x)
     if exponent == 3:
-        return cast(Node, multiply(square(x), x))
+        return multiply(square(x), x)
     if exponent == 4:
-        return cast(Node, square(square(x)))
+        return square(square(x))
     if exponent == -1 and x.type.dtype in FLOATS:
-        return cast(Node, divide(scalar(1, x.type.dtype), x))
+        return divide(scalar(1, x.type.dtype), x)
     return None

@@ -61,8 +61,7 @@ def _count(x: Node, axes: Axes) -> int:
 
 def _mean(x: Node, axes: Axes, keepdims: bool) -> Node:
     total = _sum(x, axes, keepdims)
-    found: Node = divide(total, scalar(_count(x, axes), total.type.dtype))
-    return found
+    return divide(total, scalar(_count(x, axes), total.type.dtype))
 
 
 @composite
@@ -106,8 +105,7 @@ def _squares(x: Node, axes: Axes) -> Node:
     """Sum over `axes` of the squared distances from the mean there."""
     apart: Node = subtract(x, _mean(x, axes, True))
     complex_ = apart.type.dtype.kind == "c"
-    squares: Node = real(multiply(apart, conj(apart))) if complex_ else square(apart)
-    return squares
+    return real(multiply(apart, conj(apart))) if complex_ else square(apart)
 
 
 @composite
@@ -216,5 +214,4 @@ def interp(x: Node, xp: Node, fp: Node, left: Node, right: Node) -> Node:
     inner = select(equal(x, x0), y0, inner)  # also where the next point is infinitely far
     inner = select(equal(x, end), gather(fp, scalar(last, S64), axes=(0,)), inner)
     inner = select(less(x, first), left, select(greater(x, end), right, inner))
-    found: Node = select(is_nan(x), x, inner)
-    return found
+    return select(is_nan(x), x, inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from operator import mul
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from lazytensor.core.dtypes import FLOATS
 from lazytensor.core.node import Node
@@ -84,10 +84,9 @@ def _convolution(
         tuple(order.index(axis) for axis in (batch, feature, *over)),
     )
     array, padding = _unpadded(array, over)
-    made = convolution(
+    return convolution(
         array, kernel, strides=(1,) * spatial, padding=padding, dimensions=dimensions
     )
-    return cast(Node, made)
 
 
 def _unpadded(x: Node, axes: Ints) -> tuple[Node, tuple[Ints, ...]]:

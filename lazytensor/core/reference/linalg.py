@@ -170,7 +170,7 @@ def _eig(x: np.ndarray) -> Results:
     return values.astype(dtype), vectors.astype(dtype)
 
 
-MAY_FAIL: dict[Op, Decomposition] = {
+MAY_FAIL: dict[Op[Any], Decomposition] = {
     ops.cholesky: lambda x, *, lower: np.linalg.cholesky(x, upper=not lower),
     ops.svd: lambda x, *, full: tuple(np.linalg.svd(_finite(x), full_matrices=full)),
     ops.singular_values: lambda x: np.linalg.svd(_finite(x), compute_uv=False),
@@ -182,10 +182,11 @@ MAY_FAIL: dict[Op, Decomposition] = {
     ops.solve: np.linalg.solve,
 }
 
+_SEVERAL: Final[tuple[Op[Any], ...]] = (ops.svd, ops.eigh, ops.eig)
 for _op, _compute in MAY_FAIL.items():
     _flagged = flagged(_op, _compute)
     REFERENCES[CHECKED[_op]] = _flagged
-    REFERENCES[_op] = _without_flag(_flagged, _op in (ops.svd, ops.eigh, ops.eig))
+    REFERENCES[_op] = _without_flag(_flagged, _op in _SEVERAL)
 
 REFERENCES.update(
     {

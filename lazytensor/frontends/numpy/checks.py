@@ -148,8 +148,7 @@ def warned(node: Node, bad: Node, text: str) -> Node:
     if _quiet.get():
         return node
     fine = ops.not_(any_of(bad))
-    made: Node = ops.guarded(node, ops.guard(fine, error=RuntimeWarning, text=text))
-    return made
+    return ops.guarded(node, ops.guard(fine, error=RuntimeWarning, text=text))
 
 
 def _happened(raised: Node) -> bool:

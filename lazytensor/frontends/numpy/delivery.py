@@ -69,13 +69,11 @@ def _fitting(value: Node, out: Any) -> Node:
             f"non-broadcastable output operand with shape {shapes[0]} "
             f"doesn't match the broadcast shape {shapes[1]}"
         )
-    made: Node = ops.broadcast(value, shape=out.shape)
-    return made
+    return ops.broadcast(value, shape=out.shape)
 
 
 def _chosen(where: Any, node: Node, otherwise: Node | None) -> Node:
     mask = mask_of(where)
-    made: Node = ops.select(
+    return ops.select(
         mask, node, filled(0, node) if otherwise is None else convert(otherwise, node.type.dtype)
     )
-    return made

@@ -48,14 +48,12 @@ def _fitted(node: Node, axis: int, n: int) -> Node:
     rank = len(shape)
     if shape[axis] > n:
         sizes = (*shape[:axis], n, *shape[axis + 1 :])
-        cut: Node = ops.slice(node, starts((0,) * rank), sizes=sizes, strides=(1,) * rank)
-        return cut
+        return ops.slice(node, starts((0,) * rank), sizes=sizes, strides=(1,) * rank)
     if shape[axis] < n:
         high = tuple(n - shape[axis] if i == axis else 0 for i in range(rank))
         zero = scalar(0, node.type.dtype)
         none = (0,) * rank
-        filled: Node = ops.pad(node, zero, low=none, high=high, interior=none)
-        return filled
+        return ops.pad(node, zero, low=none, high=high, interior=none)
     return node
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def _repeated(value: Node, size: int) -> Node:
     if value.type.size in (1, size) or not value.type.size:
         return row
     places = leaf(np.arange(size) % value.type.size)
-    return cast(Node, ops.gather(row, places, axes=(0,)))
+    return ops.gather(row, places, axes=(0,))
 
 
 def _places(key: Any, size: int) -> Any:

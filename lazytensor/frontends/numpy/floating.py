@@ -7,7 +7,7 @@ functions an infinity is exact (a pole), and of which a result may be too small.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,7 @@ POLES: Final[dict[str, Where]] = {
     "log2": lambda x: _equals(x, 0),
     "log10": lambda x: _equals(x, 0),
     "log1p": lambda x: _equals(x, -1),
-    "arctanh": lambda x: cast(Node, ops.or_(_equals(x, 1), _equals(x, -1))),
+    "arctanh": lambda x: ops.or_(_equals(x, 1), _equals(x, -1)),
     "power": lambda x, y: _equals(x, 0),
     "float_power": lambda x, y: _equals(x, 0),
 }
@@ -75,8 +75,8 @@ TINY: Final[dict[str, Where]] = {
 
 LOST: Final[dict[str, Where]] = {
     "divmod": lambda x, y: _both(ops.not_(ops.is_nan(x)), _equals(y, 0)),
-    "logaddexp": lambda x, y: cast(Node, ops.or_(ops.is_nan(x), ops.is_nan(y))),
-    "logaddexp2": lambda x, y: cast(Node, ops.or_(ops.is_nan(x), ops.is_nan(y))),
+    "logaddexp": lambda x, y: ops.or_(ops.is_nan(x), ops.is_nan(y)),
+    "logaddexp2": lambda x, y: ops.or_(ops.is_nan(x), ops.is_nan(y)),
     **dict.fromkeys(
         ["fft", "ifft", "irfft", "rfft_n_even", "rfft_n_odd"],
         lambda x: any_of(ops.is_inf(x)),
@@ -144,7 +144,7 @@ def _is_beyond(x: Node, dtype: np.dtype) -> Node:
     wide = x if x.type.dtype.itemsize > 2 else ops.convert(x, dtype=np.dtype(np.float32))
     limits = [scalar(limit, wide.type.dtype) for limit in (-(2.0 ** (bits - 1)), highest)]
     inside = ops.and_(ops.greater_equal(wide, limits[0]), ops.less(wide, limits[1]))
-    return cast(Node, ops.not_(inside))
+    return ops.not_(inside)
 
 
 def _every(test: Callable[[Node], Node], nodes: list[Node], reduced: Reduced) -> Node:
@@ -163,17 +163,17 @@ def any_of(mask: Node, where: Any = True) -> Node:
     """Whether any flag is set, among those of `where`."""
     chosen = mask if where is True else ops.and_(mask, where)
     axes = tuple(range(chosen.type.ndim))
-    return cast(Node, ops.reduce_or(chosen, axes=axes) if axes else chosen)
+    return ops.reduce_or(chosen, axes=axes) if axes else chosen
 
 
 def _equals(x: Node, value: int) -> Node:
     kind = x.type.dtype.kind
     number: Any = complex(value) if kind == "c" else float(value) if kind in "fV" else value
-    return cast(Node, ops.equal(x, scalar(number, x.type.dtype)))
+    return ops.equal(x, scalar(number, x.type.dtype))
 
 
 def _both(x: Node, y: Node) -> Node:
-    return cast(Node, ops.and_(x, y))
+    return ops.and_(x, y)
 
 
 def _has_number(x: Node) -> Node:
@@ -181,17 +181,17 @@ def _has_number(x: Node) -> Node:
     parts = [
         ops.and_(ops.is_finite(y), ops.not_(_equals(y, 0))) for y in (ops.real(x), ops.imag(x))
     ]
-    return cast(Node, ops.or_(*parts))
+    return ops.or_(*parts)
 
 
 def _apart(x: Node, y: Node) -> Node:
-    return cast(Node, ops.negate(ops.abs(ops.subtract(x, y))))
+    return ops.negate(ops.abs(ops.subtract(x, y)))
 
 
 def _is_tiny(x: Node) -> Node:
     """Below the normal numbers."""
     tiny = scalar(float(np.finfo(x.type.dtype).tiny), x.type.dtype)
-    return cast(Node, ops.less(ops.abs(x), tiny))
+    return ops.less(ops.abs(x), tiny)
 
 
 def _tiny_of(result: Node, *operands: Node, zeros: bool = False) -> Node:

@@ -60,7 +60,7 @@ def _sure(results: Any, ok: Node, text: str) -> list[Node]:
     return made
 
 
-def _kernel(op: Op, text: str | None = None, **attrs: Any) -> Kernel:
+def _kernel(op: Op[Any], text: str | None = None, **attrs: Any) -> Kernel:
     """A row: an op of matrices; with `text`, a checked one."""
 
     def run(*arrays: Any, signature: str | None = None, **_: Any) -> Any:
@@ -216,8 +216,7 @@ def _last_at(x: Node, place: int) -> Node:
     """The element of the last axis that is first or last."""
     axis = x.type.ndim - 1
     place %= x.type.shape[axis]
-    made: Node = ops.reshape(part(x, axis, place, place + 1), shape=x.type.shape[:axis])
-    return made
+    return ops.reshape(part(x, axis, place, place + 1), shape=x.type.shape[:axis])
 
 
 def _square(array: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,29 +33,29 @@ def truth(x: Node) -> Node:
 
 def constant(value: bool) -> Unary:
     """The same flag for every element."""
-    return lambda x: cast(Node, ops.broadcast(scalar(value, BOOL), shape=x.type.shape))
+    return lambda x: ops.broadcast(scalar(value, BOOL), shape=x.type.shape)
 
 
 def filled(value: Any, like: Node) -> Node:
     """`value` everywhere, in the type of `like`."""
-    return cast(Node, ops.broadcast(scalar(value, like.type.dtype), shape=like.type.shape))
+    return ops.broadcast(scalar(value, like.type.dtype), shape=like.type.shape)
 
 
 def scaled(factor: float) -> Unary:
     """`x * factor`."""
-    return lambda x: cast(Node, ops.multiply(x, scalar(factor, x.type.dtype)))
+    return lambda x: ops.multiply(x, scalar(factor, x.type.dtype))
 
 
 def power(x: Node, y: Node) -> Node:
     """`x ** y` of floats; a whole number of a few factors is multiplied out."""
     few = _few_factors(x, y)
-    return few if few is not None else cast(Node, ops.power(x, y))
+    return few if few is not None else ops.power(x, y)
 
 
 def operator_power(x: Node, y: Node) -> Node:
     """The same for the operator, which takes roots for `x ** 0.5` where `np.power` does not."""
     if y.op is SLOT and y.value == 0.5 and y.value.__class__ is not bool:
-        return cast(Node, ops.sqrt(x))
+        return ops.sqrt(x)
     return power(x, y)
 
 
@@ -69,7 +69,7 @@ def integer_power(x: Node, y: Node) -> Node:
         if y.value < 0:
             raise ValueError(NEGATIVE_POWER)
         few = _few_factors(x, y)
-        return few if few is not None else cast(Node, ops.power(x, y))
+        return few if few is not None else ops.power(x, y)
     made: Node = ops.power(x, y)
     if isinstance(y.value, np.ndarray) and (y.value < 0).any():
         raise ValueError(NEGATIVE_POWER)
@@ -77,7 +77,7 @@ def integer_power(x: Node, y: Node) -> Node:
         return made
     good = ops.greater_equal(y, scalar(0, y.type.dtype))
     every = ops.reduce_and(good, axes=tuple(range(y.type.ndim)))
-    return cast(Node, ops.guarded(made, ops.guard(every, error=ValueError, text=NEGATIVE_POWER)))
+    return ops.guarded(made, ops.guard(every, error=ValueError, text=NEGATIVE_POWER))
 
 
 def floor_divide(x: Node, y: Node) -> Node:
@@ -87,7 +87,7 @@ def floor_divide(x: Node, y: Node) -> Node:
     tests do not; nothing in NumPy's own tests asks for it.
     """
     far = ops.and_(ops.is_inf(x), ops.is_finite(y))
-    return cast(Node, ops.select(far, ops.divide(x, y), ops.floor_divide(x, y)))
+    return ops.select(far, ops.divide(x, y), ops.floor_divide(x, y))
 
 
 def integer_reciprocal(x: Node) -> Node:
@@ -95,12 +95,12 @@ def integer_reciprocal(x: Node) -> Node:
     with np.errstate(all="ignore"):
         pole = scalar(np.reciprocal(np.zeros((), x.type.dtype)).item(), x.type.dtype)
     made = ops.divide(scalar(1, x.type.dtype), x)
-    return cast(Node, ops.select(ops.equal(x, scalar(0, x.type.dtype)), pole, made))
+    return ops.select(ops.equal(x, scalar(0, x.type.dtype)), pole, made)
 
 
 def bitwise_count(x: Node) -> Node:
     """How many bits of |x| are set."""
-    return cast(Node, ops.popcount(ops.abs(x) if x.type.dtype.kind == "i" else x))
+    return ops.popcount(ops.abs(x) if x.type.dtype.kind == "i" else x)
 
 
 class Comparison:
@@ -111,7 +111,7 @@ class Comparison:
 
     def __call__(self, x: Node, y: Node) -> Node:
         if x.type.dtype is y.type.dtype:
-            return cast(Node, self.op(x, y))
+            return self.op(x, y)
         if x.type.dtype.kind == "u":
             return compare_signed(_MIRRORED[self.op], y, x)
         return compare_signed(self.op, x, y)
@@ -131,7 +131,7 @@ def compare_signed(op: Op, x: Node, y: Node) -> Node:
     """`op` of a signed `x` and an unsigned `y`: a negative `x` is less than any `y`."""
     negative = ops.less(x, scalar(0, x.type.dtype))
     below = scalar(op in (ops.less, ops.less_equal, ops.not_equal), BOOL)
-    return cast(Node, ops.select(negative, below, op(convert(x, y.type.dtype), y)))
+    return ops.select(negative, below, op(convert(x, y.type.dtype), y))
 
 
 def ordered(op: Op) -> Binary:
@@ -142,7 +142,7 @@ def ordered(op: Op) -> Binary:
         a, b, c, d = ops.real(x), ops.imag(x), ops.real(y), ops.imag(y)
         numbers = ops.not_(ops.or_(ops.is_nan(b), ops.is_nan(d)))
         first = ops.and_(strict(a, c), numbers)
-        return cast(Node, ops.or_(first, ops.and_(ops.equal(a, c), op(b, d))))
+        return ops.or_(first, ops.and_(ops.equal(a, c), op(b, d)))
 
     return compare
 
@@ -153,14 +153,14 @@ def complex_extreme(op: Op, propagate: bool) -> Binary:
 
     def choose(x: Node, y: Node) -> Node:
         nan = ops.is_nan(x if propagate else y)
-        return cast(Node, ops.select(ops.or_(wins(x, y), nan), x, y))
+        return ops.select(ops.or_(wins(x, y), nan), x, y)
 
     return choose
 
 
 def complex_rint(x: Node) -> Node:
     """Both parts rounded, halves to even."""
-    return cast(Node, ops.complex_(ops.round_even(ops.real(x)), ops.round_even(ops.imag(x))))
+    return ops.complex_(ops.round_even(ops.real(x)), ops.round_even(ops.imag(x)))
 
 
 def spacing(x: Node) -> Node:
@@ -168,19 +168,19 @@ def spacing(x: Node) -> Node:
     away = filled(float("inf"), x)
     if x.type.dtype != F16:
         away = ops.select(ops.less(x, filled(0.0, x)), filled(float("-inf"), x), away)
-    return cast(Node, ops.subtract(ops.next_after(x, away), x))
+    return ops.subtract(ops.next_after(x, away), x)
 
 
 def modf(x: Node) -> tuple[Node, Node]:
     """The fraction and the whole part, both signed as `x`."""
     whole = ops.trunc(x)
     fraction = ops.select(ops.is_inf(x), filled(0.0, x), ops.subtract(x, whole))
-    return cast(Node, ops.copysign(fraction, x)), cast(Node, whole)
+    return ops.copysign(fraction, x), whole
 
 
 def ldexp(x: Node, exponent: Node) -> Node:
     """`x * 2**exponent`."""
-    return cast(Node, ops.ldexp(x, exponent))
+    return ops.ldexp(x, exponent)
 
 
 def matmul(x: Node, y: Node) -> Node:
@@ -191,7 +191,7 @@ def matmul(x: Node, y: Node) -> Node:
     if y.type.ndim > 2 and x.type.ndim > 1:
         return ops.matmul(x, y)
     contract = ((x.type.ndim - 1,), (max(y.type.ndim - 2, 0),))
-    return cast(Node, ops.dot_general(x, y, contract=contract))
+    return ops.dot_general(x, y, contract=contract)
 
 
 def vecdot(x: Node, y: Node) -> Node:
@@ -224,8 +224,8 @@ def _check_axes(x: Node, left: int, y: Node, right: int) -> None:
 
 
 def _conjugate(x: Node) -> Node:
-    return cast(Node, ops.conj(x)) if x.type.dtype.kind == "c" else x
+    return ops.conj(x) if x.type.dtype.kind == "c" else x
 
 
 def _reshape(x: Node, shape: Shape) -> Node:
-    return x if x.type.shape == shape else cast(Node, ops.reshape(x, shape=shape))
+    return x if x.type.shape == shape else ops.reshape(x, shape=shape)

@@ -52,8 +52,8 @@ def supported(dtype: np.dtype) -> bool:
 def operand(x: Any) -> Node:
     """The node of an array-like; host data are copied. Raises: HostOnly for dtypes XLA has not."""
     if issubclass(type(x), Lazy):
-        node: Node = x.ref.node
-        return node
+        own: Node = x.ref.node
+        return own
     default = PYTHON_NUMBERS.get(type(x))
     if default is not None:
         return number(x, default)

@@ -234,7 +234,7 @@ def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
 def _transposed(node: Node, axes: tuple[int, ...]) -> Node:
     if axes == tuple(range(len(axes))):
         return node
-    return cast(Node, ops.transpose(node, axes=axes))
+    return ops.transpose(node, axes=axes)
 
 
 def parse(x: Any, key: Any) -> Selection:

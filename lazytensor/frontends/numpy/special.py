@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,30 +26,30 @@ def _number(value: float, like: Node) -> Node:
 def _gammaln(x: Node) -> Node:
     """SciPy has -inf at -inf, where C's lgamma has inf."""
     lowest = ops.equal(x, _number(-np.inf, x))
-    return cast(Node, ops.select(lowest, x, ops.lgamma(x)))
+    return ops.select(lowest, x, ops.lgamma(x))
 
 
 def _logit(x: Node) -> Node:
-    return cast(Node, ops.subtract(ops.log(x), ops.log1p(ops.negate(x))))
+    return ops.subtract(ops.log(x), ops.log1p(ops.negate(x)))
 
 
 def _ndtr(x: Node) -> Node:
     tail = ops.erfc(ops.multiply(x, _number(-(0.5**0.5), x)))
-    return cast(Node, ops.multiply(tail, _number(0.5, x)))
+    return ops.multiply(tail, _number(0.5, x))
 
 
 def _log_expit(x: Node) -> Node:
-    return cast(Node, ops.negate(ops.logaddexp(_number(0.0, x), ops.negate(x))))
+    return ops.negate(ops.logaddexp(_number(0.0, x), ops.negate(x)))
 
 
 def _exp10(x: Node) -> Node:
-    return cast(Node, ops.power(_number(10.0, x), x))
+    return ops.power(_number(10.0, x), x)
 
 
 def _product(x: Node, factor: Node, argument: Node) -> Node:
     """`x * factor`, 0 where x is 0 and the factor's argument is a number."""
     zero = ops.and_(ops.equal(x, _number(0.0, x)), ops.not_(ops.is_nan(argument)))
-    return cast(Node, ops.select(zero, ops.multiply(x, _number(0.0, x)), ops.multiply(x, factor)))
+    return ops.select(zero, ops.multiply(x, _number(0.0, x)), ops.multiply(x, factor))
 
 
 def _xlogy(x: Node, y: Node) -> Node:
@@ -63,7 +63,7 @@ def _xlog1py(x: Node, y: Node) -> Node:
 def _entr(x: Node) -> Node:
     within = ops.negate(_xlogy(x, x))
     below = ops.less(x, _number(0.0, x))
-    return cast(Node, ops.select(below, _number(-np.inf, x), within))
+    return ops.select(below, _number(-np.inf, x), within)
 
 
 ROWS: Final[dict[str, loops.Row]] = {

@@ -99,7 +99,7 @@ class TracedCell:
         return self.node if ok is self.ok else _kept(self.node, self.first, ok)
 
 
-class FunctionOp(Composite):
+class FunctionOp(Composite[tuple[Node, ...]]):
     """A function at one signature."""
 
     def __init__(self, name: str, body: Program) -> None:
@@ -177,8 +177,7 @@ def _kept(node: Node, before: Node, ok: Node | None) -> Node:
         return node
     if node.type is not before.type:
         raise ValueNeeded
-    made: Node = ops.select(ok, node, before)
-    return made
+    return ops.select(ok, node, before)
 
 
 def _traced(

@@ -101,8 +101,7 @@ def guard(flag: Node, text: str) -> Node | None:
     if state.tracing:
         state.flags.append((flag, text))
         return None
-    made: Node = ops.guard(flag, error=InvalidArgument, text=text)
-    return made
+    return ops.guard(flag, error=InvalidArgument, text=text)
 
 
 def look(flag: Node, text: str) -> None:
@@ -142,8 +141,7 @@ def _look(known: np.ndarray, demand: Demand) -> None:
 def _met(x: Node, *, sizes: tuple[int, ...], lowest: int | None) -> Node:
     axes = tuple(range(x.type.ndim))
     if not sizes:
-        made: Node = ops.reduce_and(ops.not_equal(x, scalar(0, x.type.dtype)), axes=axes)
-        return made
+        return ops.reduce_and(ops.not_equal(x, scalar(0, x.type.dtype)), axes=axes)
     flags = []
     for i, size in enumerate(sizes):
         column = x

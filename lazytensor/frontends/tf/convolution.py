@@ -45,12 +45,11 @@ def _kernel_axes(ndim: int) -> Ints:
 
 
 def _forward(x: Node, kernel: Node, spec: Spec) -> Node:
-    made: Node = ops.convolution(
+    return ops.convolution(
         x, kernel, strides=spec.steps, padding=spec.pads, rhs_dilation=spec.gaps,
         feature_groups=spec.groups,
         dimensions=(spec.form.order, _kernel_axes(kernel.type.ndim), spec.form.order),
     )  # fmt: skip
-    return made
 
 
 def _of_input(kernel: Node, grad: Node, spec: Spec) -> Node:
@@ -69,12 +68,11 @@ def _of_input(kernel: Node, grad: Node, spec: Spec) -> Node:
             spec.sizes, spec.windows, outs, spec.steps, spec.gaps, spec.pads, strict=True
         )
     )
-    made: Node = ops.convolution(
+    return ops.convolution(
         grad, kernel, strides=(1,) * len(outs), padding=pads, lhs_dilation=spec.steps,
         rhs_dilation=spec.gaps, feature_groups=groups, reversal=(True,) * len(outs),
         dimensions=(spec.form.order, (ndim - 2, ndim - 1, *range(ndim - 2)), spec.form.order),
     )  # fmt: skip
-    return made
 
 
 def _of_kernel(x: Node, grad: Node, spec: Spec) -> Node:
@@ -88,12 +86,11 @@ def _of_kernel(x: Node, grad: Node, spec: Spec) -> Node:
             spec.sizes, spec.windows, outs, spec.steps, spec.gaps, spec.pads, strict=True
         )
     )
-    made: Node = ops.convolution(
+    return ops.convolution(
         x, grad, strides=spec.gaps, padding=pads, rhs_dilation=spec.steps,
         batch_groups=spec.groups,
         dimensions=(swapped, swapped, (ndim - 2, ndim - 1, *range(ndim - 2))),
     )  # fmt: skip
-    return made
 
 
 def _conv(x: Node, kernel: Node, **attrs: Any) -> Node:
@@ -130,8 +127,7 @@ def _depthwise_of_input(shape: np.ndarray, kernel: Node, grad: Node, **attrs: An
 def _depthwise_of_kernel(x: Node, shape: np.ndarray, grad: Node, **attrs: Any) -> Node:
     sizes = tuple(int(n) for n in shape)
     made = _of_kernel(x, grad, _spec(x.type.shape, _grouped(sizes), **attrs))
-    found: Node = ops.reshape(made, shape=sizes)
-    return found
+    return ops.reshape(made, shape=sizes)
 
 
 def attach() -> None:

@@ -46,29 +46,24 @@ def _cast(x: Node, *, DstT: Any, Truncate: bool = False, **_: Any) -> Node:
         raise NotLazy
     if x.type.dtype == DstT:
         return x
-    made: Node = ops.convert(x, dtype=DstT)
-    return made
+    return ops.convert(x, dtype=DstT)
 
 
 def _bitcast(x: Node, *, type: np.dtype, **_: Any) -> Node:
-    made: Node = ops.bitcast(x, dtype=type)
-    return made
+    return ops.bitcast(x, dtype=type)
 
 
 def _div_no_nan(x: Node, y: Node, **_: Any) -> Node:
-    made: Node = ops.select(ops.equal(y, number(0, y)), number(0, x), ops.divide(x, y))
-    return made
+    return ops.select(ops.equal(y, number(0, y)), number(0, x), ops.divide(x, y))
 
 
 def _mul_no_nan(x: Node, y: Node, **_: Any) -> Node:
-    made: Node = ops.select(ops.equal(y, number(0, y)), number(0, x), ops.multiply(x, y))
-    return made
+    return ops.select(ops.equal(y, number(0, y)), number(0, x), ops.multiply(x, y))
 
 
 def _unless_zero(function: Function) -> Function:
     def row(x: Node, y: Node, **_: Any) -> Node:
-        made: Node = ops.select(ops.equal(x, number(0, x)), number(0, x), function(x, y))
-        return made
+        return ops.select(ops.equal(x, number(0, x)), number(0, x), function(x, y))
 
     return row
 
@@ -76,18 +71,14 @@ def _unless_zero(function: Function) -> Function:
 def _squared_difference(x: Node, y: Node, **_: Any) -> Node:
     apart: Node = ops.subtract(x, y)
     if apart.type.dtype in COMPLEX:
-        made: Node = ops.multiply(ops.conj(apart), apart)
-        return made
-    squared: Node = ops.square(apart)
-    return squared
+        return ops.multiply(ops.conj(apart), apart)
+    return ops.square(apart)
 
 
 def _floor_div(x: Node, y: Node, **_: Any) -> Node:
     if x.type.dtype in FLOATS:
-        made: Node = ops.floor(ops.divide(x, y))
-        return made
-    whole: Node = ops.floor_divide(x, y)
-    return whole
+        return ops.floor(ops.divide(x, y))
+    return ops.floor_divide(x, y)
 
 
 def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
@@ -98,35 +89,29 @@ def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
 def _floor_mod(x: Node, y: Node, **_: Any) -> Node:
     """Of floats: a remainder of zero keeps its sign."""
     if x.type.dtype not in FLOATS:
-        whole: Node = ops.modulo(x, y)
-        return whole
+        return ops.modulo(x, y)
     rest, zero = ops.remainder(x, y), number(0, x)
     apart = ops.not_equal(ops.less(y, zero), ops.less(rest, zero))
     other = ops.and_(apart, ops.not_equal(rest, zero))
-    made: Node = ops.select(other, ops.add(rest, y), rest)
-    return made
+    return ops.select(other, ops.add(rest, y), rest)
 
 
 def _digamma(x: Node, **_: Any) -> Node:
     """NaN at zero, as at the other poles."""
-    made: Node = ops.select(ops.equal(x, number(0, x)), number(np.nan, x), ops.digamma(x))
-    return made
+    return ops.select(ops.equal(x, number(0, x)), number(np.nan, x), ops.digamma(x))
 
 
 def _approximate_equal(x: Node, y: Node, *, tolerance: float = 1e-5, **_: Any) -> Node:
-    made: Node = ops.less(ops.abs(ops.subtract(x, y)), number(tolerance, x))
-    return made
+    return ops.less(ops.abs(ops.subtract(x, y)), number(tolerance, x))
 
 
 def relu(x: Node, **_: Any) -> Node:
     """The positive part."""
-    made: Node = ops.maximum(x, number(0, x))
-    return made
+    return ops.maximum(x, number(0, x))
 
 
 def _relu6(x: Node, **_: Any) -> Node:
-    made: Node = ops.minimum(relu(x), number(6, x))
-    return made
+    return ops.minimum(relu(x), number(6, x))
 
 
 def _slope(alpha: float, like: Node) -> Node:
@@ -136,13 +121,11 @@ def _slope(alpha: float, like: Node) -> Node:
 
 def _leaky_relu(x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
     low = ops.multiply(x, _slope(alpha, x))
-    made: Node = ops.select(ops.greater(x, number(0, x)), x, low)
-    return made
+    return ops.select(ops.greater(x, number(0, x)), x, low)
 
 
 def _elu(x: Node, **_: Any) -> Node:
-    made: Node = ops.select(ops.less(x, number(0, x)), ops.expm1(x), x)
-    return made
+    return ops.select(ops.less(x, number(0, x)), ops.expm1(x), x)
 
 
 _SELU_ALPHA: Final = 1.7580993408473768599402175208123
@@ -152,24 +135,20 @@ _SELU_SCALE: Final = 1.0507009873554804934193349852946
 
 def _selu(x: Node, **_: Any) -> Node:
     low = ops.multiply(number(_SELU_ALPHA, x), ops.expm1(x))
-    made: Node = ops.select(ops.less(x, number(0, x)), low, ops.multiply(number(_SELU_SCALE, x), x))
-    return made
+    return ops.select(ops.less(x, number(0, x)), low, ops.multiply(number(_SELU_SCALE, x), x))
 
 
 def _softplus(x: Node, **_: Any) -> Node:
-    made: Node = ops.logaddexp(x, number(0, x))
-    return made
+    return ops.logaddexp(x, number(0, x))
 
 
 def _softsign(x: Node, **_: Any) -> Node:
-    made: Node = ops.divide(x, ops.add(number(1, x), ops.abs(x)))
-    return made
+    return ops.divide(x, ops.add(number(1, x), ops.abs(x)))
 
 
 def _where(inside: Node, grad: Node) -> Node:
     """What TF's kernels do: they multiply by 0 or 1, so that NaN and infinity are not lost."""
-    made: Node = ops.multiply(grad, ops.convert(inside, dtype=grad.type.dtype))
-    return made
+    return ops.multiply(grad, ops.convert(inside, dtype=grad.type.dtype))
 
 
 def _relu_grad(grad: Node, x: Node, **_: Any) -> Node:
@@ -182,42 +161,35 @@ def _relu6_grad(grad: Node, x: Node, **_: Any) -> Node:
 
 def _leaky_relu_grad(grad: Node, x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
     low = ops.multiply(grad, _slope(alpha, grad))
-    made: Node = ops.select(ops.greater(x, number(0, x)), grad, low)
-    return made
+    return ops.select(ops.greater(x, number(0, x)), grad, low)
 
 
 def _elu_grad(grad: Node, y: Node, **_: Any) -> Node:
     low = ops.multiply(ops.add(y, number(1, y)), grad)
-    made: Node = ops.select(ops.less(y, number(0, y)), low, grad)
-    return made
+    return ops.select(ops.less(y, number(0, y)), low, grad)
 
 
 def _selu_grad(grad: Node, y: Node, **_: Any) -> Node:
     low = ops.multiply(grad, ops.add(y, number(_SELU_ALPHA, y)))
     high = ops.multiply(grad, number(_SELU_SCALE, grad))
-    made: Node = ops.select(ops.less(y, number(0, y)), low, high)
-    return made
+    return ops.select(ops.less(y, number(0, y)), low, high)
 
 
 def _softplus_grad(grad: Node, x: Node, **_: Any) -> Node:
-    made: Node = ops.multiply(grad, ops.logistic(x))
-    return made
+    return ops.multiply(grad, ops.logistic(x))
 
 
 def _softsign_grad(grad: Node, x: Node, **_: Any) -> Node:
-    made: Node = ops.divide(grad, ops.square(ops.add(number(1, x), ops.abs(x))))
-    return made
+    return ops.divide(grad, ops.square(ops.add(number(1, x), ops.abs(x))))
 
 
 def _sigmoid_grad(y: Node, grad: Node, **_: Any) -> Node:
     slope = ops.multiply(y, ops.subtract(number(1, y), y))
-    made: Node = ops.multiply(grad, slope)
-    return made
+    return ops.multiply(grad, slope)
 
 
 def _tanh_grad(y: Node, grad: Node, **_: Any) -> Node:
-    made: Node = ops.multiply(grad, ops.subtract(number(1, y), ops.square(y)))
-    return made
+    return ops.multiply(grad, ops.subtract(number(1, y), ops.square(y)))
 
 
 def _conj(x: Node) -> Node:
@@ -225,30 +197,25 @@ def _conj(x: Node) -> Node:
 
 
 def _sqrt_grad(y: Node, grad: Node, **_: Any) -> Node:
-    made: Node = ops.divide(ops.multiply(grad, number(0.5, grad)), _conj(y))
-    return made
+    return ops.divide(ops.multiply(grad, number(0.5, grad)), _conj(y))
 
 
 def _rsqrt_grad(y: Node, grad: Node, **_: Any) -> Node:
     y = _conj(y)
     half = ops.multiply(grad, number(-0.5, grad))
-    made: Node = ops.multiply(ops.multiply(half, y), ops.square(y))
-    return made
+    return ops.multiply(ops.multiply(half, y), ops.square(y))
 
 
 def _reciprocal_grad(y: Node, grad: Node, **_: Any) -> Node:
-    made: Node = ops.multiply(ops.negate(grad), ops.square(_conj(y)))
-    return made
+    return ops.multiply(ops.negate(grad), ops.square(_conj(y)))
 
 
 def _complex(x: Node, y: Node, **_: Any) -> Node:
-    made: Node = ops.complex_(x, y)
-    return made
+    return ops.complex_(x, y)
 
 
 def _angle(x: Node, **_: Any) -> Node:
-    made: Node = ops.atan2(ops.imag(x), ops.real(x))
-    return made
+    return ops.atan2(ops.imag(x), ops.real(x))
 
 
 def _select(condition: Node, x: Node, y: Node, **_: Any) -> Node:
@@ -256,20 +223,17 @@ def _select(condition: Node, x: Node, y: Node, **_: Any) -> Node:
     if condition.type.ndim == 1 and x.type.ndim > 1:
         shape = (condition.type.size,) + (1,) * (x.type.ndim - 1)
         condition = ops.reshape(condition, shape=shape)
-    made: Node = ops.select(condition, x, y)
-    return made
+    return ops.select(condition, x, y)
 
 
 def _ones_like(x: Node, **_: Any) -> Node:
     one = scalar(x.type.dtype == BOOL or 1, x.type.dtype)
-    made: Node = ops.broadcast(one, shape=x.type.shape)
-    return made
+    return ops.broadcast(one, shape=x.type.shape)
 
 
 def _zeros_like(x: Node, **_: Any) -> Node:
     zero = scalar(False if x.type.dtype == BOOL else 0, x.type.dtype)
-    made: Node = ops.broadcast(zero, shape=x.type.shape)
-    return made
+    return ops.broadcast(zero, shape=x.type.shape)
 
 
 def _add_n(xs: list[Node], **_: Any) -> Node:
@@ -280,8 +244,7 @@ def _add_n(xs: list[Node], **_: Any) -> Node:
 
 
 def _clip(x: Node, low: Node, high: Node, **_: Any) -> Node:
-    made: Node = ops.minimum(ops.maximum(x, low), high)
-    return made
+    return ops.minimum(ops.maximum(x, low), high)
 
 
 def _log(op: Any) -> Function:

@@ -31,8 +31,7 @@ def gathered(x: Node, indices: Node, axis: int) -> Node:
         return made
     front = indices.type.ndim
     order = (*range(front, front + axis), *range(front), *range(front + axis, made.type.ndim))
-    found: Node = ops.transpose(made, axes=order)
-    return found
+    return ops.transpose(made, axes=order)
 
 
 def scattered_rows(x: Node, indices: Node, updates: Node, mode: str) -> Node:
@@ -40,8 +39,7 @@ def scattered_rows(x: Node, indices: Node, updates: Node, mode: str) -> Node:
     shape = (*indices.type.shape, *x.type.shape[1:])
     if not updates.type.ndim:
         updates = ops.broadcast(updates, shape=shape)
-    made: Node = ops.scatter(x, updates, wide(indices), axes=(0,), mode=mode)
-    return made
+    return ops.scatter(x, updates, wide(indices), axes=(0,), mode=mode)
 
 
 def _gather(x: Node, indices: Node, **_: Any) -> Node:
@@ -67,8 +65,7 @@ def _gather_v2(x: Node, indices: Node, given: np.ndarray, *, batch_dims: int = 0
         *range(batch), *range(front, front + before), *range(batch, front),
         *range(front + before, made.type.ndim),
     )  # fmt: skip
-    found: Node = ops.transpose(made, axes=order)
-    return found
+    return ops.transpose(made, axes=order)
 
 
 def _columns(indices: Node) -> list[Node]:
@@ -86,10 +83,8 @@ def _columns(indices: Node) -> list[Node]:
 def _gather_nd(x: Node, indices: Node, **_: Any) -> Node:
     columns = _columns(indices)
     if not columns:
-        made: Node = ops.broadcast(x, shape=indices.type.shape[:-1] + x.type.shape)
-        return made
-    found: Node = ops.gather(x, *columns, axes=tuple(range(len(columns))))
-    return found
+        return ops.broadcast(x, shape=indices.type.shape[:-1] + x.type.shape)
+    return ops.gather(x, *columns, axes=tuple(range(len(columns))))
 
 
 def scattered(x: Node, indices: Node, updates: Node, mode: str) -> Node:
@@ -97,8 +92,7 @@ def scattered(x: Node, indices: Node, updates: Node, mode: str) -> Node:
     columns = _columns(indices)
     if not columns:
         raise ValueError("indices of no axis")
-    made: Node = ops.scatter(x, updates, *columns, axes=tuple(range(len(columns))), mode=mode)
-    return made
+    return ops.scatter(x, updates, *columns, axes=tuple(range(len(columns))), mode=mode)
 
 
 def _scatter_nd(indices: Node, updates: Node, shape: np.ndarray, **_: Any) -> Node:
@@ -128,8 +122,7 @@ def _segments(mode: str, kind: str) -> Function:
         # A negative segment is dropped, as one that is too large is.
         flat = ops.select(ops.less(flat, scalar(0, S64)), scalar(int(count), S64), flat)
         lines = ops.reshape(x, shape=(ids.type.size, *rest))
-        made: Node = ops.scatter(base, lines, flat, axes=(0,), mode=mode)
-        return made
+        return ops.scatter(base, lines, flat, axes=(0,), mode=mode)
 
     return row
 
@@ -143,8 +136,7 @@ SEGMENTS: Final = {
 def _invert_permutation(x: Node, **_: Any) -> Node:
     line = ops.iota(dtype=x.type.dtype, shape=x.type.shape, axis=0)
     zeros = ops.broadcast(number(0, x), shape=x.type.shape)
-    made: Node = ops.scatter(zeros, line, wide(x), axes=(0,), mode="set")
-    return made
+    return ops.scatter(zeros, line, wide(x), axes=(0,), mode="set")
 
 
 def _along(x: Node, indices: Node, given: np.ndarray, **_: Any) -> list[Demand]:

@@ -15,7 +15,7 @@ from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows
 
 
-def _checked(op: Op, text: str, *operands: Node, **attrs: Any) -> list[Node]:
+def _checked(op: Op[Any], text: str, *operands: Node, **attrs: Any) -> list[Node]:
     """The results of an op that gives a flag per matrix as its last result."""
     *made, ok = op(*operands, **attrs)
     sure = checks.guard(ops.reduce_and(ok, axes=tuple(range(ok.type.ndim))), text)
@@ -33,8 +33,7 @@ def _cholesky(x: Node, **_: Any) -> Node:
     made = ops.cholesky(x, lower=True)
     shape = made.type.shape[-2:]
     row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
-    triangle: Node = ops.select(ops.greater_equal(row, column), made, scalar(0, made.type.dtype))
-    return triangle
+    return ops.select(ops.greater_equal(row, column), made, scalar(0, made.type.dtype))
 
 
 def _inverse(x: Node, *, adjoint: bool = False, **_: Any) -> Node:
@@ -59,8 +58,7 @@ def _triangular_solve(
         t if t.type.shape[:-2] == batch else ops.broadcast(t, shape=(*batch, *t.type.shape[-2:]))
         for t in (a, b)
     )
-    made: Node = ops.triangular_solve(a, b, lower=lower)
-    return made
+    return ops.triangular_solve(a, b, lower=lower)
 
 
 def _qr(x: Node, *, full_matrices: bool = False, **_: Any) -> Any:
@@ -88,8 +86,7 @@ def _eigh(x: Node, *, compute_v: bool = True, **_: Any) -> Any:
 
 def _fft(kind: str, axes: int) -> Function:
     def row(x: Node, **_: Any) -> Node:
-        made: Node = ops.fft(x, kind=kind, lengths=x.type.shape[x.type.ndim - axes :])
-        return made
+        return ops.fft(x, kind=kind, lengths=x.type.shape[x.type.ndim - axes :])
 
     return row
 
@@ -101,10 +98,7 @@ def _fitted(x: Node, sizes: tuple[int, ...]) -> Node:
     if not any(high):
         return x
     none = (0,) * x.type.ndim
-    made: Node = ops.pad(
-        x, scalar(0, x.type.dtype), low=none, high=(0,) * lead + high, interior=none
-    )
-    return made
+    return ops.pad(x, scalar(0, x.type.dtype), low=none, high=(0,) * lead + high, interior=none)
 
 
 def _rfft(axes: int) -> Function:
@@ -112,8 +106,7 @@ def _rfft(axes: int) -> Function:
         if complex_of(x.type.dtype) != Tcomplex:
             raise ValueError("the result has another precision")
         lengths = tuple(int(n) for n in given.ravel())
-        made: Node = ops.fft(_fitted(x, lengths), kind="RFFT", lengths=lengths)
-        return made
+        return ops.fft(_fitted(x, lengths), kind="RFFT", lengths=lengths)
 
     return row
 
@@ -124,8 +117,7 @@ def _irfft(axes: int) -> Function:
             raise ValueError("the result has another precision")
         lengths = tuple(int(n) for n in given.ravel())
         half = (*lengths[:-1], lengths[-1] // 2 + 1)
-        made: Node = ops.fft(_fitted(x, half), kind="IRFFT", lengths=lengths)
-        return made
+        return ops.fft(_fitted(x, half), kind="IRFFT", lengths=lengths)
 
     return row
 

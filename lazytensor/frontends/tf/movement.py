@@ -30,16 +30,14 @@ def _reshape(x: Node, given: np.ndarray, **_: Any) -> Node:
         shape[shape.index(-1)] = x.type.size // known if known else 0
     if tuple(shape) == x.type.shape:
         return x
-    made: Node = ops.reshape(x, shape=tuple(shape))
-    return made
+    return ops.reshape(x, shape=tuple(shape))
 
 
 def _transpose(x: Node, given: np.ndarray, **_: Any) -> Node:
     axes = tuple(axis_of(n, x.type.ndim) for n in _ints(given))
     if axes == tuple(range(x.type.ndim)):
         return x
-    made: Node = ops.transpose(x, axes=axes)
-    return made
+    return ops.transpose(x, axes=axes)
 
 
 def _conjugate_transpose(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -49,8 +47,7 @@ def _conjugate_transpose(x: Node, given: np.ndarray, **_: Any) -> Node:
 
 def _expand_dims(x: Node, given: np.ndarray, **_: Any) -> Node:
     axis = axis_of(given.ravel()[0], x.type.ndim + 1)
-    made: Node = ops.reshape(x, shape=(*x.type.shape[:axis], 1, *x.type.shape[axis:]))
-    return made
+    return ops.reshape(x, shape=(*x.type.shape[:axis], 1, *x.type.shape[axis:]))
 
 
 def _squeeze(x: Node, *, squeeze_dims: Any = (), **other: Any) -> Node:
@@ -59,8 +56,7 @@ def _squeeze(x: Node, *, squeeze_dims: Any = (), **other: Any) -> Node:
     if any(shape[axis] != 1 for axis in axes):
         raise ValueError(f"axes {axes} of {shape}")
     left = [n for i, n in enumerate(shape) if (i not in axes if axes else n != 1)]
-    made: Node = ops.reshape(x, shape=tuple(left))
-    return made
+    return ops.reshape(x, shape=tuple(left))
 
 
 def _tile(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -74,8 +70,7 @@ def _tile(x: Node, given: np.ndarray, **_: Any) -> Node:
     wide = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
     made = ops.broadcast(ops.reshape(x, shape=apart), shape=wide)
     whole = tuple(n * t for n, t in zip(shape, times, strict=True))
-    found: Node = ops.reshape(made, shape=whole)
-    return found
+    return ops.reshape(made, shape=whole)
 
 
 def _broadcast_to(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -84,8 +79,7 @@ def _broadcast_to(x: Node, given: np.ndarray, **_: Any) -> Node:
     shape = [x.type.shape[i - lead] if n == -1 else n for i, n in enumerate(shape)]
     if tuple(shape) == x.type.shape:
         return x
-    made: Node = ops.broadcast(x, shape=tuple(shape))
-    return made
+    return ops.broadcast(x, shape=tuple(shape))
 
 
 def _pack(xs: list[Node], *, axis: int = 0, **_: Any) -> Node:
@@ -98,10 +92,9 @@ def _pack(xs: list[Node], *, axis: int = 0, **_: Any) -> Node:
 
 
 def _slice(x: Node, begin: Ints, sizes: Ints, steps: Ints | None = None) -> Node:
-    made: Node = ops.slice(
+    return ops.slice(
         x, starts(begin), sizes=sizes, strides=(1,) * x.type.ndim if steps is None else steps
     )
-    return made
 
 
 def _parts(x: Node, axis: int, sizes: Ints) -> list[Node]:
@@ -142,8 +135,7 @@ def _split_v(x: Node, given: np.ndarray, at: np.ndarray, **_: Any) -> list[Node]
 
 def _concat(xs: list[Node], given: np.ndarray, **_: Any) -> Node:
     axis = axis_of(given.ravel()[0], xs[0].type.ndim)
-    made: Node = ops.concatenate(*xs, axis=axis) if len(xs) > 1 else xs[0]
-    return made
+    return ops.concatenate(*xs, axis=axis) if len(xs) > 1 else xs[0]
 
 
 def _slice_row(x: Node, begin: np.ndarray, size: np.ndarray, **_: Any) -> Node:
@@ -163,8 +155,7 @@ def padded(x: Node, value: Node, pairs: Any) -> Node:
     low, high = (tuple(int(pair[i]) for pair in pairs) for i in (0, 1))
     if min((*low, *high, 0)) < 0:
         raise ValueError(f"paddings {pairs}")
-    made: Node = ops.pad(x, value, low=low, high=high, interior=(0,) * x.type.ndim)
-    return made
+    return ops.pad(x, value, low=low, high=high, interior=(0,) * x.type.ndim)
 
 
 def _pad(x: Node, given: np.ndarray, **_: Any) -> Node:
@@ -192,18 +183,15 @@ def _mirror_pad(x: Node, given: np.ndarray, *, mode: str, **_: Any) -> Node:
 def _mirrored(x: Node, axis: int, begin: int, count: int) -> Node:
     at = tuple(begin if i == axis else 0 for i in range(x.type.ndim))
     sizes = tuple(count if i == axis else n for i, n in enumerate(x.type.shape))
-    made: Node = ops.reverse(_slice(x, at, sizes), axes=(axis,))
-    return made
+    return ops.reverse(_slice(x, at, sizes), axes=(axis,))
 
 
 def _reverse(x: Node, given: np.ndarray, **_: Any) -> Node:
-    made: Node = ops.reverse(x, axes=axes_of(x, given))
-    return made
+    return ops.reverse(x, axes=axes_of(x, given))
 
 
 def _reverse_flagged(x: Node, given: np.ndarray, **_: Any) -> Node:
-    made: Node = ops.reverse(x, axes=tuple(int(i) for i in np.flatnonzero(given)))
-    return made
+    return ops.reverse(x, axes=tuple(int(i) for i in np.flatnonzero(given)))
 
 
 def _ensure_shape(x: Node, *, shape: Any, **_: Any) -> Node:
@@ -227,8 +215,7 @@ def _roll(x: Node, shifts: np.ndarray, given: np.ndarray, **_: Any) -> Node:
 
 
 def _fill(given: np.ndarray, value: Node, **_: Any) -> Node:
-    made: Node = ops.broadcast(value, shape=_ints(given))
-    return made
+    return ops.broadcast(value, shape=_ints(given))
 
 
 def one_hot(
@@ -265,8 +252,7 @@ def _band_part(x: Node, low: np.ndarray, high: np.ndarray, **_: Any) -> Node:
             inside = near if inside is None else ops.and_(inside, near)
     if inside is None:
         return x
-    made: Node = ops.select(inside, x, number(0, x))
-    return made
+    return ops.select(inside, x, number(0, x))
 
 
 def _diag(x: Node, **_: Any) -> Node:
@@ -275,15 +261,13 @@ def _diag(x: Node, **_: Any) -> Node:
     line = ops.reshape(x, shape=(1, size))
     rows_, columns = (ops.iota(dtype=S32, shape=(size, size), axis=i) for i in (0, 1))
     square = ops.select(ops.equal(rows_, columns), line, number(0, x))
-    made: Node = ops.reshape(square, shape=x.type.shape * 2)
-    return made
+    return ops.reshape(square, shape=x.type.shape * 2)
 
 
 def _diag_part(x: Node, **_: Any) -> Node:
     half = x.type.shape[: x.type.ndim // 2]
     square = ops.reshape(x, shape=(prod(half),) * 2)
-    made: Node = ops.reshape(ops.diagonal(square, offset=0, axis1=0, axis2=1), shape=half)
-    return made
+    return ops.reshape(ops.diagonal(square, offset=0, axis1=0, axis2=1), shape=half)
 
 
 def _matrix_diag(x: Node, **_: Any) -> Node:
@@ -292,8 +276,7 @@ def _matrix_diag(x: Node, **_: Any) -> Node:
     whole = (*x.type.shape, n)
     rows_, columns = (ops.iota(dtype=S32, shape=whole, axis=len(whole) - i) for i in (2, 1))
     column = ops.reshape(x, shape=(*x.type.shape, 1))
-    made: Node = ops.select(ops.equal(rows_, columns), column, number(0, x))
-    return made
+    return ops.select(ops.equal(rows_, columns), column, number(0, x))
 
 
 def _matrix_diag_v3(
@@ -307,38 +290,31 @@ def _matrix_diag_v3(
     whole = (*x.type.shape, n)
     first, second = (ops.iota(dtype=S32, shape=whole, axis=len(whole) - i) for i in (2, 1))
     column = ops.reshape(x, shape=(*x.type.shape, 1))
-    made: Node = ops.select(ops.equal(first, second), column, fill)
-    return made
+    return ops.select(ops.equal(first, second), column, fill)
 
 
 def _matrix_diag_part(x: Node, *_: Any, **__: Any) -> Node:
-    made: Node = ops.diagonal(x, offset=0, axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
-    return made
+    return ops.diagonal(x, offset=0, axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
 
 
 def _matrix_diag_part_v3(x: Node, k: np.ndarray, fill: Node, **_: Any) -> Node:
     bounds = _ints(k)
     if len(set(bounds)) != 1:
         raise ValueError("one diagonal only")
-    made: Node = ops.diagonal(x, offset=bounds[0], axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
-    return made
+    return ops.diagonal(x, offset=bounds[0], axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
 
 
 def _matrix_set_diag(x: Node, diagonal: Node, *_: Any, **__: Any) -> Node:
-    made: Node = ops.update_diagonal(
-        x, diagonal, offset=0, axis1=x.type.ndim - 2, axis2=x.type.ndim - 1
-    )
-    return made
+    return ops.update_diagonal(x, diagonal, offset=0, axis1=x.type.ndim - 2, axis2=x.type.ndim - 1)
 
 
 def _matrix_set_diag_v3(x: Node, diagonal: Node, k: np.ndarray, **_: Any) -> Node:
     bounds = _ints(k)
     if len(set(bounds)) != 1:
         raise ValueError("one diagonal only")
-    made: Node = ops.update_diagonal(
+    return ops.update_diagonal(
         x, diagonal, offset=bounds[0], axis1=x.type.ndim - 2, axis2=x.type.ndim - 1
     )
-    return made
 
 
 def _depth_to_space(x: Node, *, block_size: int, data_format: str = "NHWC", **_: Any) -> Node:
@@ -348,8 +324,7 @@ def _depth_to_space(x: Node, *, block_size: int, data_format: str = "NHWC", **_:
     b = block_size
     apart = ops.reshape(x, shape=(n, h, w, b, b, c // (b * b)))
     made = ops.transpose(apart, axes=(0, 1, 3, 2, 4, 5))
-    found: Node = ops.reshape(made, shape=(n, h * b, w * b, c // (b * b)))
-    return found
+    return ops.reshape(made, shape=(n, h * b, w * b, c // (b * b)))
 
 
 def _space_to_depth(x: Node, *, block_size: int, data_format: str = "NHWC", **_: Any) -> Node:
@@ -359,8 +334,7 @@ def _space_to_depth(x: Node, *, block_size: int, data_format: str = "NHWC", **_:
     b = block_size
     apart = ops.reshape(x, shape=(n, h // b, b, w // b, b, c))
     made = ops.transpose(apart, axes=(0, 1, 3, 2, 4, 5))
-    found: Node = ops.reshape(made, shape=(n, h // b, w // b, c * b * b))
-    return found
+    return ops.reshape(made, shape=(n, h // b, w // b, c * b * b))
 
 
 def _space_to_batch(x: Node, block: np.ndarray, paddings: np.ndarray, **_: Any) -> Node:
@@ -379,8 +353,7 @@ def _space_to_batch(x: Node, block: np.ndarray, paddings: np.ndarray, **_: Any) 
     )  # fmt: skip
     made = ops.transpose(made, axes=axes)
     inner = [size // b for size, b in zip(sizes[:m], blocks, strict=True)]
-    found: Node = ops.reshape(made, shape=(n * prod(blocks), *inner, *sizes[m:]))
-    return found
+    return ops.reshape(made, shape=(n * prod(blocks), *inner, *sizes[m:]))
 
 
 def _batch_to_space(x: Node, block: np.ndarray, crops: np.ndarray, **_: Any) -> Node:

@@ -18,13 +18,11 @@ from lazytensor.frontends.tf.windows import layout
 
 
 def _softmax(x: Node, **_: Any) -> Node:
-    made: Node = ops.softmax(x, axis=x.type.ndim - 1)
-    return made
+    return ops.softmax(x, axis=x.type.ndim - 1)
 
 
 def _log_softmax(x: Node, **_: Any) -> Node:
-    made: Node = ops.log_softmax(x, axis=x.type.ndim - 1)
-    return made
+    return ops.log_softmax(x, axis=x.type.ndim - 1)
 
 
 def _cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
@@ -60,16 +58,14 @@ def _bias_add(x: Node, bias: Node, *, data_format: str = "NHWC", **_: Any) -> No
         bias = ops.reshape(bias, shape=(bias.type.size,) + (1,) * (x.type.ndim - 2))
     elif bias.type.shape != x.type.shape[-1:]:
         raise ValueError(f"{bias.type} is added to {x.type}")
-    made: Node = ops.add(x, bias)
-    return made
+    return ops.add(x, bias)
 
 
 def _bias_add_grad(grad: Node, *, data_format: str = "NHWC", **_: Any) -> Node:
     feature = 1 if data_format == "NCHW" else grad.type.ndim - 1
-    made: Node = ops.reduce_sum(
+    return ops.reduce_sum(
         grad, axes=tuple(axis for axis in range(grad.type.ndim) if axis != feature)
     )
-    return made
 
 
 def _lines(x: Node, feature: int) -> tuple[int, ...]:

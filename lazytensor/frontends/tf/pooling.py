@@ -38,29 +38,24 @@ def _numbers(x: Node) -> Node:
     """`x` with the least finite number, which TF's kernel begins with, for NaN."""
     if x.type.dtype not in FLOATS:
         return x
-    made: Node = ops.maximum(passed_over(x, True), number(-greatest(x), x))
-    return made
+    return ops.maximum(passed_over(x, True), number(-greatest(x), x))
 
 
 def _max(x: Node, **attrs: Any) -> Node:
-    made: Node = ops.max_pool(_numbers(x), **_plan(x.type.shape, **attrs))
-    return made
+    return ops.max_pool(_numbers(x), **_plan(x.type.shape, **attrs))
 
 
 def _max_grad(x: Node, y: Node, grad: Node, **attrs: Any) -> Node:
-    made: Node = ops.max_pool_backward(grad, _numbers(x), y, **_plan(x.type.shape, **attrs))
-    return made
+    return ops.max_pool_backward(grad, _numbers(x), y, **_plan(x.type.shape, **attrs))
 
 
 def _mean(x: Node, **attrs: Any) -> Node:
-    made: Node = ops.mean_pool(x, **_plan(x.type.shape, **attrs))
-    return made
+    return ops.mean_pool(x, **_plan(x.type.shape, **attrs))
 
 
 def _mean_grad(shape: np.ndarray, grad: Node, **attrs: Any) -> Node:
     whole = tuple(int(n) for n in shape)
-    made: Node = ops.mean_pool_backward(grad, shape=whole, **_plan(whole, **attrs))
-    return made
+    return ops.mean_pool_backward(grad, shape=whole, **_plan(whole, **attrs))
 
 
 def attach() -> None:

@@ -31,8 +31,7 @@ _MANTISSAS: Final = {F16: (np.dtype(np.uint16), 10, 15), BF16: (np.dtype(np.uint
 def _bits(key: Node, counter: Node, shape: tuple[int, ...], dtype: np.dtype) -> Node:
     state = ops.concatenate(ops.reshape(key, shape=(1,)), counter, axis=0)
     _, found = ops.rng_bit_generator(state, shape=shape, dtype=dtype, algorithm="PHILOX")
-    made: Node = found
-    return made
+    return found
 
 
 def _key_counter(seed: Node, **_: Any) -> tuple[Node, Node]:
@@ -61,8 +60,7 @@ def floats(bits: Node, dtype: np.dtype) -> Node:
         bits = ops.or_(ops.shift_left(bits, half), ops.shift_right(bits, half))
     kept = ops.and_(bits, scalar((1 << mantissa) - 1, word))
     whole = ops.bitcast(ops.or_(kept, scalar(bias << mantissa, word)), dtype=dtype)
-    made: Node = ops.subtract(whole, scalar(1.0, dtype))
-    return made
+    return ops.subtract(whole, scalar(1.0, dtype))
 
 
 def shape_of(given: np.ndarray) -> tuple[int, ...]:
@@ -119,8 +117,7 @@ def _integers(
     word = U64 if dtype in (S64, U64) else U32
     span = ops.bitcast(ops.subtract(high, low), dtype=word)
     bits = ops.remainder(_bits(key, counter, shape_of(given), word), span)
-    made: Node = ops.add(low, ops.bitcast(bits, dtype=dtype))
-    return made
+    return ops.add(low, ops.bitcast(bits, dtype=dtype))
 
 
 def _full_integers(
@@ -129,8 +126,7 @@ def _full_integers(
     check_algorithm(alg)
     word = U64 if dtype in (S64, U64) else U32
     bits = _bits(key, counter, shape_of(given), word)
-    made: Node = ops.bitcast(bits, dtype=dtype)
-    return made
+    return ops.bitcast(bits, dtype=dtype)
 
 
 def seeded(function: Any) -> Any:
@@ -138,8 +134,7 @@ def seeded(function: Any) -> Any:
 
     def row(given: np.ndarray, seed: Node, *rest: Node, **attrs: Any) -> Node:
         key, counter = _key_counter(seed)
-        made: Node = function(given, key, counter, np.array(1), *rest, **attrs)
-        return made
+        return function(given, key, counter, np.array(1), *rest, **attrs)
 
     return row
 

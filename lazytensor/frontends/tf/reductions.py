@@ -50,8 +50,7 @@ def _extreme(op: Any, least: bool) -> Function:
     def row(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
         axes = axes_of(x, given)
         if prod(x.type.shape[axis] for axis in axes):
-            found: Node = plain(x, given, keep_dims=keep_dims)
-            return found
+            return plain(x, given, keep_dims=keep_dims)
         from lazytensor.core.ops.reduction import identity
 
         start = scalar(identity("max" if least else "min", x.type.dtype), x.type.dtype)
@@ -64,18 +63,15 @@ def _extreme(op: Any, least: bool) -> Function:
 def _mean(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
     axes = axes_of(x, given)
     if x.type.dtype in FLOATS | COMPLEX:
-        made: Node = ops.mean(x, axes=axes, keepdims=keep_dims)
-        return made
+        return ops.mean(x, axes=axes, keepdims=keep_dims)
     count = prod(x.type.shape[axis] for axis in axes)
     total = ops.kept(ops.reduce_sum(x, axes=axes), x, axes, keep_dims)
-    whole: Node = ops.divide(total, number(count, total))
-    return whole
+    return ops.divide(total, number(count, total))
 
 
 def _euclidean_norm(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
     axes = axes_of(x, given)
-    made: Node = ops.norm2(x, axes=axes, keepdims=keep_dims)
-    return made
+    return ops.norm2(x, axes=axes, keepdims=keep_dims)
 
 
 def passed_over(x: Node, least: bool) -> Node:
@@ -85,8 +81,7 @@ def passed_over(x: Node, least: bool) -> Node:
     """
     if x.type.dtype not in FLOATS:
         return x
-    made: Node = ops.select(ops.is_nan(x), number(-np.inf if least else np.inf, x), x)
-    return made
+    return ops.select(ops.is_nan(x), number(-np.inf if least else np.inf, x), x)
 
 
 def _arg(op: Any) -> Function:
@@ -114,8 +109,7 @@ def _cumulative(op: Any, start: int) -> Function:
         if reverse:
             low, high = high, low
         zeros = (0,) * x.type.ndim
-        shifted: Node = ops.pad(made, number(start, x), low=low, high=high, interior=zeros)
-        return shifted
+        return ops.pad(made, number(start, x), low=low, high=high, interior=zeros)
 
     return row
 

@@ -163,8 +163,7 @@ def number_of(condition: LazyTensor) -> Node:
         raise NoRegion
     if node.type.dtype != BOOL:
         node = ops.not_equal(node, scalar(0, node.type.dtype))
-    made: Node = ops.convert(ops.not_(node), dtype=S32)
-    return made
+    return ops.convert(ops.not_(node), dtype=S32)
 
 
 def _nodes(tensors: Sequence[Any]) -> list[Node]:
@@ -176,8 +175,7 @@ def _nodes(tensors: Sequence[Any]) -> list[Node]:
 
 
 def _one(node: Node) -> Node:
-    made: Node = ops.broadcast(node, shape=())
-    return made
+    return ops.broadcast(node, shape=())
 
 
 def _union(*lists: list[Node]) -> list[Node]:

@@ -115,8 +115,7 @@ def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
 def _scale(alpha: Node) -> Node:
     """The method's `d`: of one more than `alpha`, where this is below 1."""
     third = select(ops.less(alpha, _f64(1.0)), _f64(2 / 3), _f64(-1 / 3))
-    made: Node = add(alpha, third)
-    return made
+    return add(alpha, third)
 
 
 def _round(stream: Stream, tries: Tries) -> Tries:
@@ -162,8 +161,7 @@ def _sampled(stream: Stream) -> Any:
     shape = stream.alpha.type.shape
 
     def full(value: float, dtype: np.dtype) -> Node:
-        made: Node = ops.broadcast(scalar(value, dtype), shape=shape)
-        return made
+        return ops.broadcast(scalar(value, dtype), shape=shape)
 
     first = _blocks(stream, [full(0, U64)])[0][1]
     exponential = ops.negate(ops.log1p(ops.negate(first)))  # what a shape parameter of 1 gives
@@ -179,8 +177,7 @@ def _sampled(stream: Stream) -> Any:
         now = Tries(*state[count:])
         axes = tuple(range(now.done.type.ndim))
         few = ops.less(now.number, scalar(MOST_TRIES, S32))
-        made: Node = ops.and_(few, ops.not_(ops.reduce_and(now.done, axes=axes)))
-        return made
+        return ops.and_(few, ops.not_(ops.reduce_and(now.done, axes=axes)))
 
     def body(*state: Node) -> tuple[Node, ...]:
         return (*state[:count], *_round(Stream(*state[:count]), Tries(*state[count:])))
@@ -199,8 +196,7 @@ def _gamma(
     check_algorithm(alg)
     shape, own = shape_of(given), alpha.type
     if not prod(shape):
-        empty: Node = ops.broadcast(scalar(0.0, own.dtype), shape=shape)
-        return empty
+        return ops.broadcast(scalar(0.0, own.dtype), shape=shape)
     count = prod(shape) // own.size
     # The kernel takes all samples of one parameter after another; the result has them apart.
     number = ops.transpose(

@@ -58,13 +58,11 @@ def _inserted(x: Node, places: Node) -> Node:
         condition=Region("insertion: more", trace_types(_more, types, {})),
         body=Region("insertion", trace_types(_insertion, types, {})),
     )
-    found: Node = ops.reshape(made[3], shape=x.type.shape)
-    return found
+    return ops.reshape(made[3], shape=x.type.shape)
 
 
 def _more(time: Node, end: Node, *_: Node) -> Node:
-    made: Node = ops.less(time, end)
-    return made
+    return ops.less(time, end)
 
 
 def _insertion(time: Node, end: Node, lines: Node, order: Node) -> tuple[Node, ...]:
@@ -95,15 +93,13 @@ def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node
     better = ops.convert(ops.greater(predictions, mine), dtype=S32)
     ahead = ops.reduce_sum(better, axes=(1,))
     fine = ops.reduce_and(ops.is_finite(predictions), axes=(1,))
-    made: Node = ops.and_(ops.less(ahead, scalar(int(k), S32)), fine)
-    return made
+    return ops.and_(ops.less(ahead, scalar(int(k), S32)), fine)
 
 
 def _searched(behind: str) -> Function:
     def row(lines: Node, values: Node, *, out_type: Any = None, **_: Any) -> Node:
         found = ops.bisect(lines, values, behind=behind)
-        made: Node = ops.convert(found, dtype=S32 if out_type is None else out_type)
-        return made
+        return ops.convert(found, dtype=S32 if out_type is None else out_type)
 
     return row
 

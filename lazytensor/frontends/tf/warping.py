@@ -20,15 +20,13 @@ def _f32(value: float) -> Node:
 
 
 def _clipped(x: Node, lowest: float, highest: float) -> Node:
-    made: Node = ops.clamp(_f32(lowest), x, _f32(highest))
-    return made
+    return ops.clamp(_f32(lowest), x, _f32(highest))
 
 
 def _less_rounds(x: Node, length: int) -> Node:
     """`x` less whole rounds of `length`."""
     rounds = ops.trunc(ops.divide(x, _f32(length)))
-    made: Node = ops.subtract(x, ops.multiply(rounds, _f32(length)))
-    return made
+    return ops.subtract(x, ops.multiply(rounds, _f32(length)))
 
 
 def _nearest(x: Node, size: int) -> Node:
@@ -105,8 +103,7 @@ class _Grid:
 
         def line(i: int, last: Node) -> Node:
             first = ops.multiply(numbers[i], column)
-            made: Node = ops.add(ops.add(first, ops.multiply(numbers[i + 1], row)), last)
-            return made
+            return ops.add(ops.add(first, ops.multiply(numbers[i + 1], row)), last)
 
         below = line(6, _f32(1))
         self.there = ops.not_equal(below, _f32(0))
@@ -127,8 +124,7 @@ def _read(images: Node, y: Node, x: Node, there: Node, fill: Node) -> Node:
     made = ops.gather(images, batch, rows_, columns, axes=(0, 1, 2))
     mask = ops.reshape(there, shape=(*there.type.shape, 1))
     mask = ops.broadcast(mask, shape=(*made.type.shape[:3], channels))
-    found: Node = ops.select(mask, made, fill)
-    return found
+    return ops.select(mask, made, fill)
 
 
 def _between(images: Node, grid: _Grid, y: Node, x: Node, fill: Node) -> Node:
@@ -148,8 +144,7 @@ def _between(images: Node, grid: _Grid, y: Node, x: Node, fill: Node) -> Node:
 
 def _share(at: Node, below: Node, second: int) -> Node:
     share = ops.subtract(at, below)
-    made: Node = share if second else ops.subtract(_f32(1), share)
-    return made
+    return share if second else ops.subtract(_f32(1), share)
 
 
 def _projected(
@@ -173,8 +168,7 @@ def _projected(
     made = _between(images, grid, y, x, empty)
     mask = ops.reshape(grid.there, shape=(*grid.there.type.shape, 1))
     mask = ops.broadcast(mask, shape=made.type.shape)
-    found: Node = ops.select(mask, ops.convert(made, dtype=dtype), empty)
-    return found
+    return ops.select(mask, ops.convert(made, dtype=dtype), empty)
 
 
 def attach() -> None:

@@ -27,7 +27,7 @@ from lazytensor.frontends.torch.tensor import is_lazy, laid, value
 from lazytensor.frontends.torch.transfers import changes_storages, transferring
 
 NAME: Final = "lazytensor"
-_ops: Final[dict[str, Composite]] = {}
+_ops: Final[dict[str, Composite[Any]]] = {}
 """Composites by name, which says what their bodies are: a graph compiled again is the same op."""
 _TENSOR: Final = object()
 """Where a tensor goes among numbers."""
@@ -42,7 +42,7 @@ class _Lying(NamedTuple):
 class _Plan(NamedTuple):
     """What a call records, its results in their places, and what it demands of values."""
 
-    op: Composite
+    op: Composite[Any]
     results: list[Any]
     demands: Demands
 
@@ -149,7 +149,7 @@ def _constant(module: torch.fx.GraphModule, name: str) -> Any:
     return found
 
 
-def _op(program: Program, types: Sequence[Any]) -> Composite:
+def _op(program: Program, types: Sequence[Any]) -> Composite[Any]:
     text = f"{program} {program.constants}"
     name = f"graph_{blake2b(text.encode(), digest_size=8).hexdigest()}"
     op = _ops.setdefault(name, Composite(name, _planned))

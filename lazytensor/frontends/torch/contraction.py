@@ -54,8 +54,7 @@ def _mm(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
     (a, b), (c, d) = _matrix(first), _matrix(second)
     if b != c:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a}x{b} and {c}x{d})")
-    made: Node = ops.dot_general(first, second, contract=((1,), (0,)), dtype=dtype)
-    return made
+    return ops.dot_general(first, second, contract=((1,), (0,)), dtype=dtype)
 
 
 def _matrix(x: Node) -> tuple[int, int]:
@@ -74,10 +73,7 @@ def _bmm(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
             f"Expected size for first two dimensions of batch2 tensor to be: {list(wanted)} but "
             f"got: {list(given)}."
         )
-    made: Node = ops.dot_general(
-        first, second, batch=((0,), (0,)), contract=((2,), (1,)), dtype=dtype
-    )
-    return made
+    return ops.dot_general(first, second, batch=((0,), (0,)), contract=((2,), (1,)), dtype=dtype)
 
 
 def _check_mv(base: Node | None, x: Node, y: Node) -> None:
@@ -94,8 +90,7 @@ def _check_mv(base: Node | None, x: Node, y: Node) -> None:
 def _mv(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
     pair = _pair(x, y)
     _check_mv(None, *pair)
-    made: Node = ops.dot_general(*pair, contract=((1,), (0,)), dtype=dtype)
-    return made
+    return ops.dot_general(*pair, contract=((1,), (0,)), dtype=dtype)
 
 
 def _addmv(base: Any, x: Any, y: Any, **factors: Any) -> Node:
@@ -129,22 +124,19 @@ def _vectors(x: Any, y: Any) -> tuple[Node, Node]:
 
 
 def _dot(x: Any, y: Any) -> Node:
-    made: Node = ops.dot_general(*_vectors(x, y), contract=((0,), (0,)))
-    return made
+    return ops.dot_general(*_vectors(x, y), contract=((0,), (0,)))
 
 
 def _vdot(x: Any, y: Any) -> Node:
     first, second = _vectors(x, y)
-    made: Node = ops.dot_general(ops.conj(first), second, contract=((0,), (0,)))
-    return made
+    return ops.dot_general(ops.conj(first), second, contract=((0,), (0,)))
 
 
 def _times(x: Node, factor: Any) -> Node:
     if factor == 1:
         return x
     refuse_overflow(factor, x.type.dtype)
-    made: Node = ops.multiply(x, cast_to(factor, x.type.dtype))
-    return made
+    return ops.multiply(x, cast_to(factor, x.type.dtype))
 
 
 def _check_expands(base: Any, shape: Shape) -> None:
@@ -194,8 +186,7 @@ def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
 
 
 def _sum_of_products(x: Any, y: Any, dtype: np.dtype | None = None) -> Node:
-    made: Node = ops.reduce_sum(_bmm(x, y, dtype), axes=(0,))
-    return made
+    return ops.reduce_sum(_bmm(x, y, dtype), axes=(0,))
 
 
 def _int_mm(x: Any, y: Any) -> Node:
@@ -215,8 +206,7 @@ def _int_mm(x: Any, y: Any) -> Node:
     if y.dtype != torch.int8:
         raise RuntimeError(f"{_BYTES}: Expected mat2 dtype to be of type int8 but got {_name(y)}")
     wide = (cast_to(_given(t), S32) for t in (x, y))
-    made: Node = ops.dot_general(*wide, contract=((1,), (0,)))
-    return made
+    return ops.dot_general(*wide, contract=((1,), (0,)))
 
 
 _BYTES: Final = "int_mm_out_cpu"

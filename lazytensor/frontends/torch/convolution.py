@@ -59,8 +59,7 @@ def _convolution(
     if added is None:
         return made
     shape = (1, made.type.shape[1]) + (1,) * n
-    found: Node = ops.add(made, ops.reshape(added, shape=shape))
-    return found
+    return ops.add(made, ops.reshape(added, shape=shape))
 
 
 def _expanded(name: str, values: Sequence[int], n: int) -> Ints:
@@ -185,12 +184,11 @@ def _transposed(
         for k, p, g, e in zip(sizes, pads, gaps, extra, strict=True)
     )
     dense = tuple(range(n + 2))
-    made: Node = ops.convolution(
+    return ops.convolution(
         data, kernel, strides=(1,) * n, padding=padding, lhs_dilation=steps, rhs_dilation=gaps,
         feature_groups=groups, reversal=(True,) * n,
         dimensions=(dense, (1, 0, *range(2, n + 2)), dense),
     )  # fmt: skip
-    return made
 
 
 def _of_weight(
@@ -205,11 +203,10 @@ def _of_weight(
         )
     )
     swapped = (1, 0, *range(2, n + 2))
-    made: Node = ops.convolution(
+    return ops.convolution(
         data, grad, strides=gaps, padding=padding, rhs_dilation=steps, batch_groups=groups,
         dimensions=(swapped, swapped, swapped),
     )  # fmt: skip
-    return made
 
 
 def _backward(

@@ -21,15 +21,13 @@ from lazytensor.frontends.torch.tensor import TORCH
 
 
 def _line(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(x.type.size,))
-    return made
+    return ops.reshape(x, shape=(x.type.size,))
 
 
 def _added(count: int, weights: Node, places: Node) -> Node:
-    made: Node = ops.scatter(
+    return ops.scatter(
         filled((count,), 0, weights.type.dtype), weights, places, axes=(0,), mode="add"
     )
-    return made
 
 
 def _range(name: str, x: Node) -> tuple[Node, Node]:
@@ -94,12 +92,11 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
     places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
     up, down = (cast_to(n, x.type.dtype) for n in (places, ops.subtract(whole(bins), places)))
     # From both ends to the middle, as torch's `linspace` does.
-    made: Node = ops.select(
+    return ops.select(
         ops.less(places, whole((bins + 1) // 2)),
         ops.add(low, ops.multiply(step, up)),
         ops.subtract(high, ops.multiply(step, down)),
     )
-    return made
 
 
 def _bins(edges: Node, values: Node) -> tuple[Node, Node]:

@@ -63,8 +63,7 @@ from lazytensor.frontends.torch.tensor import value as resolved
 
 def filled(shape: Any, value: Any, dtype: np.dtype) -> Node:
     """`value` everywhere."""
-    made: Node = ops.broadcast(cast_to(value, dtype), shape=sized(shape))
-    return made
+    return ops.broadcast(cast_to(value, dtype), shape=sized(shape))
 
 
 def _dtype(dtype: torch.dtype | None) -> np.dtype:

@@ -38,8 +38,7 @@ class _Spelling(NamedTuple):
 
 
 def _chosen(flag: Node, x: Node, y: Node) -> Node:
-    made: Node = ops.select(flag, x, y)
-    return made
+    return ops.select(flag, x, y)
 
 
 def _moved(x: Node, places: int, filling: Any) -> Node:
@@ -77,32 +76,27 @@ def _log_sum(*terms: Node) -> Node:
     total, *rest = [ops.exp(ops.subtract(x, most)) for x in terms]
     for x in rest:
         total = ops.add(total, x)
-    made: Node = ops.add(ops.log(total), most)
-    return made
+    return ops.add(ops.log(total), most)
 
 
 def _forward_step(before: Node, emitted: Node, jumps: Node) -> Node:
     two = _chosen(jumps, _moved(before, 2, NEVER), like(NEVER, before))
-    made: Node = ops.add(_log_sum(before, _moved(before, 1, NEVER), two), emitted)
-    return made
+    return ops.add(_log_sum(before, _moved(before, 1, NEVER), two), emitted)
 
 
 def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
     two = _chosen(_moved(jumps, -2, False), _moved(after, -2, NEVER), like(NEVER, after))
-    made: Node = ops.add(_log_sum(after, _moved(after, -1, NEVER), two), emitted)
-    return made
+    return ops.add(_log_sum(after, _moved(after, -1, NEVER), two), emitted)
 
 
 def _emitted(log_probs: Node, symbols: Node) -> Node:
     """For each time the logarithms of the symbols' probabilities: [t,n,l]."""
     at = ops.reshape(symbols, shape=(1, *symbols.type.shape))
-    made: Node = ops.take_along(log_probs, at, axis=2)
-    return made
+    return ops.take_along(log_probs, at, axis=2)
 
 
 def _column(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(x.type.size, 1))
-    return made
+    return ops.reshape(x, shape=(x.type.size, 1))
 
 
 def _places_where(symbols: Node, place: Node) -> Node:
@@ -159,8 +153,7 @@ def _by_class(share: Node, symbols: Node, classes: int) -> Node:
     where = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
     where.append(ops.broadcast(ops.reshape(symbols, shape=(1, *shape[1:])), shape=shape))
     zeros = filled((*shape[:2], classes), 0, share.type.dtype)
-    made: Node = ops.scatter(zeros, share, *where, axes=(0, 1, 2), mode="add")
-    return made
+    return ops.scatter(zeros, share, *where, axes=(0, 1, 2), mode="add")
 
 
 def _slope(
@@ -258,8 +251,7 @@ def _labels(targets: Any, lengths: Sequence[int]) -> Node:
         return filled((count, 0), 0, S64)
     first = np.cumsum([0, *lengths[:-1]])
     places = np.minimum(first[:, None] + np.arange(most), total - 1)
-    made: Node = ops.gather(given, ops.leaf(places), axes=(0,))
-    return made
+    return ops.gather(given, ops.leaf(places), axes=(0,))
 
 
 def _given(

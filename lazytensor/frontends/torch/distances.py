@@ -49,8 +49,7 @@ def _slope(apart: Node, distance: Node, p: float) -> Node:
         share = ops.power(ops.divide(size, distance), like(p - 1, apart))
         made = ops.multiply(sign, share)
     nothing = ops.or_(ops.equal(distance, like(0, apart)), ops.equal(size, like(0, apart)))
-    found: Node = ops.select(nothing, like(0, apart), made)
-    return found
+    return ops.select(nothing, like(0, apart), made)
 
 
 def _apart(x: Any, y: Any) -> Node:
@@ -59,13 +58,11 @@ def _apart(x: Any, y: Any) -> Node:
     *a, n, m = first.type.shape
     *b, k, _ = second.type.shape
     rows_ = ops.reshape(first, shape=(*a, n, 1, m))
-    made: Node = ops.subtract(rows_, ops.reshape(second, shape=(*b, 1, k, m)))
-    return made
+    return ops.subtract(rows_, ops.reshape(second, shape=(*b, 1, k, m)))
 
 
 def _column(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(*x.type.shape, 1))
-    return made
+    return ops.reshape(x, shape=(*x.type.shape, 1))
 
 
 def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
@@ -77,8 +74,7 @@ def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
 def _cdist_backward(grad: Any, x: Any, y: Any, p: float, distance: Any) -> Node:
     slope = _slope(_apart(x, y), _column(operand(distance)), p)
     shares = ops.multiply(slope, _column(operand(grad)))
-    made: Node = ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
-    return made
+    return ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
 
 
 def _pairs(x: Node) -> tuple[Node, Node]:
@@ -89,8 +85,7 @@ def _pairs(x: Node) -> tuple[Node, Node]:
 
 def _between(x: Node) -> Node:
     first, second = (ops.gather(x, places, axes=(0,)) for places in _pairs(x))
-    made: Node = ops.subtract(first, second)
-    return made
+    return ops.subtract(first, second)
 
 
 def _pdist(x: Any, p: float = 2.0) -> Node:
@@ -109,8 +104,7 @@ def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Node:
     shares = ops.multiply(slope, _column(operand(grad)))
     first, second = _pairs(given)
     made = ops.scatter(made, shares, first, axes=(0,), mode="add")
-    found: Node = ops.scatter(made, ops.negate(shares), second, axes=(0,), mode="add")
-    return found
+    return ops.scatter(made, ops.negate(shares), second, axes=(0,), mode="add")
 
 
 ROWS: dict[str, Row] = {

@@ -32,18 +32,15 @@ COUNTED: Final = 56
 
 
 def _plus(x: Node, value: float) -> Node:
-    made: Node = ops.add(x, double(value))
-    return made
+    return ops.add(x, double(value))
 
 
 def _times(value: float, x: Node) -> Node:
-    made: Node = ops.multiply(double(value), x)
-    return made
+    return ops.multiply(double(value), x)
 
 
 def _less(x: Node, value: float) -> Node:
-    made: Node = ops.less(x, double(value))
-    return made
+    return ops.less(x, double(value))
 
 
 def _both(first: Node, *rest: Node) -> Node:
@@ -56,8 +53,7 @@ def _first(values: Node, accepted: Node) -> Node:
     """Along the first axis, the value that is accepted first."""
     shape = values.type.shape
     at = ops.reshape(ops.argmax(accepted, axis=0), shape=(1, *shape[1:]))
-    made: Node = ops.reshape(ops.take_along(values, at, axis=0), shape=shape[1:])
-    return made
+    return ops.reshape(ops.take_along(values, at, axis=0), shape=shape[1:])
 
 
 def _gamma(shape: Node, normal: Node, uniform: Node, rest: Node) -> Node:
@@ -79,8 +75,7 @@ def _gamma(shape: Node, normal: Node, uniform: Node, rest: Node) -> Node:
     accepted = _both(ops.greater(cube, double(0.0)), ops.less(ops.log(uniform), bound))
     made = ops.multiply(d, _first(cube, accepted))
     made = ops.select(low, ops.multiply(made, ops.power(rest, ops.reciprocal(shape))), made)
-    found: Node = ops.select(ops.greater(shape, double(0.0)), made, double(math.nan))
-    return found
+    return ops.select(ops.greater(shape, double(0.0)), made, double(math.nan))
 
 
 def _counted(start: Node, ratio: Callable[[int], Node], uniform: Node) -> Node:
@@ -95,8 +90,7 @@ def _counted(start: Node, ratio: Callable[[int], Node], uniform: Node) -> Node:
 
 
 def _log_factorial(x: Node) -> Node:
-    made: Node = ops.lgamma(_plus(x, 1.0))
-    return made
+    return ops.lgamma(_plus(x, 1.0))
 
 
 def _poisson(mean: Node, uniform: Node, first: Node, second: Node) -> Node:
@@ -121,13 +115,11 @@ def _poisson(mean: Node, uniform: Node, first: Node, second: Node) -> Node:
     accepted = _accepted(edge, second, bound, count, left, right)
     made = ops.select(low, few, _first(count, accepted))
     valid = ops.greater_equal(mean, double(0.0))
-    found: Node = ops.select(valid, made, double(math.nan))
-    return found
+    return ops.select(valid, made, double(math.nan))
 
 
 def _hat(a: Node, b: Node, edge: Node) -> Node:
-    made: Node = ops.add(ops.divide(a, ops.square(edge)), b)
-    return made
+    return ops.add(ops.divide(a, ops.square(edge)), b)
 
 
 def _accepted(edge: Node, second: Node, bound: Node, count: Node, left: Node, right: Node) -> Node:
@@ -135,8 +127,7 @@ def _accepted(edge: Node, second: Node, bound: Node, count: Node, left: Node, ri
     surely = _both(ops.greater_equal(edge, double(0.07)), ops.less_equal(second, bound))
     far = _both(_less(edge, 0.013), ops.greater(second, edge))
     rightly = _both(ops.not_(far), ops.less_equal(left, right))
-    found: Node = _both(ops.greater_equal(count, double(0.0)), ops.or_(surely, rightly))
-    return found
+    return _both(ops.greater_equal(count, double(0.0)), ops.or_(surely, rightly))
 
 
 def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -> Node:
@@ -149,8 +140,7 @@ def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -
 
     def ratio(k: int) -> Node:
         left = ops.maximum(_plus(trials, 1.0 - k), double(0.0))
-        made: Node = ops.multiply(ops.multiply(left, double(1 / k)), odds)
-        return made
+        return ops.multiply(ops.multiply(left, double(1 / k)), odds)
 
     few = ops.minimum(_counted(ops.power(rest, trials), ratio, uniform), trials)
     spread = ops.sqrt(ops.multiply(ops.multiply(trials, share), rest))
@@ -176,8 +166,7 @@ def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -
 def _weight(trials: Node, odds: Node, count: Node) -> Node:
     """The logarithm of a count's probability, but for what all counts have in common."""
     both = ops.add(_log_factorial(count), _log_factorial(ops.subtract(trials, count)))
-    made: Node = ops.subtract(ops.multiply(count, ops.log(odds)), both)
-    return made
+    return ops.subtract(ops.multiply(count, ops.log(odds)), both)
 
 
 GAMMA = Composite("gamma_draw", _gamma)
@@ -187,8 +176,7 @@ BINOMIAL = Composite("binomial_draw", _binomial)
 
 def _uniform(shape: Shape, generator: Any) -> Node:
     """Numbers from (0, 1]: their logarithms are finite."""
-    made: Node = ops.subtract(double(1.0), randomness.uniform(shape, F64, generator))
-    return made
+    return ops.subtract(double(1.0), randomness.uniform(shape, F64, generator))
 
 
 def gamma(shape: Node, generator: Any) -> Node:
@@ -196,16 +184,14 @@ def gamma(shape: Node, generator: Any) -> Node:
     size = shape.type.shape
     normal = randomness.normal((ROUNDS, *size), F64, generator)
     uniform = _uniform((ROUNDS, *size), generator)
-    made: Node = GAMMA(shape, normal, uniform, _uniform(size, generator))
-    return made
+    return GAMMA(shape, normal, uniform, _uniform(size, generator))
 
 
 def _standard_gamma(x: Any, generator: Any = None) -> Node:
     given = operand(x)
     dtype = given.type.dtype
     tiny = cast_to(float(np.finfo(dtype if dtype == F64 else np.float32).tiny), dtype)
-    made: Node = ops.maximum(cast_to(gamma(cast_to(given, F64), generator), dtype), tiny)
-    return made
+    return ops.maximum(cast_to(gamma(cast_to(given, F64), generator), dtype), tiny)
 
 
 def _sample_dirichlet(x: Any, generator: Any = None) -> Node:

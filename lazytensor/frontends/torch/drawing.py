@@ -33,8 +33,7 @@ Draw = Callable[..., Node]
 
 def _scaled(unit: Node, scale: Any, shift: Any) -> Node:
     own = unit.type.dtype
-    made: Node = ops.add(ops.multiply(unit, cast_to(scale, own)), cast_to(shift, own))
-    return made
+    return ops.add(ops.multiply(unit, cast_to(scale, own)), cast_to(shift, own))
 
 
 def _uniform(
@@ -59,8 +58,7 @@ def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std:
 
 def _within(x: Node, most: float) -> Node:
     """Whether elements are from 0 to `most`."""
-    made: Node = ops.and_(ops.greater_equal(x, like(0.0, x)), ops.less_equal(x, like(most, x)))
-    return made
+    return ops.and_(ops.greater_equal(x, like(0.0, x)), ops.less_equal(x, like(most, x)))
 
 
 def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
@@ -71,8 +69,7 @@ def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
         text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
         share = sure(share, _within(share, 1.0), text)
     draws = randomness.uniform(shape, F32, generator)
-    made: Node = ops.less(draws, cast_to(share, F32))
-    return made
+    return ops.less(draws, cast_to(share, F32))
 
 
 def _bernoulli(shape: Shape, dtype: np.dtype, generator: Any, p: Any = 0.5) -> Node:
@@ -88,16 +85,14 @@ def _exponential(shape: Shape, dtype: np.dtype, generator: Any, rate: float = 1.
 
 def _geometric(shape: Shape, dtype: np.dtype, generator: Any, p: float) -> Node:
     require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    made: Node = ops.ceil(_exponential(shape, dtype, generator, float(-np.log1p(-p))))
-    return made
+    return ops.ceil(_exponential(shape, dtype, generator, float(-np.log1p(-p))))
 
 
 def _log_normal(
     shape: Shape, dtype: np.dtype, generator: Any, mean: float = 1.0, std: float = 2.0
 ) -> Node:
     require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
-    made: Node = ops.exp(_scaled(randomness.normal(shape, dtype, generator), std, mean))
-    return made
+    return ops.exp(_scaled(randomness.normal(shape, dtype, generator), std, mean))
 
 
 def _cauchy(
@@ -128,8 +123,7 @@ def _whole(shape: Shape, generator: Any, low: int, count: int) -> Node:
         words = ops.shift_right(words, cast_to(1, U64))
     if count < 2**64:
         words = ops.modulo(words, cast_to(count, U64))
-    made: Node = ops.add(ops.convert(words, dtype=S64), cast_to(low, S64))
-    return made
+    return ops.add(ops.convert(words, dtype=S64), cast_to(low, S64))
 
 
 def _in_place(name: str, draw: Draw) -> Row:
@@ -204,8 +198,7 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
         ops.reshape(draws, shape=(*shape[:-1], count, 1)),
     )
     places = ops.reduce_sum(cast_to(below, S64), axes=(last + 1,))
-    made: Node = ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
-    return made
+    return ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
 
 
 def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:
@@ -266,8 +259,7 @@ def _rrelu(
     drawn = cast_to(_uniform(given.type.shape, dtype, generator, lower, upper), dtype)
     slopes = ops.select(flat, drawn, one)
     write(noise, slopes)
-    made: Node = ops.multiply(given, slopes)
-    return made
+    return ops.multiply(given, slopes)
 
 
 def attach() -> None:

@@ -44,8 +44,7 @@ def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
     """`op`, of two flags `boolean`."""
 
     def choose(x: Node, y: Node) -> Node:
-        made: Node = (boolean if x.type.dtype is BOOL else op)(x, y)
-        return made
+        return (boolean if x.type.dtype is BOOL else op)(x, y)
 
     return choose
 
@@ -59,8 +58,7 @@ def _in_f32(row: Row) -> Row:
         dtypes = {x.type.dtype for x in given if isinstance(x, Node)}
         dtype = dtypes.pop()
         if dtypes or dtype not in HALVES:
-            made: Node = row(*given, **kwargs)
-            return made
+            return row(*given, **kwargs)
         given = [cast_to(x, F32) if isinstance(x, Node) else x for x in given]
         return cast_to(row(*given, **kwargs), dtype)
 
@@ -82,8 +80,7 @@ def _scaled(op: Op, boolean: Op | None) -> Row:
             if first.type.dtype in HALVES:
                 return _in_f32(row)(first, second, cast_to(alpha, first.type.dtype))
             second = _multiply(second, cast_to(alpha, second.type.dtype))
-        made: Node = fallback(first, second)
-        return made
+        return fallback(first, second)
 
     return row
 
@@ -242,8 +239,7 @@ def _where(condition: Any, x: Any, y: Any) -> Node:
     dtype = pair[0].type.dtype
     for value in (x, y) if dtype not in HALVES else ():  # a half is infinite instead
         refuse_overflow(value, dtype)
-    made: Node = ops.select(cast_to(flags, BOOL), *pair)
-    return made
+    return ops.select(cast_to(flags, BOOL), *pair)
 
 
 def _clamp(x: Any, low: Any = None, high: Any = None) -> Node:
@@ -271,13 +267,11 @@ def _flags(x: Any, op: Op, otherwise: bool) -> Node:
 
 
 def _not(x: Any) -> Node:
-    made: Node = ops.not_(operand(x))
-    return made
+    return ops.not_(operand(x))
 
 
 def _abs(x: Any) -> Node:
-    made: Node = ops.abs(operand(x))
-    return made
+    return ops.abs(operand(x))
 
 
 def _negate(x: Any) -> Node:
@@ -385,17 +379,13 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
 def _complex(real: Any, imag: Any) -> Node:
     parts = operand(real), operand(imag)
     check_parts(*parts)
-    made: Node = ops.complex_(*parts)
-    return made
+    return ops.complex_(*parts)
 
 
 def _polar(radius: Any, angle: Any) -> Node:
     length, turn = operand(radius), operand(angle)
     check_parts(length, turn)
-    made: Node = ops.complex_(
-        ops.multiply(length, ops.cos(turn)), ops.multiply(length, ops.sin(turn))
-    )
-    return made
+    return ops.complex_(ops.multiply(length, ops.cos(turn)), ops.multiply(length, ops.sin(turn)))
 
 
 multiply = _exact(_multiply, promoted)

@@ -19,8 +19,7 @@ SUM, MEAN, MAX = 0, 1, 2
 
 
 def _column(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(*x.type.shape, 1))
-    return made
+    return ops.reshape(x, shape=(*x.type.shape, 1))
 
 
 def _line(x: Any) -> Node:
@@ -30,8 +29,7 @@ def _line(x: Any) -> Node:
 
 def _added(count: int, updates: Node, places: Node) -> Node:
     zeros = filled((count, *updates.type.shape[1:]), 0, updates.type.dtype)
-    made: Node = ops.scatter(zeros, updates, places, axes=(0,), mode="add")
-    return made
+    return ops.scatter(zeros, updates, places, axes=(0,), mode="add")
 
 
 def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
@@ -40,15 +38,13 @@ def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
         raise RuntimeError("'weight' must be 2-D")
     count = table.type.shape[0]
     text = f"index out of range in self: the table has {count} rows"
-    made: Node = ops.gather(table, sure(places, _within(places, count), text), axes=(0,))
-    return made
+    return ops.gather(table, sure(places, _within(places, count), text), axes=(0,))
 
 
 def _within(places: Node, count: int) -> Node:
     """Which are places of `count` rows."""
     zero, beyond = cast_to(0, S64), cast_to(count, S64)
-    made: Node = ops.and_(ops.greater_equal(places, zero), ops.less(places, beyond))
-    return made
+    return ops.and_(ops.greater_equal(places, zero), ops.less(places, beyond))
 
 
 def _dense(updates: Node, places: Node, count: int, padding_idx: int, by_frequency: bool) -> Node:
@@ -182,8 +178,7 @@ def _bag_backward(
         there = ops.greater(_column(operand(bag_size)), cast_to(0, S64))
         updates = ops.select(there, given, like(0, given))
         zeros = filled((num_weights, given.type.shape[1]), 0, given.type.dtype)
-        made: Node = ops.scatter(zeros, updates, best, columns, axes=(0, 1), mode="add")
-        return made
+        return ops.scatter(zeros, updates, best, columns, axes=(0, 1), mode="add")
     if mode == MEAN:
         divisor = ops.maximum(operand(bag_size), cast_to(1, S64))
         given = ops.divide(given, cast_to(_column(divisor), given.type.dtype))

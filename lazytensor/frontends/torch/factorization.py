@@ -30,8 +30,7 @@ _TOO_SMALL, _TOO_LARGE = (
 def turned(x: Node) -> Node:
     """The transposes of matrices."""
     n = x.type.ndim
-    made: Node = ops.transpose(x, axes=(*range(n - 2), n - 1, n - 2))
-    return made
+    return ops.transpose(x, axes=(*range(n - 2), n - 1, n - 2))
 
 
 def adjoint(x: Node) -> Node:
@@ -42,8 +41,7 @@ def adjoint(x: Node) -> Node:
 
 def stacked(x: Node, stack: tuple[int, ...]) -> Node:
     """Matrices broadcast to a batch."""
-    made: Node = ops.broadcast(x, shape=(*stack, *x.type.shape[-2:]))
-    return made
+    return ops.broadcast(x, shape=(*stack, *x.type.shape[-2:]))
 
 
 def paired(a: Node, b: Node) -> tuple[Node, Node]:
@@ -58,16 +56,14 @@ def product(a: Node, b: Node) -> Node:
     first, second = paired(a, b)
     n = first.type.ndim
     batch = tuple(range(n - 2))
-    made: Node = ops.dot_general(first, second, batch=(batch, batch), contract=((n - 1,), (n - 2,)))
-    return made
+    return ops.dot_general(first, second, batch=(batch, batch), contract=((n - 1,), (n - 2,)))
 
 
 def identity(like: Node, rows_: int, columns: int) -> Node:
     """Identities of the batch and dtype of `like`."""
     sides = [ops.iota(dtype=S64, shape=(rows_, columns), axis=axis) for axis in (0, 1)]
     ones = cast_to(ops.equal(*sides), like.type.dtype)
-    made: Node = ops.broadcast(ones, shape=(*like.type.shape[:-2], rows_, columns))
-    return made
+    return ops.broadcast(ones, shape=(*like.type.shape[:-2], rows_, columns))
 
 
 def triangle(x: Node, upper: bool, offset: int = 0) -> Node:
@@ -76,28 +72,24 @@ def triangle(x: Node, upper: bool, offset: int = 0) -> Node:
     row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
     edge = ops.add(row, cast_to(offset, S64))
     inside = (ops.greater_equal if upper else ops.less_equal)(column, edge)
-    made: Node = ops.select(inside, x, cast_to(0, x.type.dtype))
-    return made
+    return ops.select(inside, x, cast_to(0, x.type.dtype))
 
 
 def _part(x: Node, rows_: int, columns: int) -> Node:
     n = x.type.ndim
     sizes = (*x.type.shape[:-2], rows_, columns)
-    made: Node = ops.slice(x, ops.starts((0,) * n), sizes=sizes, strides=(1,) * n)
-    return made
+    return ops.slice(x, ops.starts((0,) * n), sizes=sizes, strides=(1,) * n)
 
 
 def diagonal(x: Node) -> Node:
     """The diagonals of matrices, as a last axis."""
     n = x.type.ndim
-    made: Node = ops.diagonal(x, offset=0, axis1=n - 2, axis2=n - 1)
-    return made
+    return ops.diagonal(x, offset=0, axis1=n - 2, axis2=n - 1)
 
 
 def _counted(pivots: Node) -> Node:
     """Pivots as LAPACK counts them, from 1."""
-    made: Node = ops.add(pivots, cast_to(1, S32))
-    return made
+    return ops.add(pivots, cast_to(1, S32))
 
 
 def first_zero(packed: Node) -> Node:
@@ -177,8 +169,7 @@ def _plu(x: Any, *, pivot: bool = True) -> tuple[Node, Node, Node]:
 
 
 def _substituted(a: Node, b: Node, upper: bool, unit: bool, how: str = "none") -> Node:
-    made: Node = ops.triangular_solve(a, b, lower=not upper, unit=unit, transpose=how)
-    return made
+    return ops.triangular_solve(a, b, lower=not upper, unit=unit, transpose=how)
 
 
 def _lu_solve(

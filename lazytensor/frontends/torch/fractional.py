@@ -64,8 +64,7 @@ def _begins(sample: Node, size: int, k: int, count: int) -> Node:
     step = cast_to(float(np.float64(size - k) / (count - 1)), dtype)
     number = ops.iota(dtype=dtype, shape=(1, count - 1), axis=1)
     ahead, first = (cast_to(ops.multiply(x, step), S64) for x in (ops.add(number, sample), sample))
-    made: Node = ops.concatenate(ops.subtract(ahead, first), last, axis=1)
-    return made
+    return ops.concatenate(ops.subtract(ahead, first), last, axis=1)
 
 
 def _elements(begins: Sequence[Node], shape: Sequence[int], sizes: Sequence[int]) -> Node:
@@ -83,8 +82,7 @@ def _elements(begins: Sequence[Node], shape: Sequence[int], sizes: Sequence[int]
         )
         flat = ops.add(ops.multiply(flat, cast_to(size, S64)), place)
     counts = [begin.type.shape[1] for begin in begins]
-    made: Node = ops.reshape(flat, shape=(planes, prod(counts), prod(sizes)))
-    return made
+    return ops.reshape(flat, shape=(planes, prod(counts), prod(sizes)))
 
 
 def _largest(

@@ -33,31 +33,26 @@ def _tile(count: int, groups: int) -> int:
 
 def _begin(*places: Node) -> Node:
     """Where a slice starts: scalars, s64."""
-    made: Node = ops.concatenate(*(ops.reshape(x, shape=(1,)) for x in places), axis=0)
-    return made
+    return ops.concatenate(*(ops.reshape(x, shape=(1,)) for x in places), axis=0)
 
 
 def _slice(x: Node, sizes: tuple[int, ...], *places: Node) -> Node:
-    made: Node = ops.slice(x, _begin(*places), sizes=sizes, strides=(1,) * len(sizes))
-    return made
+    return ops.slice(x, _begin(*places), sizes=sizes, strides=(1,) * len(sizes))
 
 
 def _written(x: Node, value: Node, *places: Node) -> Node:
-    made: Node = ops.update_slice(x, value, _begin(*places), strides=(1,) * value.type.ndim)
-    return made
+    return ops.update_slice(x, value, _begin(*places), strides=(1,) * value.type.ndim)
 
 
 def _padded(x: Node, tile: int) -> Node:
     """With so many rows more, so that a tile never ends beyond."""
-    made: Node = ops.pad(x, cast_to(0, x.type.dtype), low=(0, 0), high=(tile, 0), interior=(0, 0))
-    return made
+    return ops.pad(x, cast_to(0, x.type.dtype), low=(0, 0), high=(tile, 0), interior=(0, 0))
 
 
 def _rising(ends: Node, count: int) -> Node:
     """The ends of groups, none before the last one's or beyond all rows."""
     inside = ops.clamp(whole(0), cast_to(ends, S64), whole(count))
-    made: Node = ops.cummax(inside, axis=0)
-    return made
+    return ops.cummax(inside, axis=0)
 
 
 def _now(start: Node, ends: Node, tile: int) -> tuple[Node, Node, Node]:
@@ -74,8 +69,7 @@ def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
 
     def more(start: Node, ends: Node, *_: Node) -> Node:
         last = ops.reshape(part(ends, 0, ends.type.size - 1, 1), shape=())
-        made: Node = ops.less(start, last)
-        return made
+        return ops.less(start, last)
 
     now = ops.broadcast(whole(0), shape=())
     types = [x.type for x in (now, ends, *state)]
@@ -84,8 +78,7 @@ def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
         condition=Region(f"{name}: more", trace_types(more, types, {})),
         body=Region(f"{name}: tile", trace_types(body, types, {})),
     )  # fmt: skip
-    found: Node = made[2]
-    return found
+    return made[2]
 
 
 def _rows_by_matrices(x: Node, y: Node, ends: Node) -> Node:
@@ -135,8 +128,7 @@ BY_ROWS: Final = Composite("grouped_sum_of_products", _rows_by_rows)
 
 def _turned(x: Node) -> Node:
     axes = tuple(range(x.type.ndim - 2))
-    made: Node = ops.transpose(x, axes=(*axes, x.type.ndim - 1, x.type.ndim - 2))
-    return made
+    return ops.transpose(x, axes=(*axes, x.type.ndim - 1, x.type.ndim - 2))
 
 
 def _check(x: Node, y: Node, offs: Any, bias: Any, out_dtype: Any) -> None:

@@ -23,8 +23,7 @@ def _region(name: str, body: Any, *nodes: Node) -> Region:
 
 
 def _every(flags: Node) -> Node:
-    made: Node = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
-    return made
+    return ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
 
 
 def _zero_pivot(x: Node, ok: Node) -> Node:
@@ -33,8 +32,7 @@ def _zero_pivot(x: Node, ok: Node) -> Node:
         _region("the first pivot that is zero", lambda x, ok: first_zero(ops.lu(x)[0]), x, ok),
     )
     failed = cast_to(ops.not_(_every(ok)), S32)
-    made: Node = ops.case(failed, x, ok, branches=branches)
-    return made
+    return ops.case(failed, x, ok, branches=branches)
 
 
 def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
@@ -50,8 +48,7 @@ def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
         condition=_region("minors: more", lambda at, end, *_: ops.less(at, end), *state),
         body=_region("minors", _eliminated, *state),
     )
-    found: Node = ops.reshape(made[3], shape=stack)
-    return found
+    return ops.reshape(made[3], shape=stack)
 
 
 def _eliminated(at: Node, end: Node, x: Node, info: Node) -> tuple[Node, ...]:
@@ -82,12 +79,10 @@ _BAD_MINOR: Final = Composite("torch.bad_minor", _bad_minor)
 
 def first_zero_pivot(x: Node, ok: Node) -> Node:
     """Per matrix the place of the first zero on the diagonal of its u, from 1; 0 where `ok`."""
-    made: Node = _ZERO_PIVOT(x, ok) if x.type.size else filled(ok.type.shape, 0, S32)
-    return made
+    return _ZERO_PIVOT(x, ok) if x.type.size else filled(ok.type.shape, 0, S32)
 
 
 def first_bad_minor(x: Node, ok: Node, upper: bool) -> Node:
     """Per matrix the order of its first leading minor that is not positive; 0 where `ok`."""
     empty = not x.type.size
-    made: Node = filled(ok.type.shape, 0, S32) if empty else _BAD_MINOR(x, ok, upper=upper)
-    return made
+    return filled(ok.type.shape, 0, S32) if empty else _BAD_MINOR(x, ok, upper=upper)

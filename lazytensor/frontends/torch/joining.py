@@ -60,8 +60,7 @@ def _cat(tensors: Sequence[Any], dim: int = 0) -> Node:
                     f"Sizes of tensors must match except in dimension {axis}. Expected size {n} "
                     f"but got size {m} for tensor number {place} in the list."
                 )
-    made: Node = ops.concatenate(*(cast_to(x, dtype) for x in kept), axis=axis)
-    return made
+    return ops.concatenate(*(cast_to(x, dtype) for x in kept), axis=axis)
 
 
 def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
@@ -75,8 +74,7 @@ def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
         )
     axis = axis_of(dim, len(shape) + 1)
     longer = (*shape[:axis], 1, *shape[axis:])
-    made: Node = ops.concatenate(*(ops.reshape(x, shape=longer) for x in parts), axis=axis)
-    return made
+    return ops.concatenate(*(ops.reshape(x, shape=longer) for x in parts), axis=axis)
 
 
 def checked(index: Node, size: int, signed: bool = False) -> Node:
@@ -298,8 +296,7 @@ def scattered(
     """The core's scatter; the sum of flags is whether one is set, their product whether all are."""
     if given.type.dtype is BOOL:
         mode = {"add": "max", "mul": "min"}.get(mode, mode)
-    made: Node = ops.scatter(given, updates, *places, axes=axes, mode=mode)
-    return made
+    return ops.scatter(given, updates, *places, axes=axes, mode=mode)
 
 
 def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
@@ -307,8 +304,7 @@ def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
     extra = updates.type.ndim - len(shape)
     if extra <= 0 or any(n != 1 for n in updates.type.shape[:extra]):
         return updates
-    made: Node = ops.reshape(updates, shape=updates.type.shape[extra:])
-    return made
+    return ops.reshape(updates, shape=updates.type.shape[extra:])
 
 
 def _roll(x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
@@ -331,16 +327,14 @@ def _roll(x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
         if at:
             parts = (part(line, axis, at, n - at), part(line, axis, 0, at))
             line = ops.concatenate(*parts, axis=axis)
-    made: Node = ops.reshape(line, shape=given.type.shape)
-    return made
+    return ops.reshape(line, shape=given.type.shape)
 
 
 def part(x: Node, axis: int, start: int, count: int) -> Node:
     """`count` elements of `axis` from `start` on."""
     sizes = tuple(count if i == axis else n for i, n in enumerate(x.type.shape))
     begin = starts(tuple(start if i == axis else 0 for i in range(x.type.ndim)))
-    made: Node = ops.slice(x, begin, sizes=sizes, strides=(1,) * x.type.ndim)
-    return made
+    return ops.slice(x, begin, sizes=sizes, strides=(1,) * x.type.ndim)
 
 
 def _flip(x: Any, dims: Sequence[int]) -> Node:
@@ -356,8 +350,7 @@ def _pad(x: Any, pad: Sequence[int], value: Any = 0) -> Node:
         low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
     refuse_overflow(value, given.type.dtype)
     filling, none = cast_to(value, given.type.dtype), (0,) * given.type.ndim
-    made: Node = ops.pad(given, filling, low=tuple(low), high=tuple(high), interior=none)
-    return made
+    return ops.pad(given, filling, low=tuple(low), high=tuple(high), interior=none)
 
 
 def _triangle(upper: bool) -> Row:
@@ -387,8 +380,7 @@ def _repeat(x: Any, repeats: Sequence[int]) -> Node:
     pairs = tuple(m for n, k in zip(shape, repeats, strict=True) for m in (k, n))
     ones = tuple(m for n in shape for m in (1, n))
     spread = ops.broadcast(ops.reshape(given, shape=ones), shape=pairs)
-    made: Node = ops.reshape(spread, shape=whole)
-    return made
+    return ops.reshape(spread, shape=whole)
 
 
 INDEXED: dict[str, Row] = {

@@ -427,8 +427,7 @@ def _shaped(out: Any, line: Node, name: str) -> Node:
             text = _RECOUNTED.format(list(out.shape), count, line.type.size)
             warnings.warn(text, UserWarning, stacklevel=4)
         out.resize_(line.type.shape)
-    made: Node = ops.reshape(line, shape=tuple(out.shape))
-    return made
+    return ops.reshape(line, shape=tuple(out.shape))
 
 
 _RECOUNTED: Final = (

@@ -62,8 +62,7 @@ def _inverse(x: Any, *, check_errors: bool = False) -> tuple[Node, Node]:
 
 def _numbers(x: Node) -> Node:
     """Where there are numbers: no NaN."""
-    made: Node = ops.equal(x, x)
-    return made
+    return ops.equal(x, x)
 
 
 def _qr(x: Any, mode: str = "reduced") -> tuple[Node, Node]:
@@ -81,8 +80,7 @@ def _converged(x: Node, ok: Node) -> Node:
     """Per matrix whether torch raises nothing: infinities give NaN, NaN itself is refused."""
     axes = (x.type.ndim - 2, x.type.ndim - 1)
     finite = ops.reduce_and(ops.is_finite(x), axes=axes)
-    made: Node = ops.or_(ok, ops.and_(ops.not_(finite), ops.reduce_and(_numbers(x), axes=axes)))
-    return made
+    return ops.or_(ok, ops.and_(ops.not_(finite), ops.reduce_and(_numbers(x), axes=axes)))
 
 
 def _svd(
@@ -134,8 +132,7 @@ def _solve_triangular(
 def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str = "") -> Node:
     a, b = paired(a, b)
     transpose = {"transpose": how} if how else {}
-    made: Node = ops.triangular_solve(a, b, lower=not upper, left=left, unit=unit, **transpose)
-    return made
+    return ops.triangular_solve(a, b, lower=not upper, left=left, unit=unit, **transpose)
 
 
 def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:

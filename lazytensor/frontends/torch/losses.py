@@ -16,24 +16,21 @@ MEAN = 1
 
 
 def _apart(x: Any, target: Any) -> Node:
-    made: Node = ops.subtract(*promoted(x, target))
-    return made
+    return ops.subtract(*promoted(x, target))
 
 
 def _reduced(losses: Node, reduction: int) -> Node:
     axes = tuple(range(losses.type.ndim))
     if reduction == 0:
         return losses
-    made: Node = (ops.mean if reduction == MEAN else ops.reduce_sum)(losses, axes=axes)
-    return made
+    return (ops.mean if reduction == MEAN else ops.reduce_sum)(losses, axes=axes)
 
 
 def _passed_on(slope: Node, grad: Any, reduction: int) -> Node:
     """The gradient of what has this slope in each element."""
     share = 1.0 / slope.type.size if reduction == MEAN and slope.type.size else 1.0
     given = cast_to(operand(grad), slope.type.dtype)
-    made: Node = ops.multiply(ops.multiply(slope, like(share, slope)), given)
-    return made
+    return ops.multiply(ops.multiply(slope, like(share, slope)), given)
 
 
 def _mse(x: Any, target: Any, reduction: int = MEAN) -> Node:
@@ -46,8 +43,7 @@ def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
 
 
 def _halved_square(apart: Node) -> Node:
-    made: Node = ops.multiply(like(0.5, apart), ops.square(apart))
-    return made
+    return ops.multiply(like(0.5, apart), ops.square(apart))
 
 
 def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Node:

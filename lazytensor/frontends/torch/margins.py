@@ -17,32 +17,27 @@ from lazytensor.frontends.torch.promotion import cast_to, like, operand
 
 def _as_rows(x: Node) -> Node:
     shape = x.type.shape
-    made: Node = x if len(shape) == 2 else ops.reshape(x, shape=(1, x.type.size))
-    return made
+    return x if len(shape) == 2 else ops.reshape(x, shape=(1, x.type.size))
 
 
 def _column(x: Node, count: int) -> Node:
     """One number for each row: `count` of them, or the same for all."""
-    made: Node = ops.reshape(x, shape=(count if x.type.size != 1 else 1, 1))
-    return made
+    return ops.reshape(x, shape=(count if x.type.size != 1 else 1, 1))
 
 
 def _hits(places: Node, classes: int) -> Node:
     """Along a new last axis: whether it is the class at that place."""
     shape = (*places.type.shape, classes)
     found = ops.iota(dtype=S64, shape=shape, axis=len(shape) - 1)
-    made: Node = ops.equal(found, ops.reshape(cast_to(places, S64), shape=(*shape[:-1], 1)))
-    return made
+    return ops.equal(found, ops.reshape(cast_to(places, S64), shape=(*shape[:-1], 1)))
 
 
 def _only(flags: Node, x: Node) -> Node:
-    made: Node = ops.select(flags, x, like(0, x))
-    return made
+    return ops.select(flags, x, like(0, x))
 
 
 def _sum(x: Node, axis: int) -> Node:
-    made: Node = ops.reduce_sum(x, axes=(axis,))
-    return made
+    return ops.reduce_sum(x, axes=(axis,))
 
 
 def _shared(slope: Node, grad: Node, reduction: int) -> Node:
@@ -50,8 +45,7 @@ def _shared(slope: Node, grad: Node, reduction: int) -> Node:
     count, classes = slope.type.shape
     divisor = classes * (count if reduction == 1 else 1)
     by = ops.divide(_column(grad, count), like(divisor, grad))
-    made: Node = ops.multiply(slope, by)
-    return made
+    return ops.multiply(slope, by)
 
 
 def _beyond(at: Node, hit: Node, margin: Any) -> tuple[Node, Node]:
@@ -65,8 +59,7 @@ def _weighed(x: Node, places: Node, weight: Any) -> Node:
     if weight is None:
         return x
     share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
-    made: Node = ops.multiply(x, ops.reshape(share, shape=(places.type.size, 1)))
-    return made
+    return ops.multiply(x, ops.reshape(share, shape=(places.type.size, 1)))
 
 
 def _check_places(target: Node) -> None:
@@ -130,8 +123,7 @@ def _labels(places: Node, classes: int) -> Node:
     """For each row and label, whether it is the class; a row's labels end with its first -1."""
     valid = ops.cumprod(cast_to(ops.greater_equal(places, like(0, places)), S64), axis=1)
     named = ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(*places.type.shape, 1))
-    made: Node = ops.and_(_hits(places, classes), named)
-    return made
+    return ops.and_(_hits(places, classes), named)
 
 
 def _check_labels(x: Node, target: Node) -> None:
@@ -153,8 +145,7 @@ def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
     shares = ops.divide(losses, like(classes, losses))
     if reduction:
         shares = (ops.mean if reduction == 1 else ops.reduce_sum)(shares, axes=(0,))
-    made: Node = ops.reshape(shares, shape=()) if is_line and not reduction else shares
-    return made
+    return ops.reshape(shares, shape=()) if is_line and not reduction else shares
 
 
 def _known(places: Node, least: int, classes: int, text: str) -> Node:
@@ -164,8 +155,7 @@ def _known(places: Node, least: int, classes: int, text: str) -> Node:
     )
     axes = tuple(range(places.type.ndim))
     ok = ops.guard(ops.reduce_and(inside, axes=axes), error=OutOfRangeError, text=text)
-    made: Node = ops.guarded(places, ok)
-    return made
+    return ops.guarded(places, ok)
 
 
 def _multilabel_margin(x: Any, target: Any, reduction: int) -> tuple[Node, Node]:

@@ -67,8 +67,7 @@ def of_largest(grad: Node, indices: Node, shape: Ints, windows: Windows) -> Node
     made = _woven(parts, windows.steps, counts)
     begin = starts((0, *windows.pads, 0))
     rows = ops.slice(made, begin, sizes=(shape[0], *space, shape[1]), strides=(1,) * (n + 2))
-    back: Node = ops.transpose(rows, axes=(0, n + 1, *range(1, n + 1)))
-    return back
+    return ops.transpose(rows, axes=(0, n + 1, *range(1, n + 1)))
 
 
 def _taps(phase: Ints, windows: Windows) -> Iterator[Ints]:
@@ -106,8 +105,7 @@ def _positions(phase: Ints, counts: Ints, space: Ints, windows: Windows) -> Node
         line = tuple(c if i == axis else 1 for i, c in enumerate(counts))
         steps = ops.multiply(ops.iota(dtype=S64, shape=(*line, 1), axis=axis), cast_to(s, S64))
         flat = ops.add(ops.multiply(flat, cast_to(m, S64)), ops.add(steps, cast_to(r - p, S64)))
-    found: Node = ops.broadcast(flat, shape=(*counts, 1)) if n else flat
-    return found
+    return ops.broadcast(flat, shape=(*counts, 1)) if n else flat
 
 
 def _moved(x: Node, value: int, by: Ints, counts: Ints) -> Node:
@@ -123,11 +121,10 @@ def _moved(x: Node, value: int, by: Ints, counts: Ints) -> Node:
             x, starts((0, *begin, 0)), sizes=(batch, *sizes, features), strides=(1,) * x.type.ndim
         )
     high = [c - a - m for c, a, m in zip(counts, low, sizes, strict=True)]
-    found: Node = ops.pad(
+    return ops.pad(
         x, cast_to(value, x.type.dtype), low=(0, *low, 0), high=(0, *high, 0),
         interior=(0,) * x.type.ndim,
     )  # fmt: skip
-    return found
 
 
 def _woven(parts: dict[Ints, Node], steps: Ints, counts: Ints) -> Node:

@@ -60,48 +60,41 @@ def _is_approximate(word: str) -> bool:
 
 
 def _gelu(x: Any, *, approximate: str = "none") -> Node:
-    made: Node = ops.gelu(operand(x), approximate=_is_approximate(approximate))
-    return made
+    return ops.gelu(operand(x), approximate=_is_approximate(approximate))
 
 
 def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
     how = _is_approximate(approximate)
-    made: Node = ops.gelu_backward(operand(grad), operand(x), approximate=how)
-    return made
+    return ops.gelu_backward(operand(grad), operand(x), approximate=how)
 
 
 def _relu(x: Any) -> Node:
     given = operand(x)
     if given.type.dtype is BOOL:
         raise RuntimeError("Boolean inputs not supported for relu")
-    made: Node = ops.maximum(given, like(0, given))
-    return made
+    return ops.maximum(given, like(0, given))
 
 
 def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
     given, at = operand(grad), operand(x)
     below = ops.less_equal(at, like(threshold, at))  # nan is not
-    made: Node = ops.select(below, like(0, given), given)
-    return made
+    return ops.select(below, like(0, given), given)
 
 
 def _sigmoid_backward(grad: Any, y: Any) -> Node:
     given, found = operand(grad), operand(y)
     slope = ops.multiply(found, ops.subtract(like(1, found), found))
-    made: Node = ops.multiply(given, slope)
-    return made
+    return ops.multiply(given, slope)
 
 
 def _tanh_backward(grad: Any, y: Any) -> Node:
     given, found = operand(grad), operand(y)
-    made: Node = ops.multiply(given, ops.subtract(like(1, found), ops.square(found)))
-    return made
+    return ops.multiply(given, ops.subtract(like(1, found), ops.square(found)))
 
 
 def _silu(x: Any) -> Node:
     given = operand(x)
-    made: Node = ops.multiply(given, ops.logistic(given))
-    return made
+    return ops.multiply(given, ops.logistic(given))
 
 
 def _layer_norm(x: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
@@ -158,8 +151,7 @@ def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
 
 
 def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
-    made: Node = multiply(multiply(operand(grad), operand(mask)), scale)
-    return made
+    return multiply(multiply(operand(grad), operand(mask)), scale)
 
 
 def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
@@ -177,8 +169,7 @@ def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
     ones = cast_to(counts, like.type.dtype)
     if weight is None:
         return ones
-    made: Node = ops.multiply(ones, ops.gather(operand(weight), places, axes=(0,)))
-    return made
+    return ops.multiply(ones, ops.gather(operand(weight), places, axes=(0,)))
 
 
 def _check_classes(x: Any, target: Any, weight: Any) -> None:
@@ -280,8 +271,7 @@ def _nll_backward(
 def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
     given, at = operand(grad), operand(x)
     within = ops.less_equal(ops.abs(at), like(lambd, at))
-    made: Node = ops.select(within, like(0, given), given)
-    return made
+    return ops.select(within, like(0, given), given)
 
 
 def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
@@ -292,8 +282,7 @@ def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
     share = ops.logistic(part(given, axis, count, count))
     first, second = (part(moved, axis, start, count) for start in (0, count))
     rest = ops.multiply(ops.subtract(like(1, share), share), found)
-    made: Node = ops.add(ops.multiply(first, share), ops.multiply(rest, second))
-    return made
+    return ops.add(ops.multiply(first, share), ops.multiply(rest, second))
 
 
 def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any, dim: int) -> Node:
@@ -311,8 +300,7 @@ def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any
     bend = ops.multiply(gate, ops.multiply(ops.subtract(rest, share), dsecond))
     product = ops.add(ops.multiply(dgrad, first), ops.multiply(given, dfirst))
     high = ops.add(ops.multiply(ops.multiply(share, rest), product), bend)
-    made: Node = ops.concatenate(low, high, axis=axis)
-    return made
+    return ops.concatenate(low, high, axis=axis)
 
 
 ACTIVATIONS: dict[str, Row] = {

@@ -31,8 +31,7 @@ def _scaling(x: Node, weight: Any, bias: Any) -> list[Node]:
 
 
 def _inverse(variance: Node, eps: float) -> Node:
-    made: Node = ops.rsqrt(ops.add(variance, cast_to(eps, variance.type.dtype)))
-    return made
+    return ops.rsqrt(ops.add(variance, cast_to(eps, variance.type.dtype)))
 
 
 def _follow(running: Any, value: Node, momentum: float) -> None:

@@ -130,8 +130,7 @@ def _unscaled(grad: Node, scale: Any) -> Node:
     if scale is None:
         return grad
     by = ops.reshape(cast_to(node(scale), grad.type.dtype), shape=())
-    made: Node = ops.divide(grad, by)
-    return made
+    return ops.divide(grad, by)
 
 
 def _gradient(grad: Any, scale: Any, maximize: bool) -> Node:

@@ -36,7 +36,7 @@ def grouped(
 
 
 def record(
-    steps: Composite, rows: Rows, numbers: Sequence[float], flags: Mapping[str, Any]
+    steps: Composite[Any], rows: Rows, numbers: Sequence[float], flags: Mapping[str, Any]
 ) -> None:
     """Record `steps` and write what it gives: for each parameter itself and its state.
 

@@ -27,13 +27,11 @@ def _wave(x: Node, angle: Node, size: Node, factor: Node, sine: bool) -> Node:
     """cos or sin of `factor * angle` where x is within 1, else cosh or sinh of `factor * size`."""
     inside = (ops.sin if sine else ops.cos)(ops.multiply(factor, angle))
     outside = (ops.sinh if sine else ops.cosh)(ops.multiply(factor, size))
-    made: Node = ops.select(ops.less_equal(ops.abs(x), double(1.0)), inside, outside)
-    return made
+    return ops.select(ops.less_equal(ops.abs(x), double(1.0)), inside, outside)
 
 
 def _ratio(above: Node, below: Node, limit: Node) -> Node:
-    made: Node = ops.select(ops.equal(below, double(0.0)), limit, ops.divide(above, below))
-    return made
+    return ops.select(ops.equal(below, double(0.0)), limit, ops.divide(above, below))
 
 
 def _first(x: Node, angle: Node, size: Node, n: Node) -> Node:
@@ -67,8 +65,7 @@ def _mirrored(closed: Closed, other: Closed) -> Callable[[Node, Node], Node]:
         below = ops.select(odd, ops.negate(below), below)
         made = ops.select(ops.less(x, double(0.0)), below, closed(given, angle, size, n))
         made = ops.select(ops.is_nan(x), x, made)
-        found: Node = ops.select(ops.less(n, double(0.0)), double(0.0), made)
-        return found
+        return ops.select(ops.less(n, double(0.0)), double(0.0), made)
 
     return function
 
@@ -120,8 +117,7 @@ def _by_recurrence(first: Callable[[Node], Node], following: Next, most: bool = 
 def _weighed(a: Node, last: Node, b: float, below: Node, by: float) -> Node:
     """`(a * last - b * below) / by`."""
     above = ops.subtract(ops.multiply(a, last), ops.multiply(double(b), below))
-    made: Node = ops.divide(above, double(by)) if by != 1 else above
-    return made
+    return ops.divide(above, double(by)) if by != 1 else above
 
 
 def _times(factor: float, x: Node, shift: float = 0.0) -> Node:

@@ -74,11 +74,10 @@ def _check_rank(x: Node, n: int) -> None:
 
 def _padded(x: Node, value: Any, n: int, low: Ints, high: Ints) -> Node:
     outer = (0,) * (x.type.ndim - n)
-    made: Node = ops.pad(
+    return ops.pad(
         x, cast_to(value, x.type.dtype), low=(*outer, *low), high=(*outer, *high),
         interior=(0,) * x.type.ndim,
     )  # fmt: skip
-    return made
 
 
 def _shifted(
@@ -289,8 +288,7 @@ def _mean(
         padding=((0, 0),) * outer + tuple(zip(pads, high, strict=True)),
         base_dilation=ones, window_dilation=ones,
     )  # fmt: skip
-    made: Node = ops.divide(total, ops.leaf(divisors.astype(given.type.dtype)))
-    return made
+    return ops.divide(total, ops.leaf(divisors.astype(given.type.dtype)))
 
 
 def _mean_backward(
@@ -307,12 +305,11 @@ def _mean_backward(
         (k - 1 - p, m + p - (c - 1) * s - 1)
         for k, p, m, c, s in zip(sizes, pads, shape, count, steps, strict=True)
     )
-    made: Node = ops.reduce_window(
+    return ops.reduce_window(
         shares, kind="sum", window=(1,) * outer + sizes, strides=(1,) * given.type.ndim,
         padding=((0, 0),) * outer + around, base_dilation=(1,) * outer + steps,
         window_dilation=(1,) * given.type.ndim,
     )  # fmt: skip
-    return made
 
 
 def _of(row: Row, n: int) -> Row:

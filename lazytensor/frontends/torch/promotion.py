@@ -215,8 +215,7 @@ def _bounded(x: Node) -> Node:
         return x
     wide = x if x.type.dtype in FLOATS else cast(x, F32)
     most = _most(_BOUNDED)
-    made: Node = ops.minimum(ops.maximum(wide, like(-most, wide)), like(most, wide))
-    return made
+    return ops.minimum(ops.maximum(wide, like(-most, wide)), like(most, wide))
 
 
 def promoted(*xs: Any) -> list[Node]:

@@ -159,8 +159,7 @@ def bits(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     count = int(np.prod(shape, dtype=np.int64)) * max(dtype.itemsize // 4, 1)
     words = leaf(stream_of(generator).take(count // 4 + 1))
     _, found = ops.rng_bit_generator(words, shape=shape, dtype=dtype, algorithm="PHILOX")
-    made: Node = found
-    return made
+    return found
 
 
 def uniform(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
@@ -170,8 +169,7 @@ def uniform(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     shift = scalar(word.itemsize * 8 - kept, word)
     whole = ops.shift_right(bits(shape, word, generator), shift)
     whole = ops.convert(whole, dtype=F64 if wide else F32)
-    found: Node = ops.multiply(whole, scalar(2.0**-kept, whole.type.dtype))
-    return found
+    return ops.multiply(whole, scalar(2.0**-kept, whole.type.dtype))
 
 
 def normal(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
@@ -181,8 +179,7 @@ def normal(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     radius = uniform(shape, real, generator)
     radius = ops.sqrt(ops.multiply(two, ops.log(ops.subtract(one, radius))))
     angle = ops.multiply(uniform(shape, real, generator), scalar(2 * np.pi, real))
-    found: Node = ops.multiply(radius, ops.cos(angle))
-    return found
+    return ops.multiply(radius, ops.cos(angle))
 
 
 def exponential(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
@@ -190,5 +187,4 @@ def exponential(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     unit = uniform(shape, dtype, generator)
     one = scalar(1.0, unit.type.dtype)
     tiny = scalar(float(np.finfo(unit.type.dtype).tiny), unit.type.dtype)
-    found: Node = ops.maximum(ops.negate(ops.log(ops.subtract(one, unit))), tiny)
-    return found
+    return ops.maximum(ops.negate(ops.log(ops.subtract(one, unit))), tiny)

@@ -31,8 +31,7 @@ def _with_bias(x: Any, bias: Any) -> Node:
     if bias is None:
         return given
     line = _wide(bias)
-    made: Node = ops.add(given, ops.reshape(line, shape=(1, line.type.size)))
-    return made
+    return ops.add(given, ops.reshape(line, shape=(1, line.type.size)))
 
 
 def split(x: Node, count: int) -> list[Node]:
@@ -43,8 +42,7 @@ def split(x: Node, count: int) -> list[Node]:
 
 def joined(gates: Nodes) -> Node:
     """Gates side by side."""
-    made: Node = ops.concatenate(*gates, axis=1) if len(gates) > 1 else gates[0]
-    return made
+    return ops.concatenate(*gates, axis=1) if len(gates) > 1 else gates[0]
 
 
 def _sum(*terms: Node) -> Node:
@@ -62,8 +60,7 @@ def _product(*factors: Node) -> Node:
 
 
 def _rest(x: Node) -> Node:
-    made: Node = ops.subtract(like(1, x), x)
-    return made
+    return ops.subtract(like(1, x), x)
 
 
 def _sigmoid_slope(y: Node) -> Node:

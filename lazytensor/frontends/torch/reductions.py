@@ -56,8 +56,7 @@ def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) 
             f"mean(): could not infer output dtype. {what} dtype must be either a floating point "
             f"or complex dtype. Got: {dtype_name(dtype or x.dtype)}"
         )
-    made: Node = ops.mean(given, axes=axes_of(dim, given.type.ndim), keepdims=bool(keepdim))
-    return made
+    return ops.mean(given, axes=axes_of(dim, given.type.ndim), keepdims=bool(keepdim))
 
 
 _UNNAMED: Final = (
@@ -163,8 +162,7 @@ def _variance(op: Op, name: str) -> Row:
             warn_each_time(f"{name}(): {_FREEDOM}")
             divisor = 0
         wide = F32 if own in HALVES else own
-        made: Node = op(given, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
-        return made
+        return op(given, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
 
     return row
 
@@ -243,8 +241,7 @@ def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Node:
     axes = axes_of(dim, given.type.ndim)
     if given.type.dtype.kind == "c":
         return _complex_logsumexp(given, axes, keepdim)
-    made: Node = ops.logsumexp(given, axes=axes, keepdims=bool(keepdim))
-    return made
+    return ops.logsumexp(given, axes=axes, keepdims=bool(keepdim))
 
 
 def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:

@@ -14,8 +14,7 @@ from lazytensor.frontends.torch.promotion import cast_to, operand
 
 
 def _householder_product(x: Any, tau: Any) -> Node:
-    made: Node = ops.householder_product(operand(x), operand(tau))
-    return made
+    return ops.householder_product(operand(x), operand(tau))
 
 
 def _times_reflections(

@@ -35,23 +35,19 @@ def _plus(x: Node, y: Node, *rest: Node) -> Node:
 
 
 def _minus(x: Node, y: Node) -> Node:
-    made: Node = ops.subtract(x, y)
-    return made
+    return ops.subtract(x, y)
 
 
 def _times(x: Node, y: Node) -> Node:
-    made: Node = ops.multiply(x, y)
-    return made
+    return ops.multiply(x, y)
 
 
 def _over(x: Node, y: Node) -> Node:
-    made: Node = ops.divide(x, y)
-    return made
+    return ops.divide(x, y)
 
 
 def _where(flag: Node, x: Node, y: Node) -> Node:
-    made: Node = ops.select(flag, x, y)
-    return made
+    return ops.select(flag, x, y)
 
 
 def _scale(slope: Node, bend: Node) -> Node:
@@ -71,8 +67,7 @@ def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
 
 
 def _column(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(*x.type.shape, 1))
-    return made
+    return ops.reshape(x, shape=(*x.type.shape, 1))
 
 
 def _gamma_slope(shape: Node, draw: Node) -> Node:

@@ -191,13 +191,11 @@ class _Plan:
     def read(self, places: list[Node], inside: Node) -> Node:
         """The channels at the indices, as a last axis; zeros outside."""
         found = ops.gather(self.input, *places, axes=self.axes)
-        made: Node = ops.select(_column(inside), found, like(0, found))
-        return made
+        return ops.select(_column(inside), found, like(0, found))
 
 
 def _column(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(*x.type.shape, 1))
-    return made
+    return ops.reshape(x, shape=(*x.type.shape, 1))
 
 
 def _product(factors: Sequence[Node]) -> Node:

@@ -154,8 +154,7 @@ def reduced(target: Any, reduce: str, include_self: bool) -> Node:
     if include_self:
         counts = ops.add(counts, cast_to(1, S64))
     divisor = cast_to(ops.maximum(counts, cast_to(1, S64)), dtype)
-    found: Node = (ops.divide if is_inexact(dtype) else ops.floor_divide)(made, divisor)
-    return found
+    return (ops.divide if is_inexact(dtype) else ops.floor_divide)(made, divisor)
 
 
 def _scatter_reduce(
@@ -205,8 +204,7 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
 
 
 def _line(x: Node) -> Node:
-    made: Node = ops.reshape(x, shape=(x.type.size,))
-    return made
+    return ops.reshape(x, shape=(x.type.size,))
 
 
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
@@ -246,8 +244,7 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
         return ops.guarded(given, ok)
     places = ops.maximum(ops.subtract(count, cast_to(1, S64)), cast_to(0, S64))
     taken = ops.reshape(ops.gather(_line(values), places, axes=(0,)), shape=shape)
-    made: Node = ops.guarded(ops.select(flags, taken, given), ok)
-    return made
+    return ops.guarded(ops.select(flags, taken, given), ok)
 
 
 def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:

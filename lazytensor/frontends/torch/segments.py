@@ -44,14 +44,12 @@ class _Segments(NamedTuple):
 
     def of(self, x: Node) -> Node:
         """For each element of the data, what `x` has for its segment."""
-        made: Node = ops.gather(x, *self.places, axes=tuple(range(len(self.places))))
-        return made
+        return ops.gather(x, *self.places, axes=tuple(range(len(self.places))))
 
     def combined(self, start: Node, values: Node, mode: str) -> Node:
         """`start`, an element each segment, with the values in it brought in."""
         axes = tuple(range(len(self.places)))
-        made: Node = ops.scatter(start, values, *self.places, axes=axes, mode=mode)
-        return made
+        return ops.scatter(start, values, *self.places, axes=axes, mode=mode)
 
 
 def _segments(data: Node, bounds: Node, offsets: bool) -> _Segments:
@@ -152,8 +150,7 @@ def _slope(
         special = ops.or_(ops.is_nan(data), ops.equal(data, like(0, data)))
         product = ops.divide(segments.of(output), data)
         change = ops.multiply(change, ops.select(special, rest, product))
-    made: Node = ops.select(segments.inside, change, like(0, change))
-    return made
+    return ops.select(segments.inside, change, like(0, change))
 
 
 REDUCED: Final = Composite("segment_reduce", _reduced)
@@ -220,11 +217,10 @@ def _segment_reduce(
     _check(given, reduce)
     if lengths is not None and not unsafe:
         bounds = _checked(bounds, given.type.shape[bounds.type.ndim - 1])
-    made: Node = REDUCED(
+    return REDUCED(
         given, bounds, _initial(reduce, initial, given.type.dtype), reduce=reduce,
         offsets=lengths is None, given=initial is not None,
     )  # fmt: skip
-    return made
 
 
 def _segment_reduce_backward(
@@ -233,11 +229,10 @@ def _segment_reduce_backward(
 ) -> Node:  # fmt: skip
     given = operand(data)
     bounds = _bounds(given, lengths, offsets, axis)
-    made: Node = SLOPE(
+    return SLOPE(
         operand(grad), operand(output), given, bounds,
         _initial(reduce, initial, given.type.dtype), reduce=reduce, offsets=lengths is None,
     )  # fmt: skip
-    return made
 
 
 ROWS: dict[str, Row] = {

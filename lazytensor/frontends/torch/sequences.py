@@ -73,13 +73,11 @@ def _plain_backward(
 
 
 def _above_zero(x: Node) -> Node:
-    made: Node = ops.maximum(x, like(0, x))
-    return made
+    return ops.maximum(x, like(0, x))
 
 
 def _is_above_zero(y: Node) -> Node:
-    made: Node = ops.convert(ops.greater(y, like(0, y)), dtype=y.type.dtype)
-    return made
+    return ops.convert(ops.greater(y, like(0, y)), dtype=y.type.dtype)
 
 
 KINDS: Final = {
@@ -110,15 +108,13 @@ class Packing(NamedTuple):
 
 
 def _unpacked(x: Node, packing: Packing) -> Node:
-    made: Node = ops.gather(x, packing.rows, axes=(0,))
-    return made
+    return ops.gather(x, packing.rows, axes=(0,))
 
 
 def _packed(x: Node, packing: Packing) -> Node:
     shape = x.type.shape
     flat = ops.reshape(x, shape=(shape[0] * shape[1], *shape[2:]))
-    made: Node = ops.gather(flat, packing.places, axes=(0,))
-    return made
+    return ops.gather(flat, packing.places, axes=(0,))
 
 
 def _chosen(inside: Nodes, new: Nodes, old: Nodes) -> Nodes:
@@ -161,8 +157,7 @@ def _before(first: Node, after: Node, backwards: bool) -> Node:
     """Of each time the state that it began with."""
     rest = part(after, 0, 1 if backwards else 0, after.type.shape[0] - 1)
     start = ops.reshape(first, shape=(1, *first.type.shape))
-    made: Node = ops.concatenate(*((rest, start) if backwards else (start, rest)), axis=0)
-    return made
+    return ops.concatenate(*((rest, start) if backwards else (start, rest)), axis=0)
 
 
 def _backward(

@@ -35,8 +35,7 @@ def ranked(x: Any) -> Node:
 
 def places_along(x: Node, axis: int) -> Node:
     """For each element where it is on `axis`."""
-    made: Node = ops.iota(dtype=S64, shape=x.type.shape, axis=axis)
-    return made
+    return ops.iota(dtype=S64, shape=x.type.shape, axis=axis)
 
 
 def ordered(x: Node, axis: int, descending: bool = False) -> Pair:
@@ -83,8 +82,7 @@ def _along(row: Callable[[Node, int], Pair], name: str) -> Row:
 
 def _without(x: Node, axis: int) -> Node:
     shape = (*x.type.shape[:axis], *x.type.shape[axis + 1 :])
-    made: Node = ops.reshape(x, shape=shape)
-    return made
+    return ops.reshape(x, shape=shape)
 
 
 def _at(values: Node, places: Node, axis: int, k: Node) -> Pair:
@@ -95,8 +93,7 @@ def _at(values: Node, places: Node, axis: int, k: Node) -> Pair:
 def _nans(x: Node, axis: int) -> Node:
     flags = cast_to(ops.is_nan(x), S64)
     shape = tuple(1 if i == axis else n for i, n in enumerate(x.type.shape))
-    made: Node = ops.reshape(ops.reduce_sum(flags, axes=(axis,)), shape=shape)
-    return made
+    return ops.reshape(ops.reduce_sum(flags, axes=(axis,)), shape=shape)
 
 
 def _median(skipping: bool) -> Callable[[Node, int], Pair]:
@@ -184,8 +181,7 @@ def _running(op: Op) -> Row:
 
 def search(line: Node, values: Node, right: bool) -> Node:
     """Where in the lines of `line` the values of the same lines go, in s64."""
-    made: Node = ops.bisect(line, values, behind="not greater" if right else "not greater or equal")
-    return made
+    return ops.bisect(line, values, behind="not greater" if right else "not greater or equal")
 
 
 def _sorted_by(line: Node, sorter: Node) -> Node:
@@ -206,8 +202,7 @@ def _sorted_by(line: Node, sorter: Node) -> Node:
         ops.greater_equal(sorter, whole(0)), ops.less(sorter, whole(line.type.shape[axis]))
     )
     sorter = sure(sorter, inside, "torch.searchsorted(): sorter index out of range")
-    made: Node = ops.take_along(line, sorter, axis=axis)
-    return made
+    return ops.take_along(line, sorter, axis=axis)
 
 
 def _searchsorted(
@@ -266,8 +261,7 @@ def _isin(x: Any, values: Any, *, assume_unique: bool = False, invert: bool = Fa
     line = ops.sort(ops.reshape(among, shape=(n,)), axis=0)
     at = ops.searchsorted(line, given, side="left")
     nearest = ops.gather(line, ops.minimum(at, whole(n - 1)), axes=(0,))
-    made: Node = (ops.not_equal if invert else ops.equal)(nearest, given)
-    return made
+    return (ops.not_equal if invert else ops.equal)(nearest, given)
 
 
 def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
@@ -288,8 +282,7 @@ def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
         ops.reshape(ops.select(there, c, whole(fill_value)), shape=(size, 1))
         for c in reversed(columns)
     ]
-    made: Node = ops.concatenate(*lines, axis=1)
-    return made
+    return ops.concatenate(*lines, axis=1)
 
 
 ROWS: dict[str, Row] = {

@@ -19,8 +19,7 @@ def _heaviside(x: Any, values: Any) -> Node:
     dtype = first.type.dtype
     zero = cast_to(0, dtype)
     above = cast_to(ops.greater(first, zero), dtype)
-    made: Node = ops.select(ops.equal(first, zero), second, above)
-    return made
+    return ops.select(ops.equal(first, zero), second, above)
 
 
 def _logaddexp(x: Any, y: Any) -> Node:
@@ -30,8 +29,7 @@ def _logaddexp(x: Any, y: Any) -> Node:
     # Not the logarithm of the sum: torch's has the imaginary part of the larger one.
     swapped = ops.less(ops.real(first), ops.real(second))
     most, least = ops.select(swapped, second, first), ops.select(swapped, first, second)
-    made: Node = ops.add(most, ops.log1p(ops.exp(ops.subtract(least, most))))
-    return made
+    return ops.add(most, ops.log1p(ops.exp(ops.subtract(least, most))))
 
 
 def _xlogy(x: Any, y: Any) -> Node:

@@ -24,8 +24,7 @@ def _along(x: Node, axes: Sequence[int], kind: str, lengths: Sequence[int]) -> N
     moved = ops.transpose(x, axes=order)
     made = ops.fft(moved, kind=kind, lengths=tuple(lengths))
     back = tuple(order.index(axis) for axis in range(x.type.ndim))
-    found: Node = ops.transpose(made, axes=back)
-    return found
+    return ops.transpose(made, axes=back)
 
 
 def _complex(x: Node, axes: Sequence[int], forward: bool) -> Node:
@@ -41,8 +40,7 @@ def _scaled(x: Node, normalization: int, count: int, done: bool) -> Node:
     factor = {0: 1.0, 1: 1 / sqrt(count), 2: 1 / count}[normalization] * (count if done else 1)
     if factor == 1:
         return x
-    found: Node = ops.multiply(x, cast_to(factor, x.type.dtype))
-    return found
+    return ops.multiply(x, cast_to(factor, x.type.dtype))
 
 
 def _axes(x: Node, dim: Sequence[int]) -> list[int]:

@@ -121,8 +121,7 @@ def held_by(x: Any) -> Cell | View | None:
 def node(x: Any) -> Node:
     """The current value of a tensor on the device."""
     held = x.untyped_storage().handle
-    found: Node = held.node if held.__class__ is Cell else held.shown(x).node
-    return found
+    return held.node if held.__class__ is Cell else held.shown(x).node
 
 
 def value(x: Any) -> Node:
@@ -193,8 +192,7 @@ def from_cpu(x: Any) -> Node:
     if x._is_zerotensor():  # what autograd makes of a gradient that is nothing
         x = torch.zeros(x.shape, dtype=x.dtype)
     if x.ndim > NUMPYS_AXES:
-        line: Node = ops.reshape(from_cpu(x.flatten()), shape=tuple(x.shape))
-        return line
+        return ops.reshape(from_cpu(x.flatten()), shape=tuple(x.shape))
     dense = x.detach().resolve_conj().resolve_neg().contiguous()
     if dtype.isbuiltin != 1:
         return leaf(copied(dense.view(_BITS[dtype.itemsize]).numpy()).view(dtype))

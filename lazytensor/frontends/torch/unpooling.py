@@ -51,8 +51,7 @@ def _unpooled(n: int) -> Row:
         zeros = filled((outer, inner), 0, given.type.dtype)
         updates = ops.reshape(given, shape=(outer, many))
         made = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="set")
-        found: Node = ops.reshape(made, shape=(*x.shape[:-n], *output_size))
-        return found
+        return ops.reshape(made, shape=(*x.shape[:-n], *output_size))
 
     return row
 

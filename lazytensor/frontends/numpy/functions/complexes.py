@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 from lazytensor.core import ops
 from lazytensor.core.node import Node
@@ -29,4 +28,4 @@ def extreme(node: Node, axes: Axes, greatest: bool) -> Node:
     find = ops.complex_argmax if greatest else ops.complex_argmin
     place = ops.reshape(find(line, axis=len(shape)), shape=(*shape, 1))
     found = ops.take_along(line, place, axis=len(shape))
-    return cast(Node, ops.reshape(found, shape=shape))
+    return ops.reshape(found, shape=shape)

@@ -10,7 +10,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.dtypes import S64
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.op import Op, scalar
 from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy.array import asarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
@@ -45,14 +45,13 @@ def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-def _band(shape: Shape, k: int, compare: Function) -> Node:
+def _band(shape: Shape, k: int, compare: Op) -> Node:
     """Per element: how its column compares with its row plus `k`."""
     rows = ops.iota(dtype=S64, shape=(shape[0], 1), axis=0)
     columns = ops.iota(dtype=S64, shape=(1, shape[1]), axis=1)
     k = max(-shape[0] - 1, min(k, shape[1] + 1))  # beyond, all the same, up to where ints end
     moved = ops.add(rows, scalar(k, S64)) if k else rows
-    node: Node = compare(columns, moved)
-    return node
+    return compare(columns, moved)
 
 
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Any:
@@ -100,8 +99,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 def _on_diagonal(line: Node, k: int) -> Node:
     n = line.type.size + abs(k)
     none = filled((n, n), 0, line.type.dtype)
-    node: Node = ops.update_diagonal(none, line, offset=k, axis1=0, axis2=1)
-    return node
+    return ops.update_diagonal(none, line, offset=k, axis1=0, axis2=1)
 
 
 LAZY: dict[str, Function] = {

@@ -35,8 +35,7 @@ def part(node: Node, axis: int, start: int, stop: int) -> Node:
     rank = len(shape)
     sizes = (*shape[:axis], stop - start, *shape[axis + 1 :])
     begin = starts(tuple(start if i == axis else 0 for i in range(rank)))
-    made: Node = ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
-    return made
+    return ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
 
 
 def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO, append: Any = NO) -> Any:
@@ -71,8 +70,7 @@ def _end(x: Any, node: Node, axis: int) -> Node | None:
     if given.type.ndim:
         return given
     shape = node.type.shape
-    wide: Node = ops.broadcast(given, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
-    return wide
+    return ops.broadcast(given, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -113,8 +111,7 @@ def _slope(node: Node, dx: Any, axis: int) -> Node:
     else:
         apart = ops.subtract(part(node, axis, 2, n), part(node, axis, 0, n - 2))
         inside = [ops.divide(apart, two)]
-    made: Node = ops.concatenate(first, *inside, last, axis=axis)
-    return made
+    return ops.concatenate(first, *inside, last, axis=axis)
 
 
 def interp(
@@ -164,8 +161,7 @@ def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None)
 
 def _between(given: Node, line: Node, values: Node, low: Node, high: Node) -> Node:
     made = ops.interp(given, line, values, low, high)
-    node: Node = ops.reshape(made, shape=given.type.shape)
-    return node
+    return ops.reshape(made, shape=given.type.shape)
 
 
 _interp_of_numpy = rebound(

@@ -134,8 +134,7 @@ def _round(node: Node, digits: int) -> Node:
     if kind == "b":
         return convert(node, np.dtype(np.float16))
     if kind == "c":
-        made: Node = ops.complex_(*(_rounded(x, digits) for x in (ops.real(node), ops.imag(node))))
-        return made
+        return ops.complex_(*(_rounded(x, digits) for x in (ops.real(node), ops.imag(node))))
     if kind in "iu":
         if digits >= 0:
             return node
@@ -145,12 +144,10 @@ def _round(node: Node, digits: int) -> Node:
 
 def _rounded(node: Node, digits: int) -> Node:
     if not digits:
-        whole: Node = ops.round_even(node)
-        return whole
+        return ops.round_even(node)
     power = scalar(10.0 ** abs(digits), node.type.dtype)
     up, down = (ops.multiply, ops.divide) if digits > 0 else (ops.divide, ops.multiply)
-    made: Node = down(ops.round_even(up(node, power)), power)
-    return made
+    return down(ops.round_even(up(node, power)), power)
 
 
 def _flagged(op: Op, positive: bool) -> Function:

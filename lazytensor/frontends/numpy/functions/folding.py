@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from lazytensor.core import ops
@@ -24,4 +22,4 @@ def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
     if places[0] < 0 or places[-1] >= n:
         raise HostOnly("reduceat: NumPy says which index is out of bounds")
     heads = leaf(places.astype(np.int64))
-    return cast(Node, ops.reduce_segments(node, heads, axis=axis, mode=mode))
+    return ops.reduce_segments(node, heads, axis=axis, mode=mode)

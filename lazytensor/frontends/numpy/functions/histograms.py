@@ -30,8 +30,7 @@ def _line(a: Any) -> Node:
     node = operand(a)
     if node.type.dtype.kind not in "iuf":
         raise HostOnly("histogram of numbers that are not real: NumPy warns of them")
-    row: Node = ops.reshape(node, shape=(node.type.size,))
-    return row
+    return ops.reshape(node, shape=(node.type.size,))
 
 
 def _outer(line: Node, range: Any) -> tuple[Node, Node]:
@@ -89,8 +88,7 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
 
 
 def _part(line: Node, first: int, count: int) -> Node:
-    node: Node = ops.slice(line, starts((first,)), sizes=(count,), strides=(1,))
-    return node
+    return ops.slice(line, starts((first,)), sizes=(count,), strides=(1,))
 
 
 def _spaced(low: Node, high: Node, count: int) -> Node:
@@ -100,8 +98,7 @@ def _spaced(low: Node, high: Node, count: int) -> Node:
     step = ops.divide(ops.subtract(high, low), scalar(float(count), dtype))
     found = ops.add(ops.multiply(convert(places, dtype), step), low)
     last = ops.equal(places, scalar(count, S64))
-    node: Node = ops.select(last, high, found)
-    return node
+    return ops.select(last, high, found)
 
 
 def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
@@ -131,8 +128,7 @@ def _even_place(line: Node, edges: Node, low: Node, high: Node) -> Node:
     place = ops.subtract(place, convert(below, S64))
     following = ops.gather(edges, ops.add(ops.maximum(place, zero), scalar(1, S64)), axes=(0,))
     above = ops.and_(ops.greater_equal(line, following), ops.not_equal(place, last))
-    node: Node = ops.add(place, convert(above, S64))
-    return node
+    return ops.add(place, convert(above, S64))
 
 
 def _counted(places: Node, inside: Node, weights: Node | None, n: int) -> Node:
@@ -141,8 +137,7 @@ def _counted(places: Node, inside: Node, weights: Node | None, n: int) -> Node:
     ones = scalar(1, S64) if weights is None else weights
     shares = ops.select(inside, ones, scalar(0, dtype))
     none = ops.broadcast(scalar(0, dtype), shape=(n,))
-    node: Node = ops.scatter(none, shares, places, axes=(0,), mode="add")
-    return node
+    return ops.scatter(none, shares, places, axes=(0,), mode="add")
 
 
 def _weights(weights: Any, shape: tuple[int, ...]) -> Node | None:
@@ -153,8 +148,7 @@ def _weights(weights: Any, shape: tuple[int, ...]) -> Node | None:
         raise ValueError("weights should have the same shape as a.")
     if node.type.dtype == BOOL:
         raise HostOnly("weights that are flags")
-    made: Node = ops.reshape(node, shape=(node.type.size,))
-    return made
+    return ops.reshape(node, shape=(node.type.size,))
 
 
 def histogram(
@@ -229,8 +223,7 @@ def _dense(counts: Node, edges: list[Node]) -> Node:
         widths = convert(ops.subtract(_part(edge, 1, n), _part(edge, 0, n)), F64)
         shape = tuple(n if i == axis else 1 for i in range(counts.type.ndim))
         counts = ops.divide(counts, ops.reshape(widths, shape=shape))
-    node: Node = ops.divide(counts, total)
-    return node
+    return ops.divide(counts, total)
 
 
 def histogram2d(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -56,22 +56,20 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
     fine = _every(ops.and_(low, ops.less(node, length)))
     found = ops.select(ops.less(node, zero), ops.add(node, length), node)
     inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # what is read before the guard is
-    sure: Node = ops.guarded(inside, ops.guard(fine, error=error, text=text))
-    return sure
+    return ops.guarded(inside, ops.guard(fine, error=error, text=text))
 
 
 def bounded(node: Node, n: int, mode: str) -> Node | None:
     """Indices into `n` elements, brought within them as modes wrap and clip do; None for others."""
     if mode == "wrap":
-        return cast(Node, ops.modulo(node, scalar(n, S64)))
+        return ops.modulo(node, scalar(n, S64))
     if mode == "clip":
-        return cast(Node, ops.clamp(scalar(0, S64), node, scalar(n - 1, S64)))
+        return ops.clamp(scalar(0, S64), node, scalar(n - 1, S64))
     return None
 
 
 def _every(flags: Node) -> Node:
-    made: Node = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
-    return made
+    return ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
 
 
 def every(node: Node) -> Node:

@@ -95,8 +95,7 @@ def _in_rows(node: Node) -> Node:
     shape = node.type.shape
     if len(shape) > 1:
         return node
-    row: Node = ops.reshape(node, shape=(1, node.type.size))
-    return row
+    return ops.reshape(node, shape=(1, node.type.size))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -135,8 +134,7 @@ def repeated(node: Node, count: int, axis: int) -> Node:
     shape = node.type.shape
     thick = ops.reshape(node, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
     wide = ops.broadcast(thick, shape=(*shape[: axis + 1], count, *shape[axis + 1 :]))
-    made: Node = ops.reshape(wide, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
-    return made
+    return ops.reshape(wide, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
@@ -188,8 +186,7 @@ def picked(node: Node, indices: np.ndarray, axis: int) -> Node:
     if len(runs) > MOST_RUNS:
         return _gathered(node, indices, axis)
     parts = [_run(node, axis, *run) for run in runs]
-    made: Node = parts[0] if len(parts) == 1 else ops.concatenate(*parts, axis=axis)
-    return made
+    return parts[0] if len(parts) == 1 else ops.concatenate(*parts, axis=axis)
 
 
 def _runs(indices: np.ndarray) -> list[tuple[int, int, int]]:
@@ -261,8 +258,7 @@ def _rolled(node: Node, count: int, axis: int) -> Node:
     if not count:
         return node
     parts = (_run(node, axis, n - count, count, 1), _run(node, axis, 0, n - count, 1))
-    made: Node = ops.concatenate(*parts, axis=axis)
-    return made
+    return ops.concatenate(*parts, axis=axis)
 
 
 def resize(a: Any, new_shape: Any) -> Any:

@@ -40,8 +40,7 @@ def _inexact(node: Node) -> bool:
 
 def _without(node: Node, filler: Any) -> Node:
     """`node` with `filler` for NaN."""
-    made: Node = ops.select(ops.is_nan(node), number(filler, node.type.dtype), node)
-    return made
+    return ops.select(ops.is_nan(node), number(filler, node.type.dtype), node)
 
 
 def _replaced(name: str, filler: float) -> Function:

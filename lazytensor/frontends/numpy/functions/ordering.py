@@ -81,8 +81,7 @@ def argsort(
 
 def _order(keys: list[Node], axis: int) -> Node:
     if len(keys) == 1:
-        made: Node = ops.argsort(keys[0], axis=axis)
-        return made
+        return ops.argsort(keys[0], axis=axis)
     places = ops.iota(dtype=S64, shape=keys[0].type.shape, axis=axis)
     found: Node = ops.sort(*keys, places, axis=axis, keys=len(keys))[-1]
     return found

@@ -35,8 +35,7 @@ def _to(node: Node, source: int, target: int) -> Node:
         return node
     order = [i for i in range(node.type.ndim) if i != source]
     order.insert(target, source)
-    made: Node = ops.transpose(node, axes=tuple(order))
-    return made
+    return ops.transpose(node, axes=tuple(order))
 
 
 def _resized(node: Node, n: int) -> Node:
@@ -45,11 +44,9 @@ def _resized(node: Node, n: int) -> Node:
     none = (0,) * node.type.ndim
     if n <= size:
         begin, strides = starts(none), (1,) * node.type.ndim
-        cut: Node = ops.slice(node, begin, sizes=(*rest, n), strides=strides)
-        return cut
+        return ops.slice(node, begin, sizes=(*rest, n), strides=strides)
     zero = scalar(0, node.type.dtype)
-    made: Node = ops.pad(node, zero, low=none, high=(*none[1:], n - size), interior=none)
-    return made
+    return ops.pad(node, zero, low=none, high=(*none[1:], n - size), interior=none)
 
 
 def _is_little(bitorder: str) -> bool:
@@ -146,8 +143,7 @@ def _within(node: Node, n: int, mode: str) -> Node:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     fine = ops.and_(ops.greater_equal(node, scalar(0, S64)), ops.less(node, scalar(n, S64)))
     text = "invalid entry in coordinates array"
-    checked: Node = ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))
-    return checked
+    return ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))
 
 
 LAZY: dict[str, Function] = {

@@ -86,8 +86,7 @@ def _padded(node: Node, value: Any, low: tuple[int, ...], high: tuple[int, ...])
     if not lazy(value):
         value = plain(np.asarray(value)[()], dtype)
     filler = recast(source(value, dtype), dtype)
-    made: Node = ops.pad(node, filler, low=low, high=high, interior=(0,) * node.type.ndim)
-    return made
+    return ops.pad(node, filler, low=low, high=high, interior=(0,) * node.type.ndim)
 
 
 LAZY: dict[str, Function] = {"pad": pad}

@@ -60,8 +60,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _times(x: Node, y: Node) -> Node:
-    both: Node = ops.multiply(x, y) if x.type.dtype in NUMBERS else ops.and_(x, y)
-    return both
+    return ops.multiply(x, y) if x.type.dtype in NUMBERS else ops.and_(x, y)
 
 
 def _complain(function: Function, *nodes: Node) -> None:
@@ -79,8 +78,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 
 def _conjugate(x: Node) -> Node:
-    node: Node = ops.conj(x) if x.type.dtype.kind == "c" else x
-    return node
+    return ops.conj(x) if x.type.dtype.kind == "c" else x
 
 
 def inner(a: Any, b: Any, /) -> Any:

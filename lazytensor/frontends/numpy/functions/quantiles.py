@@ -32,8 +32,8 @@ MOST_RANKS: Final = 16
 
 
 def _sorted(node: Node) -> Node:
-    made: Node = ordering.sort(wrap(node)).node
-    return made
+    found: Node = ordering.sort(wrap(node)).node
+    return found
 
 
 def _ranked(line: Node, *ranks: int) -> tuple[Node, Node | None]:
@@ -140,8 +140,7 @@ def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) ->
     rest = made.type.shape[1:]
     if keepdims is not NO and keepdims:
         rest = tuple(1 if i in axes else n for i, n in enumerate(node.type.shape))
-    shaped: Node = ops.reshape(made, shape=(*q.shape, *rest))
-    return shaped
+    return ops.reshape(made, shape=(*q.shape, *rest))
 
 
 @remembered(256)
@@ -178,8 +177,7 @@ def _missing(made: Node, last: Node | None) -> Node:
     """NaN where what is last in order is; `made` if nothing can be."""
     if last is None:
         return made
-    found: Node = ops.select(ops.is_nan(last), number(math.nan, made.type.dtype), made)
-    return found
+    return ops.select(ops.is_nan(last), number(math.nan, made.type.dtype), made)
 
 
 def _between(low: Node, high: Node, share: Node) -> Node:
@@ -190,8 +188,7 @@ def _between(low: Node, high: Node, share: Node) -> Node:
     up = ops.add(low, ops.multiply(apart, share))
     down = ops.subtract(high, ops.multiply(apart, ops.subtract(one, share)))
     half = scalar(0.5, share.type.dtype)
-    made: Node = ops.select(ops.greater_equal(share, half), down, up)
-    return made
+    return ops.select(ops.greater_equal(share, half), down, up)
 
 
 def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:

@@ -98,8 +98,7 @@ def masked(node: Node, where: Any, otherwise: Any) -> Node:
     mask = flags_of(where, node)
     if mask is None:
         return node
-    made: Node = ops.select(mask, node, number(otherwise, node.type.dtype))
-    return made
+    return ops.select(mask, node, number(otherwise, node.type.dtype))
 
 
 def sum_dtype(dtype: np.dtype) -> np.dtype:
@@ -314,8 +313,7 @@ def _run(op: Op, node: Node, place: int) -> Node:
     """`op` along an axis; of flags, whether any, or all, have been true."""
     if node.type.dtype == BOOL:
         op = ops.cummax if op is ops.cumsum else ops.cummin
-    made: Node = op(node, axis=place)
-    return made
+    return op(node, axis=place)
 
 
 def cumulative(op: Op, neutral: int) -> Function:

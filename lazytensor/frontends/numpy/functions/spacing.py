@@ -57,8 +57,7 @@ def _rows(first: Node, last: Node, step: Node, count: int, exact: bool) -> Node:
     kind, rank = first.type.dtype, first.type.ndim
     number = ops.iota(dtype=kind, shape=(count, *[1] * rank), axis=0)
     if count == 1:
-        made: Node = ops.broadcast(first, shape=(1, *first.type.shape))
-        return made
+        return ops.broadcast(first, shape=(1, *first.type.shape))
     made = ops.add(ops.multiply(number, step), first)
     if exact:
         final = ops.equal(number, scalar(count - 1, kind))

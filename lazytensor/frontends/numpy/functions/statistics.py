@@ -229,8 +229,7 @@ def _lined_up(weight: Node, node: Node, axis: Any, axes: Axes) -> Node:
         )
     weight = ops.transpose(weight, axes=tuple(np.argsort(axes).tolist()))
     shape = tuple(n if i in axes else 1 for i, n in enumerate(node.type.shape))
-    made: Node = ops.reshape(weight, shape=shape)
-    return made
+    return ops.reshape(weight, shape=shape)
 
 
 LAZY: dict[str, Function] = {

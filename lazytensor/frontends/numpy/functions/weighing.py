@@ -26,8 +26,7 @@ def lined(node: Node, axes: Axes) -> Node:
     if order != tuple(range(node.type.ndim)):
         node = ops.transpose(node, axes=order)
     shape = tuple(node.type.shape[: len(rest)])
-    made: Node = ops.reshape(node, shape=(*shape, math.prod(node.type.shape[len(rest) :])))
-    return made
+    return ops.reshape(node, shape=(*shape, math.prod(node.type.shape[len(rest) :])))
 
 
 def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) -> Node:
@@ -54,8 +53,7 @@ def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) 
         return made
     end = leaf(np.full((*[1] * last, 1), line.type.shape[last] - 1))
     missing = ops.is_nan(ops.take_along(line, end, axis=last))
-    found: Node = ops.select(missing, number(math.nan, line.type.dtype), made)
-    return found
+    return ops.select(missing, number(math.nan, line.type.dtype), made)
 
 
 def _running(shares: Node, axis: int) -> Node:
@@ -70,8 +68,7 @@ def _running(shares: Node, axis: int) -> Node:
     flag = ops.guard(every(good), error=ValueError, text=BAD)
     running = ops.guarded(ops.cumsum(shares, axis=axis), flag)
     end = ops.reshape(total, shape=(*total.type.shape, 1))
-    found: Node = ops.divide(running, end)
-    return found
+    return ops.divide(running, end)
 
 
 def _reached(running: Node, q: np.ndarray, n: int) -> Node:
@@ -81,8 +78,7 @@ def _reached(running: Node, q: np.ndarray, n: int) -> Node:
     wanted = leaf(q.ravel().astype(running.type.dtype).reshape(-1, 1))
     below = convert(ops.less(wide, wanted), S64)
     count = ops.reduce_sum(below, axes=(below.type.ndim - 1,))
-    found: Node = ops.minimum(count, scalar(n - 1, S64))
-    return found
+    return ops.minimum(count, scalar(n - 1, S64))
 
 
 def _fitted(weights: Node, node: Node, axes: Axes) -> Node:
@@ -99,5 +95,4 @@ def _fitted(weights: Node, node: Node, axes: Axes) -> Node:
     if len(axes) > 1:
         raise Unsupported("weights over several axes")
     spread = tuple(n if i in axes else 1 for i, n in enumerate(shape))
-    made: Node = ops.broadcast(ops.reshape(weights, shape=spread), shape=shape)
-    return made
+    return ops.broadcast(ops.reshape(weights, shape=spread), shape=shape)
