@@ -14,7 +14,7 @@ from lazytensor.reuse.components import FRONTENDS, is_installed
 from lazytensor.reuse.workloads import WORKLOADS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-THINNEST = 0.26  # 0.2505 of the MLP's lines are NumPy's frontend's; before 2026-11-25 at most 0.25
+THINNEST = 0.26  # 0.251 of the MLP's lines are of NumPy's frontend, to which the policy of small arrays belongs
 """Of the lines that a workload runs, each once or each time: a frontend's own at the most."""
 
 
