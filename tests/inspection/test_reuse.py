@@ -14,8 +14,11 @@ from lazytensor.reuse.components import FRONTENDS, is_installed
 from lazytensor.reuse.workloads import WORKLOADS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-THINNEST = 0.26  # 0.251 of the MLP's lines are of NumPy's frontend, to which the policy of small arrays belongs
-"""Of the lines that a workload runs, each once or each time: a frontend's own at the most."""
+THINNEST = 0.26
+"""Bound of a frontend's share of the lines that a workload runs, each once or each time.
+
+NumPy's frontend has the most, 0.251 of the MLP's: the policy of small arrays belongs to it.
+"""
 
 
 @pytest.fixture(scope="module")
