@@ -13,6 +13,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 from hypothesis import HealthCheck, settings
 
+import lazytensor
 from lazytensor.core.recorder import Recorder, thread
 
 # A compile may take seconds, and comes at unforeseeable examples: time per example says nothing.
@@ -41,6 +42,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def _nothing_recorded() -> None:
     """Where a graph is cut by itself depends on the loops before, and not on other tests'."""
     thread.recorder = Recorder()
+
+
+@pytest.fixture(params=["interpret", "compile"])
+def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Programs are run by NumPy, or by XLA."""
+    monkeypatch.setattr(lazytensor.settings, "tier", request.param)
+    return str(request.param)
 
 
 def pytest_collection_finish() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy
 import pytest
 
-from lazytensor import settings
 from tests.numpy.agreement import assert_agree
 
 NAN, INF = numpy.nan, numpy.inf
@@ -131,12 +130,6 @@ COMPLEX_LINES = """
 
 def lines(table: str) -> list[str]:
     return [line.strip() for line in table.strip().splitlines()]
-
-
-@pytest.fixture(params=["interpret", "compile"])
-def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(settings, "tier", request.param)
-    return str(request.param)
 
 
 def agree(code: str, values: Any, dtype: str) -> None:

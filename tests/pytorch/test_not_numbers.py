@@ -11,7 +11,6 @@ from torch.nn import functional as F
 from torch.utils._pytree import tree_leaves
 
 import lazytensor.torch  # noqa: F401 -- registers the device
-from lazytensor import settings
 
 NAN, INF = float("nan"), float("inf")
 LINES = [
@@ -165,12 +164,6 @@ def agree(found: Any, expected: Any, apart: float) -> None:
         return
     for x, y in zip(found, expected, strict=True):
         torch.testing.assert_close(x, y, rtol=apart, atol=apart, equal_nan=True)
-
-
-@pytest.fixture(params=["interpret", "compile"])
-def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(settings, "tier", request.param)
-    return str(request.param)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

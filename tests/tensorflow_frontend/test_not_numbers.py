@@ -11,7 +11,6 @@ import pytest
 import tensorflow as tf
 
 import lazytensor.tf
-from lazytensor import settings
 
 NAN, INF = float("nan"), float("inf")
 LINES = [
@@ -143,12 +142,6 @@ def agree(found: Any, expected: Any, apart: float) -> None:
         np.testing.assert_allclose(
             x.astype(wide), y.astype(wide), rtol=0 if exact else apart, atol=0 if exact else apart
         )
-
-
-@pytest.fixture(params=["interpret", "compile"])
-def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(settings, "tier", request.param)
-    return str(request.param)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
