@@ -162,7 +162,7 @@ def test_kaiser_windows(given: Any) -> None:
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", ["rows", "a line"])
 def test_classes_may_be_bytes(name: str, reduction: str) -> None:
     def program(device: str) -> Any:
         shape, target = CLASSES[name]
