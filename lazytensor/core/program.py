@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _by_serial = attrgetter("serial")
 
 
-Instruction = tuple[Op, tuple[int, ...], tuple[Any, ...], TensorType]
+Instruction = tuple[Op[Any], tuple[int, ...], tuple[Any, ...], TensorType]
 """One line of a program: op, operands, attribute values, type."""
 
 

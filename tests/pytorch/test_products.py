@@ -22,7 +22,7 @@ SUMS: dict[str, tuple[tuple[int, ...], ...]] = {
     "addbmm": (MATRIX, STACK, STACK),
     "addr": (MATRIX, VECTOR, VECTOR),
 }
-"""By name: the shapes of the base and of what is multiplied."""
+"""The shapes of the three operands, by the call's name. The first operand is added."""
 PRODUCTS: dict[str, tuple[Call, tuple[tuple[int, ...], ...], tuple[int, ...]]] = {
     "mm": (torch.mm, (MATRIX, MATRIX), MATRIX),
     "mv": (torch.mv, (MATRIX, VECTOR), VECTOR),
@@ -61,7 +61,7 @@ def whole(device: str, dtype: torch.dtype, *shapes: tuple[int, ...]) -> list[tor
 
 
 def ended(program: Program, device: str) -> Any:
-    """The dtype and the elements of what a program gives, or its error."""
+    """The dtype and elements of the program's result, or the class and text of its error."""
     try:
         made = program(device).cpu()
     except (RuntimeError, TypeError) as error:

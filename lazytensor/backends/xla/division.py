@@ -19,7 +19,6 @@ from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import (
     expansion,
     fixed,
-    head,
     not_a_number,
     number,
     once,
@@ -28,6 +27,7 @@ from lazytensor.backends.xla.exponential import FORMATS, power_of_two
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, INTS, S32, SIGNED
 from lazytensor.core.node import Node
+from lazytensor.core.ops.approximation import head
 from lazytensor.core.types import TensorType
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]

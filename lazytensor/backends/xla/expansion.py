@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lazytensor.backends.xla.emit import INEXACT, Emitter, Lowering, Value, emit
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32, F64, S64
+from lazytensor.core.dtypes import BF16, F16, F32, F64
 from lazytensor.core.node import Node
 from lazytensor.core.program import Program, trace_types
 
@@ -106,12 +106,6 @@ def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
         terms = [ops.add(low, ops.multiply(high, x)) for low, high in pairs] + rest
         x = ops.multiply(x, x)
     return terms[0]
-
-
-def head(x: Node) -> Node:
-    """The first 26 bits of the f64 x."""
-    bits = ops.and_(ops.bitcast(x, dtype=S64), ops.scalar(-(1 << 27), S64))
-    return ops.bitcast(bits, dtype=F64)
 
 
 def not_a_number(x: Node) -> Node:

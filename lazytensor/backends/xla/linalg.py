@@ -200,14 +200,7 @@ def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
     return max(products // PER_ELEMENT, 1)
 
 
-_ON_HOST: tuple[Op[Any], ...] = (
-    ops.cholesky,
-    ops.eigh,
-    ops.inv,
-    ops.singular_values,
-    ops.solve,
-    ops.svd,
-)
+_ON_HOST = (ops.cholesky, ops.eigh, ops.inv, ops.singular_values, ops.solve, ops.svd)
 for _op in _ON_HOST:
     ALONE[_op] = ALONE[CHECKED[_op]] = _large
 HOST[ops.eigvalsh] = HOST[ops.eigvalsh_checked] = _large

@@ -17,7 +17,6 @@ from lazytensor.backends.xla.expansion import (
     costly,
     expansion,
     fixed,
-    head,
     not_a_number,
     number,
     polynomial,
@@ -35,6 +34,7 @@ from lazytensor.backends.xla.exponential import (
 from lazytensor.core import ops
 from lazytensor.core.dtypes import BOOL, F32, F64, INTS, S32, SIGNED
 from lazytensor.core.node import Node
+from lazytensor.core.ops.approximation import head
 from lazytensor.core.types import TensorType
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]

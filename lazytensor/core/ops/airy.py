@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from lazytensor.core.dtypes import F64, S64
 from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
 from lazytensor.core.ops.approximation import (
     beside_zeros,
+    head,
     in_double,
     minus,
     number,
@@ -23,7 +22,6 @@ from lazytensor.core.ops.approximation import (
     times,
     where,
 )
-from lazytensor.core.ops.bits import and_, bitcast
 from lazytensor.core.ops.elementwise import (
     abs,
     divide,
@@ -98,21 +96,15 @@ ODD: Final = (
 """Q times ζ, in the same."""
 
 
-def _head(x: Node) -> Node:
-    """The first 26 bits of x."""
-    bits = and_(bitcast(x, dtype=S64), scalar(-(1 << 27), S64))
-    return bitcast(bits, dtype=F64)
-
-
 def _zeta(x: Node, root: Node) -> tuple[Node, Node]:
     """2/3 x sqrt(x), as the sum of two numbers: products of heads are exact."""
-    head, top = _head(x), _head(root)
-    rest, lower = minus(x, head), minus(root, top)
+    upper, top = head(x), head(root)
+    rest, lower = minus(x, upper), minus(root, top)
     off = minus(minus(x, times(top, top)), times(times(top, lower), 2.0))
     off = minus(off, times(lower, lower))
     lost = divide(off, times(root, 2.0))  # what the root was rounded by
-    product = times(head, top)
-    low = plus(plus(times(head, lower), times(rest, root)), times(x, lost))
+    product = times(upper, top)
+    low = plus(plus(times(upper, lower), times(rest, root)), times(x, lost))
     high = divide(product, number(1.5))
     low = divide(plus(minus(minus(product, high), times(high, 0.5)), low), number(1.5))
     found = plus(high, low)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lazytensor.core.dtypes import F64, FLOATS
+from lazytensor.core.dtypes import F64, FLOATS, S64
 from lazytensor.core.node import Node
 from lazytensor.core.op import Composite, check_dtype, composite, scalar
+from lazytensor.core.ops.bits import and_, bitcast
 from lazytensor.core.ops.elementwise import add, convert, multiply, select, subtract
 
 Function = Callable[[Node], Node]
+
+
+def head(x: Node) -> Node:
+    """The first 26 bits of the f64 x."""
+    bits = and_(bitcast(x, dtype=S64), scalar(-(1 << 27), S64))
+    return bitcast(bits, dtype=F64)
 
 
 def in_double(name: str, function: Function, doc: str) -> Composite:

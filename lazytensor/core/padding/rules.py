@@ -369,11 +369,8 @@ def _element(b: Builder, line: Line, operands: list[Part]) -> Part:
     (several,), (place,) = operands, line.attrs
     index = b.line(line.op, [several.at], line.attrs, several.type[place])
     found = Part(index, several.type[place], several.grown[place])
-    of_bits = b.lines[several.at][0] in _OF_BITS
-    return laid(b, line, found) if of_bits else found
+    return laid(b, line, found) if b.lines[several.at][0] is ops.rng_bit_generator else found
 
-
-_OF_BITS: Final[frozenset[Op[Any]]] = frozenset([ops.rng_bit_generator])
 
 RULES: Final[dict[Op[Any], Rule]] = {
     ops.element: _element,

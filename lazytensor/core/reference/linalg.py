@@ -182,11 +182,10 @@ MAY_FAIL: dict[Op[Any], Decomposition] = {
     ops.solve: np.linalg.solve,
 }
 
-_SEVERAL: Final[tuple[Op[Any], ...]] = (ops.svd, ops.eigh, ops.eig)
 for _op, _compute in MAY_FAIL.items():
     _flagged = flagged(_op, _compute)
     REFERENCES[CHECKED[_op]] = _flagged
-    REFERENCES[_op] = _without_flag(_flagged, _op in _SEVERAL)
+    REFERENCES[_op] = _without_flag(_flagged, _op in (ops.svd, ops.eigh, ops.eig))
 
 REFERENCES.update(
     {

@@ -289,10 +289,7 @@ def into_out(
                     out.resize_(value.type.shape)
                 if apart:
                     refuse_overlap(out, args, wholly=apart == "wholly")
-                resized = out.shape != value.type.shape
-                give(out, value, base, taken)
-                if resized and apart == "partly":
-                    _lay(out, args)
+                give(out, value, base, taken, args if apart == "partly" else ())
         except REFUSALS as error:
             refuse(name, error, args, kwargs | outs)
         return outs[names[0]] if len(names) == 1 else tuple(outs.values())
@@ -305,14 +302,12 @@ def _meets_marks(name: str) -> bool:
     return torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Conjugate")
 
 
-def _lay(out: Any, operands: Any) -> None:
-    """Put a tensor's elements, which lie in rows, into the order of the operands'."""
+def _lay(out: Any, operands: Iterable[Any]) -> None:
+    """Let a tensor whose elements lie in rows have the operands' order."""
     tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
-    stride = kept_strides(tuple(out.shape), tuple(tensors))
+    stride = kept_strides(tuple(out.shape), tuple(tensors)) if tensors else out.stride()
     if stride != out.stride():
-        value = ref(out).node
         out.as_strided_(out.shape, stride)
-        write(out, value)
 
 
 ADDING: Final = frozenset(["sum", "prod", "cumsum", "cumprod"])
@@ -401,11 +396,13 @@ LINES: Final = frozenset(["arange", "linspace", "logspace"])
 """What fills an `out=` tensor of any shape, row by row, if it has as many elements."""
 
 
-def give(out: Any, value: Node, name: str = "", taken: bool = False) -> None:
+def give(
+    out: Any, value: Node, name: str = "", taken: bool = False, operands: Iterable[Any] = ()
+) -> None:
     """Write `value`, which the operation `name` has made, into an `out=` tensor.
 
     The tensor takes its shape; where a line is made, only if it has not as many elements.
-    `taken`: torch says that it is cast.
+    `taken`: torch says that it is cast. `operands`: in whose order a tensor lies that is resized.
     """
     if not taken:
         check_cast(value, out.dtype)
@@ -416,6 +413,7 @@ def give(out: Any, value: Node, name: str = "", taken: bool = False) -> None:
         if out.numel():
             warnings.warn(_RESIZED.format(list(out.shape), list(shape)), UserWarning, stacklevel=3)
         out.resize_(shape)
+        _lay(out, operands)
     write(out, cast_to(value, ref(out).type.dtype))
 
 

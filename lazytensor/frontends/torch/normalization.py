@@ -114,14 +114,11 @@ def _group_norm(
     center, spread = ops.channel_moments(parts, axis=1)
     scale = _inverse(spread, eps)
     made = ops.reshape(ops.batch_norm(parts, center, scale, axis=1), shape=shape)
-    lines = [None if line is None else operand(line) for line in (weight, bias)]
-    for line, op in zip(lines, (ops.multiply, ops.add), strict=True):
-        if line is not None:
-            row = ops.reshape(
-                cast_to(line, _wide(dtype)), shape=(channels, *[1] * (len(shape) - 2))
-            )
-            made = op(made, ops.broadcast(row, shape=shape))
-    mixed = lines[0] is not None and lines[0].type.dtype != dtype
+    scaling = _scaling(given, weight, bias)
+    for line, op in zip(scaling, (ops.multiply, ops.add), strict=False):
+        column = ops.reshape(line, shape=(channels, *[1] * (len(shape) - 2)))
+        made = op(made, ops.broadcast(column, shape=shape))
+    mixed = weight is not None and operand(weight).type.dtype != dtype
     kept = _wide(dtype) if mixed else dtype
     statistics = [cast_to(ops.reshape(s, shape=(n, groups)), kept) for s in (center, scale)]
     return cast_to(made, dtype), statistics[0], statistics[1]
