@@ -15,7 +15,7 @@ import lazytensor.numpy
 from benchmarks.figures import Figures, count, figure, interleaved, ratio
 from benchmarks.functions import OPERATIONS, apart, seconds_of_calls
 from benchmarks.row import Effort, Row
-from lazytensor.core.backend import backend
+from lazytensor.core.device.backend import backend
 
 LONG_ENOUGH = 0.02  # seconds a timed batch should last, so that the clock does not matter
 MOST_CALLS = 50

@@ -13,7 +13,7 @@ import lazytensor
 import lazytensor.numpy as lnp
 from benchmarks.figures import Figures, count, figure, interleaved, ratio, seconds_of
 from benchmarks.row import Effort
-from lazytensor.core import cell
+from lazytensor.core.buffers import cell
 
 BATCH = 200  # few enough that no automatic cut falls into a batch
 NODES = 1000

@@ -6,7 +6,7 @@ lazytensor.trace(fn, *args)        # the Program of a function's result
 lazytensor.metrics.report()        # counts and seconds
 """
 
-from lazytensor.core import forking, metrics
+from lazytensor.core.api import programs, sync, trace
 from lazytensor.core.errors import (
     DTypeError,
     LazyTensorError,
@@ -14,21 +14,22 @@ from lazytensor.core.errors import (
     ShapeError,
     Unsupported,
 )
-from lazytensor.core.program import Program
-from lazytensor.core.scope import scope
+from lazytensor.core.ir.module_scope import scope
+from lazytensor.core.ir.program import Program
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import fork
 from lazytensor.core.settings import settings
-from lazytensor.core.tracing import programs, sync, trace
 from lazytensor.inspection import explain, load_ipython_extension, profile
 
-forking.watch()
+fork.watch()
 if settings.logged:
     from lazytensor.inspection import log
 
     log.attach(settings.logged)
 if settings.eager or settings.check:
-    from lazytensor.core import eager
+    from lazytensor.core.trace import eager_mode
 
-    eager.attach()
+    eager_mode.attach()
 
 __version__ = "0.1.0"
 

@@ -12,7 +12,7 @@ from benchmarks.figures import Figures, count, figure, interleaved, ratio
 from benchmarks.npbench.kernel import Call, Kernel, agree
 from benchmarks.npbench.timed import Timed, apart, by_numpy, take_memory_for
 from benchmarks.warming import warm_up
-from lazytensor.core import runtime
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy
 
 COUNTED = ("nodes", "compiles", "cuts", "interpreted", "fallbacks")
@@ -28,7 +28,7 @@ def wait(results: list[Any]) -> None:
     lazytensor.sync()
     for result in results:
         if isinstance(result, Lazy):
-            runtime.observe(result.node)
+            scheduler.observe(result.node)
 
 
 def peer(kernel: Kernel, data: Mapping[str, Any]) -> Timed | None:

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.casting import cast
-from lazytensor.core.cell import Cell
+from lazytensor.core import ops
+from lazytensor.core.buffers.array_base import Holder
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.buffers.interop import Offer
 from lazytensor.core.errors import DTypeError
-from lazytensor.core.exchange import Offer
-from lazytensor.core.holder import Holder
-from lazytensor.core.keys import window
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ops.basic_index import window
+from lazytensor.core.ops.casting import cast
+from lazytensor.core.runtime import scheduler
 
 KINDS = {bool: "b", int: "iuf", float: "f"}
 """Per Python number: the kinds of dtype that it may stand next to."""
@@ -42,16 +43,16 @@ class Array(Holder):
         return Offer(self.ref)
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(runtime.observe(self.ref.node), dtype)
+        return np.array(scheduler.observe(self.ref.node), dtype)
 
     def __bool__(self):
-        return bool(runtime.observe(self.ref.node))
+        return bool(scheduler.observe(self.ref.node))
 
     def __float__(self):
-        return float(runtime.observe(self.ref.node))
+        return float(scheduler.observe(self.ref.node))
 
     def __repr__(self):
-        return f"Array({runtime.observe(self.ref.node)})"
+        return f"Array({scheduler.observe(self.ref.node)})"
 
 
 def wrap(node):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.exchange import offered
-from lazytensor.core.op import leaf, scalar
+from lazytensor.core.buffers.interop import offered
+from lazytensor.core.ir.op import leaf, scalar
 
 from .array import Array, together, wrap
 

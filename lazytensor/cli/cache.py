@@ -5,7 +5,7 @@ from collections import Counter
 
 import click
 
-import lazytensor.core.disk as disk
+from lazytensor.core.runtime import disk_cache as disk
 
 
 @click.group()

@@ -73,7 +73,7 @@ class Launch:
     def _write(self, record: Record) -> None:
         assert self.json is not None
         if not self.plain:
-            from lazytensor.core import metrics  # a plain run should start as fast as NumPy
+            from lazytensor.core.observe import metrics  # a plain run should start as fast as NumPy
 
             record.metrics = dict(metrics.snapshot())
         write(self.json, json.dumps(asdict(record)))

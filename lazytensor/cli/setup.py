@@ -12,8 +12,8 @@ from typing import Final
 
 import lazytensor
 from lazytensor.cli.cache import size
-from lazytensor.core import disk
 from lazytensor.core.processors import processors
+from lazytensor.core.runtime import disk_cache
 from lazytensor.core.settings import settings
 
 PACKAGES: Final = ("numpy", "ml_dtypes", "jax", "jaxlib", "torch", "tensorflow", "tensorflow-cpu")
@@ -47,7 +47,7 @@ def set_up() -> Iterator[tuple[str, str]]:
     yield "lazytensor", lazytensor.__version__
     for name in PACKAGES:
         yield name, _judged(_version(name), bounds.get(name.replace("_", "-"), ""))
-    yield "cache", f"{disk.folder()} ({_state()})"
+    yield "cache", f"{disk_cache.folder()} ({_state()})"
     yield from _settings()
     yield from _backend()
 
@@ -119,10 +119,10 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _state() -> str:
-    folder = disk.folder()
+    folder = disk_cache.folder()
     if not folder.exists():
         return "not made yet"
     if not os.access(folder, os.W_OK):
         return "READ-ONLY"
-    sizes = [entry.size for entry in disk.entries()]
-    return f"{len(sizes)} programs, {size(sum(sizes))} of {size(disk.limit())}"
+    sizes = [entry.size for entry in disk_cache.entries()]
+    return f"{len(sizes)} programs, {size(sum(sizes))} of {size(disk_cache.limit())}"

@@ -24,12 +24,12 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from lazytensor.core.cell import Cell, Chain, shown, writing, written
-from lazytensor.core.memory import LARGE, allocated, copied
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.turns import lock
-from lazytensor.core.types import TensorType
+from lazytensor.core.buffers.cell import Cell, Chain, shown, writing, written
+from lazytensor.core.device.host_memory import LARGE, allocated, copied
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.runtime.locking import lock
 
 _slots: Final = vars(Cell)
 _leaf_of: Final[Callable[[Cell], Node]] = _slots["node"].__get__
@@ -75,14 +75,14 @@ class Lent(Cell):
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows, and no more: through the views others write to the rest."""
-        from lazytensor.core.runtime import observe
+        from lazytensor.core.runtime.scheduler import observe
 
         while not Lent._takes(self, chain, node):
             observe(node)  # by who holds nothing that others wait for; it may end the lending
 
     def _takes(self, chain: Chain, node: Node) -> bool:
         """Replace what `chain` shows, if `node` is computed or need not be; say whether it was."""
-        from lazytensor.core.runtime import observe, sync
+        from lazytensor.core.runtime.scheduler import observe, sync
 
         with lock, writing:
             if _ended(self):

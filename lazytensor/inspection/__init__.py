@@ -19,7 +19,7 @@ def explain() -> Explanation:
     instead. `.record()` gives the same as plain data.
     """
     # Imported where they are used: `import lazytensor` should cost little.
-    from lazytensor.core.events import Event, Fallback, events, fallbacks
+    from lazytensor.core.observe.events import Event, Fallback, events, fallbacks
     from lazytensor.inspection.explanation import Explanation
 
     happened: list[Event | Fallback] = [*events, *fallbacks]

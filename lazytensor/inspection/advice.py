@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from lazytensor.core import change
+from lazytensor.core.observe import recompile_reason
 from lazytensor.inspection.asking import CONVERSIONS, SHOWS
 from lazytensor.inspection.finding import Finding
 
@@ -127,58 +127,58 @@ OBSERVATIONS: Final = (
 COMPILES: Final = (
     Row(
         "growth",
-        _changed(change.GROWTH),
+        _changed(recompile_reason.GROWTH),
         "An array grows each time round, and each length is a program of its own. Make it as long "
         "as it will be, fill it from the front (`cache[i] = x`), and mask what is not there yet.",
     ),
     Row(
         "shape",
-        _changed(change.SHAPE),
+        _changed(recompile_reason.SHAPE),
         "Shapes change: each is a program of its own. Keep one shape (the largest, padded, and a "
         "mask), or round lengths up to a few sizes.",
     ),
     Row(
         "dtype",
-        _changed(change.DTYPE),
+        _changed(recompile_reason.DTYPE),
         "The dtype changes: each is a program of its own. Convert once, where the data come in.",
     ),
     Row(
         "attribute",
-        _changed(change.ATTRIBUTE),
+        _changed(recompile_reason.ATTRIBUTE),
         "A static argument (an axis, a shape, a slice's length) changes: each is a program of its "
         "own. Keep it the same, or make it data: `np.roll(x, n)`, `x[i : i + 4]` are.",
     ),
     Row(
         "loop",
-        _changed(change.LOOP),
+        _changed(recompile_reason.LOOP),
         "A Python loop goes round a different number of times before the cut. Go round as often "
         "each time, or end the program after each round with a test or `lazytensor.sync()`.",
     ),
     Row(
         "input",
-        _changed(change.INPUT),
+        _changed(recompile_reason.INPUT),
         "More or fewer arrays take part: a layer added, or a list of another length. Compiled once "
         "for each number; stack them into one array if it changes often.",
     ),
     Row(
         "structure",
-        _changed(change.BRANCH, change.OPERANDS),
+        _changed(recompile_reason.BRANCH, recompile_reason.OPERANDS),
         "Other operations than last time: a Python branch. Choose with `where`, or have both "
         "ways seen early: each is compiled once.",
     ),
     Row(
         "live",
-        _changed(change.LIVE),
+        _changed(recompile_reason.LIVE),
         "The same operations, but other results are kept. `del` the names that are not needed.",
     ),
     Row(
         "shared",
-        _changed(change.DONATION),
+        _changed(recompile_reason.DONATION),
         "Nothing to do: compiled once more, so that an input's memory is used for a result.",
     ),
     Row(
         "scalar",
-        _changed(change.SCALAR),
+        _changed(recompile_reason.SCALAR),
         "Nothing to do: numbers that vary cost a program two more compiles at the most.",
     ),
     Row(

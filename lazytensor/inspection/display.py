@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from lazytensor.core.metrics import COUNTS, SECONDS
+from lazytensor.core.observe.metrics import COUNTS, SECONDS
 
 ROWS: Final = 12
 COLUMNS: Final = 10

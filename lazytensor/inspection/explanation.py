@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from lazytensor.core.change import AGAIN, FIRST, Change
-from lazytensor.core.events import KEPT, Event, Fallback, changes, listeners
-from lazytensor.core.place import Place, line_of
+from lazytensor.core.ir.source_location import Place, line_of
+from lazytensor.core.observe.events import KEPT, Event, Fallback, changes, listeners
+from lazytensor.core.observe.recompile_reason import AGAIN, FIRST, Change
 from lazytensor.core.settings import settings
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked

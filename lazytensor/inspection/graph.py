@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from lazytensor.core.op import PARAMETER, Attrs, Composite, Op, element
-from lazytensor.core.place import Place
-from lazytensor.core.program import INPUTS, Program, shown
+from lazytensor.core.ir.op import PARAMETER, Attrs, Composite, Op, element
+from lazytensor.core.ir.program import INPUTS, Program, shown
+from lazytensor.core.ir.source_location import Place
 from lazytensor.inspection.explanation import where
 from lazytensor.inspection.source import source
 

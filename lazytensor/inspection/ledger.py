@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Final
 
-from lazytensor.core import cache, events, metrics
-from lazytensor.core.change import change
-from lazytensor.core.events import Event, Fallback
-from lazytensor.core.place import is_hidden
+from lazytensor.core.ir.source_location import is_hidden
+from lazytensor.core.observe import events, metrics
+from lazytensor.core.observe.events import Event, Fallback
+from lazytensor.core.observe.recompile_reason import change
+from lazytensor.core.runtime import program_cache
 from lazytensor.core.settings import settings
 from lazytensor.swap.ownership import is_users_file
 
@@ -132,5 +133,5 @@ def own_frame(frame: FrameType | None) -> tuple[FrameType | None, str | None]:
 
 def _novelty(event: Event) -> str:
     """The kind of what sets a program apart from those that were found before it."""
-    known = [entry.program for entry in cache.cache.entries()[-NEAREST - 1 :]]
+    known = [entry.program for entry in program_cache.cache.entries()[-NEAREST - 1 :]]
     return change(event.program, known).kind

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Set
 from typing import Final
 
-from lazytensor.core.events import Event, Fallback, listeners
-from lazytensor.core.place import describe
+from lazytensor.core.ir.source_location import describe
+from lazytensor.core.observe.events import Event, Fallback, listeners
 
 
 def _cut(event: Event | Fallback) -> str | None:

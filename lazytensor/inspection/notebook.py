@@ -12,7 +12,7 @@ import numpy as np
 from IPython.core.error import UsageError
 
 import lazytensor.numpy
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.inspection.display import of_array, of_metrics
 from lazytensor.inspection.explanation import Explanation, heard
 from lazytensor.swap import swap

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from lazytensor.core import events, metrics
-from lazytensor.core.events import Event, Fallback
-from lazytensor.core.place import describe
-from lazytensor.core.recorder import nodes_made
+from lazytensor.core.ir.source_location import describe
+from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.observe import events, metrics
+from lazytensor.core.observe.events import Event, Fallback
 from lazytensor.core.settings import settings
 
 STEPS: Final = frozenset(["automatic cut", "sync()", "optimizer.step()", "optimizer.apply()"])

@@ -20,10 +20,11 @@ from lazytensor.reuse.source import parsed
 TENSOR: Final = "tensor"
 EXECUTOR: Final = "executor"
 CORE: Final = {
-    TENSOR: ("node", "cell", "holder", "lending", "scope"),
+    TENSOR: ("ir/node", "buffers/cell", "buffers/array_base", "lending", "ir/module_scope"),
     EXECUTOR: (
-        *("recorder", "alignment", "runtime", "program", "execution", "cache", "slots"),
-        *("donation", "hosting", "interpret", "failures"),
+        *("ir/trace_state", "trace/automatic_cut", "runtime/scheduler", "ir/program"),
+        *("runtime/executor", "runtime/program_cache", "passes/specialize", "passes/donation"),
+        *("runtime/host_partition", "interpreter/interpreter", "runtime/guards"),
     ),
 }
 """Per kind of type: the core's modules of them."""

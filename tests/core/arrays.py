@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core import ops, place
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.node import Node
-from lazytensor.core.runtime import fetch
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir import source_location
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime.scheduler import fetch
 
-place.hide(__file__)  # the user's code is that of the tests
+source_location.hide(__file__)  # the user's code is that of the tests
 
 F64 = np.dtype(np.float64)
 

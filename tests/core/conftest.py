@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lazytensor.core import metrics
-from lazytensor.core.cache import cache
-from lazytensor.core.recorder import Recorder, thread
+from lazytensor.core.ir.trace_state import Recorder, thread
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 
 

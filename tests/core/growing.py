@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, S64, U32, U64
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar, starts
+from lazytensor.core.ir.dtypes import F32, F64, S64, U32, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar, starts
 from lazytensor.core.ops.scanning import Nodes, scan
 
 W = np.linspace(-1, 1, 9).reshape(3, 3)

@@ -8,12 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lazytensor.core import metrics, ops
-from lazytensor.core.cell import WRITES, Cell, Step, view_step
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import WRITES, Cell, Step, view_step
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import array
 

@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 
 import lazytensor
-from lazytensor.core import cell, metrics, ops
-from lazytensor.core.alignment import FUSED, PROVED, SHORT
-from lazytensor.core.cache import cache
-from lazytensor.core.cell import ELEMENTS_BOUND
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.recorder import thread
-from lazytensor.core.runtime import LARGEST, fetch, observe, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers import cell
+from lazytensor.core.buffers.cell import ELEMENTS_BOUND
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import LARGEST, fetch, observe, sync
 from lazytensor.core.settings import settings
+from lazytensor.core.trace.automatic_cut import FUSED, PROVED, SHORT
 from tests.core.arrays import Array, array, zeros
 
 N = 1000

@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lazytensor.core import disk, metrics, ops
-from lazytensor.core.backend import backend
-from lazytensor.core.cache import cache
-from lazytensor.core.dtypes import F64
+from lazytensor.core import ops
+from lazytensor.core.device.backend import backend
 from lazytensor.core.errors import LazyTensorWarning
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import disk_cache
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 from tests.core.processes import run, start
 from tests.core.tiers import let_xla_be_better
@@ -26,8 +28,9 @@ SCRIPT = """
     import sys
     import numpy as np
     import pytest
-    from lazytensor.core import metrics, ops
-    from lazytensor.core.runtime import sync
+    from lazytensor.core.observe import metrics
+    from lazytensor.core import ops
+    from lazytensor.core.runtime.scheduler import sync
     from tests.core.arrays import array
     from tests.core.tiers import let_xla_be_better
 
@@ -54,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAZYTENSOR_CACHE_DIR", str(made))
     monkeypatch.setattr(settings, "disk_bytes", settings.disk_bytes)
     settings.disk = True
-    disk._warn.cache_clear()  # it warns once a process
+    disk_cache._warn.cache_clear()  # it warns once a process
     return made
 
 
@@ -164,9 +167,9 @@ DAMAGES = {
     "empty": lambda path: path.write_bytes(b""),
     "garbage": lambda path: path.write_bytes(random.Random(0).randbytes(5000)),
     "garbage after the magic": lambda path: path.write_bytes(
-        disk.MAGIC + random.Random(0).randbytes(5000)
+        disk_cache.MAGIC + random.Random(0).randbytes(5000)
     ),
-    "one bit of the checksum": lambda path: flip(path, len(disk.MAGIC) + 3),
+    "one bit of the checksum": lambda path: flip(path, len(disk_cache.MAGIC) + 3),
     "one bit of the payload": lambda path: flip(path, -100),
     "another version": lambda path: path.write_bytes(b"lazytensor 0\n" + path.read_bytes()),
     "a pickle": lambda path: path.write_bytes(b"cos\nabort\n(tR."),
@@ -187,8 +190,8 @@ def test_a_foreign_executable_is_compiled_again(folder: Path) -> None:
     """A file that is whole, but holds what XLA cannot load."""
     compiled()
     (path,) = files(folder)
-    label, key, _ = disk._unpack(path.read_bytes())  # type: ignore[misc]
-    path.write_bytes(disk._pack(key, label.decode(), b"not an executable" * 50))
+    label, key, _ = disk_cache._unpack(path.read_bytes())  # type: ignore[misc]
+    path.write_bytes(disk_cache._pack(key, label.decode(), b"not an executable" * 50))
     with pytest.warns(LazyTensorWarning, match="cannot be loaded"):
         assert compiled() == COMPILED
     assert compiled() == FOUND
@@ -208,8 +211,8 @@ def test_names_and_contents_are_never_unpickled(folder: Path) -> None:
     folder.mkdir()
     (folder / "name.xla").write_bytes(b"cposix\nsystem\n(S'touch owned'\ntR.")
     compiled()
-    assert [file.label for file in disk.entries() if file.name == "name.xla"] == [""]
-    source = Path(disk.__file__).read_text()
+    assert [file.label for file in disk_cache.entries() if file.name == "name.xla"] == [""]
+    source = Path(disk_cache.__file__).read_text()
     assert "pickle" not in source.replace("unpickled", "")
     assert "marshal" not in source
 
@@ -232,8 +235,8 @@ def test_a_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> None:
     with warned_once():
         assert compiled() == COMPILED
         assert compiled() == COMPILED
-    assert disk.entries() == []
-    assert disk.clear() == (0, [])
+    assert disk_cache.entries() == []
+    assert disk_cache.clear() == (0, [])
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses root")
@@ -247,14 +250,14 @@ def test_a_folder_that_takes_no_files(folder: Path, monkeypatch: pytest.MonkeyPa
 def test_what_cannot_be_removed_is_told(folder: Path) -> None:
     compiled()
     (folder / "stays.xla").mkdir()
-    removed, left = disk.clear()
+    removed, left = disk_cache.clear()
     assert removed == 1
     assert [error.filename for error in left] == [str(folder / "stays.xla")]
 
 
 def test_a_folder_below_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.disk = True
-    disk._warn.cache_clear()
+    disk_cache._warn.cache_clear()
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LAZYTENSOR_CACHE_DIR", str(tmp_path / "file" / "folder"))
     with warned_once():
@@ -267,9 +270,9 @@ def test_a_full_disk(folder: Path) -> None:
         import resource, signal, warnings
         import numpy as np
         from lazytensor.core import ops
-        from lazytensor.core.backend import backend
-        from lazytensor.core.op import leaf
-        from lazytensor.core.runtime import fetch
+        from lazytensor.core.device.backend import backend
+        from lazytensor.core.ir.op import leaf
+        from lazytensor.core.runtime.scheduler import fetch
         backend()
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -362,14 +365,14 @@ def test_four_writers_at_once(folder: Path) -> None:
     assert len({out.splitlines()[0] for out, _ in results}) == 1
     assert not list(folder.glob(".new-*"))
     for path in files(folder):
-        assert disk._unpack(path.read_bytes()) is not None
+        assert disk_cache._unpack(path.read_bytes()) is not None
 
 
 def test_a_writer_that_is_killed_leaves_no_bad_file(folder: Path) -> None:
     program = """
         import itertools, sys
         from pathlib import Path
-        from lazytensor.core import disk
+        from lazytensor.core.runtime import disk_cache as disk
         for i in itertools.count():
             print(i)
             key = b"key %d" % (i % 7)
@@ -383,6 +386,6 @@ def test_a_writer_that_is_killed_leaves_no_bad_file(folder: Path) -> None:
             time.sleep(rng.uniform(0.0, 0.06))
             writer.kill()
         for path in files(folder):
-            parts = disk._unpack(path.read_bytes())
+            parts = disk_cache._unpack(path.read_bytes())
             assert parts is not None
             assert len(parts[2]) == 3_000_000

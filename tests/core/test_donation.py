@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.backend import is_host
-from lazytensor.core.cache import cache
-from lazytensor.core.cell import Cell
-from lazytensor.core.donation import SMALLEST, donations
-from lazytensor.core.dtypes import F64
-from lazytensor.core.op import leaf
-from lazytensor.core.program import cut, reachable
-from lazytensor.core.runtime import fetch, observe, sync
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.device.backend import is_host
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.passes.donation import SMALLEST, donations
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
 from tests.core.processes import run
@@ -210,7 +210,7 @@ def test_memory_is_flat_in_a_long_loop() -> None:
     program = """
         import resource, sys
         import numpy as np
-        from lazytensor.core.runtime import sync
+        from lazytensor.core.runtime.scheduler import sync
         from tests.core.arrays import array
         x = array(np.arange(100_000.0))
         for i in range(int(sys.argv[1])):

@@ -9,16 +9,17 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.core import eager, metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
+from lazytensor.core.trace import eager_mode
 from tests.core.processes import run
 
 
 @pytest.fixture
 def at_once() -> Iterator[None]:
-    eager.attach()
+    eager_mode.attach()
     yield
-    eager.detach()
+    eager_mode.detach()
 
 
 @pytest.fixture
@@ -75,8 +76,8 @@ def test_a_failure_is_at_the_users_line(failure: str, at_once: None) -> None:
 
 
 def test_after_the_mode_operations_are_recorded_again() -> None:
-    eager.attach()
-    eager.detach()
+    eager_mode.attach()
+    eager_mode.detach()
     assert (lnp.ones(3) + 1.0).ref.node.value is None
 
 

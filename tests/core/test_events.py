@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 import lazytensor
-from lazytensor.core import announce, metrics, ops, place
-from lazytensor.core import events as happened
-from lazytensor.core.cell import Cell
-from lazytensor.core.change import FIRST, Change, change
-from lazytensor.core.events import Event, Fallback, events
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.program import cut, reachable
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir import source_location
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.observe import events as happened
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import Event, Fallback, events
+from lazytensor.core.observe.recompile_reason import FIRST, Change, change
+from lazytensor.core.runtime import announce
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import array
 
@@ -156,7 +159,7 @@ def test_the_line_that_caused_the_cut_is_named() -> None:
     x.numpy()
     event = events[-1]
     assert event.cause == "observation"
-    assert place.describe(event.place).endswith(
+    assert source_location.describe(event.place).endswith(
         f"test_events.py:{line} in test_the_line_that_caused_the_cut_is_named"
     )
     y = x * 2.0
@@ -189,7 +192,7 @@ def test_explain_says_what_was_interpreted() -> None:
 
 
 def test_places_outside_of_any_user_code() -> None:
-    assert place.describe(None) == "unknown place"
+    assert source_location.describe(None) == "unknown place"
 
 
 @pytest.mark.parametrize(("limit", "said"), [(0.02, True), (60.0, False)])
@@ -201,7 +204,7 @@ def test_a_slow_compile_is_announced(
     fetch(x)
     node = ops.sin(x)
     program = cut(reachable([node]), [node]).program
-    with announce.announced(program, place.user_place()):
+    with announce.announced(program, source_location.user_place()):
         time.sleep(0.1)
     assert ("lazytensor: compiling 1 operations for " in capsys.readouterr().err) is said
 

@@ -7,10 +7,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import lazytensor
-from lazytensor.core import metrics, ops
-from lazytensor.core.metrics import COUNTS, SECONDS
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.metrics import COUNTS, SECONDS
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import array
 

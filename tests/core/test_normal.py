@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lazytensor.core import metrics, ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import F32, F64
-from lazytensor.core.interpret import interpret
-from lazytensor.core.node import Node
-from lazytensor.core.normal import normal
-from lazytensor.core.program import Cut, cut, reachable
-from lazytensor.core.recipes import follow
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import Cut, cut, reachable
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.canonicalize import normal
+from lazytensor.core.passes.scalar_expression import follow
+from lazytensor.core.runtime.scheduler import fetch, sync
 from tests.ops.sample import Sample, all_samples
 
 Way = Callable[[Node, Node], Node]

@@ -10,11 +10,13 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from lazytensor.core import execution, interpret, ops, overwriting
-from lazytensor.core.cell import Cell
-from lazytensor.core.interpret import WORTH_REUSE
-from lazytensor.core.op import leaf, starts
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.interpreter import inplace, interpreter
+from lazytensor.core.interpreter.interpreter import WORTH_REUSE
+from lazytensor.core.ir.op import leaf, starts
+from lazytensor.core.runtime import executor
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import F64, Array, array
 
@@ -25,7 +27,7 @@ N = WORTH_REUSE // 4  # so that half of the elements are worth it
 def interpreted(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy runs everything."""
     settings.tier = "interpret"
-    monkeypatch.setattr(interpret, "WORTH_A_LOOK", WORTH_REUSE)
+    monkeypatch.setattr(interpreter, "WORTH_A_LOOK", WORTH_REUSE)
 
 
 def own(start: float = 0.0) -> Array:
@@ -181,8 +183,10 @@ def test_a_part_is_computed_where_it_is(
     monkeypatch: pytest.MonkeyPatch, step: Callable[..., Any], times: int
 ) -> None:
     said = []
-    there = interpret._computed_there
-    monkeypatch.setattr(interpret, "_computed_there", lambda *x: said.append(there(*x)) or said[-1])
+    there = interpreter._computed_there
+    monkeypatch.setattr(
+        interpreter, "_computed_there", lambda *x: said.append(there(*x)) or said[-1]
+    )
     x, y = own(), own(1.0)
     step(x, y)
     sync()
@@ -229,7 +233,7 @@ def test_memory_that_is_not_its_own_is_left_alone() -> None:
     assert np.array_equal(of_the_users, np.arange(N))
 
 
-FILES = (execution.__file__, interpret.__file__, overwriting.__file__)
+FILES = (executor.__file__, interpreter.__file__, inplace.__file__)
 
 
 class Traced:
@@ -319,7 +323,7 @@ def test_an_error_in_the_middle_loses_nothing(monkeypatch: pytest.MonkeyPatch) -
     in_place(x, y)
     negative = Array(Cell(ops.reverse(x.node, axes=(0,))))
     with monkeypatch.context() as patch:
-        patch.setitem(interpret.references(), ops.reverse, fails)
+        patch.setitem(interpreter.references(), ops.reverse, fails)
         with pytest.raises(MemoryError):
             sync()
         assert np.array_equal(x.numpy(), np.arange(N) * 1.5 + 1.0)

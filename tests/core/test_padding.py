@@ -15,18 +15,20 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lazytensor.core import metrics, ops, runtime
-from lazytensor.core.backend import backend, on_host
-from lazytensor.core.cache import cache, price_of
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, F32, F64, S64
-from lazytensor.core.execution import Run
-from lazytensor.core.interpret import interpret
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.padding import buffer, families
-from lazytensor.core.padding.program import FIRST, capacity_for
-from lazytensor.core.program import cut, reachable
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.device import padded
+from lazytensor.core.device.backend import backend, on_host
+from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.bucketing.pad import FIRST, capacity_for
+from lazytensor.core.runtime import scheduler, shape_buckets
+from lazytensor.core.runtime.executor import Run
+from lazytensor.core.runtime.program_cache import cache, price_of
 from lazytensor.core.settings import settings
 from tests.core.growing import (
     EXACT,
@@ -65,7 +67,7 @@ def garbage(monkeypatch: pytest.MonkeyPatch) -> None:
             return True
         return np.iinfo(dtype).max if dtype.kind in "iu" else np.nan
 
-    monkeypatch.setattr(buffer, "beyond", worst)
+    monkeypatch.setattr(padded, "beyond", worst)
 
 
 def expected(node: Node) -> np.ndarray:
@@ -89,9 +91,9 @@ def test_results_are_those_of_the_size(first: int) -> None:
         x = leaf(data(n))
         nodes = [PADDED[name](x) for name in names]
         wanted = list(map(expected, nodes))
-        runtime.sync(*nodes)
+        scheduler.sync(*nodes)
         for name, node, value in zip(names, nodes, wanted, strict=True):
-            agrees(runtime.observe(node), value, name)
+            agrees(scheduler.observe(node), value, name)
     counts = metrics.snapshot()
     assert [e.growth.refusal for e in cache.entries() if e.growth and e.growth.refusal] == []
     # A program without an end in it, at just the capacity, is the one that was recorded.
@@ -104,9 +106,9 @@ def test_how_much_more_is_computed_is_known_of_each_run() -> None:
     room = []
     for n in (100, 110, 120, 200):
         runs: list[Run] = []
-        runtime.sync(ops.sin(ops.negate(leaf(data(n)))), runs=runs)
+        scheduler.sync(ops.sin(ops.negate(leaf(data(n)))), runs=runs)
         assert runs[0].room == 1.0
-        roomy = families.padded(runs[0])
+        roomy = shape_buckets.padded(runs[0])
         room.append(None if roomy is None else roomy.room)
     assert room == [None, None, 128 / 120, 256 / 200]
 
@@ -116,7 +118,7 @@ def test_what_has_no_rule_gets_no_room(name: str) -> None:
     for n in SIZES[:5]:
         node = EXACT[name](leaf(data(n)))
         wanted = expected(node)
-        agrees(runtime.observe(node), wanted)
+        agrees(scheduler.observe(node), wanted)
     counts = metrics.snapshot()
     assert counts["padded"] == 0
     assert counts["unpadded"] == 5 - EXACTLY
@@ -126,10 +128,12 @@ def test_what_has_no_rule_gets_no_room(name: str) -> None:
 def test_what_gets_no_room_is_tried_ever_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "auto")
     for n in range(5, 69):
-        runtime.observe(EXACT[next(iter(EXACT))](leaf(data(n))))
+        scheduler.observe(EXACT[next(iter(EXACT))](leaf(data(n))))
     counts = metrics.snapshot()
     assert (counts["cuts"], counts["padded"]) == (64, 0)
-    assert families.REFUSALS <= counts["unpadded"] <= families.REFUSALS + 5  # 8, 16, 32, 64
+    assert (
+        shape_buckets.REFUSALS <= counts["unpadded"] <= shape_buckets.REFUSALS + 5
+    )  # 8, 16, 32, 64
 
 
 def grown(cell: Cell) -> None:
@@ -138,7 +142,7 @@ def grown(cell: Cell) -> None:
     row = ops.mean(ops.softmax(x, axis=0), axes=(0,), keepdims=True)
     cell.node = ops.concatenate(x, ops.add(row, rows(x, length(x) - 1, 1)), axis=0)
     if cell.node.value is None:
-        runtime.sync(cell.node)
+        scheduler.sync(cell.node)
 
 
 def by_numpy(x: np.ndarray, times: int) -> np.ndarray:
@@ -155,7 +159,7 @@ def test_64_sizes_are_few_programs_and_a_cache_is_updated_in_place() -> None:
         cell = Cell(leaf(start))
         for _ in range(64):
             grown(cell)
-        agrees(runtime.observe(cell.node), by_numpy(start, 64))
+        agrees(scheduler.observe(cell.node), by_numpy(start, 64))
     assert metrics.snapshot()["compiles"] <= 4  # two sizes, and 64 and 128
 
 
@@ -164,11 +168,11 @@ def test_a_cache_that_nobody_else_needs_is_overwritten() -> None:
     one = leaf(np.ones((1, 128, 3)))
     for _ in range(6):
         cell.node = ops.concatenate(cell.node, one, axis=0)
-        runtime.sync(cell.node)
+        scheduler.sync(cell.node)
     (entry,) = [e for e in cache.entries() if e.padded]
     assert entry.donated == ((0, 0),)
     value = cell.node.value
-    assert isinstance(value, buffer.Padded)
+    assert isinstance(value, padded.Padded)
     assert value.capacity.shape == (64, 128, 3)
     address = on_host(value).shape
     assert address == (46, 128, 3)
@@ -183,7 +187,7 @@ def test_what_others_need_is_not_overwritten() -> None:
         kept.append(cell.node)
         grown(cell)
     for times, node in enumerate(kept):
-        agrees(runtime.observe(node), by_numpy(start, times))
+        agrees(scheduler.observe(node), by_numpy(start, times))
 
 
 def test_a_padded_value_is_trimmed_for_everybody_else() -> None:
@@ -193,16 +197,16 @@ def test_a_padded_value_is_trimmed_for_everybody_else() -> None:
         grown(cell)
     wanted = by_numpy(start, 6)
     node = cell.node
-    assert isinstance(node.value, buffer.Padded)
-    for found in (runtime.fetch(node), runtime.observe(node), on_host(node.value)):
+    assert isinstance(node.value, padded.Padded)
+    for found in (scheduler.fetch(node), scheduler.observe(node), on_host(node.value)):
         agrees(found, wanted)
-    own = runtime.fetch(node)
+    own = scheduler.fetch(node)
     own[...] = 0  # it is the caller's own
-    agrees(runtime.observe(node), wanted)
-    agrees(runtime.observe(ops.reverse(node, axes=(0,))), wanted[::-1])  # another program
-    assert not isinstance(node.value, buffer.Padded)
+    agrees(scheduler.observe(node), wanted)
+    agrees(scheduler.observe(ops.reverse(node, axes=(0,))), wanted[::-1])  # another program
+    assert not isinstance(node.value, padded.Padded)
     grown(cell)
-    agrees(runtime.observe(cell.node), by_numpy(start, 7))
+    agrees(scheduler.observe(cell.node), by_numpy(start, 7))
 
 
 def test_views_of_padded_values_and_writes_to_them() -> None:
@@ -212,10 +216,10 @@ def test_views_of_padded_values_and_writes_to_them() -> None:
         grown(cell)
         mirror = by_numpy(mirror, 1)
         view = cell.view(ops.slice_step((1, 0), (2, 3), (2, 1)))
-        agrees(runtime.observe(view.node), mirror[1:5:2])
+        agrees(scheduler.observe(view.node), mirror[1:5:2])
         view.write(ops.multiply(view.node, number(0.5 + i)))
         mirror[1:5:2] *= 0.5 + i
-    agrees(runtime.observe(cell.node), mirror)
+    agrees(scheduler.observe(cell.node), mirror)
     assert metrics.snapshot()["padded"] > 0
 
 
@@ -223,7 +227,7 @@ def test_a_number_that_changes_with_the_size_and_one_that_changes_alone() -> Non
     for turn, n in enumerate((5, 6, 7, 8, 9, 7, 8, 9)):
         x = data(n)
         node = ops.multiply(ops.add(leaf(x), number(float(n))), number(float(turn // 5 + 1)))
-        agrees(runtime.observe(node), (x + n) * (turn // 5 + 1))
+        agrees(scheduler.observe(node), (x + n) * (turn // 5 + 1))
 
 
 def test_a_start_that_is_not_zero_any_more() -> None:
@@ -232,7 +236,7 @@ def test_a_start_that_is_not_zero_any_more() -> None:
         for n in (8, 9, 10, 11):
             x = data(n)
             node = ops.negate(rows(leaf(x), begin, n - 2))
-            agrees(runtime.observe(node), -x[begin : begin + n - 2])
+            agrees(scheduler.observe(node), -x[begin : begin + n - 2])
 
 
 def test_a_guard_that_fails_names_its_line_and_leaves_things_usable() -> None:
@@ -244,11 +248,11 @@ def test_a_guard_that_fails_names_its_line_and_leaves_things_usable() -> None:
         node = ops.guarded(ops.add(x, number(1.0)), flag)
         other = ops.add(x, number(2.0))
         if n < 8:
-            agrees(runtime.observe(node), data(n) + 1)
+            agrees(scheduler.observe(node), data(n) + 1)
             continue
         with pytest.raises(ValueError, match=r"not so \(recorded at .*test_padding"):
-            runtime.observe(node)
-        agrees(runtime.observe(other), data(n) + 2)
+            scheduler.observe(node)
+        agrees(scheduler.observe(other), data(n) + 2)
 
 
 def test_threads_that_grow_arrays_of_their_own() -> None:
@@ -259,7 +263,7 @@ def test_threads_that_grow_arrays_of_their_own() -> None:
         cell = Cell(leaf(start + i))
         for _ in range(12):
             grown(cell)
-        found[i] = runtime.observe(cell.node)
+        found[i] = scheduler.observe(cell.node)
 
     threads = [Thread(target=work, args=(i,)) for i in range(3)]
     for thread in threads:
@@ -273,7 +277,7 @@ def test_threads_that_grow_arrays_of_their_own() -> None:
 def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "padding", False)
     for n in SIZES[:5]:
-        runtime.observe(ops.add(leaf(data(n)), number(1.0)))
+        scheduler.observe(ops.add(leaf(data(n)), number(1.0)))
     counts = metrics.snapshot()
     assert (counts["padded"], counts["compiles"]) == (0, 5)
 
@@ -282,9 +286,9 @@ def test_a_size_that_comes_again_and_again_gets_its_own_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What padding costs is added up, until compiling would have cost less."""
-    monkeypatch.setattr(families, "SECONDS_PER_ELEMENT", 3e-5)
+    monkeypatch.setattr(shape_buckets, "SECONDS_PER_ELEMENT", 3e-5)
     for n in (300, 301, *[302] * 20):
-        runtime.observe(ops.abs(leaf(np.ones(n))))
+        scheduler.observe(ops.abs(leaf(np.ones(n))))
     counts = metrics.snapshot()
     assert counts["compiles"] == EXACTLY + 2
     assert 5 < counts["padded"] < 20
@@ -293,9 +297,9 @@ def test_a_size_that_comes_again_and_again_gets_its_own_program(
 def test_what_would_be_padding_for_the_most_part_is_not_padded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(families, "SECONDS_PER_ELEMENT", 1e-3)
+    monkeypatch.setattr(shape_buckets, "SECONDS_PER_ELEMENT", 1e-3)
     for n in (300, 301, 302):
-        runtime.observe(ops.abs(leaf(np.ones(n))))
+        scheduler.observe(ops.abs(leaf(np.ones(n))))
     counts = metrics.snapshot()
     assert (counts["compiles"], counts["padded"], counts["unpadded"]) == (3, 0, 1)
 
@@ -337,21 +341,21 @@ def test_random_programs(names: list[str], looks: list[bool], first: int) -> Non
         for name, look in zip(names, looks, strict=False):
             node = STAGES[name](node)
             if look:
-                runtime.sync(node)
+                scheduler.sync(node)
         wanted = leaf(data(n))
         for name in names:
             wanted = STAGES[name](wanted)
         plain = expected(wanted)
-        np.testing.assert_allclose(runtime.observe(node), plain, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(scheduler.observe(node), plain, rtol=1e-9, atol=1e-9)
 
 
 def test_flags_and_integers_are_padded_too() -> None:
     for n in SIZES:
         x = np.arange(3 * n).reshape(n, 3)
         below = ops.convert(ops.less(leaf(x), number(n, S64)), dtype=S64)
-        assert runtime.observe(ops.reduce_sum(below, axes=(0, 1))) == (x < n).sum()
+        assert scheduler.observe(ops.reduce_sum(below, axes=(0, 1))) == (x < n).sum()
         mask = x % 2 == 0
-        assert runtime.observe(ops.reduce_and(leaf(mask), axes=(0, 1))) == mask.all()
+        assert scheduler.observe(ops.reduce_and(leaf(mask), axes=(0, 1))) == mask.all()
     assert mask.dtype == BOOL
 
 
@@ -362,7 +366,7 @@ def test_sizes_that_cost_little_are_not_laid_beside_each_other_one_by_one() -> N
 
     def roomy(sizes: range) -> int:
         for n in sizes:
-            runtime.observe(ops.abs(leaf(np.ones(n))))
+            scheduler.observe(ops.abs(leaf(np.ones(n))))
         return sum(e.growth is not None and e.growth.entry is not None for e in cache.entries())
 
     assert roomy(range(300, 330)) == 1

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import lazytensor
-from lazytensor.core import metrics, ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, F32, F64, S64
-from lazytensor.core.node import Node
-from lazytensor.core.program import Program, cut, reachable
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.scheduler import fetch, sync
 
 X = np.arange(6.0).reshape(2, 3)
 

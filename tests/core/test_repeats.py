@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lazytensor.core import metrics, ops, repeats
-from lazytensor.core.cache import cache
-from lazytensor.core.cell import Cell
-from lazytensor.core.donation import SMALLEST
-from lazytensor.core.dtypes import F64
-from lazytensor.core.execution import Run
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite, leaf, scalar
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite, leaf, scalar
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.donation import SMALLEST
+from lazytensor.core.runtime import replay_call
+from lazytensor.core.runtime.executor import Run
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 
 VALUES = np.arange(4.0)
@@ -34,16 +36,16 @@ class Steps:
         self.told = 0
 
     def __call__(self, *operands: Node) -> list[Any]:
-        made = repeats.repeated(self.op, operands, "step")
+        made = replay_call.repeated(self.op, operands, "step")
         if made is not None:
             self.told += 1
             return made
         results = self._recorded(*operands)
         runs: list[Run] = []
-        call = repeats.call(self.op, operands, results)
+        call = replay_call.call(self.op, operands, results)
         cells = [Cell(node) for node in results]
         sync(runs=runs)
-        repeats.learn(call, runs)
+        replay_call.learn(call, runs)
         return [cell.node for cell in cells]
 
     def _recorded(self, *operands: Node) -> list[Node]:

@@ -93,7 +93,7 @@ def test_counts_are_whole_and_seconds_need_not_be(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_platform_is_named_with_those_that_there_are() -> None:
-    program = "from lazytensor.core.backend import backend; print(backend().fingerprint())"
+    program = "from lazytensor.core.device.backend import backend; print(backend().fingerprint())"
     done = attempt(program, LAZYTENSOR_PLATFORM="foo")
     assert done.returncode == 1
     assert "ValueError: LAZYTENSOR_PLATFORM: one of" in done.stderr

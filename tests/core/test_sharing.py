@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from lazytensor.core import events, ops
-from lazytensor.core import trial as policy
-from lazytensor.core.cache import cache
-from lazytensor.core.execution import ON_HOST
-from lazytensor.core.hosting import may_share
-from lazytensor.core.op import leaf, scalar
-from lazytensor.core.program import cut, reachable
-from lazytensor.core.runtime import fetch
+from lazytensor.core import ops
+from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.observe import events
+from lazytensor.core.runtime import tier_timing as policy
+from lazytensor.core.runtime.executor import ON_HOST
+from lazytensor.core.runtime.host_partition import may_share
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 
 N = 1000

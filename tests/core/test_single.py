@@ -6,13 +6,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from lazytensor.core import cache as policy
-from lazytensor.core import metrics, ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.donation import SMALLEST
-from lazytensor.core.dtypes import F64
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.donation import SMALLEST
+from lazytensor.core.runtime import program_cache as policy
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
 

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pytest
 
-from lazytensor.core import metrics, ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BF16, C128, F16, F32, F64, S64
-from lazytensor.core.op import leaf
-from lazytensor.core.program import Program, cut, reachable
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import BF16, C128, F16, F32, F64, S64
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.specialize import SlotHistory, pack
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
-from lazytensor.core.slots import SlotHistory, pack
 from tests.core.arrays import array
 
 X = np.linspace(-3, 3, 64)

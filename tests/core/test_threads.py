@@ -7,14 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from lazytensor.core import metrics, ops
-from lazytensor.core.alignment import MOST_NODES
-from lazytensor.core.cell import ELEMENTS_BOUND, Cell
-from lazytensor.core.op import leaf
-from lazytensor.core.recorder import thread as recording
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import ELEMENTS_BOUND, Cell
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.trace_state import thread as recording
+from lazytensor.core.ir.types import tensor_type
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
-from lazytensor.core.types import tensor_type
+from lazytensor.core.trace.automatic_cut import MOST_NODES
 from tests.core.arrays import Array, array, zeros
 
 WORKERS = 8

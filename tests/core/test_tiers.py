@@ -5,15 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lazytensor.core import cache as policy
-from lazytensor.core import metrics, ops, trial
-from lazytensor.core.backend import backend
-from lazytensor.core.cache import Entry, cache
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, starts
-from lazytensor.core.program import cut, reachable
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.device.backend import backend
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, starts
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import program_cache as policy
+from lazytensor.core.runtime import tier_timing
+from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.processes import run
 from tests.core.tiers import let_xla_be_better
@@ -44,10 +46,10 @@ def test_jax_is_imported_once_that_has_paid_and_not_because_a_program_comes_back
         """
         import numpy as np
         from lazytensor.core import ops
-        from lazytensor.core.cache import IMPORT_SECONDS, cache
-        from lazytensor.core.backend import is_loaded
-        from lazytensor.core.op import leaf
-        from lazytensor.core.runtime import fetch
+        from lazytensor.core.runtime.program_cache import IMPORT_SECONDS, cache
+        from lazytensor.core.device.backend import is_loaded
+        from lazytensor.core.ir.op import leaf
+        from lazytensor.core.runtime.scheduler import fetch
 
         x = np.zeros(20_000)
         while not is_loaded():
@@ -63,11 +65,12 @@ def test_what_has_paid_in_the_last_process_pays_for_jax_sooner(tmp_path: Path) -
     program = """
         import sys
         import numpy as np
-        from lazytensor.core import metrics, ops
-        from lazytensor.core.cache import IMPORT_SECONDS, KNOWN_SHARE, cache
-        from lazytensor.core.backend import is_loaded
-        from lazytensor.core.op import leaf
-        from lazytensor.core.runtime import fetch
+        from lazytensor.core.observe import metrics
+        from lazytensor.core import ops
+        from lazytensor.core.runtime.program_cache import IMPORT_SECONDS, KNOWN_SHARE, cache
+        from lazytensor.core.device.backend import is_loaded
+        from lazytensor.core.ir.op import leaf
+        from lazytensor.core.runtime.scheduler import fetch
 
         x, before = np.linspace(0, 1, 200_000), 0.0
         while not metrics.counts["compiles"] + metrics.counts["disk_hits"]:
@@ -139,21 +142,23 @@ def test_the_first_compile_pays_for_jax_too(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_the_interpreter_runs_faster_it_goes_on_running(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trial, "MARGIN", np.inf)  # NumPy's time is always the better one
-    monkeypatch.setattr(trial, "QUICKER", 0.0)
+    monkeypatch.setattr(tier_timing, "MARGIN", np.inf)  # NumPy's time is always the better one
+    monkeypatch.setattr(tier_timing, "QUICKER", 0.0)
     monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
     x, y = np.zeros(3), np.ones(3)
     while not counts("compiles")[0]:
         fetch(ops.add(leaf(x), leaf(y)))
-    monkeypatch.setattr(trial, "NEAR", np.inf)
-    trials = trial.WARMING + trial.TRIALS
+    monkeypatch.setattr(tier_timing, "NEAR", np.inf)
+    trials = tier_timing.WARMING + tier_timing.TRIALS
     for _ in range(trials - 1):  # the compile's own run was one
         fetch(ops.add(leaf(x), leaf(y)))
     before = counts("interpreted")[0]
-    again = trial.WARMING_AGAIN + trial.TIMED_AGAIN
-    for _ in range(trials + trial.AGAIN + again + 1):  # before the last ones XLA is tried again
+    again = tier_timing.WARMING_AGAIN + tier_timing.TIMED_AGAIN
+    for _ in range(
+        trials + tier_timing.AGAIN + again + 1
+    ):  # before the last ones XLA is tried again
         assert fetch(ops.add(leaf(x), leaf(y))).tolist() == [1.0, 1.0, 1.0]
-    assert counts("interpreted") == [before + trials + trial.AGAIN + 1]
+    assert counts("interpreted") == [before + trials + tier_timing.AGAIN + 1]
     assert counts("compiles", "cache_hits") == [1, trials - 1 + again]
 
 
@@ -280,9 +285,9 @@ def test_the_first_program_does_not_pay_for_the_import_of_the_interpreter() -> N
         """
         import numpy as np
         from lazytensor.core import ops
-        from lazytensor.core.cache import cache
-        from lazytensor.core.op import leaf
-        from lazytensor.core.runtime import fetch
+        from lazytensor.core.runtime.program_cache import cache
+        from lazytensor.core.ir.op import leaf
+        from lazytensor.core.runtime.scheduler import fetch
 
         spent = []
         for op in (ops.add, ops.subtract, ops.multiply):

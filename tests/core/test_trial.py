@@ -2,7 +2,7 @@
 
 import pytest
 
-from lazytensor.core import trial as policy
+from lazytensor.core.runtime import tier_timing as policy
 
 
 @pytest.mark.parametrize(("again", "chosen"), [(2.0, True), (1.0, False), (0.6, False)])

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from lazytensor.core import metrics, ops, turns
-from lazytensor.core.cache import cache
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import locking
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 
 F64 = np.dtype(np.float64)
@@ -62,8 +64,8 @@ def elsewhere(task: Callable[[], object], of: Node) -> Iterator[None]:
 
 
 def is_under_way(node: Node) -> bool:
-    with turns.lock:
-        return turns.are_elsewhere([node])
+    with locking.lock:
+        return locking.are_elsewhere([node])
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -14,8 +14,8 @@ import torch
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor import metrics, settings
-from lazytensor.core.dtypes import STORED
-from lazytensor.core.exchange import offered
+from lazytensor.core.buffers.interop import offered
+from lazytensor.core.ir.dtypes import STORED
 from lazytensor.frontends.tf.tensor import TF
 from lazytensor.frontends.torch.tensor import TORCH
 

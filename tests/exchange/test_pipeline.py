@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.program import example
 from lazytensor import metrics, settings
-from lazytensor.core.cache import cache
+from lazytensor.core.runtime.program_cache import cache
 from tests.core.processes import run
 
 ROWS = 2_000

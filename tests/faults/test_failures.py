@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import F64
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import DataError, SingularMatrixError, Unsupported
-from lazytensor.core.interpret import references
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, leaf
-from lazytensor.core.recorder import thread as recording
-from lazytensor.core.runtime import LARGEST, fetch, observe, sync
+from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, leaf
+from lazytensor.core.ir.trace_state import thread as recording
+from lazytensor.core.runtime.scheduler import LARGEST, fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
 

@@ -182,7 +182,7 @@ os.waitpid(pid, 0)
 def test_a_fork_while_another_thread_computes(tier: str) -> None:
     program = """
 import threading
-from lazytensor.core import turns
+from lazytensor.core.runtime import locking as turns
 
 many = np.array(numpy.random.default_rng(0).random(2**22))
 lazytensor.sync()

@@ -10,7 +10,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import lazytensor
 from lazytensor.core import ops
-from lazytensor.core.backend import backend
+from lazytensor.core.device.backend import backend
 from tests.core.arrays import array
 
 backend()
@@ -117,9 +117,9 @@ class Compiling(Step):
         for _ in range(30 + self.taken % 20):
             self.a[:] = (self.a * 2.0 - self.a).sin() * 0.0 + self.a
         super().__call__()
-        lazytensor.core.cache.cache.clear()
+        lazytensor.core.runtime.program_cache.cache.clear()
 
-import lazytensor.core.cache
+import lazytensor.core.runtime.program_cache
 until_interrupted(Compiling(), 12, 0.6)
 """,
     "observations": IN_PLACE
@@ -171,8 +171,8 @@ def test_a_ctrl_c_while_jax_is_imported(moment: float) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         import numpy as np
         from lazytensor.core import ops
-        from lazytensor.core.op import leaf
-        from lazytensor.core.runtime import fetch
+        from lazytensor.core.ir.op import leaf
+        from lazytensor.core.runtime.scheduler import fetch
 
         def interrupt():
             time.sleep(float(sys.argv[1]))
@@ -195,7 +195,7 @@ import os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import lazytensor
-from lazytensor.core.backend import backend
+from lazytensor.core.device.backend import backend
 from tests.core.arrays import array
 
 backend()

@@ -5,7 +5,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as np
-from lazytensor.core import memory
+from lazytensor.core.device import host_memory
 from lazytensor.core.errors import OutOfMemory
 from lazytensor.core.settings import settings
 
@@ -71,4 +71,4 @@ def test_intermediate_results_that_do_not_fit_lose_nothing() -> None:
      (8 * 10**12, "7.28 TiB"), (2**62, "4.00 EiB"), (2**80, "1.05e+06 EiB")],
 )  # fmt: skip
 def test_sizes_in_words(nbytes: int, text: str) -> None:
-    assert memory.in_words(nbytes) == text
+    assert host_memory.in_words(nbytes) == text

@@ -2,7 +2,9 @@
 
 import pytest
 
-from lazytensor.core import alignment, cell, runtime
+from lazytensor.core.buffers import cell
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace import automatic_cut
 from tests.core.conftest import fresh
 
 __all__ = ["fresh"]
@@ -12,8 +14,8 @@ __all__ = ["fresh"]
 def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put back the bounds that random programs move."""
     for module, name in [
-        (runtime, "LARGEST"),
+        (scheduler, "LARGEST"),
         (cell, "ELEMENTS_BOUND"),
-        (alignment, "MOST_NODES"),
+        (automatic_cut, "MOST_NODES"),
     ]:
         monkeypatch.setattr(module, name, getattr(module, name))

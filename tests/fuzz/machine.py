@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazytensor.core import alignment, cell, ops, runtime
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch, observe, sync
+from lazytensor.core import ops
+from lazytensor.core.buffers import cell
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.scheduler import fetch, observe, sync
 from lazytensor.core.settings import settings
+from lazytensor.core.trace import automatic_cut
 
 Holder = Cell | View
 F64, S64 = np.dtype(np.float64), np.dtype(np.int64)
@@ -227,13 +230,13 @@ def _tier(m: Machine, action: Action) -> None:
 
 def _chunks(m: Machine, action: Action) -> None:
     if m.barriers:
-        runtime.LARGEST = [2, 5, 1500][action.a % 3]  # type: ignore[misc]
+        scheduler.LARGEST = [2, 5, 1500][action.a % 3]  # type: ignore[misc]
 
 
 def _automatic(m: Machine, action: Action) -> None:
     if m.barriers:
         cell.ELEMENTS_BOUND = 0
-        alignment.MOST_NODES = action.a  # type: ignore[misc]
+        automatic_cut.MOST_NODES = action.a  # type: ignore[misc]
 
 
 def _forget(m: Machine, action: Action) -> None:

@@ -5,8 +5,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazytensor.core import alignment, cell, runtime
+from lazytensor.core.buffers import cell
+from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
+from lazytensor.core.trace import automatic_cut
 from tests.core.conftest import forget
 from tests.fuzz.machine import NAMES, Action, Machine
 
@@ -38,15 +40,15 @@ def test_compiling_never_changes_results(program: list[Action]) -> None:
     assert_same(Machine(barriers=False).run(program), expected)
 
 
-LARGEST, BOUND, MOST_NODES = runtime.LARGEST, cell.ELEMENTS_BOUND, alignment.MOST_NODES
+LARGEST, BOUND, MOST_NODES = scheduler.LARGEST, cell.ELEMENTS_BOUND, automatic_cut.MOST_NODES
 
 
 def usual() -> None:
     """Undo what the program before has set."""
     forget()
     settings.tier, settings.programs = "interpret", 4096
-    runtime.LARGEST, cell.ELEMENTS_BOUND = LARGEST, BOUND  # type: ignore[misc]
-    alignment.MOST_NODES = MOST_NODES  # type: ignore[misc]
+    scheduler.LARGEST, cell.ELEMENTS_BOUND = LARGEST, BOUND  # type: ignore[misc]
+    automatic_cut.MOST_NODES = MOST_NODES  # type: ignore[misc]
 
 
 def assert_same(got: list[np.ndarray], expected: list[np.ndarray]) -> None:

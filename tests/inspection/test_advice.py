@@ -9,7 +9,7 @@ import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor import metrics
-from lazytensor.core import events
+from lazytensor.core.observe import events
 from lazytensor.inspection import advice
 from lazytensor.inspection.explanation import Explanation
 

@@ -14,10 +14,10 @@ import pytest
 
 import lazytensor
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.op import leaf
-from lazytensor.core.program import Program
-from lazytensor.core.runtime import sync
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import Program
+from lazytensor.core.runtime.scheduler import sync
 from lazytensor.inspection import graph
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

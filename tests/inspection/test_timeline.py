@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import lazytensor
-from lazytensor.core import metrics, ops
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch
+from lazytensor.core import ops
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 from tests.core.arrays import array
 

@@ -50,8 +50,8 @@ class Kerass(Suite):
         if not self.lazily:
             return (yield)
         from lazytensor import metrics, sync
-        from lazytensor.core import events
-        from lazytensor.core.recorder import nodes_made
+        from lazytensor.core.ir.trace_state import nodes_made
+        from lazytensor.core.observe import events
 
         events.fallbacks.clear()
         before, made = metrics.counts["fallbacks"], nodes_made()

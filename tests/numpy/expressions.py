@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 import lazytensor.numpy
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from tests.numpy.agreement import assert_same, outcome
 
 TABLES = Path(__file__).parent / "tables"

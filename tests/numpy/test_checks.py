@@ -12,7 +12,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 
 TINY, HUGE, INF, NAN = 1e-200, 1e200, np.inf, np.nan

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 import lazytensor.numpy as lnp
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 
 

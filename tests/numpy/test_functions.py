@@ -10,8 +10,9 @@ import numpy
 import pytest
 
 import lazytensor.numpy as lnp
-from lazytensor.core import metrics, runtime
 from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import functions, namespace
 from lazytensor.frontends.numpy.array import Lazy
@@ -63,7 +64,7 @@ def test_compiled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "tier", "compile")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        runtime.sync(*(x.node for _, _, value in found for x in _lazies(value)))
+        scheduler.sync(*(x.node for _, _, value in found for x in _lazies(value)))
     for _, expected, value in found:
         assert_same(outcome(lambda np, value=value: value, lnp), expected, 1e-6)
 

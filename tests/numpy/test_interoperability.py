@@ -25,7 +25,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.core.cell import Cell
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.lending import Lent
 from lazytensor.core.settings import settings
 from tests.numpy.agreement import assert_agree

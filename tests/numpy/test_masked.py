@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.frontends.numpy.masked import REDUCTIONS
 
 VALUES = numpy.random.default_rng(3).random(60) * 3.0 + 0.25

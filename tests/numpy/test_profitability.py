@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.cache import LEAST_SHARE, MANY, Entry
-from lazytensor.core.extent import extent_of
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, starts
-from lazytensor.core.padding.families import Family, Growth
-from lazytensor.core.program import cut, reachable
+from lazytensor.core.interpreter.work import extent_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, starts
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.runtime.program_cache import LEAST_SHARE, MANY, Entry
+from lazytensor.core.runtime.shape_buckets import Family, Growth
+from lazytensor.core.runtime.tier_timing import TRIALS, WARMING
 from lazytensor.core.settings import settings
-from lazytensor.core.trial import TRIALS, WARMING
 from lazytensor.frontends.numpy import profitability as policy
 from lazytensor.frontends.numpy.bound import is_raised, put_back, setting
 from lazytensor.frontends.numpy.profitability import Account

@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
 

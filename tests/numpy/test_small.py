@@ -9,7 +9,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as np
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import linalg
 from lazytensor.frontends.numpy import profitability as policy

@@ -8,9 +8,9 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
-from lazytensor.core import metrics
-from lazytensor.core.cache import cache
 from lazytensor.core.lending import Lent
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import profitability as policy
 from lazytensor.frontends.numpy.array import Lazy

@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 
 import lazytensor.numpy as lnp
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.special import ROWS
 

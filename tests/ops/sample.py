@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 
 Arrays = tuple[Any, ...]
 

@@ -16,9 +16,9 @@ import pytest
 from scipy import special
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64
-from lazytensor.core.op import Op
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.op import Op
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 
 EXACT = 4

@@ -7,10 +7,10 @@ import pytest
 
 from lazytensor.backends.xla import tables
 from lazytensor.core import ops
-from lazytensor.core.dtypes import C64, C128
-from lazytensor.core.interpret import references
-from lazytensor.core.op import Op
-from lazytensor.core.runtime import fetch
+from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.ir.dtypes import C64, C128
+from lazytensor.core.ir.op import Op
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 
 tables.load()

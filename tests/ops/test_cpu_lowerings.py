@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from lazytensor.backends.xla import client
-from lazytensor.core import metrics, ops
-from lazytensor.core.dtypes import F32, F64
-from lazytensor.core.node import Node
-from lazytensor.core.runtime import fetch
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 
 pytestmark = pytest.mark.skipif(client.platform() != "cpu", reason="tuned for XLA:CPU")

@@ -11,11 +11,11 @@ from scipy import special
 
 from lazytensor.backends.xla.division import SMALL
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, INTS, S64
-from lazytensor.core.interpret import references
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
-from lazytensor.core.runtime import fetch
+from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.ir.dtypes import F32, F64, INTS, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 
 RANDOM = np.random.default_rng(11)

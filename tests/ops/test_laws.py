@@ -7,11 +7,11 @@ import pytest
 
 from lazytensor.backends.xla.emit import lowerings
 from lazytensor.core import ops
-from lazytensor.core.cell import WRITES, view_step
-from lazytensor.core.dtypes import BF16, F32, F64, FLOATS
-from lazytensor.core.interpret import references
-from lazytensor.core.op import DATUM, PARAMETER, SLOT, Composite, Op, all_ops, element
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.buffers.cell import WRITES, view_step
+from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.ir.dtypes import BF16, F32, F64, FLOATS
+from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Composite, Op, all_ops, element
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.ops.sample import Refusal, Sample, all_refusals, all_samples
 
@@ -154,5 +154,7 @@ def test_every_op_is_whole(op: Op) -> None:
     assert op.__doc__, f"{op.name}: write what the result is"
     assert op in SAMPLED, f"{op.name}: add a sample to tests/ops/samples/"
     if not isinstance(op, Composite):
-        assert op in references(), f"{op.name}: add its reference to lazytensor/core/reference/"
+        assert op in references(), (
+            f"{op.name}: add its reference to lazytensor/core/interpreter/kernels/"
+        )
         assert op in lowerings(), f"{op.name}: lower it in lazytensor/backends/xla/"

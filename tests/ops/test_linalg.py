@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
-from lazytensor.core.runtime import fetch, sync
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.ops.samples.linalg import DTYPES, TOLERANCE, matrix, positive
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.node import Node
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.scanning import Nodes, scan
+from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 
 RNG = np.random.default_rng(0)
@@ -39,6 +40,6 @@ def test_a_scan_is_a_loop(tier: str, backwards: bool, monkeypatch: pytest.Monkey
     given, state, shared = [LINES, FLAGS], [START], [SCALE]
     leaves = [[ops.leaf(x) for x in xs] for xs in (given, state, shared)]
     made = scan("totals", body, *leaves, backwards=backwards)
-    found = [runtime.observe(x) for x in (*made.state, *made.tables)]
+    found = [scheduler.observe(x) for x in (*made.state, *made.tables)]
     for value, wanted in zip(found, by_hand(backwards), strict=True):
         np.testing.assert_allclose(value, wanted, rtol=0, atol=1e-15)  # products contract

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpret import reference_of
+from lazytensor.core.interpreter.interpreter import reference_of
 
 
 def test_updates_of_a_place_are_multiplied_in_their_order() -> None:

@@ -23,7 +23,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics
-from lazytensor.core import events
+from lazytensor.core.observe import events
 from lazytensor.core.settings import settings
 
 SAMPLES = 12

@@ -9,7 +9,7 @@ from torch import nn
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import settings
-from lazytensor.core import events
+from lazytensor.core.observe import events
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},

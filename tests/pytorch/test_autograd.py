@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 import lazytensor
-from lazytensor.core.metrics import counts
+from lazytensor.core.observe.metrics import counts
 from tests.pytorch import agreement
 from tests.pytorch.agreement import net, numbers
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn.functional import ctc_loss
 
-from lazytensor.core.metrics import counts
+from lazytensor.core.observe.metrics import counts
 from lazytensor.core.settings import settings
 from tests.pytorch.agreement import check, raised, result
 

@@ -6,14 +6,15 @@ import pytest
 import torch
 
 import lazytensor.torch  # noqa: F401
-from lazytensor.core import eager, metrics
+from lazytensor.core.observe import metrics
+from lazytensor.core.trace import eager_mode
 
 
 @pytest.fixture(autouse=True)
 def at_once() -> Iterator[None]:
-    eager.attach()
+    eager_mode.attach()
     yield
-    eager.detach()
+    eager_mode.detach()
 
 
 def losses(device: str) -> list[float]:

@@ -9,7 +9,7 @@ import torch
 
 import lazytensor.torch  # noqa: F401  registers the device
 from lazytensor import metrics
-from lazytensor.core.cache import cache
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 
 transformers = pytest.importorskip("transformers")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from lazytensor.core.metrics import counts
+from lazytensor.core.observe.metrics import counts
 from lazytensor.core.settings import settings
 from tests.pytorch.agreement import check, numbers, raised
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lazytensor.core import metrics
+from lazytensor.core.observe import metrics
 from tests.pytorch.agreement import Program, check, numbers
 
 

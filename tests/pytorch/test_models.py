@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 
 import lazytensor.torch
 from lazytensor import metrics, settings
-from lazytensor.core.cache import cache
+from lazytensor.core.runtime.program_cache import cache
 from tests.pytorch.models import SAMPLES
 
 STEPS = 20

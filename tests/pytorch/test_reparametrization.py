@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import lazytensor.torch  # noqa: F401 -- registers the device
-from lazytensor.core.metrics import counts
+from lazytensor.core.observe.metrics import counts
 from lazytensor.core.settings import settings
 
 SHAPES = (1e-2, 0.3, 1.0, 2.5, 40.0)

@@ -8,7 +8,7 @@ from torch import nn
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import settings
-from lazytensor.core import events
+from lazytensor.core.observe import events
 from tests.pytorch.test_adam import trained
 
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lazytensor.core import metrics
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.observe import metrics
 from lazytensor.frontends.torch import fallback, verdicts
 from tests.pytorch import agreement
 from tests.pytorch.agreement import Program, numbers

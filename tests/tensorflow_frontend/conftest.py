@@ -31,7 +31,7 @@ def recording() -> Iterator[None]:
 def no_fallbacks(recording: None) -> Iterator[None]:
     """As `recording`; and nothing may be computed by TensorFlow."""
     from lazytensor import metrics
-    from lazytensor.core import events
+    from lazytensor.core.observe import events
 
     metrics.reset()
     yield

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics
+from lazytensor.core.api import programs
 from lazytensor.core.settings import settings
-from lazytensor.core.tracing import programs
 
 
 def newton(x: Any) -> Any:

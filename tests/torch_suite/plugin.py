@@ -17,8 +17,8 @@ import pytest
 
 import lazytensor
 import lazytensor.torch
-from lazytensor.core import eager
-from lazytensor.core.recorder import nodes_made
+from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.trace import eager_mode
 from tests.torch_suite.selection import CPU, DEVICE, HERE, is_for
 from tests.wheel.suite import Suite
 from tests.wheel.table import Table, read
@@ -61,11 +61,11 @@ def _look_at_once() -> None:
     def enter(self: Any) -> Any:
         with contextlib.suppress(Exception):  # no error of what was recorded before
             lazytensor.sync()
-        eager.attach()
+        eager_mode.attach()
         return self
 
     def exit(self: Any, *error: Any) -> Any:
-        eager.detach()
+        eager_mode.detach()
         return leave(self, *error)
 
     kind.__enter__, kind.__exit__ = enter, exit

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from lazytensor.backends.xla import choice, convolution
-from lazytensor.core import disk, ops
-from lazytensor.core.cache import cache
-from lazytensor.core.dtypes import F64
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.types import tensor_type
+from lazytensor.core.runtime import disk_cache
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
-from lazytensor.core.types import tensor_type
 
 ROWS = (0, 3, 1, 2)
 FORWARD: dict[str, Any] = {"strides": (2, 1), "padding": ((1, 1), (0, 2))}
@@ -202,12 +203,12 @@ def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
     choice._known.cache_clear()  # another process
     assert choice.fastest("test", type, (type,), forms) == "quick"
     assert len(made) == 2
-    (file,) = disk.folder().glob("choices-*.json")
+    (file,) = disk_cache.folder().glob("choices-*.json")
     file.write_text("{")
     choice._known.cache_clear()
     assert choice.fastest("test", type, (type,), forms) == "quick"
     assert len(made) == 4
-    disk.clear()
+    disk_cache.clear()
     choice._known.cache_clear()
     assert choice.fastest("test", type, (type,), forms) == "quick"
     assert len(made) == 6

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.backend import backend
-from lazytensor.core.disk import _text
+from lazytensor.core.device.backend import backend
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.foreign import Foreign
-from lazytensor.core.program import cut, reachable
-from lazytensor.core.types import tensor_type
+from lazytensor.core.runtime.disk_cache import _text
 
 TEXT = """
 module @{name} {{

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.cache import Entry
-from lazytensor.core.hosting import needed_by_host
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.program import cut, reachable
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.runtime.host_partition import needed_by_host
+from lazytensor.core.runtime.program_cache import Entry
 
 N = 256
 PRODUCT = {"batch": ((), ()), "contract": ((1,), (0,)), "dtype": None}

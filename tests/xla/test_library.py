@@ -13,8 +13,8 @@ import pytest
 
 from lazytensor.backends.xla import client, library
 from lazytensor.core import ops
-from lazytensor.core.program import trace_types
-from lazytensor.core.types import tensor_type
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ir.types import tensor_type
 
 F64 = tensor_type(np.dtype(np.float64), (3,))
 S64 = tensor_type(np.dtype(np.int64), (3,))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.op import leaf
-from lazytensor.core.runtime import fetch
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.runtime.scheduler import fetch
 
 pytestmark = pytest.mark.usefixtures("compiled")
 

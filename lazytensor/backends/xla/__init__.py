@@ -20,11 +20,12 @@ from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.emit import module_of
 from lazytensor.backends.xla.foreign import imported
 from lazytensor.backends.xla.host import runs_on_host
-from lazytensor.core import memory, metrics
+from lazytensor.core.device import host_memory
 from lazytensor.core.errors import OutOfMemory
-from lazytensor.core.place import Place
-from lazytensor.core.program import Program
-from lazytensor.core.slots import NOTHING, Assumptions
+from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.source_location import Place
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.specialize import NOTHING, Assumptions
 
 __all__ = [
     "allocated",
@@ -63,8 +64,8 @@ def load(data: bytes, program: Program) -> client.Executable:
 
 def _typed(executable: client.Executable, program: Program) -> client.Executable:
     needed = executable.temporary_bytes()
-    if needed > memory.most():  # XLA would start it, and all of its results would be lost
-        size, most = map(memory.in_words, (needed, memory.most()))
+    if needed > host_memory.most():  # XLA would start it, and all of its results would be lost
+        size, most = map(host_memory.in_words, (needed, host_memory.most()))
         raise OutOfMemory(f"Unable to allocate {size} for intermediate results; there are {most}")
     executable.expect([program.instructions[i][3] for i in program.results])
     return executable

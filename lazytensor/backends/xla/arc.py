@@ -11,8 +11,8 @@ from lazytensor.backends.xla.elementwise import real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS
 from lazytensor.backends.xla.expansion import costly, fixed, number, polynomial
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.node import Node
 
 # Minimax polynomials for the power series from the second term on, in x².
 ARCTANGENT: Final = {

@@ -10,8 +10,8 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.core.dtypes import BOOL, BOOLS, COMPLEX, FLOATS, FLOATS8, real_of
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.dtypes import BOOL, BOOLS, COMPLEX, FLOATS, FLOATS8, real_of
+from lazytensor.core.ir.types import TensorType
 
 _FLOATS: dict[str, Any] = {
     "bfloat16": ir.BF16Type,

@@ -11,7 +11,7 @@ from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.expansion import expansion, number
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.core import ops
-from lazytensor.core.dtypes import (
+from lazytensor.core.ir.dtypes import (
     BF16,
     BOOL,
     COMPLEX,
@@ -30,8 +30,8 @@ from lazytensor.core.dtypes import (
     U64,
     real_of,
 )
-from lazytensor.core.node import Node
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 

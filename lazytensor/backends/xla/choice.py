@@ -24,10 +24,10 @@ from jaxlib.mlir.dialects import func
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.emit import Emitter, Value
-from lazytensor.core import disk
-from lazytensor.core.backend import backend
+from lazytensor.core.device.backend import backend
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.runtime import disk_cache
 from lazytensor.core.settings import settings
-from lazytensor.core.types import TensorType
 
 Form = Callable[..., Value]
 RUNS: Final = 9
@@ -98,7 +98,7 @@ def _module(
 
 def _path() -> Path:
     name = blake2b(backend().fingerprint(), digest_size=16).hexdigest()
-    return disk.folder() / f"choices-{name}{disk.CHOICES_SUFFIX}"
+    return disk_cache.folder() / f"choices-{name}{disk_cache.CHOICES_SUFFIX}"
 
 
 @cache

@@ -13,8 +13,8 @@ from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit_body
 from lazytensor.backends.xla.reduction import COMBINE, NARROW, OWN_LOOP, pieces_of, reduced
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, FLOATS, S32
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.dtypes import F32, FLOATS, S32
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 Ints = tuple[int, ...]
 

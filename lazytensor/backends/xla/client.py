@@ -35,7 +35,7 @@ from jaxlib import _jax
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla.forks import watch_forks
-from lazytensor.core.backend import undisturbed
+from lazytensor.core.device.backend import undisturbed
 
 Buffer: TypeAlias = jax.Array
 ExecutionError = jax.errors.JaxRuntimeError

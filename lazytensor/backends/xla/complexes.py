@@ -20,10 +20,10 @@ from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.backends.xla.exponential import LN2
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.dtypes import COMPLEX
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.types import TensorType
 
 Parts = tuple[Node, Node]
 Function = Callable[[Node, Node], Parts]

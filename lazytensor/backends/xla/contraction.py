@@ -25,9 +25,9 @@ from lazytensor.backends.xla.host import ALONE
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.reduction import reduced
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX, F32, F64, INTS, S32, S64, real_of
+from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, INTS, S32, S64, real_of
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.contraction import Axes, AxesPair, sum_dtype
-from lazytensor.core.types import TensorType, tensor_type
 
 FEW: Final = 8
 """At most so many products are summed one by one."""

@@ -35,8 +35,8 @@ from lazytensor.backends.xla.unfolding import (
     space,
 )
 from lazytensor.core import ops
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs, dense, layouts
-from lazytensor.core.types import TensorType
 
 FEW: Final = 64
 """So many taps of a kernel, or places of a result, may become parts of one matrix product."""

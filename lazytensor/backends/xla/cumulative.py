@@ -21,9 +21,9 @@ from lazytensor.backends.xla.movement import reverse as backwards
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.reduction import COMBINE, NARROW, reduced
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, FLOATS, S64
+from lazytensor.core.ir.dtypes import F32, FLOATS, S64
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.reduction import identity
-from lazytensor.core.types import TensorType, tensor_type
 
 LANES: Final = 8
 SMALL: Final = 4096

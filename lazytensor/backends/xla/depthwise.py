@@ -22,9 +22,9 @@ from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
 from lazytensor.backends.xla.reduction import reduced
 from lazytensor.backends.xla.unfolding import padded, reordered, space, steps
-from lazytensor.core.dtypes import F32, F64
+from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.ops.contraction import Axes
-from lazytensor.core.types import Shape, TensorType
 
 FEW: Final = 64
 """So many products may be terms of one sum."""

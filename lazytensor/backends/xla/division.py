@@ -25,10 +25,10 @@ from lazytensor.backends.xla.expansion import (
 )
 from lazytensor.backends.xla.exponential import FORMATS, power_of_two
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, INTS, S32, SIGNED
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, INTS, S32, SIGNED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.approximation import head
-from lazytensor.core.types import TensorType
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]
 SMALL: Final = 2**14

@@ -11,10 +11,10 @@ from lazytensor.backends.xla.attributes import comparison, direction, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS, INTS, SIGNED, real_of
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS, INTS, SIGNED, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 Parts = tuple[Value, Value]
 Do = Callable[..., Value]

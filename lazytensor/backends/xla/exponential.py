@@ -16,8 +16,8 @@ from lazytensor.backends.xla.elementwise import real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS, Lowering
 from lazytensor.backends.xla.expansion import costly, expansion, fixed, number, polynomial
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, S32, S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import F32, F64, S32, S64
+from lazytensor.core.ir.node import Node
 
 # Minimax polynomials. LOGARITHM: for log((1 + s) / (1 - s)) from s³ on, in s². EXPONENTIAL: for
 # exp(r) from r³ on.

@@ -13,11 +13,11 @@ from lazytensor.backends.xla.attributes import element_type
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.library import merged
 from lazytensor.core import ops
-from lazytensor.core.backend import Imported
-from lazytensor.core.dtypes import STORED
+from lazytensor.core.device.backend import Imported
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.dtypes import STORED
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.foreign import Foreign
-from lazytensor.core.types import TensorType, tensor_type
 
 CALLED: Final = frozenset(["TopK", "mhlo.topk"])
 """Custom calls that XLA itself knows; others are functions of whoever has made the module."""

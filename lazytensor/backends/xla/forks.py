@@ -1,4 +1,4 @@
-"""What a fork means to XLA, whose threads are not there in a child (see `core/forking.py`)."""
+"""What a fork means to XLA, whose threads are not there in a child (see `core/runtime/fork.py`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from lazytensor.core import forking
-from lazytensor.core.backend import brought
+from lazytensor.core.device.backend import brought
+from lazytensor.core.runtime import fork
 
 
 def watch_forks(live: Callable[[], Iterable[Any]], pools: tuple[Any, ...]) -> None:
@@ -28,7 +28,7 @@ def watch_forks(live: Callable[[], Iterable[Any]], pools: tuple[Any, ...]) -> No
         for pool in pools:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # it is never freed
 
-    forking.announce(forking.Threads(finish, forget))
+    fork.announce(fork.Threads(finish, forget))
     if "jax" in brought and hasattr(os, "register_at_fork"):
         _hide_warning()
 

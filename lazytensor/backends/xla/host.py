@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.emit import lowerings
-from lazytensor.core.op import Composite, Op, element
-from lazytensor.core.program import INPUTS
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.op import Composite, Op, element
+from lazytensor.core.ir.program import INPUTS
+from lazytensor.core.ir.types import TensorType
 
 Rule = Callable[..., int]
 HOST: Final[dict[Op[Any], Rule]] = {}

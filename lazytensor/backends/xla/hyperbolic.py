@@ -11,7 +11,7 @@ from lazytensor.backends.xla.emit import LOWERINGS
 from lazytensor.backends.xla.expansion import costly, fixed, number
 from lazytensor.backends.xla.exponential import LN2, half_expm1, log1p_of, quarter_exp
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 
 LARGE: Final = 2.0**60
 """From here on 1 + x is x, and its square is not infinite yet."""

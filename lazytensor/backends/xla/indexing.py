@@ -15,10 +15,10 @@ from lazytensor.backends.xla.expansion import expansion
 from lazytensor.backends.xla.host import HOST
 from lazytensor.backends.xla.reduction import COMBINE
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
-from lazytensor.core.shapes import without
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.shapes import without
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 Ints = tuple[int, ...]
 LEAST_ON_HOST = 2**10

@@ -20,7 +20,7 @@ from jaxlib.mlir.dialects import func
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.emit import Emitter, Lowering, Value
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.types import TensorType
 
 Function = Callable[..., Any]
 Attributes = tuple[tuple[str, Any], ...]

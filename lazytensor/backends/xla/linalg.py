@@ -13,10 +13,10 @@ from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
 from lazytensor.backends.xla.host import ALONE, HOST
 from lazytensor.backends.xla.library import Function, call, inlined
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX
-from lazytensor.core.op import Op
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.linalg import CHECKED
-from lazytensor.core.types import TensorType, tensor_type
 
 Array: TypeAlias = jax.Array
 LARGE: Final = 64

@@ -22,7 +22,7 @@ from lazytensor.backends.xla.unfolding import (
     space,
     steps,
 )
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.types import TensorType
 
 
 def by_lines(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from lazytensor.backends.xla.attributes import comparison, direction
 from lazytensor.backends.xla.emit import Emitter, Value
-from lazytensor.core.dtypes import BOOL, S64
-from lazytensor.core.types import tensor_type
+from lazytensor.core.ir.dtypes import BOOL, S64
+from lazytensor.core.ir.types import tensor_type
 
 INDEX = tensor_type(S64)
 _FLAG = tensor_type(BOOL)

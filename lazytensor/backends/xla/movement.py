@@ -12,8 +12,8 @@ from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
 from lazytensor.backends.xla.emit import LOWERINGS, SMALL, Emitter, Value
 from lazytensor.backends.xla.transposition import sliced, transpose
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32, S64
-from lazytensor.core.types import Shape, TensorType, tensor_type
+from lazytensor.core.ir.dtypes import BOOL, S32, S64
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 Ints = tuple[int, ...]
 Branch = tuple[list[TensorType], Callable[[], list[Value]]]

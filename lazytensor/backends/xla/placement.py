@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.contraction import Axes, Pairs
-from lazytensor.core.types import Shape
 
 Span = tuple[int, int]
 """From the first to before the last."""

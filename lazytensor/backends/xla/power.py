@@ -32,10 +32,10 @@ from lazytensor.backends.xla.exponential import (
     split,
 )
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F32, F64, INTS, S32, SIGNED
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, INTS, S32, SIGNED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.approximation import head
-from lazytensor.core.types import TensorType
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]
 

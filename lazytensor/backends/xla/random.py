@@ -7,7 +7,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.core import ops
-from lazytensor.core.types import Shape, TensorType
+from lazytensor.core.ir.types import Shape, TensorType
 
 
 def _rng_bit_generator(

@@ -23,11 +23,11 @@ from lazytensor.backends.xla.expansion import WIDTHS, expansion
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.transposition import transpose
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, S32, S64, U8
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, S32, S64, U8
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.shapes import without
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.reduction import identity
-from lazytensor.core.shapes import without
-from lazytensor.core.types import TensorType, tensor_type
 
 Ints = tuple[int, ...]
 Combine = Callable[[Emitter, TensorType, Value, Value], Value]

@@ -8,8 +8,8 @@ from lazytensor.backends.xla.elementwise import direct, real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS
 from lazytensor.backends.xla.expansion import costly, number, polynomial
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import F32, F64, S64
+from lazytensor.core.ir.node import Node
 
 
 def _cbrt(x: Node) -> Node:

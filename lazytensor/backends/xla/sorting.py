@@ -20,9 +20,9 @@ from lazytensor.backends.xla.expansion import expansion, not_a_number, number
 from lazytensor.backends.xla.host import HOST
 from lazytensor.backends.xla.loops import repeat
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S32, S64, U8, U32, U64
-from lazytensor.core.node import Node
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S32, S64, U8, U32, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 S8, S16, U16 = (np.dtype(t) for t in ("int8", "int16", "uint16"))
 EXACT_IN_F32: Final = frozenset([BOOL, F16, BF16, F32, S8, U8, S16, U16])

@@ -13,9 +13,9 @@ from lazytensor.backends.xla.emit import LOWERINGS
 from lazytensor.backends.xla.expansion import costly, expansion, number, polynomial, widened
 from lazytensor.backends.xla.library import inlined
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 
 ERF: Final = (
     1.1283791670955126,

@@ -11,8 +11,8 @@ from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.host import ALONE, HOST
 from lazytensor.core import ops
-from lazytensor.core.dtypes import C64, F32
-from lazytensor.core.types import Shape, TensorType
+from lazytensor.core.ir.dtypes import C64, F32
+from lazytensor.core.ir.types import Shape, TensorType
 
 VERY_LONG: Final = 2**18
 LONG: Final = 2**12

@@ -17,7 +17,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.core import ops
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.types import TensorType
 
 Ints = tuple[int, ...]
 LARGE: Final = 2**16

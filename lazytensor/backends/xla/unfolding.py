@@ -20,8 +20,8 @@ from lazytensor.backends.xla.emit import Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.placement import Window
 from lazytensor.backends.xla.transposition import transpose
+from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs
-from lazytensor.core.types import Shape, TensorType
 
 WIDE: Final = 32
 """Features of which a copy is not much slower for being one of many."""

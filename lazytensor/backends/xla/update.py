@@ -25,8 +25,8 @@ from lazytensor.backends.xla.movement import (
     spans_of,
 )
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32, S64
-from lazytensor.core.types import Shape, TensorType, tensor_type
+from lazytensor.core.ir.dtypes import BOOL, S32, S64
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 LARGE: Final = 8
 """An update is large if it is at least 1/8 of its base."""

@@ -17,9 +17,9 @@ from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.movement import static_slice
 from lazytensor.backends.xla.reduction import COMBINE, NARROW
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, S64
+from lazytensor.core.ir.dtypes import F32, S64
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.reduction import identity, window_shape
-from lazytensor.core.types import TensorType, tensor_type
 
 Ints = tuple[int, ...]
 

@@ -1,7 +1,6 @@
 """The op tables. `ops.add(x, y)` records a node."""
 
-from lazytensor.core.failures import guard, guarded
-from lazytensor.core.op import element, leaf, scalar, starts
+from lazytensor.core.ir.op import element, leaf, scalar, starts
 from lazytensor.core.ops.airy import airy_ai
 from lazytensor.core.ops.bessel import (
     bessel_i0,
@@ -242,3 +241,4 @@ from lazytensor.core.ops.statistics import (
     variance,
 )
 from lazytensor.core.ops.windows import convolved
+from lazytensor.core.runtime.guards import guard, guarded

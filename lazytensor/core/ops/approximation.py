@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lazytensor.core.dtypes import F64, FLOATS, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite, check_dtype, composite, scalar
+from lazytensor.core.ir.dtypes import F64, FLOATS, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite, check_dtype, composite, scalar
 from lazytensor.core.ops.bits import and_, bitcast
 from lazytensor.core.ops.elementwise import add, convert, multiply, select, subtract
 

@@ -7,18 +7,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from lazytensor.core.cell import WRITES, Step, view_step
-from lazytensor.core.dtypes import (
-    BOOLS,
-    FLOATS,
-    INTS,
-    NARROW_INTS,
-    STORED,
-    short_name,
-)
+from lazytensor.core.buffers.cell import WRITES, Step, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import check_dtype, composite, primitive, scalar
+from lazytensor.core.ir.dtypes import BOOLS, FLOATS, INTS, NARROW_INTS, STORED, short_name
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import check_dtype, composite, primitive, scalar
+from lazytensor.core.ir.shapes import broadcast_shapes
+from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.elementwise import (
     abs,
     binary,
@@ -31,8 +26,6 @@ from lazytensor.core.ops.elementwise import (
     subtract,
     unary,
 )
-from lazytensor.core.shapes import broadcast_shapes
-from lazytensor.core.types import TensorType, tensor_type
 
 _CASTABLE = STORED - NARROW_INTS
 

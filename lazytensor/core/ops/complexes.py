@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from lazytensor.core.dtypes import COMPLEX, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, check_dtype, composite, scalar
+from lazytensor.core.ir.dtypes import COMPLEX, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, check_dtype, composite, scalar
+from lazytensor.core.ir.shapes import check_axes
 from lazytensor.core.ops.bits import and_
 from lazytensor.core.ops.elementwise import equal, imag, is_nan, less, real, select
 from lazytensor.core.ops.movement import iota, reshape
 from lazytensor.core.ops.reduction import reduce_max, reduce_min
-from lazytensor.core.shapes import check_axes
 
 
 @composite

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lazytensor.core.dtypes import BF16, COMPLEX, F16, F32, FLOATS, INTS, NUMBERS, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import check_dtype, primitive
-from lazytensor.core.shapes import check_axes, without
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.dtypes import BF16, COMPLEX, F16, F32, FLOATS, INTS, NUMBERS, short_name
+from lazytensor.core.ir.op import check_dtype, primitive
+from lazytensor.core.ir.shapes import check_axes, without
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 Axes = tuple[int, ...]
 AxesPair = tuple[Axes, Axes]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lazytensor.core.definition import Definition
-from lazytensor.core.dtypes import BOOL, S32
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import variadic
-from lazytensor.core.program import Program
-from lazytensor.core.types import ResultType, TensorType, tensor_type
+from lazytensor.core.ir.attribute import Definition
+from lazytensor.core.ir.dtypes import BOOL, S32
+from lazytensor.core.ir.op import variadic
+from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
 
 
 class Region(Definition):

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lazytensor.core.dtypes import (
+from lazytensor.core.errors import DTypeError
+from lazytensor.core.ir.dtypes import (
     BOOL,
     BOOLS,
     COMPLEX,
@@ -28,10 +29,9 @@ from lazytensor.core.dtypes import (
     real_of,
     short_name,
 )
-from lazytensor.core.errors import DTypeError
-from lazytensor.core.op import Op, check_dtype, named, primitive
-from lazytensor.core.shapes import broadcast_shapes
-from lazytensor.core.types import TensorType, tensor_type
+from lazytensor.core.ir.op import Op, check_dtype, named, primitive
+from lazytensor.core.ir.shapes import broadcast_shapes
+from lazytensor.core.ir.types import TensorType, tensor_type
 
 Result = Callable[[np.dtype], np.dtype]
 

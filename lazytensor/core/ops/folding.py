@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from lazytensor.core.dtypes import INTS
-from lazytensor.core.node import Node
-from lazytensor.core.op import check_dtype, composite, starts
+from lazytensor.core.ir.dtypes import INTS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import check_dtype, composite, starts
+from lazytensor.core.ir.shapes import check_axes
 from lazytensor.core.ops.elementwise import gcd
 from lazytensor.core.ops.movement import concatenate, reshape, slice, transpose
-from lazytensor.core.shapes import check_axes
 
 Combine = Callable[[Node, Node], Node]
 Axes = tuple[int, ...]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lazytensor.core.backend import backend
-from lazytensor.core.definition import Definition
+from lazytensor.core.device.backend import backend
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import variadic
-from lazytensor.core.types import ResultType, TensorType
+from lazytensor.core.ir.attribute import Definition
+from lazytensor.core.ir.op import variadic
+from lazytensor.core.ir.types import ResultType, TensorType
 
 Run = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from lazytensor.core.cell import WRITES, Step, view_step
-from lazytensor.core.dtypes import NUMBERS, ORDERED, S64, STORED
+from lazytensor.core.buffers.cell import WRITES, Step, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import check_dtype, composite, primitive, scalar, starts
+from lazytensor.core.ir.dtypes import NUMBERS, ORDERED, S64, STORED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import check_dtype, composite, primitive, scalar, starts
+from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.ops.bits import and_, or_
 from lazytensor.core.ops.elementwise import add, equal, multiply, not_equal, select
 from lazytensor.core.ops.movement import broadcast, iota, pad, reshape, slice
-from lazytensor.core.shapes import broadcast_shapes, check_axes, without
-from lazytensor.core.types import Shape, TensorType, tensor_type
 
 _SCATTERED = {"set": STORED, "add": NUMBERS, "mul": NUMBERS, "min": ORDERED, "max": ORDERED}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.approximation import (
     in_double,
     minus,

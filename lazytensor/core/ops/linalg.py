@@ -11,10 +11,10 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from lazytensor.core.dtypes import BOOL, COMPLEX, F32, F64, S32, complex_of, real_of
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.op import Op, check_dtype, named, primitive
-from lazytensor.core.types import Shape, TensorType, tensor_type
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, F32, F64, S32, complex_of, real_of
+from lazytensor.core.ir.op import Op, check_dtype, named, primitive
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 LAPACK = COMPLEX | {F32, F64}
 

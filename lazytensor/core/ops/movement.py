@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from lazytensor.core.cell import MERGES, WRITES, Step, view_step
-from lazytensor.core.dtypes import NUMBERS, STORED
+from lazytensor.core.buffers.cell import MERGES, WRITES, Step, view_step
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import check_dtype, primitive
+from lazytensor.core.ir.dtypes import NUMBERS, STORED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import check_dtype, primitive
+from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.ops.elementwise import complex_, imag, real
-from lazytensor.core.shapes import broadcast_shapes, check_axes, without
-from lazytensor.core.types import Shape, TensorType, tensor_type
 
 Ints = tuple[int, ...]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from lazytensor.core.dtypes import BOOL, FLOATS, ORDERED
-from lazytensor.core.node import Node
-from lazytensor.core.op import check_dtype, composite, scalar, starts
+from lazytensor.core.ir.dtypes import BOOL, FLOATS, ORDERED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import check_dtype, composite, scalar, starts
+from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.bits import and_, not_, or_
 from lazytensor.core.ops.elementwise import add, divide, equal, select
 from lazytensor.core.ops.movement import broadcast, pad, slice
 from lazytensor.core.ops.reduction import identity, reduce_window
-from lazytensor.core.types import Shape
 
 Ints = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from lazytensor.core.calls import remembered
-from lazytensor.core.dtypes import BOOL, F32
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BOOL, F32
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.shapes import broadcast_shapes
+from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.contraction import dot_general
 from lazytensor.core.ops.elementwise import convert, multiply, not_equal
 from lazytensor.core.ops.movement import broadcast, reshape, transpose
 from lazytensor.core.ops.reduction import reduce_or, reduce_sum
 from lazytensor.core.ops.windows import convolved
-from lazytensor.core.shapes import broadcast_shapes
-from lazytensor.core.types import Shape
+from lazytensor.core.trace.call_memo import remembered
 
 Axes = tuple[int, ...]
 Labels = Sequence[Hashable]

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.core.dtypes import U64, UNSIGNED
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import check_dtype, primitive
-from lazytensor.core.types import Shape, TensorType, tensor_type
+from lazytensor.core.ir.dtypes import U64, UNSIGNED
+from lazytensor.core.ir.op import check_dtype, primitive
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 PHILOX_FACTORS: Final = (0xD2511F53, 0xCD9E8D57)
 PHILOX_STEPS: Final = (0x9E3779B9, 0xBB67AE85)

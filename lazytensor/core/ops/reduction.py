@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.dtypes import (
+from lazytensor.core.errors import ShapeError
+from lazytensor.core.ir.dtypes import (
     BOOL,
     BOOLS,
     FLOATS,
@@ -18,10 +19,9 @@ from lazytensor.core.dtypes import (
     DTypes,
     short_name,
 )
-from lazytensor.core.errors import ShapeError
-from lazytensor.core.op import Op, check_dtype, primitive
-from lazytensor.core.shapes import check_axes, without
-from lazytensor.core.types import Shape, TensorType
+from lazytensor.core.ir.op import Op, check_dtype, primitive
+from lazytensor.core.ir.shapes import check_axes, without
+from lazytensor.core.ir.types import Shape, TensorType
 
 Ints = tuple[int, ...]
 WINDOWED = {"sum": NUMBERS, "prod": NUMBERS, "max": ORDERED, "min": ORDERED}

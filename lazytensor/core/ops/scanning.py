@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.bits import and_
 from lazytensor.core.ops.control import Region, while_
 from lazytensor.core.ops.elementwise import add, greater_equal, less
 from lazytensor.core.ops.movement import broadcast, concatenate, reshape, slice, update_slice
-from lazytensor.core.program import trace_types
-from lazytensor.core.types import TensorType
 
 Nodes = Sequence[Node]
 Body = Callable[[Node, Nodes, Nodes, Nodes], tuple[Nodes, Nodes]]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lazytensor.core.dtypes import ORDERED, S64, STORED
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.op import check_dtype, primitive, variadic
-from lazytensor.core.shapes import check_axes
-from lazytensor.core.types import ResultType, TensorType, tensor_type
+from lazytensor.core.ir.dtypes import ORDERED, S64, STORED
+from lazytensor.core.ir.op import check_dtype, primitive, variadic
+from lazytensor.core.ir.shapes import check_axes
+from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
 
 
 @variadic

@@ -6,9 +6,9 @@ f32 and rounded once.
 
 from __future__ import annotations
 
-from lazytensor.core.dtypes import COMPLEX, FLOATS, NUMBERS
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import COMPLEX, FLOATS, NUMBERS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.elementwise import binary, divide, multiply, square, unary
 
 _INEXACT = FLOATS | COMPLEX

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lazytensor.core.dtypes import COMPLEX, F32, F64, DTypes, complex_of, real_of
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.op import check_dtype, primitive
-from lazytensor.core.types import Shape, TensorType, tensor_type
+from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, DTypes, complex_of, real_of
+from lazytensor.core.ir.op import check_dtype, primitive
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 REAL: DTypes = frozenset([F32, F64])
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")

@@ -6,9 +6,9 @@ from itertools import accumulate
 from operator import mul
 from typing import NamedTuple
 
-from lazytensor.core.dtypes import FLOATS
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT
+from lazytensor.core.ir.dtypes import FLOATS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT
 from lazytensor.core.ops.contraction import convolution
 from lazytensor.core.ops.indexing import strided
 from lazytensor.core.ops.movement import pad, reshape

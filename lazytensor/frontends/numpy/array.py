@@ -21,9 +21,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.holder import Holder
-from lazytensor.core.node import Node
+from lazytensor.core.buffers.array_base import Holder
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node
 
 new = object.__new__
 

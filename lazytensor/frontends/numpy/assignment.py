@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, leaf
-from lazytensor.core.types import TensorType
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT, leaf
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, host_leaf, number, operand, recast
@@ -91,4 +92,4 @@ def settled(node: Node) -> Node:
 
 def write_host(array: np.ndarray, node: Node, casting: Any = "unsafe") -> None:
     """Write `node` into a real array."""
-    np.copyto(array, runtime.observe(node), casting=casting)
+    np.copyto(array, scheduler.observe(node), casting=casting)

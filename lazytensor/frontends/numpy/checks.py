@@ -16,9 +16,10 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.floating import Reduced, any_of, flags
 
@@ -91,7 +92,7 @@ class errstate(ContextDecorator):
         checked_for = _change(old)
         host.__exit__(*error)
         if "warn" in checked_for.values() and error[0] is None:
-            runtime.sync(cause="end of errstate")
+            scheduler.sync(cause="end of errstate")
 
 
 _watched: list[Cell] = []
@@ -154,8 +155,8 @@ def warned(node: Node, bad: Node, text: str) -> Node:
 def _happened(raised: Node) -> bool:
     """Whether a flag is set, computed now."""
     if raised.value is None:
-        runtime.sync(raised, cause="errstate")
-    return bool(runtime.observe(raised))
+        scheduler.sync(raised, cause="errstate")
+    return bool(scheduler.observe(raised))
 
 
 def _react(mode: str, kind: str, text: str) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.exchange import offered
-from lazytensor.core.memory import copied
+from lazytensor.core.buffers.interop import offered
+from lazytensor.core.device.host_memory import copied
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.interchange import shared, unpacked

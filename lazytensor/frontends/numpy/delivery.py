@@ -8,7 +8,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy.array import Lazy, Scalar, wrap_result
 from lazytensor.frontends.numpy.assignment import settled, write_host
 from lazytensor.frontends.numpy.numerics import filled

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.types import TensorType
 
 
 class HostOnly(TypeError):

@@ -14,11 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core import metrics, runtime
-from lazytensor.core.events import Fallback, record
-from lazytensor.core.node import Node
-from lazytensor.core.notices import warn_of_fallback
-from lazytensor.core.place import user_place
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import Fallback, record
+from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.interchange import unpacked
 from lazytensor.frontends.numpy.layout import lay_out
@@ -96,7 +97,7 @@ def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) ->
     if name not in HOST_BY_NATURE:
         warn_of_fallback(shown, "numpy", "NumPy computes it")
     if nodes := _pending(args, kwargs):
-        runtime.sync(*nodes, cause=shown)
+        scheduler.sync(*nodes, cause=shown)
     start = perf_counter()
     try:
         return _answered(name, function, args, kwargs)
@@ -122,7 +123,7 @@ def public_name(name: str, function: Callable[..., Any]) -> str:
 def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """The same without counting: data that NumPy keeps anyway."""
     if nodes := _pending(args, kwargs):
-        runtime.sync(*nodes, cause=public_name(name, function))
+        scheduler.sync(*nodes, cause=public_name(name, function))
     return _answered(name, function, args, kwargs)
 
 
@@ -196,7 +197,7 @@ def real(value: Any) -> Any:
     """`value` with its lazy arrays replaced by real ones, which are not to be written to."""
     kind = type(value)
     if issubclass(kind, Lazy):
-        array = runtime.observe(value.node)
+        array = scheduler.observe(value.node)
         return array[()] if kind is Scalar else array
     if kind is list or kind is tuple:
         return value if are_plain(value) else kind(map(real, value))
@@ -239,7 +240,7 @@ def _writable(value: Any, written: list[tuple[ndarray, np.ndarray]], known: dict
     if type(value) in (tuple, list) and not are_plain(value):
         return type(value)(_writable(item, written, known) for item in value)
     if isinstance(value, ndarray) and isinstance(value, Lazy):
-        buffer = runtime.fetch(value.node)
+        buffer = scheduler.fetch(value.node)
         layout = value._shadow
         buffer.flags.writeable = layout is None or layout.flags.writeable
         written.append((value, buffer))

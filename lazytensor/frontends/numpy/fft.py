@@ -11,9 +11,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import C64, C128, F16, F32, F64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar, starts
+from lazytensor.core.ir.dtypes import C64, C128, F16, F32, F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.array import asarray
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.errors import HostOnly

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import real
@@ -92,7 +93,7 @@ class flatiter:
         return wrap(flat_view(self.base).node)
 
     def __array__(self, dtype: Any = None, /, *, copy: Any = None) -> np.ndarray:
-        made = runtime.fetch(flat_view(self.base).node)
+        made = scheduler.fetch(flat_view(self.base).node)
         made.flags.writeable = not is_read_only(self.base)
         return made if dtype is None else made.astype(dtype, copy=False)
 

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BOOL
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 
 Where = Callable[..., Node]
 Axes = tuple[int, ...] | None

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.exchange import offered
+from lazytensor.core.buffers.interop import offered
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import on_host
 from lazytensor.frontends.numpy.functions.entry import entered

@@ -10,18 +10,20 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.core import memory, ops, runtime
-from lazytensor.core.backend import on_host
-from lazytensor.core.calls import keep
-from lazytensor.core.cell import Cell, Watcher, watched, writing
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, Watcher, watched, writing
+from lazytensor.core.device import host_memory
+from lazytensor.core.device.backend import on_host
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT, leaf
+from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.lending import Lent, is_own, lend
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, leaf
-from lazytensor.core.place import Place, user_place
-from lazytensor.core.recorder import nodes_made
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.arguments import can_be_shown
+from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
-from lazytensor.core.turns import lock
-from lazytensor.core.values import can_be_shown
+from lazytensor.core.trace.call_memo import keep
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.profitability import account
 
@@ -175,7 +177,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
         with writing:
             if cell.node is node:  # else another thread was first
-                made = memory.allocated(type.shape, type.dtype)
+                made = host_memory.allocated(type.shape, type.dtype)
                 made[...] = node.operands[0].value
                 cell.put(leaf(made, type))
         return True
@@ -206,7 +208,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     _streak.count, _streak.nodes = PATIENCE, nodes_made()  # there were enough of them
     del node
     if cell.node.value is None:
-        runtime.sync(cell.node, cause="observation")
+        scheduler.sync(cell.node, cause="observation")
     own(cell)
     return True
 
@@ -221,7 +223,7 @@ def show(node: Node) -> None:
 def own(cell: Cell) -> None:
     """Let a cell whose values the host has have them by itself."""
     while not _is_given_its_own(cell):
-        runtime.sync(cell.node, cause="observation")  # another thread has written to it
+        scheduler.sync(cell.node, cause="observation")  # another thread has written to it
 
 
 def _is_given_its_own(cell: Cell) -> bool:
@@ -230,7 +232,7 @@ def _is_given_its_own(cell: Cell) -> bool:
         if cell.__class__ is Cell and not is_own(cell):
             if cell.node.value is None:
                 return False
-            cell.put(leaf(memory.copied(runtime.observe(cell.node)), cell.type))
+            cell.put(leaf(host_memory.copied(scheduler.observe(cell.node)), cell.type))
         return True
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.place import user_frame
+from lazytensor.core.ir.source_location import user_frame
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import called, on_host, real

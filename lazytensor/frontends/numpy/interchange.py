@@ -1,4 +1,4 @@
-"""Arrays to and from other libraries by DLPack, and between frontends (`core/exchange.py`).
+"""Arrays to and from other libraries by DLPack, and between frontends (`core/buffers/interop.py`).
 
 What goes out shares the array's memory, which is lent (see `sharing.py`); what comes in from others
 is copied. Between lazy arrays, which share what they show, nothing is computed at all.
@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core import runtime
-from lazytensor.core.exchange import METHOD, Offer, offered
+from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy, Scalar, lazy, ndarray, new, wrap_view
 from lazytensor.frontends.numpy.shadow import ADDRESS, c_strides, make
 
@@ -37,7 +37,9 @@ def to_dlpack(
         {} if max_version is None else {"max_version": max_version}
     )  # from NumPy 2.1 on
     found = None if copy else sharing.memory(x)
-    return (runtime.fetch(x.node) if found is None else found).__dlpack__(stream=stream, **version)
+    return (scheduler.fetch(x.node) if found is None else found).__dlpack__(
+        stream=stream, **version
+    )
 
 
 def dlpack_device(x: Lazy) -> tuple[int, int]:

@@ -14,13 +14,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from lazytensor.core import ops, runtime
+from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.handlers import is_caught
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
-from lazytensor.core.place import user_place
-from lazytensor.core.recorder import thread
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, parts
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
@@ -56,7 +57,7 @@ def _sure(results: Any, ok: Node, text: str) -> list[Node]:
     made = [ops.guarded(node, flag) for node in results]
     place = user_place()
     if place is not None and is_caught(place) and not thread.recorder.tracing:
-        runtime.sync(*made, cause="except")  # what fails shall fail before the handler is left
+        scheduler.sync(*made, cause="except")  # what fails shall fail before the handler is left
     return made
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazytensor.core.errors import DTypeError
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy.numerics import Comparison
 from lazytensor.frontends.numpy.promotion import CANONICAL, PYTHON_NUMBERS, WEAK, convert, number
 
@@ -88,8 +88,8 @@ def _checked(body: Body | None, dtypes: tuple[np.dtype, ...]) -> Body | None:
     """`body` if the ops in it take these dtypes."""
     if body is None:
         return None
-    from lazytensor.core.program import trace_types
-    from lazytensor.core.types import tensor_type
+    from lazytensor.core.ir.program import trace_types
+    from lazytensor.core.ir.types import tensor_type
 
     try:
         trace_types(body, [tensor_type(dtype) for dtype in dtypes], {})

@@ -13,13 +13,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lazytensor.core import memory, ops, runtime
-from lazytensor.core.cell import Cell, View, writing
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, View, writing
+from lazytensor.core.device import host_memory
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT
 from lazytensor.core.lending import is_own
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
-from lazytensor.core.turns import lock
 from lazytensor.frontends.numpy.array import Lazy, ndarray, new, wrap
 from lazytensor.frontends.numpy.assignment import source
 from lazytensor.frontends.numpy.fallback import lazies, real
@@ -43,9 +45,9 @@ class Masked(ndarray, own=True):
     def ref(self) -> Any:
         """The cell of the array that it becomes, now."""
         if self.made is None:
-            runtime.sync(self.mask, self.full, cause="boolean mask")
+            scheduler.sync(self.mask, self.full, cause="boolean mask")
             account().lost(SECONDS_PER_CHOICE, self.full.type.size)
-            full = runtime.observe(self.full)
+            full = scheduler.observe(self.full)
             lines = full.reshape(self.mask.type.size, *full.shape[self.mask.type.ndim :])
             self.made = Cell(host_leaf(lines.take(_places(self.mask), 0)))
         return self.made
@@ -86,7 +88,7 @@ def _places(mask: Node) -> np.ndarray:
     """
     found = _found.get(mask)
     if found is None:
-        found = _found[mask] = np.flatnonzero(runtime.observe(mask))
+        found = _found[mask] = np.flatnonzero(scheduler.observe(mask))
     return found
 
 
@@ -161,8 +163,8 @@ def read(x: Lazy, key: Any) -> Any:
             none = (0, *x.shape[front:])
             return wrap(ops.broadcast(ops.scalar(0, x.dtype), shape=none))
         return _masked(x.node, mask)
-    runtime.sync(x.node, *(y.node for y in lazies(key)), cause="boolean mask")
-    chosen = runtime.observe(x.node)[real(key)]
+    scheduler.sync(x.node, *(y.node for y in lazies(key)), cause="boolean mask")
+    chosen = scheduler.observe(x.node)[real(key)]
     if is_small or not isinstance(chosen, np.ndarray):
         return chosen
     return wrap(host_leaf(np.array(chosen)))
@@ -256,12 +258,12 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
     read = None if x.ref.__class__ is Cell else x.node  # while somebody has it, it is no other one
-    runtime.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
+    scheduler.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
     account().lost(SECONDS_PER_CHOICE, x.size)
     mask, given = real(key), real(value)
     while not _is_written(x, mask, given):
         read = x.node
-        runtime.sync(read, cause="boolean mask")  # another thread has written to it
+        scheduler.sync(read, cause="boolean mask")  # another thread has written to it
 
 
 def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
@@ -277,9 +279,9 @@ def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
             node = x.node
             if node.value is None:
                 return False
-            array = runtime.observe(node)
+            array = scheduler.observe(node)
         start = perf_counter()
-        array = memory.copied(array)
+        array = host_memory.copied(array)
         account().lost(perf_counter() - start, x.size, measured=True)
         array[mask] = given
         ref.write(host_leaf(array))

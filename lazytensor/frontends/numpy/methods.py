@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy import (
     flags,
     flat,

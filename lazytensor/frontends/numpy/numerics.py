@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F16, S32
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, Op, scalar
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.dtypes import BOOL, F16, S32
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT, Op, scalar
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.promotion import convert
 
 Unary = Callable[[Node], Node]

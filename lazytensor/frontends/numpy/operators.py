@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import checks, heat, masked, numerics, parts
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray

@@ -14,12 +14,12 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core import runtime
-from lazytensor.core.cell import Cell, View, shown, writing
-from lazytensor.core.exchange import METHOD
+from lazytensor.core.buffers.cell import Cell, View, shown, writing
+from lazytensor.core.buffers.interop import METHOD
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.lending import Lent, is_own, shown_in
+from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
-from lazytensor.core.types import TensorType
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.flags import is_read_only
@@ -190,7 +190,7 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
         return None
     if heat is not None:
         heat.count += 1
-    return runtime.observe(node)
+    return scheduler.observe(node)
 
 
 def _at_hand(key: Any) -> Any:
@@ -409,7 +409,7 @@ def _small_value(x: ndarray) -> np.ndarray | None:
     if cell.__class__ is Cell and cell.node.value.__class__ is not np.ndarray:
         if account().settles and cell.node.value is None:
             account().settles = False
-            runtime.sync(cell.node, cause="observation")
+            scheduler.sync(cell.node, cause="observation")
         show(cell.node)
     value: np.ndarray | None = ref.known()
     if value is None or (x._shadow is not None and x._shadow.strides != value.strides):

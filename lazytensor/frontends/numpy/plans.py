@@ -12,16 +12,16 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core.calls import ANY, Memory, Paired, keep, limits, memory
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.dtypes import BOOL
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.dtypes import BOOL
+from lazytensor.core.ir.node import Node, Signature
+from lazytensor.core.ir.op import SLOT, Op, leaf, scalar, signature_of
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.lending import Lent
-from lazytensor.core.memory import copied
-from lazytensor.core.node import Node, Signature
-from lazytensor.core.op import SLOT, Op, leaf, scalar, signature_of
 from lazytensor.core.ops.elementwise import convert
 from lazytensor.core.settings import settings
-from lazytensor.core.types import tensor_type
+from lazytensor.core.trace.call_memo import ANY, Memory, Paired, keep, limits, memory
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.heat import is_sum

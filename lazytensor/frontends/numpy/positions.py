@@ -10,10 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.fallback import lazies, real
 from lazytensor.frontends.numpy.promotion import convert
@@ -113,7 +114,7 @@ def _position(part: Any, x: Lazy, axis: int, nothing: bool) -> Position:
         return Position(part)
     size = x.shape[axis]
     if isinstance(part, Node) and not part.type.ndim and (not size or _is_known(part)):
-        part = int(runtime.observe(part))
+        part = int(scheduler.observe(part))
         _check(part, axis, size)
     if isinstance(part, int):
         return Position(ALL, scalar(part % size, S64), None, axis, size)
@@ -174,12 +175,12 @@ def _of_leaf(node: Node, axis: int, size: int) -> Node:
     """A lazy index whose values are on the host, or were when it was checked last."""
     bounds = _checked.get(node)
     if bounds is None:
-        array = runtime.observe(node)
+        array = scheduler.observe(node)
         bounds = (int(array.min()), int(array.max())) if array.size else (0, -1)
         _checked[node] = bounds
     if bounds[0] >= 0 and bounds[1] < size:
         return convert(node, S64)
-    return _of_array(runtime.observe(node), axis, size)
+    return _of_array(scheduler.observe(node), axis, size)
 
 
 def _of_data(node: Node, axis: int, size: int) -> Position:

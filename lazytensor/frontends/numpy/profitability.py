@@ -22,10 +22,10 @@ from time import perf_counter, process_time
 from types import FrameType
 from typing import Final
 
-from lazytensor.core import events
-from lazytensor.core.backend import is_loaded
-from lazytensor.core.cache import Entry, cache
+from lazytensor.core.device.backend import is_loaded
+from lazytensor.core.observe import events
 from lazytensor.core.processors import processors
+from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.bound import is_raised, put_back, raise_to, setting
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core import runtime
-from lazytensor.core.cell import Cell, writing
-from lazytensor.core.exchange import METHOD
+from lazytensor.core.buffers.cell import Cell, writing
+from lazytensor.core.buffers.interop import METHOD
+from lazytensor.core.device.host_memory import copied
 from lazytensor.core.lending import Lent, shown_in
-from lazytensor.core.memory import copied
-from lazytensor.core.values import seen_through
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.arguments import seen_through
 from lazytensor.frontends.numpy import conversion, interchange, parts, scalar, sharing, special
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.bound import differing, is_raised
@@ -38,9 +38,9 @@ def fetched(x: Lazy) -> np.ndarray:
     seen = seen_through(x.ref)
     if type(layout) is Turned and 0 not in layout.strides:  # what is shown many times is in rows
         turned = np.empty_like(layout, subok=False)
-        turned[...] = runtime.observe(x.node) if seen is None else seen
+        turned[...] = scheduler.observe(x.node) if seen is None else seen
         return turned
-    return runtime.fetch(x.node) if seen is None else copied(seen)
+    return scheduler.fetch(x.node) if seen is None else copied(seen)
 
 
 def to_numpy(x: Lazy, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -232,12 +232,12 @@ def _elements(x: ndarray) -> Iterator[Any]:
             yield getitem(x, i)
             i += 1
             continue
-        runtime.sync(x.node, cause="iteration")
+        scheduler.sync(x.node, cause="iteration")
         with writing:
             if cell.reads is None:
                 cell.reads = {}
             unwritten = cell.reads  # which whoever writes takes away
-        for value in runtime.fetch(x.node)[i:]:
+        for value in scheduler.fetch(x.node)[i:]:
             yield value
             i += 1
             if cell.reads is not unwritten:
@@ -257,7 +257,7 @@ def length(x: ndarray) -> int:
 def contains(x: ndarray, item: Any) -> bool:
     """`item in x`."""
     found = x == item
-    return bool(np.any(runtime.observe(found.node) if isinstance(found, Lazy) else found))
+    return bool(np.any(scheduler.observe(found.node) if isinstance(found, Lazy) else found))
 
 
 def shown(function: Callable[..., str]) -> Callable[..., str]:

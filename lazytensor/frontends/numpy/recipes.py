@@ -1,7 +1,8 @@
 """Recipes: which of NumPy's functions and methods have plans, and what a plan's result is.
 
-Data flow. A call's arguments are read (`core/calls.py`); what has no plan yet, or cannot have one,
-takes the slow path, the function itself. A plan's form is the class of the result and its layout.
+Data flow. A call's arguments are read (`core/trace/call_memo.py`); what has no plan yet, or cannot
+have one, takes the slow path, the function itself. A plan's form is the class of the result and
+its layout.
 
 Invariant: only functions whose result follows from types and plain arguments alone are here. What
 looks at an array's data, writes, or warns of more than losing an imaginary part, is not.
@@ -14,11 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.calls import Memory, keep, learned, memory, reader
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.node import Node
-from lazytensor.core.recorder import nodes_made
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.settings import settings
+from lazytensor.core.trace.call_memo import Memory, keep, learned, memory, reader
 from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.bound import differing, is_raised

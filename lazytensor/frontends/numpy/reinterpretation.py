@@ -9,8 +9,8 @@ import numpy as np
 from numpy.lib import NumpyVersion
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Step
-from lazytensor.core.types import Shape
+from lazytensor.core.buffers.cell import Step
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy import sharing
 from lazytensor.frontends.numpy.array import (
     Lazy,

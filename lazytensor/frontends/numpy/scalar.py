@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core import runtime
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.array import Lazy, Scalar
 from lazytensor.frontends.numpy.fallback import real
 
 
 def value(x: Lazy) -> Any:
     """The real NumPy scalar; of an array, a read-only real array."""
-    array = runtime.observe(x.node)
+    array = scheduler.observe(x.node)
     return array[()] if type(x) is Scalar else array
 
 
@@ -33,7 +33,7 @@ def number(kind: Any) -> Any:
     def convert(x: Lazy) -> Any:
         if x.ndim:
             return kind(np.broadcast_to(np.zeros((), x.dtype), x.shape))  # raises
-        array = runtime.observe(x.node)
+        array = scheduler.observe(x.node)
         return kind(array[()] if type(x) is Scalar else array.item())
 
     return convert
@@ -45,17 +45,17 @@ def index(x: Lazy) -> int:
         if type(x) is Scalar:
             raise TypeError(f"'{x.dtype.type.__name__}' object cannot be interpreted as an integer")
         raise TypeError("only integer scalar arrays can be converted to a scalar index")
-    return operator.index(runtime.observe(x.node)[()])
+    return operator.index(scheduler.observe(x.node)[()])
 
 
 def item(x: Lazy, *args: Any) -> Any:
     """`x.item(*args)`."""
-    return runtime.observe(x.node).item(*args)
+    return scheduler.observe(x.node).item(*args)
 
 
 def tolist(x: Lazy) -> Any:
     """`x.tolist()`."""
-    return runtime.observe(x.node).tolist()
+    return scheduler.observe(x.node).tolist()
 
 
 def delegated(name: str) -> Any:

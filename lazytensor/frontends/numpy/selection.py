@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.types import Shape
 from lazytensor.core.settings import settings
-from lazytensor.core.types import Shape
 from lazytensor.frontends.numpy import masked
 from lazytensor.frontends.numpy.array import Lazy, Scalar, asarray, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import source, spread

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.holder import Holder
+from lazytensor.core.buffers.array_base import Holder
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.profitability import account

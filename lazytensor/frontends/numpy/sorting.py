@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.frontends.numpy import reinterpretation
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.fallback import real

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy import loops
 from lazytensor.frontends.numpy.ufunc import declared, ufunc
 

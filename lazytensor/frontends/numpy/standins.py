@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.cell import Cell
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.standins import orders, results
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.layout import along

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Step
+from lazytensor.core.buffers.cell import Step
 from lazytensor.core.errors import Unsupported
 from lazytensor.frontends.numpy.array import wrap_view
 from lazytensor.frontends.numpy.errors import HostOnly

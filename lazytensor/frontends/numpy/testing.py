@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core import runtime
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.fallback import lazies
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
@@ -40,7 +40,7 @@ def _computing(name: str, place: int) -> Function:
 def _computed(function: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> None:
         for array in lazies(function(*args, **kwargs)):
-            runtime.observe(array.node)
+            scheduler.observe(array.node)
 
     call.__name__ = call.__qualname__ = getattr(function, "__name__", "call")
     return call

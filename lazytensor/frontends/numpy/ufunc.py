@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.lib import NumpyVersion
 
-from lazytensor.core.calls import memory
-from lazytensor.core.cell import Cell
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
+from lazytensor.core.trace.call_memo import memory
 from lazytensor.frontends.numpy import (
     checks,
     foreign,

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.dtypes import BOOL
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 from lazytensor.core.ops.folding import fold
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import foreign, masked, parts, selection

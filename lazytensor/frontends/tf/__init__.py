@@ -6,7 +6,7 @@ from os.path import dirname
 
 import tensorflow
 
-from lazytensor.core import place
+from lazytensor.core.ir import source_location
 from lazytensor.frontends.tf import (
     bridge,
     contraction,
@@ -61,6 +61,6 @@ for rows in TABLES:
 sharing.attach()
 steps.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
-    place.hide_folder(folder)
+    source_location.hide_folder(folder)
 
 __all__ = ["disable", "enable", "enabled", "optimizers", "shapes", "state_ops"]

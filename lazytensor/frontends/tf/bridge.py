@@ -18,9 +18,9 @@ from tensorflow.python.eager import context
 
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.foreign import Foreign
-from lazytensor.core.types import TensorType
 from lazytensor.frontends.tf import opdef
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows

@@ -11,13 +11,14 @@ import threading
 from collections import Counter
 from typing import Any, Final
 
-from lazytensor.core import ops, repeats
-from lazytensor.core.node import Input, Node
-from lazytensor.core.op import PARAMETER, SLOT, Composite
-from lazytensor.core.program import Program, cut, reachable
-from lazytensor.core.recorder import thread
-from lazytensor.core.repeats import Call
-from lazytensor.core.types import TensorType
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Input, Node
+from lazytensor.core.ir.op import PARAMETER, SLOT, Composite
+from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.runtime import replay_call
+from lazytensor.core.runtime.replay_call import Call
 from lazytensor.frontends.tf import checks, steps
 from lazytensor.frontends.tf.given import Given, Places
 from lazytensor.frontends.tf.graphs import Graph, stripped
@@ -247,7 +248,7 @@ def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
         made = _recorded(plan, operands)
         calls.written = calls.written or bool(cells)
     else:
-        repeats.retire([cell.node for cell in cells])
+        replay_call.retire([cell.node for cell in cells])
     for cell, node in zip(cells, made[len(made) - len(cells) :], strict=True):
         cell.write(node)
     if plan.demands_only:
@@ -268,7 +269,7 @@ def _repeated(plan: Plan, graph: Graph, operands: tuple[Node, ...]) -> Any:
     """The results of a call that is a step by itself, if it is one that was met before."""
     if plan.op is None or not plan.written or calls.depth != 1 or state.tracing:
         return None
-    made = repeats.repeated(plan.op, operands, f"end of {stripped(graph.name)}")
+    made = replay_call.repeated(plan.op, operands, f"end of {stripped(graph.name)}")
     if made is not None:
         steps.step.serial = -1
     return made
@@ -283,7 +284,7 @@ def _recorded(plan: Plan, operands: tuple[Node, ...]) -> Any:
         made = _demanded(plan, made)
     if plan.written and plan.tries and alone:
         plan.tries -= 1
-        calls.whole = repeats.call(plan.op, operands, made)
+        calls.whole = replay_call.call(plan.op, operands, made)
     return made
 
 

@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tensorflow.python.framework import errors
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import BOOL, INTS, SIGNED
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, Composite, scalar, starts
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BOOL, INTS, SIGNED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT, Composite, scalar, starts
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf.tensor import state
 
 Run = Callable[[Sequence[Node]], list[Node]]
@@ -111,7 +112,7 @@ def look(flag: Node, text: str) -> None:
     """
     ok = guard(flag, text)
     if ok is not None:
-        runtime.sync(ok, cause=text)
+        scheduler.sync(ok, cause=text)
 
 
 def _look(known: np.ndarray, demand: Demand) -> None:

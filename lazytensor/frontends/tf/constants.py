@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tensorflow.python.framework import ops as tf_ops
 
-from lazytensor.core.calls import keep
+from lazytensor.core.trace.call_memo import keep
 from lazytensor.frontends.tf import fallback
 from lazytensor.frontends.tf.host import HostValue, host_value
 from lazytensor.frontends.tf.tensor import NUMPY, EagerTensor, of_array

@@ -6,8 +6,8 @@ from string import ascii_letters
 from typing import Any, Final
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import COMPLEX
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.tf.table import rows
 
 ELLIPSIS: Final = "..."

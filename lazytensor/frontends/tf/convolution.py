@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.tf.table import rows
 from lazytensor.frontends.tf.windows import Ints, Layout, Pairs, layout, paddings
 

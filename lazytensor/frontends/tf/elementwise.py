@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf import checks
 from lazytensor.frontends.tf.host import NotLazy
 from lazytensor.frontends.tf.plans import Function

@@ -15,7 +15,7 @@ from tensorflow.python.eager.record import stop_recording
 from tensorflow.python.framework import constant_op, dtypes
 from tensorflow.python.ops import script_ops
 
-from lazytensor.core.exchange import offered
+from lazytensor.core.buffers.interop import offered
 from lazytensor.frontends.tf import fallback, functions, graphs, opdef, table
 from lazytensor.frontends.tf.shapes import host_shape
 from lazytensor.frontends.tf.sharing import taken, values

@@ -9,10 +9,11 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 from tensorflow.python.eager.record import stop_recording
 
-from lazytensor.core import metrics, runtime
-from lazytensor.core.events import Fallback, record
-from lazytensor.core.notices import warn_of_fallback
-from lazytensor.core.place import user_place
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import Fallback, record
+from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf import opdef
 from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, ValueNeeded, eager, state
 from lazytensor.frontends.tf.variables import cell_of, give_back, handle_of, is_variable
@@ -101,7 +102,7 @@ def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) 
     start = perf_counter()
     pending = [x.node for x in lazy if x.node.value is None]
     if pending:
-        runtime.sync(*pending, cause=definition.name)
+        scheduler.sync(*pending, cause=definition.name)
     for given in args[:arity]:
         settle(given)
     with stop_recording():

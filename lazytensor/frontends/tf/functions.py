@@ -15,8 +15,9 @@ import numpy as np
 from tensorflow.python.eager.record import stop_recording
 from tensorflow.python.framework import dtypes
 
-from lazytensor.core import ops, runtime
+from lazytensor.core import ops
 from lazytensor.core.errors import LazyTensorError
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf import checks, fallback, regions, steps, table
 from lazytensor.frontends.tf.calls import as_node, calls
 from lazytensor.frontends.tf.given import Unnamed
@@ -73,7 +74,7 @@ def _end(cause: str) -> None:
         calls.written = False
         steps.end_step(cause, calls.whole)
     if demands:
-        runtime.sync(*[x.node for x in demands], cause=cause)
+        scheduler.sync(*[x.node for x in demands], cause=cause)
 
 
 def invoke(graph: Graph, inputs: list[Any]) -> list[Any]:

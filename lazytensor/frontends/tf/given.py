@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.tf import fallback
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.lists import LazyVariant

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.reduction import identity
 from lazytensor.frontends.tf.checks import Demand, inside
 from lazytensor.frontends.tf.elementwise import greatest, number

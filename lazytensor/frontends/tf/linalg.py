@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import C64, C128, COMPLEX, F32, S64, complex_of
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar
+from lazytensor.core.ir.dtypes import C64, C128, COMPLEX, F32, S64, complex_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, scalar
 from lazytensor.frontends.tf import checks
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf import fallback, opdef
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.shapes import attr, host_number, host_shape

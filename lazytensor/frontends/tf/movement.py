@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, COMPLEX, S32, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar, starts
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, S32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.reductions import axes_of, axis_of

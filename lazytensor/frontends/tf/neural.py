@@ -6,9 +6,9 @@ from math import prod
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf.checks import inside
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.indexing import wide

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 from tensorflow.python.framework import ops as tf_ops
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import INTS
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite
+from lazytensor.core.ir.dtypes import INTS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
 from lazytensor.frontends.tf import fallback, opdef
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.shapes import attr

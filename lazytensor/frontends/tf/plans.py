@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lazytensor.core.node import Input, Node, Signature
-from lazytensor.core.op import PARAMETER, Composite, signature_of
+from lazytensor.core.ir.node import Input, Node, Signature
+from lazytensor.core.ir.op import PARAMETER, Composite, signature_of
 from lazytensor.frontends.tf import checks, opdef
 from lazytensor.frontends.tf.host import HostValue
 from lazytensor.frontends.tf.tensor import TF

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import FLOATS
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.tf.elementwise import greatest, number
 from lazytensor.frontends.tf.reductions import passed_over
 from lazytensor.frontends.tf.table import rows

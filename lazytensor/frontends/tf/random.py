@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32, F64, S64, U32, U64
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar
+from lazytensor.core.ir.dtypes import BF16, F16, F32, F64, S64, U32, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.frontends.tf import fallback
 from lazytensor.frontends.tf.indexing import gathered
 from lazytensor.frontends.tf.shapes import attr

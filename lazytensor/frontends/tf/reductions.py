@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, COMPLEX, F16, F32, FLOATS
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BF16, COMPLEX, F16, F32, FLOATS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows

@@ -12,13 +12,13 @@ from functools import cache
 from typing import Any, Final
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32
-from lazytensor.core.node import Input, Node
-from lazytensor.core.op import PARAMETER, scalar
+from lazytensor.core.ir.dtypes import BOOL, S32
+from lazytensor.core.ir.node import Input, Node
+from lazytensor.core.ir.op import PARAMETER, scalar
+from lazytensor.core.ir.program import SLOTS, Program, cut
+from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.control import Region
-from lazytensor.core.program import SLOTS, Program, cut
-from lazytensor.core.recorder import nodes_made
-from lazytensor.core.types import tensor_type
 from lazytensor.frontends.tf import checks
 from lazytensor.frontends.tf.graphs import Graph, called_by, graph_of, stripped
 from lazytensor.frontends.tf.tensor import EagerTensor, LazyTensor, ValueNeeded, node_of, state

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F32, F64, S32, U32, U64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar, starts
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, S32, U32, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
 from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
-from lazytensor.core.program import trace_types
 from lazytensor.frontends.tf.random import box_muller, check_algorithm, floats, seeded, shape_of
 from lazytensor.frontends.tf.table import rows
 

@@ -1,7 +1,7 @@
 """Arrays of other frontends as tensors, and what tensors and variables show to other frontends.
 
 A tensor never changes, so that it is a copy of what an array holds now, and arrays made of it are
-copies of it. Neither costs anything before one is written to (`core/exchange.py`).
+copies of it. Neither costs anything before one is written to (`core/buffers/interop.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tensorflow.python.framework import constant_op
 from tensorflow.python.framework import tensor_conversion_registry as registry
 from tensorflow.python.ops import resource_variable_ops
 
-from lazytensor.core import runtime
-from lazytensor.core.exchange import METHOD, Offer, offered
+from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf.tensor import TF, LazyTensor, state
 
 
@@ -43,7 +43,7 @@ def taken(offer: Offer) -> LazyTensor | None:
 
 def values(offer: Offer) -> np.ndarray:
     """What is offered, computed now."""
-    return np.array(runtime.observe(offer.node))
+    return np.array(scheduler.observe(offer.node))
 
 
 def _converted(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:

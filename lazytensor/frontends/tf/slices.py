@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core import keys, ops
-from lazytensor.core.keys import Window
-from lazytensor.core.node import Node
-from lazytensor.core.types import Shape
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import Shape
+from lazytensor.core.ops import basic_index
+from lazytensor.core.ops.basic_index import Window
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.table import rows
 
@@ -34,7 +35,7 @@ def window(
         else:
             ends = None if open_start else int(begin[i]), None if open_end else int(end[i])
             key.append(slice(*ends, int(strides[i])))
-    return keys.window(shape, tuple(key))
+    return basic_index.window(shape, tuple(key))
 
 
 def _read(x: Node, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, **masks: Any) -> Node:

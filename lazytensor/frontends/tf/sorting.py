@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS, S32, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import FLOATS, S32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
-from lazytensor.core.program import trace_types
 from lazytensor.frontends.tf.indexing import wide
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.reductions import passed_over

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 from lazytensor.frontends.tf.elementwise import number, plain
 from lazytensor.frontends.tf.plans import Function
 from lazytensor.frontends.tf.table import rows

@@ -9,9 +9,9 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework import ops as tf_ops
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS
-from lazytensor.core.node import Node
-from lazytensor.core.op import SLOT, leaf
+from lazytensor.core.ir.dtypes import FLOATS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT, leaf
 from lazytensor.frontends.tf import checks, fallback, opdef, slices
 from lazytensor.frontends.tf.checks import Demand
 from lazytensor.frontends.tf.host import host_value

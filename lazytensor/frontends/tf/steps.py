@@ -16,11 +16,12 @@ from typing import Any, Final
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 
-from lazytensor.core import alignment, repeats, runtime
-from lazytensor.core.execution import Run
-from lazytensor.core.node import Node
-from lazytensor.core.recorder import nodes_made, thread
-from lazytensor.core.repeats import Call
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.runtime import replay_call, scheduler
+from lazytensor.core.runtime.executor import Run
+from lazytensor.core.runtime.replay_call import Call
+from lazytensor.core.trace import automatic_cut
 from lazytensor.frontends.tf.tensor import state
 
 _MODULE: Final = "keras.src.optimizers.base_optimizer"
@@ -85,7 +86,7 @@ def settle_variables() -> None:
     if not state.tracing:
         nodes = [node for node in step.fresh if node.value is None]
         step.fresh, step.elements = [], 0
-        runtime.sync(*nodes, cause="initial values of variables", alone=True, once=True)
+        scheduler.sync(*nodes, cause="initial values of variables", alone=True, once=True)
 
 
 def watch_optimizers() -> None:
@@ -117,11 +118,11 @@ def end_step(cause: str, call: Call | None = None) -> None:
     """The graph is cut, so that the next step repeats it; `call`: what may be all of it."""
     step.serial = -1
     runs: list[Run] | None = None if call is None else []
-    runtime.sync(cause=cause, largest=LONGEST, runs=runs)
+    scheduler.sync(cause=cause, largest=LONGEST, runs=runs)
     if call is not None and runs is not None:
-        repeats.learn(call, runs)
+        replay_call.learn(call, runs)
 
 
 def attach() -> None:
     """Be asked before automatic cuts."""
-    alignment.holds.append(_is_under_way)
+    automatic_cut.holds.append(_is_under_way)

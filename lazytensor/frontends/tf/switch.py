@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import tensorflow as tf
 
-from lazytensor.core import metrics
 from lazytensor.core.errors import LazyTensorError
-from lazytensor.core.interpret import interpret
-from lazytensor.core.node import Node
-from lazytensor.core.program import cut, reachable
-from lazytensor.core.runtime import fetch
+from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.frontends.tf import entry, steps
 from lazytensor.frontends.tf.tensor import LazyTensor, alive, state, when_none_is_alive
 from lazytensor.frontends.tf.variables import cell_of, give_back_all, handle_of

@@ -17,14 +17,14 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 from tensorflow.python.framework import dtypes, ops, tensor_shape
 
-from lazytensor.core import runtime
-from lazytensor.core.alignment import overflow
-from lazytensor.core.exchange import Offer
-from lazytensor.core.memory import copied
-from lazytensor.core.node import Node
-from lazytensor.core.op import PARAMETER, SLOT, leaf, scalar
-from lazytensor.core.recorder import thread
-from lazytensor.core.types import ELEMENTS_BOUND
+from lazytensor.core.buffers.interop import Offer
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import PARAMETER, SLOT, leaf, scalar
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace.automatic_cut import overflow
 
 EagerTensor: Final[Any] = ops.EagerTensor
 Base: Any = ops._EagerTensorBase
@@ -186,7 +186,7 @@ def value(node: Node) -> np.ndarray:
     """The value on the host, not to be written to; computed now if it is pending."""
     if state.tracing and node.value is None:
         raise ValueNeeded
-    return runtime.observe(node)
+    return scheduler.observe(node)
 
 
 def of_array(array: np.ndarray) -> Any:

@@ -15,9 +15,9 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework import dtypes
 from tensorflow.python.ops import resource_variable_ops
 
-from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf.tensor import (
     NUMPY,
     EagerTensor,

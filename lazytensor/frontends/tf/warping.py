@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf.elementwise import number
 from lazytensor.frontends.tf.table import rows
 

@@ -13,8 +13,8 @@ import torch
 from torch.utils._pytree import tree_map
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import F32
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.kernels import register, write
 from lazytensor.frontends.torch.libraries import lasting
 from lazytensor.frontends.torch.promotion import cast_to

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core.dtypes import BOOL, COMPLEX, FLOATS, INTS, REAL, U8, U64, UNSIGNED, real_of
-from lazytensor.core.notices import warn_at
-from lazytensor.core.place import user_place
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS, INTS, REAL, U8, U64, UNSIGNED, real_of
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.observe.warnings import warn_at
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.tensor import NUMPY, TORCH
 

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite
-from lazytensor.core.program import Program
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import Program
 from lazytensor.frontends.torch.composition import all_hold, kept_order, traced
 from lazytensor.frontends.torch.demands import Demands, demands
 from lazytensor.frontends.torch.strides import Ints, in_order, in_rows, order_of

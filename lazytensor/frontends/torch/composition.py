@@ -16,15 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lazytensor.core.backend import on_host
-from lazytensor.core.calls import KEPT, keep, memory
+from lazytensor.core.device.backend import on_host
 from lazytensor.core.errors import LazyTensorError
-from lazytensor.core.interpret import interpret
-from lazytensor.core.node import Node, Signature
-from lazytensor.core.op import Composite
-from lazytensor.core.program import Program, trace_body
-from lazytensor.core.recorder import thread
-from lazytensor.core.types import TensorType
+from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.node import Node, Signature
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import Program, trace_body
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.trace.call_memo import KEPT, keep, memory
 from lazytensor.frontends.torch.strides import Ints, in_rows, kept_strides, order_of
 from lazytensor.frontends.torch.tensor import is_lazy, laid, node, value
 

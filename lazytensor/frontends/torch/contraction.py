@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F32, S32
 from lazytensor.core.errors import DTypeError
-from lazytensor.core.node import Node
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.dtypes import BOOL, F32, S32
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import (

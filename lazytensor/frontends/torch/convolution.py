@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import F32, FLOATS, S64
-from lazytensor.core.node import Node
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import F32, FLOATS, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import OutOfRangeError, dtype_name, sure
 from lazytensor.frontends.torch.joining import part
@@ -265,7 +266,7 @@ def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     counts = sure(counts, positive, "repeats can not be negative")
     total = ops.reduce_sum(counts, axes=(0,))
     if output_size is None:
-        output_size = int(runtime.observe(total))
+        output_size = int(scheduler.observe(total))
     else:
         exact = ops.equal(total, cast_to(output_size, S64))
         counts = sure(counts, exact, "allocated size does not match required size")

@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, F64, S64
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.types import NUMPYS_AXES
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.types import NUMPYS_AXES
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch import namespace
 from lazytensor.frontends.torch.bounds import cpp_name
 from lazytensor.frontends.torch.errors import dtype_name, refuse_sizes
@@ -329,7 +330,7 @@ def _item(x: Any) -> Any:
     held = node(x)
     if held.type.ndim > NUMPYS_AXES:
         held = ops.reshape(held, shape=())
-    return runtime.observe(held).item()
+    return scheduler.observe(held).item()
 
 
 ROWS: dict[str, Row] = {

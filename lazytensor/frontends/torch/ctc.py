@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite
+from lazytensor.core.ir.dtypes import F32, F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
 from lazytensor.core.ops.scanning import Nodes, scan
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name

@@ -7,8 +7,8 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.program import Instruction, Program
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import Instruction, Program
 
 
 class Demands(NamedTuple):

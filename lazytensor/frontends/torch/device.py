@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils import backend_registration
 
-from lazytensor.core import place
+from lazytensor.core.ir import source_location
 from lazytensor.frontends.torch import namespace, randomness
 from lazytensor.frontends.torch.hooks import clear_exception, failing
 from lazytensor.frontends.torch.kernels import library, prepare_thread
@@ -55,7 +55,7 @@ def attach() -> None:
     backend_registration._setup_privateuseone_for_python_backend(
         randomness.DEVICE, backend_module=namespace, hook=_Hooks(), device_guard=_Guard()
     )
-    place.hide_folder(torch.__path__[0])
+    source_location.hide_folder(torch.__path__[0])
     prepare_thread()
     randomness.attach()
     if not torch.cuda.is_available():

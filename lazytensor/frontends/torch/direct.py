@@ -18,9 +18,9 @@ from torch.autograd import forward_ad
 from torch.nn import Parameter
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, FLOATS
-from lazytensor.core.op import scalar
-from lazytensor.core.types import TensorType
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.types import TensorType
 from lazytensor.frontends.torch.composition import kept_order
 from lazytensor.frontends.torch.kernels import Row, library, prepare_thread, register, thread
 from lazytensor.frontends.torch.promotion import operand

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand

@@ -14,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch import randomness
 from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.kernels import Row, rows

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX, F32, F64, FLOATS, S64, U64, real_of
-from lazytensor.core.node import Node
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, FLOATS, S64, U64, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch import randomness
 from lazytensor.frontends.torch.bounds import (
     check_permutation,

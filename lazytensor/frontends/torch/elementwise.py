@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import BOOL, F16, F32, F64, FLOATS, FLOATS8, U8
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64, FLOATS, FLOATS8, U8
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, scalar
 from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.functions import COMPARED, DIVIDED, FLOATING, KEPT, ROUNDED, SAME
 from lazytensor.frontends.torch.kernels import Row, as_operands, register, rows, variants

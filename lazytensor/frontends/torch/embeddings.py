@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32, S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BOOL, S32, S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.distances import p_norm
 from lazytensor.frontends.torch.errors import sure

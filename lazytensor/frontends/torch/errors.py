@@ -9,8 +9,8 @@ from torch.linalg import LinAlgError
 
 from lazytensor.core import ops
 from lazytensor.core.errors import DataError, DTypeError
-from lazytensor.core.node import Node
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch.tensor import is_lazy
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS, S32, S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import FLOATS, S32, S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import all_sure, refuse_sizes, sure
 from lazytensor.frontends.torch.kernels import Row

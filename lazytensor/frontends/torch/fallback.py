@@ -15,12 +15,13 @@ from typing import Any, Final
 import torch
 from torch.utils._pytree import tree_map
 
-from lazytensor.core import metrics, runtime
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.events import Fallback, record
-from lazytensor.core.notices import warn_of_fallback
-from lazytensor.core.place import user_place
-from lazytensor.core.recorder import thread
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import Fallback, record
+from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.inference import infer, is_implemented
 from lazytensor.frontends.torch.kernels import KERNELS, MAKING, give, prepare_thread, refuse_devices
@@ -227,7 +228,7 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
             originals[id(copy)] = x
         return known[id(x)]
 
-    runtime.sync(cause=str(op)) if _pending(args) else None
+    scheduler.sync(cause=str(op)) if _pending(args) else None
     made = op(*tree_map(down, args), **tree_map(down, kwargs))
     _write_back(op, args, kwargs, known)
     if name not in SILENT:

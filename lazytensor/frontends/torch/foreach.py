@@ -14,10 +14,10 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import F32, FLOATS
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar, varying
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import F32, FLOATS
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, scalar, varying
 from lazytensor.frontends.torch import elementwise
 from lazytensor.frontends.torch.creation import filled, stepping
 from lazytensor.frontends.torch.kernels import KERNELS, Row, register, write

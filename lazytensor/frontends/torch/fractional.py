@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite
+from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
-from lazytensor.core.program import trace_types
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.joining import part

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import COMPLEX, S32, S64, real_of
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite
+from lazytensor.core.ir.dtypes import COMPLEX, S32, S64, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
-from lazytensor.core.program import trace_types
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.factorization import adjoint, first_zero, triangle
 from lazytensor.frontends.torch.promotion import cast_to

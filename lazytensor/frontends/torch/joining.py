@@ -8,11 +8,12 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.dtypes import BOOL, S32, S64, U8
-from lazytensor.core.node import Node
-from lazytensor.core.op import PARAMETER, starts
-from lazytensor.core.types import Shape
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BOOL, S32, S64, U8
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import PARAMETER, starts
+from lazytensor.core.ir.types import Shape
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.indices import checking
 from lazytensor.frontends.torch.kernels import Row, refuse_overlap, register, rows, write
@@ -164,7 +165,7 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
                 warn_each_time(_BYTES)
             _check_mask(place.type.shape, given.type.shape, axis)
             if place.value is None:
-                runtime.sync(place, cause="boolean mask")
+                scheduler.sync(place, cause="boolean mask")
             host = to_cpu(place).bool().nonzero(as_tuple=True)
             for line in host:
                 axes.append(axis)

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.node import Node, Part
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node, Part
 from lazytensor.frontends.torch.composition import Composition
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.libraries import lasting

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32, S64, complex_of, real_of
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BF16, F16, F32, S64, complex_of, real_of
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import all_sure, refuse_sizes
 from lazytensor.frontends.torch.factorization import (

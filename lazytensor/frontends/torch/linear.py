@@ -11,7 +11,7 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.kernels import functional, register
 from lazytensor.frontends.torch.promotion import operand
 from lazytensor.frontends.torch.recipes import remembering

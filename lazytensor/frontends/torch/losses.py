@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.kernels import Row, check_cast, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand, promoted

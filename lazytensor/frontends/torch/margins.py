@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.errors import OutOfRangeError
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, like, operand

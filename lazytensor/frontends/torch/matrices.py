@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.inference import infer, is_structured
 from lazytensor.frontends.torch.kernels import Row, functional, register, variants
 from lazytensor.frontends.torch.strides import in_order

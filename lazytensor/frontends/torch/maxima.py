@@ -12,9 +12,9 @@ from math import prod
 from typing import Final, NamedTuple
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import starts
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import starts
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.promotion import cast_to
 

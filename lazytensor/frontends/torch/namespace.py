@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import torch
 
-from lazytensor.core import backend, events, runtime
+from lazytensor.core.device import backend
+from lazytensor.core.observe import events
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.randomness import DEVICE, Generator, default
 from lazytensor.frontends.torch.streams import (  # noqa: F401 -- part of what the module offers
     Event,
@@ -112,7 +114,7 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
 def synchronize(device: Any = None) -> None:
     """Compute everything that this thread has pending, and wait for it."""
-    runtime.sync(cause="torch.lazytensor.synchronize()")
+    scheduler.sync(cause="torch.lazytensor.synchronize()")
 
 
 def memory_allocated(device: Any = None) -> int:

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.drawing import bernoulli
 from lazytensor.frontends.torch.elementwise import multiply

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BF16, F16, F32
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.kernels import Row, rows, write
 from lazytensor.frontends.torch.promotion import cast_to, operand

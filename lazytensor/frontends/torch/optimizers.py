@@ -12,9 +12,9 @@ from typing import Any
 from torch import Tensor
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32
-from lazytensor.core.node import Node
-from lazytensor.core.op import Composite, varying
+from lazytensor.core.ir.dtypes import F32
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite, varying
 from lazytensor.frontends.torch.kernels import register
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.tensor import node, ref

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.op import Composite, varying
+from lazytensor.core.ir.op import Composite, varying
 from lazytensor.frontends.torch.tensor import held_by
 
 Step = Callable[..., None]

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, double, floating
 from lazytensor.frontends.torch.tensor import is_lazy, node, to_cpu

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import starts
+from lazytensor.core.ir.dtypes import FLOATS, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import starts
 from lazytensor.frontends.torch.convolution import spread
 from lazytensor.frontends.torch.kernels import Row, composition, rows
 from lazytensor.frontends.torch.maxima import Windows, of_largest, scattered

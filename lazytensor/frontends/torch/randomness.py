@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F32, F64, U32, U64
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar
-from lazytensor.core.recorder import thread
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.dtypes import F32, F64, U32, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.types import Shape
 
 
 class Stream:

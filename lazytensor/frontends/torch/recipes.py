@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from lazytensor.core.calls import Key, Plan, keep, learned, memory
-from lazytensor.core.cell import Cell
-from lazytensor.core.node import Node
-from lazytensor.core.notices import warn_at
-from lazytensor.core.place import user_place
-from lazytensor.core.recorder import nodes_made
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.observe.warnings import warn_at
+from lazytensor.core.trace.call_memo import Key, Plan, keep, learned, memory
 from lazytensor.frontends.torch import composition
 
 Row = Callable[..., Any]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, F16, F32
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BF16, F16, F32
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.scanning import Nodes
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows

@@ -8,9 +8,9 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F32, F64, S64, U8, U64, real_of
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64, U8, U64, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name

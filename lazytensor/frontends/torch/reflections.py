@@ -6,7 +6,7 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.factorization import adjoint, product
 from lazytensor.frontends.torch.kernels import Row
 from lazytensor.frontends.torch.matrices import matrix_rows

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core.dtypes import BOOL, F16, F32, F64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.bounds import CPP
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.promotion import is_inexact

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, double, operand
 

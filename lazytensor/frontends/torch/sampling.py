@@ -12,8 +12,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, F16, F32, S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import dtype_name
 from lazytensor.frontends.torch.kernels import Row, rows

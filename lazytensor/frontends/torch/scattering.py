@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S64
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import BOOL, S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import OutOfRangeError
 from lazytensor.frontends.torch.indices import checking

@@ -10,7 +10,7 @@ from torch.nn.modules.module import (
     register_module_forward_pre_hook,
 )
 
-from lazytensor.core.scope import enter, leave
+from lazytensor.core.ir.module_scope import enter, leave
 from lazytensor.core.settings import settings
 
 

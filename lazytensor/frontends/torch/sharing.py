@@ -1,7 +1,7 @@
 """Tensors and other libraries' arrays: lazy ones share their data, others cross by DLPack.
 
-What is shared is the core's (`core/exchange.py`), so that passing an array on computes nothing.
-Growing a tensor (`resize_`) gives its storage a new cell, and ends the sharing.
+What is shared is the core's (`core/buffers/interop.py`), so that passing an array on computes
+nothing. Growing a tensor (`resize_`) gives its storage a new cell, and ends the sharing.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core.cell import WRITES
-from lazytensor.core.exchange import METHOD, Offer, offered
-from lazytensor.core.memory import copied
-from lazytensor.core.op import leaf
+from lazytensor.core.buffers.cell import WRITES
+from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.op import leaf
 from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.strides import in_rows
 from lazytensor.frontends.torch.tensor import TORCH, Storage, create, is_lazy, ref, share, wrap

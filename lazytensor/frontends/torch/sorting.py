@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S32, S64
 from lazytensor.core.errors import DTypeError
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.dtypes import BOOL, S32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 from lazytensor.frontends.torch.errors import dtype_name, sure
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows

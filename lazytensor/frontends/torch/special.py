@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import FLOATS, S32
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import FLOATS, S32
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.joining import part
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, floating, is_inexact, operand, promoted

@@ -7,8 +7,8 @@ from math import prod, sqrt
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import complex_of
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import complex_of
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, operand
 from lazytensor.frontends.torch.strides import axis_of

@@ -22,9 +22,11 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from lazytensor.core import alignment, metrics, runtime
-from lazytensor.core.recorder import nodes_made, thread
-from lazytensor.core.types import ELEMENTS_BOUND
+from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace import automatic_cut
 from lazytensor.frontends.torch.creation import stepping
 from lazytensor.frontends.torch.tensor import is_lazy, node
 
@@ -86,10 +88,10 @@ def _is_under_way() -> bool:
         if not torch.is_grad_enabled():
             return True  # gradients are clipped or looked at: a step may follow
         _backward.serial = -1
-        if pending > runtime.LARGEST // 2:
+        if pending > scheduler.LARGEST // 2:
             metrics.count("automatic_cuts")
-            runtime.sync(cause="automatic cut")
-    elif pending > alignment.MOST_NODES or not _is_differentiated():
+            scheduler.sync(cause="automatic cut")
+    elif pending > automatic_cut.MOST_NODES or not _is_differentiated():
         return False
     recorder.work = 0
     return True
@@ -118,7 +120,7 @@ def _starting(original: Callable[..., None]) -> Callable[..., None]:
         original(self, params, defaults)
         every = (p for group in self.param_groups for p in group["params"])
         if any(is_lazy(p) and node(p).value is None for p in every):
-            runtime.sync(cause="initial values of parameters")
+            scheduler.sync(cause="initial values of parameters")
 
     return init
 
@@ -131,12 +133,12 @@ def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     """The graph is cut, so that the next step repeats it."""
     if stepping.call is not None:
         stepping.call = None
-        runtime.sync(cause="optimizer.step()", largest=LONGEST)
+        scheduler.sync(cause="optimizer.step()", largest=LONGEST)
 
 
 def attach() -> None:
     """Be told of optimizers' steps, and asked before automatic cuts."""
-    alignment.holds.append(_is_under_way)
+    automatic_cut.holds.append(_is_under_way)
     torch.optim.Optimizer.__init__ = _starting(torch.optim.Optimizer.__init__)
     register_optimizer_step_pre_hook(_begin_step)
     register_optimizer_step_post_hook(_end_step)

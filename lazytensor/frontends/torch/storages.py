@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core import runtime
-from lazytensor.core.cell import Cell
-from lazytensor.core.memory import copied
-from lazytensor.core.op import leaf
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.strides import Ints, in_rows, order_of, reach
 from lazytensor.frontends.torch.tensor import NUMPY, Storage, create, share
@@ -86,7 +86,7 @@ def to_host(storage: Any) -> Any:
     if held.__class__ is Cell:
         held = Storage(held, in_rows(held.type.shape))
     order = order_of(held.cell.type.shape, held.lies)
-    data = np.ascontiguousarray(runtime.fetch(held.cell.node).transpose(order))
+    data = np.ascontiguousarray(scheduler.fetch(held.cell.node).transpose(order))
     return torch.from_numpy(data.reshape(-1).view(np.uint8).copy()).untyped_storage()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any, Final
 
-from lazytensor.core import runtime
+from lazytensor.core.runtime import scheduler
 
 
 class Stream:
@@ -30,7 +30,7 @@ class Stream:
 
     def synchronize(self) -> None:
         """Compute everything that this thread has pending, and wait for it."""
-        runtime.sync(cause="torch.lazytensor.Stream.synchronize()")
+        scheduler.sync(cause="torch.lazytensor.Stream.synchronize()")
 
     def query(self) -> bool:
         """Whether all work is done: what is pending is done once it is asked for."""
@@ -64,7 +64,7 @@ class Event:
 
     def synchronize(self) -> None:
         """Compute everything that this thread has pending, and wait for it."""
-        runtime.sync(cause="torch.lazytensor.Event.synchronize()")
+        scheduler.sync(cause="torch.lazytensor.Event.synchronize()")
 
     def query(self) -> bool:
         """Whether all work before it is done: what is pending is done once it is asked for."""

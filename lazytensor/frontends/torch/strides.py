@@ -16,8 +16,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.calls import remembered
-from lazytensor.core.cell import Step, view_step
+from lazytensor.core.buffers.cell import Step, view_step
+from lazytensor.core.ir.shapes import rows
+from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops import (
     bitcast_step,
     reshape_step,
@@ -25,8 +26,7 @@ from lazytensor.core.ops import (
     strided_step,
     transpose_step,
 )
-from lazytensor.core.shapes import rows
-from lazytensor.core.types import Shape
+from lazytensor.core.trace.call_memo import remembered
 
 Ints = tuple[int, ...]
 Steps = tuple[Step, ...]

@@ -16,13 +16,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.calls import memory
-from lazytensor.core.cell import Cell, View
-from lazytensor.core.memory import copied
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
-from lazytensor.core.types import NUMPYS_AXES, Shape, TensorType
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.types import NUMPYS_AXES, Shape, TensorType
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace.call_memo import memory
 from lazytensor.frontends.torch.strides import Ints, in_rows, steps_of
 
 create: Final[Any] = torch._C._acc.create_empty_tensor
@@ -203,7 +204,7 @@ def to_cpu(made: Node) -> Any:
     """A CPU tensor of its own with the value, computed now if it is pending."""
     if made.type.ndim > NUMPYS_AXES:
         return to_cpu(ops.reshape(made, shape=(made.type.size,))).view(made.type.shape)
-    array = runtime.fetch(made)
+    array = scheduler.fetch(made)
     dtype = TORCH[made.type.dtype]
     if array.dtype.isbuiltin != 1:
         bits = np.ascontiguousarray(array).view(f"i{array.dtype.itemsize}")

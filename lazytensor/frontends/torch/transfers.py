@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch.fx.node import map_aggregate
 
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.randomness import DEVICE
 from lazytensor.frontends.torch.tensor import is_lazy, value
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from lazytensor.core import ops, runtime
-from lazytensor.core.backend import on_host
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
+from lazytensor.core import ops
+from lazytensor.core.device.backend import on_host
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.creation import filled
 from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.kernels import Row, functional, register, rows
@@ -73,7 +74,7 @@ def _one_hot(x: Any, num_classes: int = -1) -> Node:
     given = sure(given, ops.greater_equal(given, like(0, given)), _NEGATIVE)
     if num_classes == -1:  # the shape is data
         axes = tuple(range(given.type.ndim))
-        num_classes = int(on_host(runtime.observe(ops.reduce_max(given, axes=axes)))) + 1
+        num_classes = int(on_host(scheduler.observe(ops.reduce_max(given, axes=axes)))) + 1
     else:
         given = sure(given, ops.less(given, like(num_classes, given)), _LARGE)
     shape = (*x.shape, num_classes)

@@ -18,9 +18,9 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lazytensor.core.errors import DTypeError, LazyTensorError, ShapeError
-from lazytensor.core.failures import Failure
-from lazytensor.core.node import Node
-from lazytensor.core.recorder import thread
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.runtime.guards import Failure
 from lazytensor.frontends.torch.errors import raise_as_torch
 from lazytensor.frontends.torch.strides import is_repeated
 from lazytensor.frontends.torch.tensor import TORCH, held_by, is_lazy, to_cpu

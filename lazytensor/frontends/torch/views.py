@@ -13,8 +13,8 @@ from typing import Any, Final
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.types import Shape, TensorType
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.frontends.torch.creation import filled, unset
 from lazytensor.frontends.torch.kernels import (
     functional,

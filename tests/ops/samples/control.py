@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64, S32
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import F64, S32
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.control import Region
-from lazytensor.core.program import trace_types
-from lazytensor.core.types import tensor_type
 from tests.ops.sample import Refusal, Sample
 
 COUNT, ROW = tensor_type(S32), tensor_type(F64, (3,))

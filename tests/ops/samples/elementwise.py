@@ -9,7 +9,8 @@ import ml_dtypes
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import (
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.dtypes import (
     BF16,
     BOOL,
     C64,
@@ -31,8 +32,7 @@ from lazytensor.core.dtypes import (
     DTypes,
     short_name,
 )
-from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import Op
+from lazytensor.core.ir.op import Op
 from tests.ops.sample import Refusal, Sample
 
 SPECIALS = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -2.5, 3.0, -7.0, 1e3]

@@ -14,7 +14,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import Op
+from lazytensor.core.ir.op import Op
 from lazytensor.core.ops.linalg import CHECKED
 from tests.ops.sample import Refusal, Sample
 

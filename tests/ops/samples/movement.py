@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, C64, F32, NUMBERS, STORED, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.dtypes import BOOL, C64, F32, NUMBERS, STORED, short_name
 from tests.ops.sample import Refusal, Sample
 
 ALL = sorted(STORED, key=short_name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16
 from lazytensor.core.errors import DTypeError
+from lazytensor.core.ir.dtypes import BF16
 from tests.ops.sample import Refusal, Sample
 
 _random = np.random.default_rng(29)
@@ -36,7 +36,7 @@ SAMPLES += [
 
 
 def _pooled(x: np.ndarray, plan: dict[str, object]) -> np.ndarray:
-    from lazytensor.core.runtime import fetch
+    from lazytensor.core.runtime.scheduler import fetch
 
     return fetch(ops.max_pool(ops.leaf(x), **plan))
 

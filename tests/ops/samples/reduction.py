@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import (
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.dtypes import (
     BF16,
     BOOL,
     BOOLS,
@@ -24,8 +25,7 @@ from lazytensor.core.dtypes import (
     DTypes,
     short_name,
 )
-from lazytensor.core.errors import DTypeError, ShapeError
-from lazytensor.core.op import Op
+from lazytensor.core.ir.op import Op
 from tests.ops.sample import Refusal, Sample
 
 BITS = {F16: 10, BF16: 7, F32: 23, F64: 52, C64: 23, C128: 52}

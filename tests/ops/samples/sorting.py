@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16, BOOL, C64, F32, FLOATS, ORDERED, STORED, short_name
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.dtypes import BF16, BOOL, C64, F32, FLOATS, ORDERED, STORED, short_name
 from lazytensor.core.ops.searching import BEHIND
 from tests.ops.sample import Refusal, Sample
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BF16
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.dtypes import BF16
 from tests.ops.sample import Refusal, Sample
 
 _random = np.random.default_rng(11)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.exchange import METHOD
+from lazytensor.core.buffers.interop import METHOD
 from lazytensor.frontends.numpy import conversion
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.fallback import called, real

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.cell import view_step
+from lazytensor.core.buffers.cell import view_step
 from lazytensor.frontends.numpy.array import ndarray
 from lazytensor.frontends.numpy.flags import set_flags
 from lazytensor.frontends.numpy.functions.entry import Function

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy import numerics
 
 Axes = tuple[int, ...]

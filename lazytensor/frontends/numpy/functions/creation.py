@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap
 from lazytensor.frontends.numpy.assignment import settled, stored
 from lazytensor.frontends.numpy.errors import HostOnly

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, scalar
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.array import asarray, wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real

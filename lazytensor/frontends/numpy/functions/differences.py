@@ -9,10 +9,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.cell import Cell
-from lazytensor.core.dtypes import F64
-from lazytensor.core.node import Node
-from lazytensor.core.op import starts
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import starts
 from lazytensor.frontends.numpy.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.checks import check
 from lazytensor.frontends.numpy.fallback import real

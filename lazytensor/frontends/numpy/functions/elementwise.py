@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F64
 from lazytensor.core.errors import ShapeError, Unsupported
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op, scalar
+from lazytensor.core.ir.dtypes import BOOL, F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, scalar
 from lazytensor.frontends.numpy.array import asarray, ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.delivery import check_writeable
 from lazytensor.frontends.numpy.errors import as_numpy

@@ -6,8 +6,8 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
 from lazytensor.frontends.numpy.errors import HostOnly
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, F64, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar, starts
+from lazytensor.core.ir.dtypes import BOOL, F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.fallback import real

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.dtypes import BOOL, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.promotion import convert, host_leaf, operand
 

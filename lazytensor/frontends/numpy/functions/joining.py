@@ -11,9 +11,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import starts
-from lazytensor.core.types import Shape
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import starts
+from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.errors import HostOnly, dummy
 from lazytensor.frontends.numpy.fallback import real

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from lazytensor.core.exchange import METHOD
+from lazytensor.core.buffers.interop import METHOD
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.array import Lazy
 from lazytensor.frontends.numpy.fallback import lazies

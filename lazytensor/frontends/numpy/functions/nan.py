@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import S64
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.checks import unwatched, warned
 from lazytensor.frontends.numpy.errors import HostOnly

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S64, U8
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar, starts
+from lazytensor.core.ir.dtypes import BOOL, S64, U8
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.array import wrap, wrap_result
 from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function

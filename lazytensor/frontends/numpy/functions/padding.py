@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy.array import asarray, lazy, wrap
 from lazytensor.frontends.numpy.assignment import plain, source
 from lazytensor.frontends.numpy.fallback import real

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import NUMBERS
-from lazytensor.core.node import Node
+from lazytensor.core.ir.dtypes import NUMBERS
+from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import parts
 from lazytensor.frontends.numpy.array import wrap

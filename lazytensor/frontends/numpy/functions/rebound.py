@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.place import hide
+from lazytensor.core.ir.source_location import hide
 from lazytensor.frontends.numpy import foreign
 from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function, entered, lazily

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S64, U64
-from lazytensor.core.node import Node
-from lazytensor.core.op import Op
+from lazytensor.core.ir.dtypes import BOOL, S64, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import ndarray, wrap
 from lazytensor.frontends.numpy.checks import check

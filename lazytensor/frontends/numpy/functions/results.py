@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.errors import ShapeError
-from lazytensor.core.node import Node
+from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import Lazy, wrap_result
 from lazytensor.frontends.numpy.errors import HostOnly, as_numpy, dummy

@@ -11,9 +11,9 @@ from numpy.lib import NumpyVersion
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import BOOL, S64
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar
+from lazytensor.core.ir.dtypes import BOOL, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.frontends.numpy.array import Lazy, asarray, lazy, wrap, wrap_result
 from lazytensor.frontends.numpy.assignment import settled
 from lazytensor.frontends.numpy.errors import HostOnly

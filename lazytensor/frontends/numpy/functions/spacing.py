@@ -9,8 +9,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from lazytensor.core import ops
-from lazytensor.core.node import Node
-from lazytensor.core.op import scalar
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.array import wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.promotion import canonical, common, convert, result_type

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazytensor.core import ops
-from lazytensor.core.calls import remembered
-from lazytensor.core.cell import Step
-from lazytensor.core.node import Node
-from lazytensor.core.types import Shape, TensorType
+from lazytensor.core.buffers.cell import Step
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import Shape, TensorType
+from lazytensor.core.trace.call_memo import remembered
 from lazytensor.frontends.numpy.array import (
     Lazy,
     Scalar,

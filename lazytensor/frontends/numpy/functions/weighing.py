@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.dtypes import F64, S64
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.node import Node
-from lazytensor.core.op import leaf, scalar
+from lazytensor.core.ir.dtypes import F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.reductions import Axes
 from lazytensor.frontends.numpy.promotion import convert, number

@@ -1,0 +1,331 @@
+"""Cells and views: mutation and aliasing, outside the immutable IR.
+
+Data flow. A cell holds the current node of one user-visible buffer. A view is a chain of steps
+over a cell. Reading a view replays the chain over the cell's current node; writing to it runs the
+steps' writes backwards and gives the cell a new node.
+
+Invariants:
+- `read(write(base, v)) == v` and `write(base, read(base)) == base` for every view op.
+- A cell whose node is pending is in its thread's recorder, so that a cut settles it.
+- Threads may write to parts of one array: `writing` is held from a look at what a cell holds to the
+  write that follows from it. Who may cut meanwhile takes the runtime's lock first.
+- What a view reads is remembered on the cell, weakly, until the cell is written to: equal reads
+  are one node, and a read kept in a graph never keeps an overwritten buffer alive.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+
+import numpy as np
+
+from lazytensor.core.ir.node import Node, Signature
+from lazytensor.core.ir.op import Op, signature_of, starts
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND, TensorType
+from lazytensor.core.settings import settings
+from lazytensor.core.trace.automatic_cut import overflow
+
+_S64 = np.dtype(np.int64)
+Write = Callable[..., Node]
+WRITES: dict[Op[Any], Write] = {}
+"""Per view op: `write(base, value, *data, **attrs)`, the base with its viewed part replaced."""
+
+MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}
+"""Per pair of view ops: the one step that does what the two do, so that chains stay short."""
+
+writing: Final = threading.RLock()
+
+
+class Step:
+    """One view op: `starts` enter a program as slots, `attrs` are static and sorted by name.
+
+    Equal steps are one object, so that chains of them are compared and hashed by identity. `data`
+    are the operands after the base. What reading and writing record is kept by type, as a view in a
+    loop is read every time round: `reads` by the base's; `writes` by the base's and the value's,
+    None where the value is all there is.
+    """
+
+    __slots__ = ("__weakref__", "_shown", "attrs", "data", "op", "reads", "starts", "writes")
+
+    def __init__(
+        self, op: Op, starts_: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]
+    ) -> None:
+        self.op = op
+        self.starts = starts_
+        self.attrs = attrs
+        self.data: tuple[Node, ...] = () if starts_ is None else (starts(starts_),)
+        self._shown: Callable[[np.ndarray], np.ndarray] | None = None
+        self.reads: dict[TensorType, Signature] = {}
+        self.writes: dict[tuple[TensorType, TensorType], Signature | None] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return view_step, (self.op, self.starts, self.attrs)
+
+    def signature(self, base: TensorType) -> Signature:
+        """The op at a base of this type."""
+        found = self.reads.get(base)
+        if found is None:
+            types = (base, *(node.type for node in self.data))
+            found = self.reads[base] = self.op.signature(types, dict(self.attrs))
+        return found
+
+    def read(self, base: Node) -> Node:
+        """The view of `base`."""
+        signature = self.reads.get(base.type) or self.signature(base.type)
+        return Node(signature, (base, *self.data))
+
+    def show(self, base: np.ndarray) -> np.ndarray:
+        """The view of an array of the host's: in its memory, where NumPy has such views."""
+        if self._shown is None:
+            from lazytensor.core.interpreter.interpreter import SHOWN, references
+
+            data = [np.array(node.value, _S64) for node in self.data]
+            known, attrs = references(), dict(self.attrs)
+            if self.op in SHOWN:
+                self._shown = SHOWN[self.op](*data, **attrs)
+            else:
+                reference = known[self.op]
+                self._shown = lambda x: reference(x, *data, **attrs)
+        return self._shown(base)
+
+    def write(self, base: Node, value: Node) -> Node:
+        """`base` with what the view shows replaced by `value`."""
+        key = base.type, value.type
+        signature = self.writes.get(key)
+        if signature is not None:
+            return Node(signature, (base, value, *self.data))
+        if key in self.writes:
+            return value
+        made = WRITES[self.op](base, value, *self.data, **dict(self.attrs))
+        if made is value:
+            self.writes[key] = None
+        elif made.operands == (base, value, *self.data):
+            self.writes[key] = signature_of(made)
+        return made
+
+
+_steps: Final[WeakValueDictionary[tuple[Any, ...], Step]] = WeakValueDictionary()
+
+
+def view_step(op: Op, starts: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]) -> Step:
+    """The one step that does this."""
+    key = (op, starts, attrs)
+    found = _steps.get(key)
+    if found is None:
+        found = _steps[key] = Step(op, starts, attrs)
+    return found
+
+
+Chain = tuple[Step, ...]
+
+
+class Watcher:
+    """Who counts what is done to small parts of a cell; `node` is what it held after the last."""
+
+    __slots__ = ("node",)
+
+    node: Node | None
+
+
+watched: Final[WeakKeyDictionary[Cell, Watcher]] = WeakKeyDictionary()
+"""By cell, one at most: small writes through views are told."""
+
+
+class Cell:
+    """What a user's array holds: a node that is replaced when the array is written to.
+
+    `memory` is set while it is lent (see `lending.py`): the value of the node. While the node is
+    pending, the `recorder` of the thread that wrote it last knows of the cell.
+    """
+
+    __slots__ = ("__weakref__", "memory", "node", "reads", "recorder")
+
+    memory: np.ndarray
+
+    chain: Chain = ()
+
+    def __init__(self, node: Node) -> None:
+        recorder = thread.recorder
+        if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's: it is the next graph's
+            overflow()
+        self.node = node
+        self.reads: dict[Chain, ref[Node]] | None = None
+        self.recorder = recorder
+        if node.value is None:
+            recorder.cells.append(ref(self))
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that holds the data: itself."""
+        return self
+
+    @property
+    def type(self) -> TensorType:
+        """Type of the data."""
+        return self.node.type
+
+    def write(self, node: Node) -> None:
+        """Replace the data; `node` must be of the cell's type."""
+        if thread.recorder.work > ELEMENTS_BOUND:
+            overflow()
+        self.put(node)
+
+    def put(self, node: Node) -> None:
+        """`write`, where it is not the time to cut."""
+        is_known = self.node.value is None and self.recorder is thread.recorder
+        self.node = node
+        self.reads = None
+        if not is_known and node.value is None:
+            self.recorder = thread.recorder
+            self.recorder.cells.append(ref(self))
+
+    def write_part(self, chain: Chain, node: Node) -> None:
+        """Replace what `chain` shows."""
+        with writing:
+            if self.__class__ is Cell:
+                self.put(written(self, chain, node))
+                return
+        self.write_part(chain, node)  # it was lent a moment ago
+
+    def write_through(self, chain: Chain, node: Node) -> None:
+        """`write_part` where the user does it, and who watches the cell is told of small parts."""
+        if thread.recorder.work > ELEMENTS_BOUND:
+            overflow()
+        with writing:
+            is_plain = self.__class__ is Cell
+            if is_plain:  # `write_part`, written out: with fewer calls between a node and the user
+                one = len(chain) == 1
+                self.put(chain[0].write(self.node, node) if one else written(self, chain, node))
+        if not is_plain:
+            self.write_part(chain, node)
+        if node.type.size < settings.small and watched:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell who watches the cell that a small part of it was written to."""
+        watcher = watched.get(self)
+        if watcher is not None:
+            watcher.node = self.node if self.__class__ is Cell else None
+
+    def known(self) -> np.ndarray | None:
+        """The data, if the host has it already; not to be written to."""
+        value = self.node.value
+        return value if isinstance(value, np.ndarray) else None
+
+    def view(self, *steps: Step) -> Cell | View:
+        """A view through `steps`."""
+        return self.through(steps)
+
+    def through(self, steps: Chain, type: TensorType | None = None) -> Cell | View:
+        """A view through `steps`; `type`, of what they show, if that is known."""
+        if not steps:
+            return self
+        return View(self, steps if len(steps) == 1 else extend((), steps), type)
+
+
+class View:
+    """A chain of steps over a cell. `node` is what it shows now."""
+
+    __slots__ = ("cell", "chain", "type")
+
+    def __init__(self, cell: Cell, chain: Chain, type: TensorType | None = None) -> None:
+        self.cell = cell
+        self.chain = chain
+        if type is None:
+            type = cell.type
+            for step in chain:
+                type = step.signature(type).type
+        self.type = type
+
+    @property
+    def node(self) -> Node:
+        """The current value, read through the chain; equal reads of one version are one node."""
+        return _read(self.cell, self.chain)
+
+    def known(self) -> np.ndarray | None:
+        """What it shows, if the host has the cell's data already; for a look at once."""
+        value = self.cell.known()
+        return None if value is None else shown(value, self.chain)
+
+    def write(self, node: Node) -> None:
+        """Write `node`, of the view's type, through to the cell."""
+        self.cell.write_through(self.chain, node)
+
+    def view(self, *steps: Step) -> View:
+        """A view of this view."""
+        return self.through(steps)
+
+    def through(self, steps: Chain, type: TensorType | None = None) -> View:
+        """The same; `type`, of what is shown, if that is known."""
+        return View(self.cell, extend(self.chain, steps), type) if steps else self
+
+
+def shown(memory: np.ndarray, chain: Chain) -> np.ndarray:
+    """What `chain` shows of an array of the host's: in its memory, where NumPy has such views."""
+    for step in chain:
+        memory = step.show(memory)
+    return memory
+
+
+def written(cell: Cell, chain: Chain, node: Node) -> Node:
+    """What the cell holds with what `chain` shows replaced by `node`."""
+    for i in range(len(chain) - 1, 0, -1):
+        node = chain[i].write(_read(cell, chain[:i]), node)
+    return chain[0].write(cell.node, node) if chain else node
+
+
+def _read(cell: Cell, chain: Chain) -> Node:
+    if not chain:
+        return cell.node
+    reads = cell.reads
+    if reads is None:
+        reads = cell.reads = {}
+    known = reads.get(chain)
+    node = known() if known is not None else None
+    if node is not None:
+        return node
+    node = cell.node
+    if len(chain) == 1:  # by far the most; a call less to look for the user's place behind
+        step = chain[0]
+        signature = step.reads.get(node.type) or step.signature(node.type)
+        node = Node(signature, (node, *step.data))
+        reads[chain] = ref(node)
+        return node
+    for i in range(1, len(chain) + 1):
+        known = reads.get(chain[:i])
+        shorter = known() if known is not None else None
+        if shorter is None:
+            node = chain[i - 1].read(node)
+            reads[chain[:i]] = ref(node)
+        else:
+            node = shorter
+    return node
+
+
+_extended: Final[dict[tuple[Chain, Chain], Chain]] = {}
+_EXTENDED_BOUND: Final = 4096
+
+
+def extend(chain: Chain, steps: Chain) -> Chain:
+    """`chain` followed by `steps`, neighbours merged where their ops have a rule for it."""
+    found = _extended.get((chain, steps))
+    if found is None:
+        if len(_extended) >= _EXTENDED_BOUND:
+            _extended.clear()
+        found = _extended[chain, steps] = _merged(chain, steps)
+    return found
+
+
+def _merged(chain: Chain, steps: Chain) -> Chain:
+    for step in steps:
+        while chain:
+            merge = MERGES.get((chain[-1].op, step.op))
+            if merge is None:
+                break
+            chain, step = chain[:-1], merge(chain[-1], step)
+        chain = (*chain, step)
+    return chain

@@ -1,0 +1,1 @@
+"""The device below: what a backend offers, and memory."""

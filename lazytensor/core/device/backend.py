@@ -1,0 +1,165 @@
+"""What the core asks of a backend. The backend is named by a string and imported on first use."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cast
+
+import numpy as np
+
+from lazytensor.core.device.padded import Padded
+
+if TYPE_CHECKING:
+    from lazytensor.core.ir.op import Op
+    from lazytensor.core.ir.program import Program
+    from lazytensor.core.ir.source_location import Place
+    from lazytensor.core.ir.types import TensorType
+    from lazytensor.core.passes.specialize import Assumptions
+
+BACKEND: Final = "lazytensor.backends.xla"
+brought: Final[set[str]] = set()
+"""Modules that were imported with the backend, and not before by somebody else."""
+T = TypeVar("T")
+
+
+class Executable(Protocol):
+    """A compiled program."""
+
+    def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
+        """Run: parameters in order, then one packed buffer per dtype that has data slots.
+
+        The program runs when the one element is taken, by C code alone: no signal handler comes
+        between the run, which uses donated buffers up, and its results.
+        """
+
+    def serialize(self) -> bytes:
+        """Bytes that `Backend.load` takes."""
+
+
+class Imported(NamedTuple):
+    """A module from elsewhere: its text without what depends on where it was made, its types."""
+
+    text: str
+    operands: tuple[TensorType, ...]
+    results: tuple[TensorType, ...]
+
+
+class Backend(Protocol):
+    """A compiler and the devices it compiles for."""
+
+    def compile(
+        self,
+        program: Program,
+        assumed: Assumptions,
+        donated: Sequence[tuple[int, int]],
+        places: Sequence[Place | None],
+    ) -> Executable:
+        """Compile.
+
+        `donated`: pairs (position among the parameters, position among the outputs). `places`:
+        where each instruction was recorded.
+        """
+
+    def load(self, data: bytes, program: Program) -> Executable:
+        """The executable of `program` that was serialised. Raises: `CorruptExecutable`."""
+
+    def stablehlo(self, program: Program) -> str:
+        """The module that `compile` would emit, every slot as data."""
+
+    def imported(self, text: str) -> Imported:
+        """A StableHLO module from elsewhere, read. Raises: Unsupported if it cannot be inlined."""
+
+    def fingerprint(self) -> bytes:
+        """What a serialised executable is only good for: versions, options, machine features."""
+
+    def runs_on_host(
+        self, op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
+    ) -> int:
+        """Whether the host's NumPy runs this op faster; `alone`: if the program is all its own.
+
+        0: it does not; else how many elements of other work are next to nothing beside it.
+        """
+
+    def to_device(self, array: np.ndarray, *, owned: bool) -> Any:
+        """A device buffer; `owned` allows it to alias `array`, which nobody will write to."""
+
+    def to_host(self, buffer: Any) -> np.ndarray:
+        """A fresh, writable copy."""
+
+    def host_view(self, buffer: Any) -> np.ndarray:
+        """A read-only array, without a copy where that is possible."""
+
+    def shows_memory(self) -> bool:
+        """Whether `host_view` takes no copy."""
+
+    def copy(self, buffer: Any) -> Any:
+        """A second buffer with the same contents."""
+
+    def wait(self, buffer: Any) -> None:
+        """Return when the buffer has its contents."""
+
+    def allocated(self) -> int:
+        """Bytes of the buffers that are alive."""
+
+
+@cache
+def backend() -> Backend:
+    """The backend, imported now if it was not."""
+    from lazytensor.core.device import malloc
+
+    malloc.keep_freed_memory()  # before there are threads
+    return undisturbed(_import)
+
+
+def undisturbed(function: Callable[[], T]) -> T:
+    """`function()`, in a thread of its own: a Ctrl-C ends the waiting for it, and not itself.
+
+    What imports parts of jax could otherwise be left half imported, and unusable from then on.
+    """
+    from concurrent.futures import Future  # takes milliseconds
+
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(function())
+        except BaseException as error:  # noqa: BLE001  it is for who waits
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return done.result()
+
+
+def _import() -> Backend:
+    random: Any = np.random  # whose stubs know only half of it
+    stream = random.get_bit_generator()
+    random.set_bit_generator(random.MT19937())  # what jax's import draws is not the user's
+    there = set(sys.modules)
+    try:
+        return cast(Backend, import_module(BACKEND))
+    finally:
+        random.set_bit_generator(stream)
+        brought.update(sys.modules.keys() - there)
+
+
+def is_loaded() -> bool:
+    """Whether the backend has been imported (importing it takes most of a second)."""
+    return BACKEND in sys.modules
+
+
+def is_host(value: Any) -> bool:
+    """Whether a leaf's value is a NumPy array rather than a device buffer."""
+    return isinstance(value, np.ndarray)
+
+
+def on_host(value: Any) -> np.ndarray:
+    """A leaf's value as a NumPy array that must not be written to."""
+    if isinstance(value, np.ndarray):
+        return value
+    if value.__class__ is Padded:
+        return value.trimmed(backend().host_view(value.buffer))
+    return backend().host_view(value)

@@ -1,0 +1,1 @@
+"""The host tier: programs run by NumPy, one kernel per op."""

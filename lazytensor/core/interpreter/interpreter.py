@@ -1,0 +1,327 @@
+"""The reference interpreter: a program run op by op with NumPy.
+
+It is the oracle of the tests, the first tier of execution for small new programs, and runs the ops
+that the host does faster. References are pure: they never write to an operand; a result may share
+memory with one. Where an array is needed no more, one that was made here or a leaf's that is given,
+its memory takes what is computed of it, as NumPy's does in `x *= y` and in `x * y + z`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import Context
+from functools import cache, partial
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.interpreter.inplace import Held, beside_the_list, is_unshared
+from lazytensor.core.ir.op import Attrs, Composite, Op, element
+from lazytensor.core.ir.program import INPUTS, Program
+from lazytensor.core.ir.types import TensorType, tensor_type
+
+Reference = Callable[..., Any]
+REFERENCES: dict[Op[Any], Reference] = {}
+"""Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
+SHOWN: dict[Op[Any], Callable[..., Reference]] = {}
+"""Per view op where it pays: of its operands but the first, and its attributes, what shows it."""
+OVERWRITING: dict[Op[Any], Callable[..., Mapping[int, Reference]]] = {}
+"""Per op whose result may be an operand that is written to: of its attributes, per operand what
+does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""
+REPLACING: dict[Op[Any], Reference] = {}
+"""Per op of those whose second operand replaces a part of the first: `shown(shape, x, *data,
+**attrs)`, that part of `x`, of this shape, in its memory."""
+RESHAPING: set[Op] = set()
+"""Ops of one operand whose reference only looks at it in another way."""
+VIEWING: set[Op] = set()
+"""Ops whose reference copies nothing, those among them."""
+PICKING: set[Op] = set()
+"""Ops whose reference reads no more of the first operand than the result has elements."""
+CHOOSING: set[Op] = set()
+"""Ops whose reference reads only those elements of its first operand that flags choose."""
+WORTH_REUSE: Final = 2**16
+"""Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
+
+WORTH_A_LOOK: Final = 2**20
+"""Bytes of an array from which a copy takes longer than to look for all views of it."""
+
+
+class Step(NamedTuple):
+    """An instruction, ready to be run: value `place` is `function(*operands)`.
+
+    `over` are operands that nothing needs after it. If the memory of one is nobody else's, the
+    result may take it: `writing` has what puts it there, or if that is None, it is `function` with
+    `out=`.
+    """
+
+    place: int
+    function: Reference
+    operands: tuple[int, ...]
+    type: Any
+    last_uses: list[int]
+    over: tuple[int, ...]
+    writing: Mapping[int, Reference] | None
+    part: Part | None
+
+
+class Part(NamedTuple):
+    """The next step, if it puts what a ufunc gave, which nothing else needs, in a part of an array.
+
+    `shown(array, *data)`, with values `data`, is that part of value `base`: the ufunc may write
+    there, if the array is nobody else's. Then value `place` is that array.
+    """
+
+    place: int
+    base: int
+    data: tuple[int, ...]
+    shown: Reference
+    last_uses: list[int]
+
+
+def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[Any]) -> list[Any]:
+    """The results of `program`, computed by NumPy. Leaves are not written to."""
+    values = with_leaves(program, leaves)
+    compute(program, values, slots)
+    return [values[i] for i in program.results]
+
+
+def with_leaves(program: Program, leaves: Sequence[np.ndarray]) -> list[Any]:
+    """Per instruction its value, or None where it is still to be computed."""
+    values: list[Any] = [None] * len(program.instructions)
+    for i, leaf in zip(program.parameters, leaves, strict=True):
+        values[i] = leaf
+    return values
+
+
+def compute(
+    program: Program, values: list[Any], slots: Sequence[Any], given: Collection[int] = ()
+) -> None:
+    """Compute what is None in `values`; what nothing needs any more is None after that.
+
+    `given`: parameters whose memory results may take. If an error or Ctrl-C ends this early,
+    `values` has all that the instructions still to come need, and no more was overwritten.
+    """
+    lines = program.instructions
+    held = {id(values[i]): beside_the_list(values[i]) for i in given}
+    done = -1
+    with np.errstate(all="ignore"):
+        for i, scalar in zip(program.slots, slots, strict=True):
+            values[i] = np.asarray(scalar, lines[i][3].dtype)
+        for step in _steps(program):
+            i, function, operands, type, last_uses, over, writing, part = step
+            if i == done:
+                continue
+            if part is not None and _computed_there(step, part, values, held):
+                done = part.place
+                continue
+            taken = _unshared(values, over, held) if over else None
+            if taken is None and writing:
+                taken = _freed_of_views(values, over, held)
+            if taken is None:
+                values[i] = function(*[values[j] for j in operands])
+            elif writing is None:
+                # One C call from the operands to the list: no Ctrl-C comes in between.
+                into = partial(function, out=values[taken])
+                values[i : i + 1] = map(into, *[[values[j]] for j in operands])
+                del into  # which would count as a reference to what may be written to
+            else:  # doing that twice changes nothing
+                values[i] = writing[taken](*[values[j] for j in operands])
+            result = values[i]
+            if (
+                result.__class__ is not np.ndarray
+                or result.dtype is not type.dtype
+                or result.shape != type.shape
+            ):
+                values[i] = _checked(lines[i][0], result, type)
+            del result
+            for j in last_uses:
+                values[j] = None
+
+
+def _computed_there(step: Step, part: Part, values: list[Any], held: Held) -> bool:
+    """Let a ufunc compute the part of an array that its result is to replace; say whether it did.
+
+    As NumPy does in `x[1:] += y`. Views of the array may be what it reads, for the last time.
+    """
+    base, views = part.base, 0
+    for j in step.last_uses:
+        if values[j].base is values[base] and not beside_the_list(values[j]):
+            views += 1
+    if values[base].base is not None or not is_unshared(values[base], held, views):
+        return False
+    there = part.shown(values[base], *[values[j] for j in part.data])
+    # One C call again: the array is what the view that was written to is a part of.
+    computed = map(partial(step.function, out=there), *[[values[j]] for j in step.operands])
+    values[part.place : part.place + 1] = map(_base_of, computed)
+    for j in (*step.last_uses, *part.last_uses):
+        values[j] = None
+    return True
+
+
+_base_of: Final = attrgetter("base")
+
+
+def takes(program: Program) -> tuple[int, ...]:
+    """The parameters whose memory results could take, by position among the parameters."""
+    if program.takes is None:
+        lines = program.instructions
+        over = {i for step in _steps(program) for i in step.over}
+        over.update(step.part.base for step in _steps(program) if step.part is not None)
+        for i in range(len(lines) - 1, -1, -1):
+            if i in over and lines[i][0] in RESHAPING:
+                over.add(lines[i][1][0])
+        program.takes = tuple(at for at, i in enumerate(program.parameters) if i in over)
+    return program.takes
+
+
+def quietly(function: Reference, *args: Any, **kwargs: Any) -> Any:
+    """What a function gives, floating-point warnings off; at half the price of `np.errstate`."""
+    # None is in two uses at once: a finalizer, or another thread, may come in between.
+    context = _quiet.pop() if _quiet else _new_quiet()
+    try:
+        return context.run(function, *args, **kwargs)
+    finally:
+        _quiet.append(context)
+
+
+_quiet: Final[list[Context]] = []
+
+
+def _new_quiet() -> Context:
+    context = Context()
+    context.run(partial(np.seterr, all="ignore"))
+    return context
+
+
+def _steps(program: Program) -> list[Step]:
+    """The instructions that compute; kept with the program, as most are run again."""
+    if program.steps is None:
+        lines = enumerate(program.instructions)
+        steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
+        for at, (step, following) in enumerate(pairwise(steps)):
+            steps[at] = step._replace(part=_part(program, step, following.place))
+        program.steps = steps
+    return program.steps
+
+
+def _step(program: Program, index: int) -> Step:
+    lines = program.instructions
+    op, operands, attrs, type = lines[index]
+    last = program.last_uses[index]
+    function = reference_of(op, attrs)
+    writing: dict[int, Reference] | None = None
+    over: tuple[int, ...] = ()
+    if op in OVERWRITING:
+        found = OVERWRITING[op](**op.attrs_of(attrs)).items()
+        usable = {operands[at]: _bound(f, op, attrs) for at, f in found}
+        alone = [j for j in last if operands.count(j) == 1 and lines[j][3] is type]
+        writing = {j: f for j, f in usable.items() if j in alone}
+        over = tuple(writing)
+    elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
+        over = tuple(j for j in last if lines[j][3] is type)
+    return Step(index, function, operands, type, last, over, writing, None)
+
+
+def _part(program: Program, step: Step, place: int) -> Part | None:
+    """What the next step, which gives value `place`, does with the result of `step`."""
+    op, operands, attrs, type = program.instructions[place]
+    if op not in REPLACING or operands[1] != step.place or operands[0] == step.place:
+        return None
+    last = program.last_uses[place]
+    is_free = operands[0] in last and step.place in last
+    if not is_free or not isinstance(step.function, np.ufunc) or step.type.nbytes < WORTH_REUSE:
+        return None
+    if step.type.dtype is not type.dtype:
+        return None
+    shown = partial(REPLACING[op], step.type.shape, **op.attrs_of(attrs))
+    return Part(place, operands[0], operands[2:], shown, last)
+
+
+def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
+    """The first whose memory is nobody else's."""
+    for i in over:
+        if is_unshared(values[i], held):
+            return i
+    return None
+
+
+def _freed_of_views(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
+    """The first whose memory is nobody else's but for small views of it, which are copied.
+
+    So `x[i] = x[j]` copies what it moves, and not `x`.
+    """
+    for i in over:
+        if values[i].nbytes < WORTH_A_LOOK:
+            continue
+        owner = id(values[i] if values[i].base is None else values[i].base)
+        views = [j for j, value in enumerate(values) if j != i and _shows(value, owner)]
+        if sum(values[j].nbytes for j in views) > values[i].nbytes // 2:
+            continue
+        for j in views:
+            values[j] = values[j].copy()
+        if views and is_unshared(values[i], held):
+            return i
+    return None
+
+
+def _shows(value: Any, owner: int) -> bool:
+    return value.__class__ is np.ndarray and id(value.base) == owner
+
+
+def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:
+    return partial(reference, **op.attrs_of(attrs)) if attrs else reference
+
+
+def reference_of(op: Op, attrs: Attrs) -> Reference:
+    """What computes an instruction's result of its operands. Raises: Unsupported."""
+    if op is element:
+        return lambda results: results[attrs[0]]
+    reference = references().get(op)
+    if reference is not None:
+        return _bound(reference, op, attrs)
+    if isinstance(op, Composite):
+        return partial(_apply_composite, op, attrs)
+    raise Unsupported(
+        f"{op.name}: no NumPy reference; add a row in lazytensor/core/interpreter/kernels/"
+    )
+
+
+def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
+    """One op's result, of the type that the core inferred."""
+    return _checked(op, reference_of(op, attrs)(*operands), type)
+
+
+def _checked(op: Op, result: Any, type: Any) -> Any:
+    if isinstance(type, tuple):
+        return tuple(_typed(op, r, t) for r, t in zip(result, type, strict=True))
+    return _typed(op, result, type)
+
+
+def _apply_composite(op: Composite, attrs: Attrs, *operands: Any) -> Any:
+    types = tuple(tensor_type(x.dtype, x.shape) for x in operands)
+    program = op.program(types, op.attrs_of(attrs))
+    results = interpret(program, operands, program.constants)[: len(program.outputs)]
+    return tuple(results) if program.multiple else results[0]
+
+
+def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
+    array = np.asarray(result)
+    if array.dtype != type.dtype or array.shape != type.shape:
+        raise AssertionError(
+            f"{op.name}: its reference gave {array.dtype}{array.shape}, its type rule {type}"
+        )
+    return array
+
+
+@cache
+def references() -> dict[Op[Any], Reference]:
+    """The table of references, its modules imported on first use."""
+    from lazytensor.core.device import malloc
+    from lazytensor.core.interpreter import kernels as reference
+
+    malloc.keep_freed_memory()
+    reference.load()
+    return REFERENCES

@@ -1,0 +1,1 @@
+"""The intermediate representation: types, nodes, ops, programs, and what a thread records."""

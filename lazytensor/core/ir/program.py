@@ -1,0 +1,349 @@
+"""Programs: cut graphs, flat, immutable, comparable, printable.
+
+A program is a tuple of instructions `(op, operands, attrs, type)`; operands are indices of earlier
+instructions. Inputs are instructions too, at the place of their first use: `parameter` (a leaf's
+buffer) and `slot` (scalars and slice starts, whose values are outside the program's identity; each
+use is a slot of its own, so that equal numbers never change a program's shape). The order is the
+order of recording, so a program reads like the user's source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
+from importlib import import_module
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lazytensor.core.device import host_memory
+from lazytensor.core.ir.attribute import Definition
+from lazytensor.core.ir.dtypes import short_name
+from lazytensor.core.ir.module_scope import modules
+from lazytensor.core.ir.node import Input, Node
+from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Composite, Op
+from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+_by_serial = attrgetter("serial")
+
+
+Instruction = tuple[Op[Any], tuple[int, ...], tuple[Any, ...], TensorType]
+"""One line of a program: op, operands, attribute values, type."""
+
+
+class Program:
+    """A cut graph. Equal programs compute the same function of parameters and slots.
+
+    `multiple` says whether the traced function gave several results (composites with one do not);
+    `constants` are the slots' values where the program is a composite's body: there they are fixed.
+    `places`, `modules` and `cut_at` are no part of its identity: where each instruction was
+    recorded, in which module (see `core/ir/module_scope.py`), and what line asked for its results,
+    the first time that it was met. Neither are `steps`, which the interpreter makes of it.
+    """
+
+    places: tuple[Place | None, ...] = ()
+    modules: tuple[str, ...] = ()
+    cut_at: Place | None = None
+    steps: list[Any] | None = None
+    takes: tuple[int, ...] | None = None
+
+    def __init__(
+        self,
+        instructions: tuple[Instruction, ...],
+        outputs: tuple[int, ...],
+        multiple: bool = True,
+        constants: tuple[Any, ...] = (),
+    ) -> None:
+        self.instructions = instructions
+        self.outputs = outputs
+        self.multiple = multiple
+        self.constants = constants
+        self._hash = hash((instructions, outputs))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program):
+            return NotImplemented
+        return (
+            self._hash == other._hash
+            and self.outputs == other.outputs
+            and self.instructions == other.instructions
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def parameters(self) -> tuple[int, ...]:
+        """Indices of the parameter instructions."""
+        return tuple(i for i, line in enumerate(self.instructions) if line[0] is PARAMETER)
+
+    @cached_property
+    def slots(self) -> tuple[int, ...]:
+        """Indices of the slot instructions."""
+        return tuple(i for i, line in enumerate(self.instructions) if line[0] in SLOTS)
+
+    @cached_property
+    def slot_places(self) -> dict[int, tuple[np.dtype, int]]:
+        """Per slot instruction: the dtype of its packed buffer, and where in it the slot starts."""
+        lengths: dict[np.dtype, int] = {}
+        places = {}
+        for i in self.slots:
+            type = self.instructions[i][3]
+            at = lengths.get(type.dtype, 0)
+            places[i] = type.dtype, at
+            lengths[type.dtype] = at + type.size
+        return places
+
+    @cached_property
+    def data(self) -> dict[np.dtype, np.ndarray]:
+        """Per dtype of a packed buffer: where in it the slots are that are data from the start."""
+        found: dict[np.dtype, list[bool]] = {}
+        for i, (dtype, _) in self.slot_places.items():
+            op, *_, type = self.instructions[i]
+            found.setdefault(dtype, []).extend([op is DATUM] * type.size)
+        return {dtype: np.array(flags, bool) for dtype, flags in found.items()}
+
+    @cached_property
+    def guards(self) -> tuple[int, ...]:
+        """Indices of the instructions whose flag must be true."""
+        return tuple(i for i, line in enumerate(self.instructions) if line[0].name == "guard")
+
+    @cached_property
+    def is_beyond_numpy(self) -> bool:
+        """Whether a value has more axes than NumPy's arrays may have."""
+        return any(getattr(type, "ndim", 0) > NUMPYS_AXES for *_, type in self.instructions)
+
+    @cached_property
+    def results(self) -> tuple[int, ...]:
+        """What running the program returns: the outputs, then the guards."""
+        return self.outputs + self.guards
+
+    @cached_property
+    def last_uses(self) -> list[list[int]]:
+        """Per instruction: the values that no later instruction or output needs."""
+        found: list[list[int]] = [[] for _ in self.instructions]
+        seen = set(self.results)
+        for i in range(len(self.instructions) - 1, -1, -1):
+            for j in self.instructions[i][1]:
+                if j not in seen:
+                    seen.add(j)
+                    found[i].append(j)
+        return found
+
+    @cached_property
+    def oversized(self) -> tuple[int, ...]:
+        """Indices of the outputs that this machine's memory cannot hold."""
+        most = host_memory.most()
+        return tuple(i for i in self.outputs if self.instructions[i][3].nbytes > most)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of instructions that compute."""
+        return sum(line[0] not in INPUTS for line in self.instructions)
+
+    def __str__(self) -> str:
+        lines = []
+        for i, (op, operands, attrs, type) in enumerate(self.instructions):
+            said = [f"%{j}" for j in operands]
+            said += [f"{name}={shown(v)}" for name, v in zip(op.attributes, attrs, strict=True)]
+            lines.append(f"  %{i}: {shown(type)} = {op.name}({', '.join(said)})")
+        results = ", ".join(f"%{i}" for i in self.outputs)
+        return "\n".join(["program {", *lines, f"  return {results}", "}"])
+
+    __repr__ = __str__
+
+    def stablehlo(self) -> str:
+        """The StableHLO that the XLA backend emits for this program, with every slot as data."""
+        from lazytensor.core.device.backend import backend
+
+        return backend().stablehlo(self)
+
+    def dot(self) -> str:
+        """The graph in Graphviz's language."""
+        return str(_graph().dot(self))
+
+    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
+        """Write the graph as a page of HTML, and open it; where it was written.
+
+        path: the file; a temporary one if None. browser: whether to open the page. In it:
+        operations with their types and your lines, groups by composite, module, function or line,
+        search.
+        """
+        written: Path = _graph().show(self, path, browser)
+        return written
+
+    def _repr_html_(self) -> str:
+        return str(_graph().frame(self))
+
+
+SLOTS = frozenset([SLOT, DATUM])
+INPUTS = SLOTS | {PARAMETER}
+
+
+def _graph() -> Any:
+    # By name: pages are outside of the core, and few programs are looked at.
+    return import_module("lazytensor.inspection.graph")
+
+
+def size_of(type: Any) -> int:
+    """Elements of a type; of a tuple of types, all of theirs."""
+    return sum(t.size for t in type) if isinstance(type, tuple) else int(type.size)
+
+
+def composites(program: Program) -> dict[str, str]:
+    """The bodies of the composites in `program`, and in those bodies, by name and signature; and
+    what its attributes define, by name.
+    """
+    found: dict[str, str] = {}
+    todo = [program]
+    while todo:
+        lines = todo.pop().instructions
+        for op, operands, attrs, _ in lines:
+            for value in attrs:
+                if isinstance(value, Definition) and str(value) not in found:
+                    found[str(value)] = value.text
+                    todo += value.programs
+            if isinstance(op, Composite):
+                types = tuple(lines[j][3] for j in operands)
+                name = f"{op.name}{types}{attrs}"
+                if name not in found:
+                    body = op.program(types, op.attrs_of(attrs))
+                    found[name] = f"{body} constants {body.constants}"
+                    todo.append(body)
+    return found
+
+
+def shown(value: Any) -> str:
+    """A type or an attribute's value, as programs print it."""
+    if isinstance(value, np.dtype):
+        return short_name(value)
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))}{',' if len(value) == 1 else ''})"
+    return str(value)
+
+
+class Cut(NamedTuple):
+    """A program with what belongs to this one run of it, each in the program's order."""
+
+    program: Program
+    nodes: list[Node | None]
+    leaves: list[Node]
+    slots: list[Any]
+
+    def places(self) -> tuple[Place | None, ...]:
+        """Where each instruction was recorded; of a parameter, where its array was."""
+        leaves = iter(self.leaves)
+        lines = zip(self.nodes, self.program.instructions, strict=True)
+        recorded = (next(leaves) if line[0] is PARAMETER else node for node, line in lines)
+        return tuple(None if node is None else node.place for node in recorded)
+
+    def note(self, cut_at: Place | None) -> None:
+        """Keep with the program, which is new, where it came from."""
+        self.program.places, self.program.cut_at = self.places(), cut_at
+        self.program.modules = modules(self.nodes)
+
+
+def reachable(outputs: Iterable[Node]) -> list[Node]:
+    """The pending nodes that `outputs` need, themselves included, in the order of recording."""
+    return collect(outputs)[0]
+
+
+def collect(outputs: Iterable[Node]) -> tuple[list[Node], dict[Node, int]]:
+    """What is `reachable`, and how often those nodes have each node as an operand."""
+    stack = list(dict.fromkeys(node for node in outputs if node.value is None))
+    edges: dict[Node, int] = {}
+    nodes = []
+    roots = set(stack)
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        for operand in node.operands:
+            if operand in edges:
+                edges[operand] += 1
+            else:
+                edges[operand] = 1
+                if operand.value is None and operand not in roots:
+                    stack.append(operand)
+    nodes.sort(key=_by_serial)
+    return nodes, edges
+
+
+@cache
+def _input(op: Op, type: TensorType) -> Instruction:
+    """The line of an input; one object, as comparing and hashing programs is faster so."""
+    return op, (), (), type
+
+
+def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
+    """The program that computes `outputs`; `nodes` are what `reachable` gave for them."""
+    numbers: dict[Node, int] = {}
+    lines: list[Any] = []
+    owners: list[Node | None] = []
+    leaves: list[Node] = []
+    slots: list[Any] = []
+
+    def number_leaf(node: Node) -> int:
+        index = numbers[node] = len(lines)
+        lines.append(_input(PARAMETER, node.type))
+        owners.append(None)
+        if node.value is not None:  # a composite's operand is a parameter, but has no value
+            leaves.append(node)
+        return index
+
+    for node in nodes:
+        if node.op is PARAMETER:
+            number_leaf(node)
+            continue
+        operands = []
+        for operand in node.operands:
+            op = operand.op
+            if op is SLOT or op is DATUM:  # each use is a slot of its own
+                operands.append(len(lines))
+                lines.append(_input(op, operand.type))
+                owners.append(None)
+                slots.append(operand.value)
+                continue
+            index = numbers.get(operand)
+            operands.append(number_leaf(operand) if index is None else index)
+        numbers[node] = len(lines)
+        lines.append((node.op, tuple(operands), node.attrs, node.type))
+        owners.append(node)
+    results = []
+    for node in outputs:
+        index = numbers.get(node)
+        results.append(number_leaf(node) if index is None else index)
+    program = Program(tuple(lines), tuple(results))
+    return Cut(program, owners, leaves, slots)
+
+
+def trace_types(
+    body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
+) -> Program:
+    """The program of `body` over operands of these types, parameters first and in order."""
+    program, leaves = trace_body(body, types, attrs)
+    if leaves:
+        raise ValueError("a composite's body may use its operands and scalars only, not arrays")
+    return program
+
+
+def trace_body(
+    body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
+) -> tuple[Program, list[Node]]:
+    """The program of `body`, and the leaves that it uses: parameters after those of `types`."""
+    parameters: list[Node] = [Input(PARAMETER, type) for type in types]
+    result = body(*parameters, **attrs)
+    multiple = isinstance(result, tuple | list)
+    outputs = list(result) if multiple else [result]
+    pending = reachable([*parameters, *outputs])
+    inside = [*parameters, *(node for node in pending if node.op is not PARAMETER)]
+    found = cut(inside, outputs)
+    lines, results = found.program.instructions, found.program.outputs
+    return Program(lines, results, multiple, tuple(found.slots)), found.leaves

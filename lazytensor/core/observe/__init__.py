@@ -1,0 +1,1 @@
+"""What is reported: events, metrics, reasons of recompiles, warnings."""

@@ -1,0 +1,76 @@
+"""Which inputs a program may overwrite with which outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import Program
+
+SMALLEST: Final = 16 * 1024
+"""Bytes under which giving a buffer back to the allocator costs nothing worth saving."""
+
+
+def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int], ...]:
+    """Pairs (position among the parameters, position among the outputs).
+
+    `owned` says which parameters nobody else needs. A parameter goes to the output that updates
+    it in place, if there is one, to a later version of it, or else to any output of its type: even
+    where XLA has to copy, a fresh buffer's page faults would cost more.
+    """
+    lines = program.instructions
+    free = {
+        index: position
+        for position, index in enumerate(program.parameters)
+        if owned[position] and lines[index][3].nbytes >= SMALLEST
+    }
+    pairs: dict[int, int] = {}
+    for base_of in (_updated, _ancestor):
+        for at, output in enumerate(program.outputs):
+            base = base_of(program, output)
+            if at not in pairs and base in free and lines[base][3] is lines[output][3]:
+                pairs[at] = free.pop(base)
+    for at, output in enumerate(program.outputs):
+        if at not in pairs:
+            match = next((i for i in free if lines[i][3] is lines[output][3]), None)
+            if match is not None:
+                pairs[at] = free.pop(match)
+    return tuple((position, at) for at, position in pairs.items())
+
+
+def _updated(program: Program, index: int) -> int:
+    """The instruction that `index` is with parts replaced."""
+    while program.instructions[index][0].name == "update_slice":
+        index = program.instructions[index][1][0]
+    return index
+
+
+def _ancestor(program: Program, index: int) -> int:
+    """The instruction that `index` is a later version of: its first operand, and so on.
+
+    An optimizer's outputs are of few types. Were a parameter's buffer given to any of that type,
+    XLA would have to copy, as that one's own update still reads it.
+    """
+    lines = program.instructions
+    while True:
+        op, operands, attrs, type = lines[index]
+        if op.name == "element":
+            index, base = operands[0], _base_within(program, operands[0], attrs[0])
+        else:
+            base = _base_within(program, index, 0) if isinstance(op, Composite) else 0
+        operands = lines[index][1]
+        if base is None or not operands or lines[operands[base]][3] is not type:
+            return index
+        index = operands[base]
+
+
+def _base_within(program: Program, index: int, result: int) -> int | None:
+    """Which operand of a composite its result is a later version of, if of any."""
+    op, operands, attrs, _ = program.instructions[index]
+    if not isinstance(op, Composite):
+        return None
+    types = tuple(program.instructions[i][3] for i in operands)
+    body = op.program(types, op.attrs_of(attrs))
+    base = _ancestor(body, body.outputs[result])
+    return body.parameters.index(base) if base in body.parameters else None

@@ -1,0 +1,81 @@
+"""Values of leaves and slots, where and as the host or the device needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.buffers.cell import Cell, View, shown
+from lazytensor.core.device.backend import backend, is_host, on_host
+from lazytensor.core.device.padded import Padded, padded
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import SLOTS, Cut
+from lazytensor.core.runtime.guards import Failure
+
+_ELSEWHERE: Final = frozenset([np.ndarray, Padded])
+
+
+def host_operand(node: Node) -> np.ndarray:
+    """A leaf's or a slot's value as an array that must not be written to."""
+    return np.asarray(node.value, node.type.dtype) if node.op in SLOTS else on_host(node.value)
+
+
+def can_be_shown(leaf: Node) -> bool:
+    """Whether the host can look at a leaf's buffer without a copy: it is in the host's memory."""
+    value = leaf.value
+    if value is None or value.__class__ is Failure or value.__class__ in _ELSEWHERE:
+        return False
+    return backend().shows_memory()
+
+
+def seen_through(ref: Cell | View) -> np.ndarray | None:
+    """What a view shows of values that the host can look at, for a look at once; else None.
+
+    To ask for its node's value would be a program, and a cut of whatever is pending.
+    """
+    if ref.__class__ is not View:
+        return None
+    known = ref.known()
+    if known is not None:
+        return known
+    leaf = ref.cell.node
+    return shown(on_host(leaf.value), ref.chain) if can_be_shown(leaf) else None
+
+
+def in_rows(value: np.ndarray) -> np.ndarray:
+    """The value, no view with strides of its own: whoever needs it next would have to copy it."""
+    return value if value.flags.c_contiguous else np.ascontiguousarray(value)
+
+
+def argument(leaf: Node, shared: bool) -> Any:
+    """The leaf's device buffer; a copy of it if the program overwrites what others still need."""
+    if is_host(leaf.value):
+        leaf.value = backend().to_device(leaf.value, owned=True)
+    elif leaf.value.__class__ is Padded:
+        leaf.value = backend().to_device(on_host(leaf.value), owned=True)
+    return backend().copy(leaf.value) if shared else leaf.value
+
+
+def arguments(leaves: Sequence[Node]) -> list[Any]:
+    """The leaves' device buffers, of which the program overwrites none that others need."""
+    values = [leaf.value for leaf in leaves]
+    if _ELSEWHERE.isdisjoint(map(type, values)):  # hundreds of them in a training step
+        return values
+    return [argument(leaf, False) for leaf in leaves]
+
+
+def with_room(found: Cut, shared: list[bool]) -> list[Any]:
+    """The arguments of a program with room for more: a buffer that has room goes in as it is."""
+    lines = found.program.instructions
+    buffers = []
+    for leaf, at, is_shared in zip(found.leaves, found.program.parameters, shared, strict=True):
+        capacity, value = lines[at][3], leaf.value
+        if capacity is leaf.type:
+            buffers.append(argument(leaf, is_shared))
+        elif value.__class__ is Padded and value.capacity is capacity:
+            buffers.append(backend().copy(value.buffer) if is_shared else value.buffer)
+        else:
+            buffers.append(backend().to_device(padded(on_host(value), capacity), owned=True))
+    return buffers

@@ -1,0 +1,327 @@
+"""Executables on disk: on by default, bounded, written atomically, never trusted.
+
+A file holds a checksum, the whole key (the program's text, the baked slots, the donations, and the
+backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
+compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
+once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
+process need not find out again which of them vary; and a file without contents, if in the last
+process that ended XLA saved what it takes to import it, so that the next one does so sooner.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache as once
+from pathlib import Path
+from typing import Final, NamedTuple
+from weakref import ref
+
+from lazytensor.core.device.backend import Executable, backend
+from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.ir.program import Program, composites
+from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.donation import donations
+from lazytensor.core.passes.specialize import SlotHistory
+from lazytensor.core.runtime.announce import announced
+from lazytensor.core.runtime.program_cache import IMPORT_SECONDS, Entry
+from lazytensor.core.settings import settings
+
+Pairs = tuple[tuple[int, int], ...]
+"""Donations, see `donation.donations`."""
+
+MAGIC: Final = b"lazytensor 1\n"
+SUFFIX: Final = ".xla"
+SLOTS_SUFFIX: Final = ".slots"
+PAYS_SUFFIX: Final = ".pays"
+CHOICES_SUFFIX: Final = ".json"
+"""Of what a backend has found by measuring."""
+NEW: Final = ".new-"
+"""How the name of a file begins that is being written."""
+
+
+class File(NamedTuple):
+    """One executable on disk. `used` is in seconds since the epoch, `size` in bytes."""
+
+    name: str
+    size: int
+    used: float
+    label: str
+
+
+class Cleared(NamedTuple):
+    """How many executables were removed, and why each file that is left could not be."""
+
+    removed: int
+    left: list[OSError]
+
+
+def folder() -> Path:
+    """Where executables are kept: LAZYTENSOR_CACHE_DIR, or the user's cache folder."""
+    chosen = os.environ.get("LAZYTENSOR_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("lazytensor"))
+
+
+def limit() -> int:
+    """Bytes that the folder may take."""
+    return settings.disk_bytes
+
+
+def entries() -> list[File]:
+    """The executables in the folder, last used first."""
+    files = []
+    for path in _paths(SUFFIX):
+        with suppress(OSError):
+            stat = path.stat()
+            files.append(File(path.name, stat.st_size, stat.st_mtime, _label(path)))
+    return sorted(files, key=lambda file: -file.used)
+
+
+def clear() -> Cleared:
+    """Remove every executable, and what was found by measuring."""
+    removed, left = 0, []
+    for path in _paths(SUFFIX, SLOTS_SUFFIX, PAYS_SUFFIX, CHOICES_SUFFIX):
+        try:
+            path.unlink(missing_ok=True)
+            removed += path.suffix == SUFFIX
+        except OSError as error:
+            left.append(error)
+    return Cleared(removed, left)
+
+
+def load(entry: Entry, owned: Sequence[bool]) -> bool:
+    """Give the entry its executable from disk, if it is there."""
+    if not settings.disk:
+        return False
+    pairs = donations(entry.program, owned)
+    if entry.sought == pairs:
+        return False
+    text = _text(entry.program)
+    learned = None if entry.runs else _learned(entry, text)
+    for history in (entry.history,) if learned is None else (learned, entry.history):
+        executable = _find(entry.program, text, history, pairs)
+        if executable is not None:
+            entry.history = history
+            entry.executable, entry.donated, entry.owned = executable, pairs, owned
+            metrics.count("disk_hits")
+            _note_use(entry, text)
+            return True
+    entry.sought = pairs
+    return False
+
+
+_used: Final[list[tuple[ref[Entry], Path]]] = []
+"""Entries that have an executable here, each with the file that says that it pays."""
+
+
+def pays(program: Program) -> bool:
+    """Whether an earlier process has found that XLA pays for its import, this program being run."""
+    return _path(_text(program).encode(), PAYS_SUFFIX).exists()
+
+
+def _note_use(entry: Entry, text: str) -> None:
+    if not _used:
+        atexit.register(_say_what_pays)
+    _used.append((ref(entry), _path(text.encode(), PAYS_SUFFIX)))
+
+
+def _say_what_pays() -> None:
+    """Let other processes know, as this one ends, whether XLA has saved what its import takes."""
+    used = [(entry, path) for known, path in _used if (entry := known()) is not None]
+    is_saved = sum(entry.saved for entry, _ in used) >= IMPORT_SECONDS
+    for _, path in used:
+        with suppress(OSError):
+            if is_saved:
+                path.touch()
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _learned(entry: Entry, text: str) -> SlotHistory | None:
+    """The entry's slots as earlier processes have known them, if they have learned anything."""
+    key = text.encode()
+    path = _path(key, SLOTS_SUFFIX)
+    payload = _read(path, key)
+    if payload is None:
+        return None
+    with suppress(OSError):
+        os.utime(path)
+    return entry.history.informed(payload)
+
+
+def _find(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> Executable | None:
+    key = _key(program, text, history, pairs)
+    path = _path(key)
+    with metrics.timed("loading"):
+        payload = _read(path, key)
+        if payload is None:
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return _executable(path, payload, program)
+
+
+def _executable(path: Path, payload: bytes, program: Program) -> Executable | None:
+    try:
+        return backend().load(payload, program)
+    except Exception as error:  # noqa: BLE001  whatever it is, compiling again is the answer
+        _warn(f"{path} cannot be loaded ({error}); compiling again")
+        return None
+
+
+def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Place | None]) -> None:
+    """Compile the entry's program, and put the executable on disk."""
+    program = entry.program
+    pairs = donations(program, owned)
+    with announced(program, user_place()):
+        executable = backend().compile(program, entry.history.assumptions(program), pairs, places)
+    metrics.count("compiles")
+    entry.donated, entry.owned = pairs, owned
+    entry.executable = executable  # last, as other threads may be looking for one
+    if settings.disk:
+        text = _text(program)
+        key = _key(program, text, entry.history, pairs)
+        try:
+            label = f"{program.size} instructions"
+            _write(_path(key), key, label, executable.serialize())
+            _note_use(entry, text)
+            if entry.history.changes:
+                key = text.encode()
+                _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
+        except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
+            # Not the whole text of an OSError, which names a file that is another each time.
+            reason = error.strerror if isinstance(error, OSError) else error
+            _warn(f"{folder()} cannot be written ({reason}); executables are not kept")
+
+
+def _key(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> bytes:
+    assumed = history.assumptions(program).text()
+    return f"{text}\n{assumed}\n{pairs}\n".encode() + backend().fingerprint()
+
+
+def _text(program: Program) -> str:
+    """All that the program is, the bodies of its composites included."""
+    bodies = "\n".join(f"{name}: {body}" for name, body in sorted(composites(program).items()))
+    return f"{program}\n{bodies}"
+
+
+def _path(key: bytes, suffix: str = SUFFIX) -> Path:
+    return folder() / (hashlib.sha256(key).hexdigest() + suffix)
+
+
+def _paths(*suffixes: str) -> list[Path]:
+    with suppress(OSError):
+        return [p for s in suffixes for p in folder().glob(f"*{s}")]
+    return []
+
+
+def _pack(key: bytes, label: str, payload: bytes) -> bytes:
+    parts = [label.encode(), key, payload]
+    body = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _unpack(data: bytes) -> list[bytes] | None:
+    """Label, key and payload; None if the data is not what `_pack` made."""
+    head = len(MAGIC)
+    body = data[head + 32 :]
+    if data[:head] != MAGIC or hashlib.sha256(body).digest() != data[head : head + 32]:
+        return None
+    parts = []
+    while body:
+        size = int.from_bytes(body[:8], "little")
+        parts.append(body[8 : 8 + size])
+        body = body[8 + size :]
+    return parts if len(parts) == 3 else None
+
+
+def _label(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC) + 32 + 8 + 200)
+    at = len(MAGIC) + 32
+    size = int.from_bytes(head[at : at + 8], "little")
+    return head[at + 8 : at + 8 + min(size, 200)].decode(errors="replace")
+
+
+def _read(path: Path, key: bytes) -> bytes | None:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    parts = _unpack(data)
+    if parts is None:
+        _warn(f"{path} is corrupt; compiling again")
+        with suppress(OSError):
+            path.unlink()
+        return None
+    return parts[2] if parts[1] == key else None
+
+
+def _write(path: Path, key: bytes, label: str, payload: bytes) -> None:
+    """Write beside, then rename: a reader sees the whole file or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = _pack(key, label, payload)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=NEW)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+    _make_room(len(data))
+
+
+_room: Final[dict[tuple[Path, int], int]] = {}
+"""Per folder and limit: bytes that may be written until its files are looked at, which takes long:
+there are thousands."""
+LOOKS: Final = 64
+"""Looks at the least while as much is written as there may be: other processes write, too."""
+
+
+def _make_room(written: int) -> None:
+    """Keep the folder within its limit, so many bytes having been written."""
+    place = folder(), limit()
+    left = _room.get(place, 0) - written
+    _room[place] = left if left > 0 else min(-_evict(), limit() // LOOKS)
+
+
+def _evict() -> int:
+    """Remove the least recently used executables until the folder is within its limit.
+
+    The result is by how much it is beyond that: mostly it is negative.
+    """
+    found, now = [], time.time()
+    with suppress(OSError), os.scandir(folder()) as files:
+        for file in files:
+            with suppress(OSError):
+                stat = file.stat()
+                if file.name.endswith((SUFFIX, SLOTS_SUFFIX, PAYS_SUFFIX)):
+                    found.append((stat.st_mtime, stat.st_size, file.path))
+                elif file.name.startswith(NEW) and now - stat.st_mtime > 3600:
+                    os.unlink(file.path)  # left by a process that was killed while it wrote
+    excess = sum(size for _, size, _ in found) - limit()
+    for _, size, path in sorted(found):
+        if excess <= 0:
+            break
+        with suppress(OSError):
+            os.unlink(path)
+        excess -= size
+    return excess
+
+
+@once
+def _warn(text: str) -> None:
+    warnings.warn(f"lazytensor's disk cache: {text}", LazyTensorWarning, stacklevel=2)

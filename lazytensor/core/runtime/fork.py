@@ -1,0 +1,77 @@
+"""Processes made by `os.fork`, as `multiprocessing` makes them: arrays live on there, XLA does not.
+
+A child has its parent's memory, and of its threads the one that forked. Who waits there for another
+waits for ever: for a lock that it held, or for a program that a backend's threads were running. So
+
+- a fork waits until no other thread cuts, computes, writes or looks for a program, and no program
+  is under way;
+- the child of a process whose backend has threads starts no program and compiles none: what its
+  parent has computed lies in its memory, and what it records is interpreted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from lazytensor.core.buffers.cell import writing
+from lazytensor.core.runtime.locking import forget_others, lock, wait_for_all
+from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.settings import settings
+
+
+class Threads(NamedTuple):
+    """What a backend that has threads does at a fork."""
+
+    finish: Callable[[], None]
+    """Returns when no program is under way. Before the fork."""
+    forget: Callable[[], None]
+    """Sees to it that nothing will wait for them. In the child."""
+
+
+LOCKS: Final[tuple[Any, ...]] = (lock, writing, cache.lock)
+"""In the order in which they are taken elsewhere."""
+_threads: Final[list[Threads]] = []
+_taken: Final[list[Any]] = []
+
+
+def announce(threads: Threads) -> None:
+    """A backend has threads from now on."""
+    _threads.append(threads)
+    watch()
+
+
+def _before() -> None:
+    if _taken:  # it was asked to watch twice
+        return
+    for each in LOCKS:
+        each.acquire()
+        _taken.append(each)
+        if each is lock:
+            wait_for_all()
+    for threads in _threads:
+        threads.finish()
+
+
+def _after() -> None:
+    while _taken:
+        _taken.pop().release()
+
+
+def _in_child() -> None:
+    forget_others()  # a Ctrl-C may have ended the wait for them
+    _after()
+    for threads in _threads:
+        threads.forget()
+        settings.tier = "interpret"
+
+
+def watch() -> None:
+    """From now on, be told of forks.
+
+    Who watches last is told first, and so it has to be: `logging`, which backends import and log
+    to, takes its lock before a fork, and a thread that is waited for here may be waiting for that.
+    """
+    if hasattr(os, "register_at_fork"):  # else there are none
+        os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_in_child)

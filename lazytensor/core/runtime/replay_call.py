@@ -1,0 +1,160 @@
+"""The short way of a call that is a whole cut: run before, it is neither recorded nor cut again.
+
+A training step that is a function is one composite, and all that is pending when it ends. Its
+program, which operand is which of its inputs and which result which of its outputs are the same
+each time. What is found here that is not as it was leaves the call to the long way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core.device.backend import backend, on_host
+from lazytensor.core.ir.node import Input, Node
+from lazytensor.core.ir.op import PARAMETER, Op
+from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.donation import donations
+from lazytensor.core.runtime import replay_op
+from lazytensor.core.runtime.arguments import arguments
+from lazytensor.core.runtime.executor import Run
+from lazytensor.core.runtime.guards import Failure
+from lazytensor.core.runtime.locking import lock
+from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.settings import settings
+
+NOWHERE: Final = -1
+
+
+class Known(NamedTuple):
+    """A call's program: per input the operand that it is, per output the result and its type."""
+
+    entry: Entry
+    inputs: tuple[int, ...]
+    outputs: tuple[tuple[int, TensorType], ...]
+
+
+class _Replaced(threading.local):
+    """Values that a step has replaced; to free hundreds of small ones takes 0.1 ms."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+
+
+_replaced: Final = _Replaced()
+
+
+def retire(nodes: list[Node]) -> None:
+    """Keep what a step has replaced until the next one runs: it is freed meanwhile."""
+    _replaced.nodes = nodes
+
+
+class Call(NamedTuple):
+    """A call that was recorded; serial numbers, as nobody is to refer to what may be donated."""
+
+    op: Op[Any]
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+def call(op: Op[Any], operands: Sequence[Node], results: Sequence[Node]) -> Call:
+    """Take note of a call of an op that has one signature only."""
+    return Call(op, tuple([x.serial for x in operands]), tuple([x.serial for x in results]))
+
+
+def learn(made: Call, runs: Sequence[Run]) -> None:
+    """These programs were run at the end of a call: if all of it was one, remember that."""
+    if len(runs) != 1 or not _is_plain(runs[0]):
+        return
+    (run,) = runs
+    operands, results = _places(made.operands), _places(made.results)
+    inputs = [operands.get(leaf.serial, NOWHERE) for leaf in run.found.leaves]
+    outputs = [results.get(node.serial, NOWHERE) for node in run.outputs]
+    if NOWHERE in inputs + outputs or len(outputs) != len(made.results):
+        return
+    types = [node.type for node in run.outputs]
+    pairs = tuple(zip(outputs, types, strict=True))
+    cache.alone[(made.op,)] = Known(run.entry, tuple(inputs), pairs)
+
+
+def _places(serials: tuple[int, ...]) -> dict[int, int]:
+    """Where each node is that is there once."""
+    found: dict[int, int] = {}
+    for at, serial in enumerate(serials):
+        found[serial] = NOWHERE if serial in found else at
+    return found
+
+
+@lru_cache(maxsize=64)
+def _overwrites(program: Program) -> bool:
+    """Whether the program would overwrite one of its inputs, if nobody else had it."""
+    return bool(donations(program, [True] * len(program.parameters)))
+
+
+def _is_plain(run: Run) -> bool:
+    """Whether the program will be run by XLA as it is from now on, and overwrites no input."""
+    entry, program = run.entry, run.found.program
+    if entry.executable is None or entry.twin is not None or entry.padded or run.exact is not None:
+        return False
+    if run.found.slots or run.once or _overwrites(program):
+        return False
+    if settings.tier == "auto":
+        trial = entry.trial
+        if not trial.is_decided() or trial.interprets() or entry.shared or entry.shared is None:
+            return False
+    return all(node.value.__class__ is not Failure for node in run.outputs)
+
+
+def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | None:
+    """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
+    known: Known | None = cache.alone.get((op,))
+    if known is None or thread.recorder.cells or settings.tier == "interpret":
+        return None
+    with lock:
+        start = perf_counter()
+        results = _run(known, operands, start)
+        if results is None:
+            return None
+        recorder = thread.recorder
+        recorder.work, recorder.fuses, recorder.serial = 0, True, nodes_made()
+        replay_op.account(known.entry, cause, "cached", start)
+    return results
+
+
+def _run(known: Known, operands: Sequence[Node], start: float) -> list[Any] | None:
+    """The results, as leaves; None if they cannot be had, or if a guard is false."""
+    executable = known.entry.executable
+    if executable is None:
+        return None
+    leaves = [operands[i] for i in known.inputs]
+    if not replay_op.are_computed(leaves):
+        return None
+    (values,) = executable.start(arguments(leaves))
+    metrics.spent("running", start)
+    outputs = len(known.outputs)
+    results = _leaves(known, values[:outputs], user_place())  # while the program runs
+    _replaced.nodes.clear()
+    if settings.wait:
+        for value in values:
+            backend().wait(value)
+    if not all(np.all(on_host(flag)) for flag in values[outputs:]):
+        return None  # it has changed nothing: the long way will raise what is to be raised
+    return results
+
+
+def _leaves(known: Known, values: list[Any], place: Place | None) -> list[Any]:
+    """The results that have these values."""
+    results: list[Any] = [None] * len(values)
+    for (at, type), value in zip(known.outputs, values, strict=True):
+        node = results[at] = Input(PARAMETER, type, value)
+        node.place = place
+    return results

@@ -1,0 +1,290 @@
+"""Cutting: from nodes whose values are wanted to leaves.
+
+Data flow: wanted nodes → everything live in this thread → `cut` → cache entry → `execution.run`
+(interpret, or compile and run) → settle. Invariants:
+- Nodes settle only after the whole program has run; a failure or Ctrl-C before leaves them pending.
+- Every live pending cell of the thread is an output, and so is every pending node that somebody
+  else than the graph holds: nothing is computed twice, and no node is left behind that needs a
+  buffer which the program overwrote.
+- A parameter's buffer is donated only if nothing but this program's nodes refers to its leaf.
+- Threads cut one at a time; what another one is computing is waited for (see `turns.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
+from time import perf_counter
+from typing import Final
+from weakref import WeakSet, ref
+
+import numpy as np
+
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.buffers.refcounts import held, owned
+from lazytensor.core.device.backend import backend, is_host, on_host
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.node import Node, Several
+from lazytensor.core.ir.op import elements
+from lazytensor.core.ir.program import SLOTS, Cut, collect, cut
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.trace_state import Recorder, nodes_made, thread
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.specialize import pack
+from lazytensor.core.runtime import executor, guards, locking, replay_op
+from lazytensor.core.runtime.guards import Failure
+from lazytensor.core.runtime.locking import lock
+from lazytensor.core.runtime.program_cache import cache
+
+_operands_of = attrgetter("operands")
+_by_serial = attrgetter("serial")
+AUTOMATIC: Final = "automatic cut"
+LARGEST: Final = 1500
+"""Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
+
+
+def sync(
+    *nodes: Node,
+    cause: str = "sync()",
+    largest: int = 0,
+    alone: bool = False,
+    once: bool = False,
+    runs: list[executor.Run] | None = None,
+) -> None:
+    """Compute every pending cell of this thread, and `nodes`.
+
+    `largest`: nodes of one program, if more than `LARGEST`: for graphs that come again and again.
+    `alone`: `nodes` and what they need only. `once`: the graph will not come again, so that it is
+    interpreted. `runs`: gets what was run.
+    """
+    recorder = thread.recorder
+    if recorder.tracing:
+        raise Unsupported(f"{cause}: there are no values in the body of a composite")
+    with lock:
+        only = _only(recorder, nodes) if nodes or not alone else None
+        if only is not None:
+            live = [only]
+            wanted = live if nodes else []
+        else:
+            wanted = _pending(nodes)
+            live = wanted if alone else _live(wanted)
+        recorder.busy += 1
+        try:
+            if not _computes(live, wanted, cause, largest, once, runs):
+                _compute(_pending(wanted), cause, once=once)
+        except BaseException:
+            locking.resume()
+            raise
+        finally:
+            recorder.busy -= 1
+            recorder.work = 0
+            recorder.fuses = True
+            recorder.serial = made = nodes_made() if only is None else only.serial + 1
+            if cause != AUTOMATIC:
+                _note_span(recorder, made)
+            recorder.cells = _pending_cells(recorder.cells)
+    for node in nodes:
+        if node.value.__class__ is Failure:
+            node.value.throw()
+
+
+def _computes(
+    live: list[Node],
+    wanted: list[Node],
+    cause: str,
+    largest: int,
+    once: bool,
+    runs: list[executor.Run] | None,
+) -> bool:
+    """Compute `live`; say whether that did not fail, or raise if `wanted` is what failed.
+
+    One failing graph must not make every later cut fail: what is not computed now is computed when
+    somebody asks for it. Whoever tries again does so when the failure is gone: its frames refer to
+    nodes, all of which would become outputs.
+    """
+    try:
+        _compute(live, cause, largest, once, runs=runs)
+    except Exception:
+        recorder = thread.recorder
+        recorder.refused = WeakSet([*(recorder.refused or ()), *_pending(live)])
+        # A guard that failed has settled everything: nobody would hear of it later.
+        if len(wanted) == len(live) or not _pending(wanted):
+            raise
+        return False
+    return True
+
+
+def _only(recorder: Recorder, nodes: Sequence[Node]) -> Node | None:
+    """The one pending node that there is, and that is asked for if one is; None if there are more.
+
+    So it is by far most often where single operations are waited for.
+    """
+    cells = recorder.cells
+    if len(cells) != 1 or len(nodes) > 1 or recorder.refused is not None:
+        return None
+    cell = cells[0]()
+    if cell is None or cell.node.value is not None or (nodes and nodes[0] is not cell.node):
+        return None
+    return cell.node
+
+
+def _note_span(recorder: Recorder, made: int) -> None:
+    """A value was asked for, and so many nodes have been made until then."""
+    span = made - recorder.asked
+    if abs(span - recorder.span) <= span // 8:
+        recorder.steady = span
+    recorder.span, recorder.asked = span, made
+
+
+def observe(node: Node) -> np.ndarray:
+    """The value on the host, not to be written to; computed now if it is pending."""
+    if node.op in SLOTS:
+        return np.asarray(node.value, node.type.dtype)
+    if node.value is None or node.value.__class__ is Failure:
+        sync(node, cause="observation")
+    if is_host(node.value):
+        return np.asarray(node.value)
+    with metrics.timed("transferring"):
+        return on_host(node.value)
+
+
+def fetch(node: Node) -> np.ndarray:
+    """The value on the host, in an array of the caller's own."""
+    view = observe(node)
+    if view.flags.writeable and view is not node.value:
+        return view
+    return np.array(view) if is_host(node.value) else backend().to_host(node.value)
+
+
+def _live(wanted: list[Node]) -> list[Node]:
+    """The pending nodes of this thread's live cells, in the order they became so, and `wanted`."""
+    recorder = thread.recorder
+    found: dict[Node, None] = {}
+    for reference in recorder.cells:
+        cell = reference()
+        if cell is not None and (node := cell.node).value is None:
+            found[node] = None
+    if recorder.refused is not None:
+        found = {node: None for node in found if node not in recorder.refused}
+    if wanted:
+        found.update(dict.fromkeys(wanted))
+    return list(found)
+
+
+def _pending(nodes: Sequence[Node]) -> list[Node]:
+    return [node for node in dict.fromkeys(nodes) if node.value is None]
+
+
+def _pending_cells(cells: list[ref[Cell]]) -> list[ref[Cell]]:
+    return [r for r in cells if (cell := r()) is not None and cell.node.value is None]
+
+
+def _compute(
+    outputs: list[Node],
+    cause: str,
+    largest: int = 0,
+    once: bool = False,
+    proved: bool = False,
+    runs: list[executor.Run] | None = None,
+) -> None:
+    """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
+    if (
+        len(outputs) == 1
+        and not locking.are_elsewhere(outputs)
+        and replay_op.run(outputs[0], cause)
+    ):
+        return
+    while outputs:
+        waits = False
+        try:
+            _compute_next(outputs, cause, largest, once, proved, runs)
+        except locking.Elsewhere:
+            waits = True  # not here, where the frames that it was raised in hold nodes
+        if waits:
+            locking.wait()
+        outputs = _pending(outputs)
+
+
+def _compute_next(
+    outputs: list[Node],
+    cause: str,
+    largest: int,
+    once: bool,
+    proved: bool,
+    runs: list[executor.Run] | None,
+) -> None:
+    """Settle those of `outputs` that the next program computes. Raises: Elsewhere."""
+    started = perf_counter()
+    nodes, edges, wanted = _gather(outputs, max(largest, LARGEST))
+    if locking.are_elsewhere(nodes):
+        raise locking.Elsewhere
+    wanted = wanted + held(nodes, edges, set(wanted))
+    found = cut(nodes, wanted)
+    del nodes
+    if Failure in [leaf.value.__class__ for leaf in found.leaves]:
+        guards.spread(found, wanted)
+        metrics.spent("cutting", started)
+        return
+    own = owned(found.leaves, edges)
+    entry = cache.find(found.program)
+    if entry.program is found.program:  # it is new
+        found.note(user_place())
+    else:  # that one knows its layout already
+        found = Cut(entry.program, found.nodes, found.leaves, found.slots)
+    if found.program.oversized:
+        failure = guards.oversized(found, wanted)
+        del found, edges
+        _compute(_pending(outputs), cause, largest, once, proved, runs)
+        failure.throw()
+    packed = pack(entry.program, found.slots)
+    entry.observe(packed, own)
+    cutting = metrics.spent("cutting", started)
+    run = executor.Run(
+        entry, found, wanted, packed, own, cause, started, once, proved, cutting=cutting
+    )
+    needed = executor.run(run)
+    if runs is not None:
+        runs.append(run)
+    if needed is not None:
+        paused = perf_counter()
+        # Else all nodes would seem to be somebody's, and become outputs of what comes before.
+        run = executor.only_hosts(run)
+        del found, edges
+        _compute(needed, cause, proved=entry.executable is not None)
+        before = perf_counter() - paused
+        executor.run_on_host(run._replace(started=started + before), before)
+
+
+def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node, int], list[Node]]:
+    """The nodes of the next program, how often each node is an operand of one, and what to settle.
+
+    That is `outputs`, or what the rest needs of the first part of a large graph.
+    """
+    reached, edges = collect(outputs)
+    nodes, wanted = _with_elements(reached), outputs
+    if len(nodes) > largest:
+        first = _with_elements(nodes[:largest])
+        nodes, wanted = first, _frontier(first, nodes, outputs)
+    if nodes is reached:
+        return nodes, edges, wanted
+    return nodes, Counter(chain.from_iterable(map(_operands_of, nodes))), wanted
+
+
+def _with_elements(nodes: list[Node]) -> list[Node]:
+    """`nodes` and all results of those that have several: these become outputs one by one."""
+    several = [node for node in nodes if node.__class__ is Several]
+    if not several:
+        return nodes
+    there = set(nodes)
+    parts = [part for part in chain.from_iterable(map(elements, several)) if part not in there]
+    return sorted([*nodes, *parts], key=_by_serial) if parts else nodes
+
+
+def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list[Node]:
+    """Of the `first` of `nodes`, those that the others need or that are outputs."""
+    others = set(nodes).difference(first)
+    later = set(chain.from_iterable(map(_operands_of, others)))
+    later.update(outputs)
+    return [node for node in first if node in later]

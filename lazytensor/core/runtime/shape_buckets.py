@@ -1,0 +1,233 @@
+"""Families: programs that are the same but for sizes, and when one with room takes their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import Cut, Program
+from lazytensor.core.observe import metrics
+from lazytensor.core.passes.bucketing.compare import Opened, Refused, Side, opened
+from lazytensor.core.passes.bucketing.pad import FIRST, Link, Roomy, roomy
+from lazytensor.core.passes.scalar_expression import Constant
+from lazytensor.core.passes.specialize import pack
+from lazytensor.core.runtime.program_cache import Entry, cache, price_of
+from lazytensor.core.settings import settings
+
+if TYPE_CHECKING:
+    from lazytensor.core.runtime.executor import Run
+
+SIZES: Final = 3
+"""Sizes of a program from which it is padded: two may be all there are, as a last batch."""
+REFUSALS: Final = 4
+"""Programs of a family that could not be padded, after which that is tried ever more rarely."""
+KEPT: Final = 4
+"""Programs of a family that a new one may be laid beside."""
+SECONDS_PER_ELEMENT: Final = 2.5e-10
+"""What an element costs a compiled program that need not have computed it."""
+RUNS: Final = 500
+"""So many runs may cost as much by elements beyond their size as a compile that is saved."""
+SHARE: Final = 0.125
+"""Of a compile's price what a family must have cost until more of its sizes get room: to look at
+one size takes as long as NumPy may take for all of it."""
+
+
+@dataclass
+class Family:
+    """Programs that differ in sizes, or not even in these.
+
+    `sizes`: how many there were. `sides`: the last of them. `varying`: slots that were not always
+    the same. `last`: the entry that a program was padded to last. `refusals`: how many could not
+    be padded; that is tried when there are so many sizes as `wanted`. `spent`: seconds spent
+    interpreting those that have no room, since one got it.
+    """
+
+    sizes: int = 0
+    refusals: int = 0
+    wanted: int = SIZES
+    sides: list[Side] = field(default_factory=list)
+    varying: set[int] = field(default_factory=set)
+    last: Entry | None = None
+    spent: float = 0.0
+
+    def pays(self, seconds: float) -> bool:
+        """Whether to make room for one more size, that takes so many seconds: one has been compiled
+        that has room, or soon may be."""
+        last = self.last
+        if last is None or last.executable is not None or settings.tier != "auto":
+            return True
+        price = price_of(last.program)
+        debt = last.spent + self.spent + seconds
+        return debt >= SHARE * price and cache.may_import(price, seconds)
+
+    def meet(self, side: Side) -> None:
+        """One more program."""
+        self.sizes += 1
+        for last in self.sides[-1:]:
+            pairs = enumerate(zip(side.slots, last.slots, strict=False))
+            self.varying.update(i for i, (a, b) in pairs if repr(a) != repr(b))
+        self.sides = [*self.sides[1 - KEPT :], side]
+
+    def refuse(self) -> None:
+        """One of them could not be padded: laying two side by side costs a millisecond."""
+        self.refusals += 1
+        if self.refusals >= REFUSALS:
+            self.wanted = 2 * self.sizes
+
+    def other(self, program: Program) -> Side | None:
+        """The last program of it that has other sizes than this one."""
+        return next((s for s in reversed(self.sides) if _types(s.program) != _types(program)), None)
+
+
+def _types(program: Program) -> list[Any]:
+    return [line[3] for line in program.instructions]
+
+
+@dataclass
+class Growth:
+    """What is known of a program's sizes.
+
+    `entry`: the program with room, once there is one, and the `link` to it. `refusal`: why there is
+    none. `wasted`: seconds that this program has lost by being padded.
+    """
+
+    family: Family
+    entry: Entry | None = None
+    link: Link | None = None
+    refusal: str = ""
+    wasted: float = 0.0
+
+
+def padded(run: Run) -> Run | None:
+    """The same run as one of the program with room; None if it has none."""
+    if run.once or not settings.padding or settings.tier == "interpret":
+        return None
+    growth = run.entry.growth or _met(run)
+    if growth.refusal:
+        return None
+    if growth.entry is None:
+        family = growth.family
+        if family.sizes < family.wanted or not family.pays(run.entry.estimate):
+            return None
+        try:
+            _pad(run, growth)
+        except Refused as refused:
+            growth.refusal = str(refused)
+            family.refuse()
+            metrics.count("unpadded")
+            return None
+    return _translated(run, growth)
+
+
+def remark(run: Run) -> str:
+    """What to say of a program's sizes where it has to be compiled."""
+    growth = run.entry.growth
+    if growth is None or growth.family.sizes < SIZES:
+        return ""
+    if growth.refusal:
+        return f"; no room is made for more: {growth.refusal}"
+    link = growth.link
+    return "" if link is None else f"; sizes up to {link.capacity} are one program from now on"
+
+
+def refuse(run: Run, reason: str) -> None:
+    """The program has no room from now on."""
+    growth = run.entry.growth
+    if growth is not None:
+        growth.refusal, growth.entry = reason, None
+
+
+def _met(run: Run) -> Growth:
+    """Find the program's family."""
+    program = run.found.program
+    family = cache.families.setdefault(_key(program), Family())
+    while len(cache.families) > settings.programs:
+        del cache.families[next(iter(cache.families))]
+    family.meet(Side(program, run.found.slots))
+    growth = run.entry.growth = Growth(family)
+    return growth
+
+
+def _key(program: Program) -> int:
+    """Equal for programs that are the same but for sizes; hardly ever for others.
+
+    Programs of one key are compared before anything is made of it.
+    """
+    lines = ((op, operands, _kind(type)) for op, operands, _, type in program.instructions)
+    return hash((tuple(lines), program.outputs))
+
+
+def _kind(type: Any) -> Any:
+    return tuple(map(_kind, type)) if isinstance(type, tuple) else (type.dtype.num, type.ndim)
+
+
+def _pad(run: Run, growth: Growth) -> None:
+    """Make the program with room. Raises: Refused."""
+    family, mine = growth.family, Side(run.found.program, run.found.slots)
+    other = family.other(mine.program)
+    if other is None:
+        raise Refused("there is but one program of its kind")
+    lines = opened(mine, other)
+    made = roomy(lines, mine.slots, family.varying)
+    if made.link.capacity < FIRST:
+        made = _with_much_room(lines, mine, family) or made
+    if _wasted(made) > price_of(made.program):
+        raise Refused("most of what would be computed lies beyond its size")
+    entry = cache.find(made.program)
+    if entry.program is made.program:
+        _prepare(run, entry, family, made)
+    entry.spent += family.spent
+    family.spent = 0.0
+    growth.entry, growth.link = entry, made.link
+
+
+def _with_much_room(lines: Opened, mine: Side, family: Family) -> Roomy | None:
+    """The program with room for `FIRST`, if that costs next to nothing."""
+    try:
+        made = roomy(lines, mine.slots, family.varying, FIRST)
+    except Refused:  # a large array would grow on two axes
+        return None
+    return made if RUNS * _wasted(made) <= price_of(made.program) else None
+
+
+def _wasted(made: Roomy) -> float:
+    """Seconds a run that elements beyond the size take."""
+    return made.link.waste * SECONDS_PER_ELEMENT
+
+
+def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:
+    """Note where a program with room comes from."""
+    program, entry.padded = entry.program, True
+    places = run.entry.program.places
+    program.places = tuple(places[i] for i in made.origins) if places else ()
+    program.cut_at = run.entry.program.cut_at
+    last = family.last
+    if last is not None and last.executable is not None and not last.trial.interprets():
+        entry.spent = price_of(program)  # it will come back as often as the last one did
+    family.last = entry
+
+
+def _translated(run: Run, growth: Growth) -> Run | None:
+    entry, link = growth.entry, growth.link
+    assert entry is not None
+    assert link is not None
+    given = run.found.slots
+    if any(given[position][axis] != 0 for position, axis in link.fixed):
+        return None
+    growth.wasted += link.waste * SECONDS_PER_ELEMENT
+    if growth.wasted > price_of(entry.program):  # in which composites are open, as XLA has them
+        run.entry.spent += growth.wasted
+        refuse(run, "its size came again and again")
+        return None
+    slots = [s.value if isinstance(s, Constant) else given[s.position] for s in link.slots]
+    program = entry.program
+    packed = pack(program, slots)
+    entry.observe(packed, run.owned)
+    nodes: list[Node | None] = [None] * len(program.instructions)
+    for at, origin in link.guards:  # whose errors name their lines
+        nodes[at] = run.found.nodes[origin]
+    found = Cut(program, nodes, run.found.leaves, slots)
+    return run._replace(
+        entry=entry, found=found, packed=packed, recorded=run.found.program, exact=run
+    )

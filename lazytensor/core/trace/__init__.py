@@ -1,0 +1,1 @@
+"""When recording ends, and how calls are recorded again: cuts by themselves, the memo of calls."""

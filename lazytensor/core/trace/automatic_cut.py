@@ -1,0 +1,173 @@
+"""Where a graph that grows without being observed is cut: at the same point of the user's loop.
+
+Nobody needs barriers: once more than `ELEMENTS_BOUND` work is pending, the graph is cut at the head
+of a loop, and from then on whenever that head comes round with enough work pending. So a loop is
+cut once every k whole iterations, and its programs repeat from the second cut on. Of nested loops
+the outermost with a short body is taken: a loop over five coefficients inside the loop over time
+steps should not end a program that would have fused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from lazytensor.core.ir.source_location import Place, user_frame, user_stack
+from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND, NODE_WORK
+from lazytensor.core.observe import metrics
+
+PATIENCE: Final = 2
+"""A cut waits for its loop until this many times the usual work is pending."""
+SHORT: Final = 256
+"""Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
+PROVED: Final = 4
+"""Cuts at one loop's head after which no better loop is looked for while it comes round."""
+LIGHT: Final = 4
+"""How many times `NODE_WORK` an operation counts for at the most where arrays are small."""
+FEW: Final = 4
+"""Programs of which one is made where a value is asked for after each so many."""
+FUSED: Final = 64
+"""Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
+loop over memory, so a longer one reads and writes less."""
+REPEATS: Final = 8
+"""Times in a row that a point of the program is met before it counts as a loop."""
+MOST_NODES: Final = 4000
+"""Pending nodes past which the graph is cut wherever the program is."""
+
+
+holds: Final[list[Callable[[], bool]]] = []
+"""Asked before an automatic cut: whether something is under way that ends the graph by itself. Who
+says yes sets the recorder's `work` to when it is to be asked again."""
+
+
+class Loop(NamedTuple):
+    """A loop's head: the user's stack there, innermost frame first, as far as the loop's own frame.
+
+    What called the loop does not matter, so that a second call finds its programs again. `outside`
+    is the number of frames that did.
+    """
+
+    places: tuple[Place, ...]
+    outside: int
+
+    def is_at(self, here: tuple[Place, ...]) -> bool:
+        """Whether the program is at this head."""
+        return here[: len(self.places)] == self.places
+
+    def contains(self, other: Loop) -> bool:
+        """Whether this is, as far as one can tell, a loop around the other."""
+        return (self.outside, self.places[-1][1]) < (other.outside, other.places[-1][1])
+
+
+def overflow() -> None:
+    """Enough is pending: cut if the program is where a loop is to be cut.
+
+    One that goes forward in a frame is at no loop's head but the known one's. Most of what is
+    recorded past the bound is that, and costs no more than a look at where the program is.
+    """
+    recorder = thread.recorder
+    frame = user_frame(3)
+    place = None if frame is None else (frame.f_code, frame.f_lasti)
+    last, recorder.passed = recorder.passed, place
+    if place is not None and last is not None and last[0] is place[0] and last[1] < place[1]:
+        loop = recorder.loop
+        if loop is None or loop.places[0] != place:
+            return
+    if recorder.busy or any(ask() for ask in holds):
+        recorder.passed = None  # they are to be asked again
+    elif not (_waits(place) or _ends_by_itself()):
+        _cut_if_aligned(last)
+
+
+def _cut_if_aligned(last: Place | None) -> None:
+    """Cut if this is the head of the loop of the last automatic cut, or of a better one.
+
+    `last`: where the program was when it was looked at last.
+    """
+    from lazytensor.core.runtime.scheduler import AUTOMATIC, sync
+
+    recorder = thread.recorder
+    pending = nodes_made() - recorder.serial
+    if recorder.fuses and pending < FUSED:
+        return
+    here, previous = user_stack(), recorder.previous
+    if last is not None and previous and last[0] is previous[0][0]:
+        recorder.previous = (last, *previous[1:])
+    loop = _loop_at(here)
+    better = loop is not None and _is_better(loop, pending)
+    if better:
+        recorder.loop = loop
+    elif pending > MOST_NODES:
+        recorder.loop = None
+    elif recorder.loop is None or not recorder.loop.is_at(here):
+        recorder.previous = here
+        return
+    recorder.rounds = 0 if better or recorder.loop is None else recorder.rounds + 1
+    recorder.stride = recorder.work
+    if pending > PATIENCE * recorder.steady:
+        recorder.steady = 0
+    metrics.count("automatic_cuts")
+    sync(cause=AUTOMATIC)
+    recorder.previous = here
+
+
+def _waits(place: Place | None) -> bool:
+    """Whether the loop has proved itself and this is not its head: the answer in most cases."""
+    recorder = thread.recorder
+    loop = recorder.loop
+    if loop is None or recorder.rounds < PROVED or recorder.work > PATIENCE * recorder.stride:
+        return False
+    if nodes_made() - recorder.serial > MOST_NODES:
+        return False  # another loop, of smaller arrays
+    return place != loop.places[0]
+
+
+def _ends_by_itself() -> bool:
+    """Whether a value is asked for as regularly as rounds of a loop, the next one soon.
+
+    Where arrays are small, as where words are generated one by one: a cut in between would make two
+    programs of a round, and nothing to compute is put off by waiting.
+    """
+    recorder = thread.recorder
+    pending = nodes_made() - recorder.serial
+    span = recorder.steady
+    if pending < SHORT or not pending <= PATIENCE * span <= PATIENCE * FEW * pending:
+        return False
+    if recorder.work > LIGHT * NODE_WORK * pending:
+        return False
+    recorder.work = ELEMENTS_BOUND // 2  # when to look again
+    return True
+
+
+def _is_better(loop: Loop, pending: int) -> bool:
+    """Whether to cut at this loop's head rather than wait for the current one's."""
+    recorder = thread.recorder
+    seen = recorder.loops
+    now = nodes_made()
+    period = now - seen.get(loop, -MOST_NODES)
+    if len(seen) > SHORT:
+        seen.clear()
+    seen[loop] = now
+    current = recorder.loop
+    if current is not None and recorder.work <= PATIENCE * max(recorder.stride, ELEMENTS_BOUND):
+        return loop.contains(current) and period <= SHORT
+    around = any(other.contains(loop) and now - at <= SHORT for other, at in seen.items())
+    return pending >= SHORT and not (around and pending < PATIENCE * SHORT)
+
+
+def _loop_at(here: tuple[Place, ...]) -> Loop | None:
+    """The loop that has come round: the program went backwards in one frame since last time."""
+    recorder = thread.recorder
+    if here == recorder.previous:
+        # One instruction may make several arrays; coming back this often is a loop of one.
+        recorder.repeats += 1
+        return Loop(here[:1], len(here) - 1) if recorder.repeats >= REPEATS else None
+    recorder.repeats = 0
+    frames = zip(reversed(here), reversed(recorder.previous), strict=False)
+    for outside, ((code, offset), (old_code, old_offset)) in enumerate(frames):
+        if code is not old_code or offset != old_offset:
+            if code is old_code and offset < old_offset:
+                return Loop(here[: len(here) - outside], outside)
+            return None
+    return None
