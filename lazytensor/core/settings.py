@@ -67,8 +67,8 @@ class Settings:
     that makes a NaN of numbers raises.
     `modules` (LAZYTENSOR_MODULES=1): what a torch module records is named by its path, for
     `program.show()`. These four are read when lazytensor is imported, and not again.
-    `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `allocator.py`. A flag is one of 1, true, on,
-    yes, 0, false, off, no; an empty variable is as none.
+    `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `device/malloc.py`. A flag is one of 1, true,
+    on, yes, 0, false, off, no; an empty variable is as none.
     """
 
     tier: str = field(default_factory=lambda: _given("LAZYTENSOR_TIER") or "auto")

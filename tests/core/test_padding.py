@@ -131,9 +131,8 @@ def test_what_gets_no_room_is_tried_ever_more_rarely(monkeypatch: pytest.MonkeyP
         scheduler.observe(EXACT[next(iter(EXACT))](leaf(data(n))))
     counts = metrics.snapshot()
     assert (counts["cuts"], counts["padded"]) == (64, 0)
-    assert (
-        shape_buckets.REFUSALS <= counts["unpadded"] <= shape_buckets.REFUSALS + 5
-    )  # 8, 16, 32, 64
+    most = shape_buckets.REFUSALS + 5  # 8, 16, 32, 64
+    assert shape_buckets.REFUSALS <= counts["unpadded"] <= most
 
 
 def grown(cell: Cell) -> None:

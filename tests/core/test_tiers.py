@@ -154,9 +154,8 @@ def test_what_the_interpreter_runs_faster_it_goes_on_running(
         fetch(ops.add(leaf(x), leaf(y)))
     before = counts("interpreted")[0]
     again = tier_timing.WARMING_AGAIN + tier_timing.TIMED_AGAIN
-    for _ in range(
-        trials + tier_timing.AGAIN + again + 1
-    ):  # before the last ones XLA is tried again
+    # Before the last ones XLA is tried again.
+    for _ in range(trials + tier_timing.AGAIN + again + 1):
         assert fetch(ops.add(leaf(x), leaf(y))).tolist() == [1.0, 1.0, 1.0]
     assert counts("interpreted") == [before + trials + tier_timing.AGAIN + 1]
     assert counts("compiles", "cache_hits") == [1, trials - 1 + again]

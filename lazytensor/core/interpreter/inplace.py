@@ -2,7 +2,7 @@
 
 The interpreter keeps its values in a list. One may be overwritten when nothing needs it any more,
 and nobody else has it: no other place in the list, no view of it, no node but a leaf's that is
-given (see `interpret.compute`). The baseline is measured at import. All functions here are called
+given (see `interpreter.compute`). The baseline is measured at import. All functions here are called
 with a value of the list, as `values[i]`: a name for it would count.
 """
 

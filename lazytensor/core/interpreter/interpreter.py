@@ -320,8 +320,8 @@ def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
 def references() -> dict[Op[Any], Reference]:
     """The table of references, its modules imported on first use."""
     from lazytensor.core.device import malloc
-    from lazytensor.core.interpreter import kernels as reference
+    from lazytensor.core.interpreter import kernels
 
     malloc.keep_freed_memory()
-    reference.load()
+    kernels.load()
     return REFERENCES

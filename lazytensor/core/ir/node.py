@@ -61,7 +61,7 @@ class Node:
         recorder.work += signature.work
         if not signature.fuses:
             recorder.fuses = False
-        # The hottest loop of recording: `place.user_place`, written out.
+        # The hottest loop of recording: `source_location.user_place`, written out.
         frame: FrameType | None = _getframe(2)
         while frame is not None:
             code = frame.f_code

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from sys import _getframe
 from types import CodeType, FrameType
 
 Place = tuple[CodeType, int]
 """A code object and the offset of an instruction in it; made a line only when it is shown."""
 
-_package = os.path.abspath(__file__)
-for _ in range(3):  # lazytensor/core/ir/source_location.py
-    _package = os.path.dirname(_package)
-_folders = [_package + os.sep]
+_package = Path(os.path.abspath(__file__)).parents[2]
+_folders = [f"{_package}{os.sep}"]
 hidden: dict[str, bool] = {"<frozen importlib._bootstrap>": True}
 
 

@@ -8,7 +8,7 @@ the instructions. Every step keeps the results to the bit, but for sums of produ
 nobody promises, and the sign of a zero that is a sum of one element.
 Programs with equal normal forms compute the same.
 
-Two steps: a program becomes terms, each made by the rules of its op (`terms.py`); the terms that
+Two steps: a program becomes terms, each made by the rules of its op (`rewrites.py`); the terms that
 its outputs are become a program again, numbered from these backwards.
 """
 

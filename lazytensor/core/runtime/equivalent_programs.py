@@ -1,10 +1,10 @@
 """Twins: a program about to be compiled that is, in another form, compiled already.
 
-Frontends write one computation down in different ways (see `normal.py`). Before a program is
-compiled, the compiled ones are searched for its normal form; if one has it, that one is run from
-then on: with the same leaves and the same outputs in its order, and with slots that say the same.
-Only who is about to compile searches, which takes a thousand times as long as making a normal form;
-a program that has no twin never hears of it.
+Frontends write one computation down in different ways (see `passes/canonicalize.py`). Before a
+program is compiled, the compiled ones are searched for its normal form; if one has it, that one is
+run from then on: with the same leaves and the same outputs in its order, and with slots that say
+the same. The search runs only before a compile, which takes far longer than making a normal form; a
+program that has no twin never hears of it.
 
 A slot of the twin's that is a number within its composites, or that the twin computes with before
 it is used, cannot be set: then it must be what it was, or the program is compiled after all.

@@ -173,7 +173,7 @@ def _is_shared(run: Run) -> bool:
 
 
 def _remember_alone(run: Run) -> None:
-    """If this program, which `single` may run from now on, is one operation, let it know."""
+    """If this program, which `replay_op` may run from now on, is one operation, let it know."""
     program = run.found.program
     is_own = run.recorded is None and run.exact is None
     if program.size == 1 and not program.guards and is_own:
@@ -225,9 +225,8 @@ def _obtain(run: Run) -> tuple[str, Change | None]:
 
 
 def _load(run: Run) -> bool:
-    from lazytensor.core.runtime import (
-        disk_cache,  # programs that compile nothing need not wait for its imports
-    )
+    # A program that compiles nothing does not wait for its imports.
+    from lazytensor.core.runtime import disk_cache
 
     entry = run.entry
     loaded = disk_cache.load(entry, run.owned)

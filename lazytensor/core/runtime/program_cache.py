@@ -73,9 +73,9 @@ class Entry:
     disk. `host`: indices of instructions that the host runs, once known; `hosted`: whether all
     else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
-    `twin`: what is run in its place (see `twins.py`). `growth`: what is known of its sizes, and
-    `padded`: that it is a program made with room for more (see `padding`). `compiled_by`: the
-    thread that compiles it just now. `pays`: see `is_known_to_pay`, once known.
+    `twin`: what is run in its place (see `equivalent_programs.py`). `growth`: what is known of its
+    sizes, and `padded`: that it is a program made with room for more (see `passes/bucketing`).
+    `compiled_by`: the thread that compiles it just now. `pays`: see `is_known_to_pay`, once known.
     """
 
     program: Program
@@ -199,9 +199,8 @@ class Entry:
     def is_known_to_pay(self) -> bool:
         """Whether XLA has saved more than its import took in an earlier process that ran this."""
         if self.pays is None:
-            from lazytensor.core.runtime import (
-                disk_cache,  # whose imports most processes do not need
-            )
+            # Most processes do not need its imports.
+            from lazytensor.core.runtime import disk_cache
 
             self.pays = settings.disk and disk_cache.pays(self.program)
         return self.pays
@@ -244,9 +243,9 @@ class Cache:
         self.loaded = 0
         """Executables loaded from disk."""
         self.alone: dict[tuple[Any, ...], Any] = {}
-        """Programs of one operation, by what that is (see `single.py`)."""
+        """Programs of one operation, by what that is (see `replay_op.py`)."""
         self.families: dict[int, Family] = {}
-        """Programs that are the same but for sizes (see `padding/families.py`)."""
+        """Programs that are the same but for sizes (see `shape_buckets.py`)."""
 
     def may_import(self, price: float, seconds: float, share: float = 1.0) -> bool:
         """Whether jax is there, or its import and a compile have paid, one more run included.

@@ -175,7 +175,7 @@ def _execute(node: Node, known: Known) -> bool:
         data = entry.history.data(packed)
         buffers += [backend().to_device(array, owned=True) for array in data]
     start = perf_counter()
-    results: list[Any] = []  # see `execution._execute`
+    results: list[Any] = []  # see `executor._execute`
     try:
         results.extend(executable.start(buffers))
         node.settle(results[0][0])

@@ -1,13 +1,13 @@
 """Cutting: from nodes whose values are wanted to leaves.
 
-Data flow: wanted nodes → everything live in this thread → `cut` → cache entry → `execution.run`
+Data flow: wanted nodes → everything live in this thread → `cut` → cache entry → `executor.run`
 (interpret, or compile and run) → settle. Invariants:
 - Nodes settle only after the whole program has run; a failure or Ctrl-C before leaves them pending.
 - Every live pending cell of the thread is an output, and so is every pending node that somebody
   else than the graph holds: nothing is computed twice, and no node is left behind that needs a
   buffer which the program overwrote.
 - A parameter's buffer is donated only if nothing but this program's nodes refers to its leaf.
-- Threads cut one at a time; what another one is computing is waited for (see `turns.py`).
+- Threads cut one at a time; what another one is computing is waited for (see `locking.py`).
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ step: Final = _Step()
 
 
 def _is_under_way() -> bool:
-    """Whether the thread is in a training step (see `alignment.holds`)."""
+    """Whether the thread is in a training step (see `automatic_cut.holds`)."""
     if not state.on:
         return False
     recorder = thread.recorder

@@ -72,7 +72,7 @@ _APPLY: Final = torch.autograd.Function.apply.__func__.__code__
 
 
 def _is_under_way() -> bool:
-    """Whether the thread is in a step, whose end cuts the graph (see `alignment.holds`)."""
+    """Whether the thread is in a step, whose end cuts the graph (see `automatic_cut.holds`)."""
     if not _is_recording():
         return False
     recorder = thread.recorder
