@@ -6,7 +6,8 @@ lazytensor.trace(fn, *args)        # the Program of a function's result
 lazytensor.metrics.report()        # counts and seconds
 """
 
-from lazytensor.core.api import programs, sync, trace
+from lazytensor.api import programs, sync, trace
+from lazytensor.core.device import backend
 from lazytensor.core.errors import (
     DTypeError,
     LazyTensorError,
@@ -15,12 +16,13 @@ from lazytensor.core.errors import (
     Unsupported,
 )
 from lazytensor.core.ir.module_scope import scope
-from lazytensor.core.ir.program import Program
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime import fork
 from lazytensor.core.settings import settings
 from lazytensor.inspection import explain, load_ipython_extension, profile
+from lazytensor.inspection.program import Program
 
+backend.provide("lazytensor.backends.xla")
 fork.watch()
 if settings.logged:
     from lazytensor.inspection import log

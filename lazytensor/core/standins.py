@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from lazytensor.core.ir.memo import keep, memory, remembered
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.trace.call_memo import keep, memory, remembered
 
 Function = Callable[..., Any]
 Lying = Callable[[Any], np.ndarray | None]

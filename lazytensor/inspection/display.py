@@ -1,12 +1,11 @@
-"""Rich display in notebooks: HTML of arrays, programs, metrics and texts."""
+"""Rich display in notebooks: HTML of arrays and texts."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from lazytensor.core.observe.metrics import COUNTS, SECONDS
+from lazytensor.core.observe.metrics import html_table
 
 ROWS: Final = 12
 COLUMNS: Final = 10
@@ -16,14 +15,6 @@ COLUMNS: Final = 10
 def of_text(text: str) -> str:
     """Text as it is."""
     return f"<pre style='white-space: pre-wrap'>{html.escape(text)}</pre>"
-
-
-def of_metrics(values: Mapping[str, float]) -> str:
-    """A table: name, value, what it is."""
-    rows = [(name, f"{values[name]:,}", text) for name, text in COUNTS.items()]
-    for name, text in SECONDS.items():
-        rows.append((f"{name} seconds", f"{values[f'{name}_seconds']:.6f}", text))
-    return _table(rows)
 
 
 def of_array(array: Any, shown: Any, dtype: object) -> str:
@@ -42,7 +33,7 @@ def of_array(array: Any, shown: Any, dtype: object) -> str:
     if grid.shape[1] > COLUMNS:
         for row in rows:
             row.insert(COLUMNS // 2, "…")
-    return head + _table([[str(value) for value in row] for row in rows])
+    return head + html_table([[str(value) for value in row] for row in rows])
 
 
 def _ends(values: Any, most: int) -> list[Any]:
@@ -50,8 +41,3 @@ def _ends(values: Any, most: int) -> list[Any]:
     if len(values) <= most:
         return list(values)
     return [*values[: most // 2], *values[-(most // 2) :]]
-
-
-def _table(rows: Iterable[Iterable[str]]) -> str:
-    lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

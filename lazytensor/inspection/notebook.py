@@ -13,7 +13,7 @@ from IPython.core.error import UsageError
 
 import lazytensor.numpy
 from lazytensor.core.observe import metrics
-from lazytensor.inspection.display import of_array, of_metrics
+from lazytensor.inspection.display import of_array
 from lazytensor.inspection.explanation import Explanation, heard
 from lazytensor.swap import swap
 from lazytensor.swap.imports import StandIn
@@ -104,4 +104,4 @@ def _tensor(tensor: Any) -> str | None:
 
 
 def _module(module: ModuleType) -> str | None:
-    return of_metrics(metrics.snapshot()) if module is metrics else None
+    return metrics.snapshot()._repr_html_() if module is metrics else None

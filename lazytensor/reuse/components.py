@@ -12,7 +12,7 @@ from lazytensor.reuse.source import python_files
 PACKAGE: Final = Path(lazytensor.__file__).parent
 CORE: Final = "core"
 BACKEND: Final = "backend"
-SHARED: Final = {CORE: ("core",), BACKEND: ("backends",)}
+SHARED: Final = {CORE: ("core", "api.py"), BACKEND: ("backends",)}
 """What every frontend uses, whoever wrote it: folders of the package."""
 FRONTENDS: Final = {
     "numpy": ("frontends/numpy", "numpy"),

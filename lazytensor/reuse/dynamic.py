@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.ir import memo
 from lazytensor.core.ir.op import all_ops
 from lazytensor.core.ir.program import INPUTS, Program
 from lazytensor.core.observe import metrics
@@ -22,7 +23,6 @@ from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 from lazytensor.core.standins import results as results_of
-from lazytensor.core.trace import call_memo
 from lazytensor.reuse.components import BACKEND, CORE, FRONTENDS, is_installed
 from lazytensor.reuse.coverage import Lines, executed
 from lazytensor.reuse.workloads import WORKLOADS, Workload
@@ -127,7 +127,7 @@ def _everything_recorded() -> Iterator[None]:
 def _forget() -> None:
     """Programs, types and calls: only modules stay, and what they made when they were imported."""
     cache.clear()
-    call_memo.forget()
+    memo.forget()
     for op in all_ops():
         op.signatures.clear()
 

@@ -8,9 +8,9 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
+from lazytensor.core.ir import memo
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
-from lazytensor.core.trace import call_memo
 from tests.numpy.agreement import assert_same, outcome
 
 DTYPES = ("?", "i1", "u1", "i4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -30,7 +30,7 @@ NUMBERS += (numpy.float64(1.5), numpy.float32(0.1), numpy.int8(3))
 @pytest.fixture(autouse=True)
 def _all_lazy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "small", 0)
-    call_memo.forget()
+    memo.forget()
 
 
 def values(numpys: Any, dtype: str, first: int = 1) -> Any:

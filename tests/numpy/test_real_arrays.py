@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
+from lazytensor.core.ir import memo
 from lazytensor.core.settings import settings
-from lazytensor.core.trace import call_memo
 from lazytensor.frontends.numpy import ufunc as ufuncs
 from lazytensor.frontends.numpy.array import Lazy
 from tests.numpy.agreement import assert_same, real
@@ -45,7 +45,7 @@ PROGRAMS: dict[str, Program] = {
 @pytest.fixture(autouse=True)
 def _all_lazy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "small", 0)
-    call_memo.forget()
+    memo.forget()
 
 
 def data(numpys: Any) -> Any:

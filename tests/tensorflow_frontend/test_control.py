@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics
-from lazytensor.core.api import programs
+from lazytensor.api import programs
 from lazytensor.core.settings import settings
 
 

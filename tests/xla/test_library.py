@@ -13,6 +13,7 @@ import pytest
 
 from lazytensor.backends.xla import client, library
 from lazytensor.core import ops
+from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ir.types import tensor_type
 
@@ -84,7 +85,7 @@ def test_a_module_has_one_function_a_signature() -> None:
     program = trace_types(
         lambda x, y: [ops.inv(ops.inv(x)), ops.inv(y), ops.inv_checked(x)[1]], (matrix, batch), {}
     )
-    text = program.stablehlo()
+    text = backend().stablehlo(program)
     assert text.count("call @library") == 4
     assert text.count("func.func private @library") == 2
 

@@ -22,10 +22,10 @@ from lazytensor.backends.xla.foreign import imported
 from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.core.device import host_memory
 from lazytensor.core.errors import OutOfMemory
+from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.source_location import Place
 from lazytensor.core.observe import metrics
-from lazytensor.core.passes.specialize import NOTHING, Assumptions
 
 __all__ = [
     "allocated",
@@ -73,7 +73,7 @@ def _typed(executable: client.Executable, program: Program) -> client.Executable
 
 def stablehlo(program: Program) -> str:
     """The module's text, every slot as data."""
-    return str(module_of(program, NOTHING))
+    return str(module_of(program, NOTHING_ASSUMED))
 
 
 @cache

@@ -17,12 +17,12 @@ from lazytensor.backends.xla.attributes import element_type, ir_type
 from lazytensor.backends.xla.sharing import read_shared
 from lazytensor.backends.xla.storing import store_shared
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.ir.op import PARAMETER, Composite, Op, element, find_op
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.source_location import Place, line_of
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
-from lazytensor.core.passes.specialize import Assumptions
 
 create = ir.Operation.create
 INEXACT: Final = FLOATS | COMPLEX

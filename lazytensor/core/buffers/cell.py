@@ -27,12 +27,15 @@ from lazytensor.core.ir.op import Op, signature_of, starts
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import ELEMENTS_BOUND, TensorType
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.automatic_cut import overflow
 
 _S64 = np.dtype(np.int64)
 Write = Callable[..., Node]
 WRITES: dict[Op[Any], Write] = {}
 """Per view op: `write(base, value, *data, **attrs)`, the base with its viewed part replaced."""
+Show = Callable[[np.ndarray], np.ndarray]
+SHOWS: dict[Op[Any], Callable[..., Show]] = {}
+"""Per view op: `show(*data, **attrs)`, a function that gives the view of an array of the host's: in
+its memory, where NumPy has such views."""
 
 MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}
 """Per pair of view ops: the one step that does what the two do, so that chains stay short."""
@@ -58,7 +61,7 @@ class Step:
         self.starts = starts_
         self.attrs = attrs
         self.data: tuple[Node, ...] = () if starts_ is None else (starts(starts_),)
-        self._shown: Callable[[np.ndarray], np.ndarray] | None = None
+        self._shown: Show | None = None
         self.reads: dict[TensorType, Signature] = {}
         self.writes: dict[tuple[TensorType, TensorType], Signature | None] = {}
 
@@ -81,15 +84,8 @@ class Step:
     def show(self, base: np.ndarray) -> np.ndarray:
         """The view of an array of the host's: in its memory, where NumPy has such views."""
         if self._shown is None:
-            from lazytensor.core.interpreter.interpreter import SHOWN, references
-
             data = [np.array(node.value, _S64) for node in self.data]
-            known, attrs = references(), dict(self.attrs)
-            if self.op in SHOWN:
-                self._shown = SHOWN[self.op](*data, **attrs)
-            else:
-                reference = known[self.op]
-                self._shown = lambda x: reference(x, *data, **attrs)
+            self._shown = SHOWS[self.op](*data, **dict(self.attrs))
         return self._shown(base)
 
     def write(self, base: Node, value: Node) -> Node:
@@ -151,7 +147,7 @@ class Cell:
     def __init__(self, node: Node) -> None:
         recorder = thread.recorder
         if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's: it is the next graph's
-            overflow()
+            recorder.overflow()
         self.node = node
         self.reads: dict[Chain, ref[Node]] | None = None
         self.recorder = recorder
@@ -170,8 +166,9 @@ class Cell:
 
     def write(self, node: Node) -> None:
         """Replace the data; `node` must be of the cell's type."""
-        if thread.recorder.work > ELEMENTS_BOUND:
-            overflow()
+        recorder = thread.recorder
+        if recorder.work > ELEMENTS_BOUND:
+            recorder.overflow()
         self.put(node)
 
     def put(self, node: Node) -> None:
@@ -193,8 +190,9 @@ class Cell:
 
     def write_through(self, chain: Chain, node: Node) -> None:
         """`write_part` where the user does it, and who watches the cell is told of small parts."""
-        if thread.recorder.work > ELEMENTS_BOUND:
-            overflow()
+        recorder = thread.recorder
+        if recorder.work > ELEMENTS_BOUND:
+            recorder.overflow()
         with writing:
             is_plain = self.__class__ is Cell
             if is_plain:  # `write_part`, written out: with fewer calls between a node and the user

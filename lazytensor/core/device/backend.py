@@ -1,4 +1,4 @@
-"""What the core asks of a backend. The backend is named by a string and imported on first use."""
+"""What the core asks of a backend, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import numpy as np
 from lazytensor.core.device.padded import Padded
 
 if TYPE_CHECKING:
+    from lazytensor.core.ir.assumptions import Assumptions
     from lazytensor.core.ir.op import Op
     from lazytensor.core.ir.program import Program
     from lazytensor.core.ir.source_location import Place
     from lazytensor.core.ir.types import TensorType
-    from lazytensor.core.passes.specialize import Assumptions
 
-BACKEND: Final = "lazytensor.backends.xla"
+_provided: Final[list[str]] = []
+"""The name of the module that is the backend."""
 brought: Final[set[str]] = set()
 """Modules that were imported with the backend, and not before by somebody else."""
 T = TypeVar("T")
@@ -106,6 +107,11 @@ class Backend(Protocol):
         """Bytes of the buffers that are alive."""
 
 
+def provide(module: str) -> None:
+    """Let the module of this name be the backend."""
+    _provided[:] = [module]
+
+
 @cache
 def backend() -> Backend:
     """The backend, imported now if it was not."""
@@ -140,7 +146,7 @@ def _import() -> Backend:
     random.set_bit_generator(random.MT19937())  # what jax's import draws is not the user's
     there = set(sys.modules)
     try:
-        return cast(Backend, import_module(BACKEND))
+        return cast(Backend, import_module(*_provided))
     finally:
         random.set_bit_generator(stream)
         brought.update(sys.modules.keys() - there)
@@ -148,7 +154,7 @@ def _import() -> Backend:
 
 def is_loaded() -> bool:
     """Whether the backend has been imported (importing it takes most of a second)."""
-    return BACKEND in sys.modules
+    return _provided[0] in sys.modules
 
 
 def is_host(value: Any) -> bool:

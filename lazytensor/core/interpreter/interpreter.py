@@ -26,8 +26,6 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 Reference = Callable[..., Any]
 REFERENCES: dict[Op[Any], Reference] = {}
 """Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
-SHOWN: dict[Op[Any], Callable[..., Reference]] = {}
-"""Per view op where it pays: of its operands but the first, and its attributes, what shows it."""
 OVERWRITING: dict[Op[Any], Callable[..., Mapping[int, Reference]]] = {}
 """Per op whose result may be an operand that is written to: of its attributes, per operand what
 does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""

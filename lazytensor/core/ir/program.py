@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
-from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazytensor.core.device import host_memory
 from lazytensor.core.ir.attribute import Definition
 from lazytensor.core.ir.dtypes import short_name
 from lazytensor.core.ir.module_scope import modules
@@ -25,10 +23,6 @@ from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Composite, Op
 from lazytensor.core.ir.source_location import Place
 from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
-
-if TYPE_CHECKING:
-    import os
-    from pathlib import Path
 
 _by_serial = attrgetter("serial")
 
@@ -137,10 +131,9 @@ class Program:
         return found
 
     @cached_property
-    def oversized(self) -> tuple[int, ...]:
-        """Indices of the outputs that this machine's memory cannot hold."""
-        most = host_memory.most()
-        return tuple(i for i in self.outputs if self.instructions[i][3].nbytes > most)
+    def largest_output(self) -> int:
+        """Bytes of the largest output."""
+        return max((self.instructions[i][3].nbytes for i in self.outputs), default=0)
 
     @cached_property
     def size(self) -> int:
@@ -158,37 +151,9 @@ class Program:
 
     __repr__ = __str__
 
-    def stablehlo(self) -> str:
-        """The StableHLO that the XLA backend emits for this program, with every slot as data."""
-        from lazytensor.core.device.backend import backend
-
-        return backend().stablehlo(self)
-
-    def dot(self) -> str:
-        """The graph in Graphviz's language."""
-        return str(_graph().dot(self))
-
-    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
-        """Write the graph as a page of HTML, and open it; where it was written.
-
-        path: the file; a temporary one if None. browser: whether to open the page. In it:
-        operations with their types and your lines, groups by composite, module, function or line,
-        search.
-        """
-        written: Path = _graph().show(self, path, browser)
-        return written
-
-    def _repr_html_(self) -> str:
-        return str(_graph().frame(self))
-
 
 SLOTS = frozenset([SLOT, DATUM])
 INPUTS = SLOTS | {PARAMETER}
-
-
-def _graph() -> Any:
-    # By name: pages are outside of the core, and few programs are looked at.
-    return import_module("lazytensor.inspection.graph")
 
 
 def size_of(type: Any) -> int:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from sys import _getframe
 from types import CodeType, FrameType
+from typing import NamedTuple
 
 Place = tuple[CodeType, int]
 """A code object and the offset of an instruction in it; made a line only when it is shown."""
@@ -75,3 +76,22 @@ def describe(place: Place | None) -> str:
     if place is None:
         return "unknown place"
     return f"{place[0].co_filename}:{line_of(place)} in {place[0].co_name}"
+
+
+class Loop(NamedTuple):
+    """A loop's head: the user's stack there, innermost frame first, as far as the loop's own frame.
+
+    What called the loop does not matter, so that a second call finds its programs again. `outside`
+    is the number of frames that did.
+    """
+
+    places: tuple[Place, ...]
+    outside: int
+
+    def is_at(self, here: tuple[Place, ...]) -> bool:
+        """Whether the program is at this head."""
+        return here[: len(self.places)] == self.places
+
+    def contains(self, other: Loop) -> bool:
+        """Whether this is, as far as one can tell, a loop around the other."""
+        return (self.outside, self.places[-1][1]) < (other.outside, other.places[-1][1])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 from weakref import WeakSet, ref
 
 if TYPE_CHECKING:
-    from lazytensor.core.buffers.cell import Cell
     from lazytensor.core.ir.node import Node
-    from lazytensor.core.ir.source_location import Place
-    from lazytensor.core.trace.automatic_cut import Loop
+    from lazytensor.core.ir.source_location import Loop, Place
 
 
 serials: Final = itertools.count()
@@ -22,6 +21,16 @@ def nodes_made() -> int:
     """How many nodes there have been."""
     # `itertools.count` shows its next value only in its repr; a counter of ours would be slower.
     return int(repr(serials)[len("count(") : -1])
+
+
+class Pending(Protocol):
+    """What a cut computes: a cell, or anything else that holds a pending node."""
+
+    node: Node
+
+
+def _no_cut() -> None:
+    """Nothing cuts by itself until there is a policy."""
 
 
 class Recorder:
@@ -37,7 +46,8 @@ class Recorder:
     `asked` is the number of nodes when a value was last asked for, `span` how many there were
     between the last two times, `steady` the same where it was so twice. `busy` is in how many cuts,
     each within the last, the thread is. `tracing` says that what is recorded is the body of a
-    composite. `several`: whether there was more than one thread.
+    composite. `several`: whether there was more than one thread. `overflow` is called before a cell
+    takes a node while more than `ELEMENTS_BOUND` work is pending (see `trace/automatic_cut.py`).
     """
 
     __slots__ = (
@@ -45,9 +55,10 @@ class Recorder:
         "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "work",
     )  # fmt: skip
     several: ClassVar[bool] = False
+    overflow: ClassVar[Callable[..., None]] = staticmethod(_no_cut)
 
     def __init__(self) -> None:
-        self.cells: list[ref[Cell]] = []
+        self.cells: list[ref[Pending]] = []
         self.work = 0
         self.fuses = True
         self.serial = self.asked = nodes_made()

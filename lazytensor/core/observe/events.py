@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.source_location import Place
 from lazytensor.core.observe.recompile_reason import AGAIN, DONATION, SCALAR, Change, change
-
-if TYPE_CHECKING:
-    from lazytensor.core.runtime.program_cache import Entry
 
 KEPT: Final = 10_000
 NEAREST: Final = 64
@@ -60,10 +57,6 @@ events: Final[deque[Event]] = deque(maxlen=KEPT)
 fallbacks: Final[deque[Fallback]] = deque(maxlen=KEPT)
 listeners: Final[list[Callable[[Event | Fallback], None]]] = []
 """Called with each event as it happens, on the stack of the user's line that caused it."""
-ran: Final[list[Callable[[Entry, float, float | None, float], None]]] = []
-"""Called after each run of a cut, on the stack that asked for it. Arguments: the program's entry;
-the seconds from the graph to its results; how many of them cutting took, or None if the results
-were not waited for; how many times as much was computed as was recorded."""
 
 
 def record(event: Event | Fallback) -> None:

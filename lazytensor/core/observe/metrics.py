@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Final
 
 from lazytensor.core.ir.trace_state import nodes_made
@@ -97,13 +97,20 @@ def _node_cost() -> float:
     return _seconds_per_node[0]
 
 
+def html_table(rows: Iterable[Iterable[str]]) -> str:
+    """Rows of texts as a table of HTML."""
+    lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
 class Snapshot(dict[str, float]):
     """Every count and every timer, by name; notebooks show a table."""
 
     def _repr_html_(self) -> str:
-        # By name, as pages are outside of the core.
-        shown: str = import_module("lazytensor.inspection.display").of_metrics(self)
-        return shown
+        rows = [(name, f"{self[name]:,}", text) for name, text in COUNTS.items()]
+        for name, text in SECONDS.items():
+            rows.append((f"{name} seconds", f"{self[f'{name}_seconds']:.6f}", text))
+        return html_table(rows)
 
 
 def snapshot() -> Snapshot:

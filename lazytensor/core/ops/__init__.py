@@ -1,5 +1,6 @@
 """The op tables. `ops.add(x, y)` records a node."""
 
+import lazytensor.core.ops.memory_views  # fills `SHOWS`
 from lazytensor.core.ir.op import element, leaf, scalar, starts
 from lazytensor.core.ops.airy import airy_ai
 from lazytensor.core.ops.bessel import (
@@ -83,6 +84,7 @@ from lazytensor.core.ops.elementwise import (
 )
 from lazytensor.core.ops.folding import reduce_gcd
 from lazytensor.core.ops.foreign import foreign
+from lazytensor.core.ops.guard import guard, guarded
 from lazytensor.core.ops.indexing import (
     gather,
     reduce_segments,
@@ -241,4 +243,3 @@ from lazytensor.core.ops.statistics import (
     variance,
 )
 from lazytensor.core.ops.windows import convolved
-from lazytensor.core.runtime.guards import guard, guarded

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lazytensor.core.buffers.cell import Chain
+from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.movement import reshape, reshape_step, slice_step
-from lazytensor.core.trace.call_memo import keep, memory
 
 
 class Window:

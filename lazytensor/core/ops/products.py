@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import BOOL, F32
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.shapes import broadcast_shapes
@@ -21,7 +22,6 @@ from lazytensor.core.ops.elementwise import convert, multiply, not_equal
 from lazytensor.core.ops.movement import broadcast, reshape, transpose
 from lazytensor.core.ops.reduction import reduce_or, reduce_sum
 from lazytensor.core.ops.windows import convolved
-from lazytensor.core.trace.call_memo import remembered
 
 Axes = tuple[int, ...]
 Labels = Sequence[Hashable]

@@ -10,34 +10,16 @@ with hundreds of distinct scalars in a loop. Bits are compared, so `0.0`, `-0.0`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.program import Program
 
 Packed = dict[np.dtype, np.ndarray]
-
-
-class Assumptions(NamedTuple):
-    """What an executable relies on, by slot instruction.
-
-    `baked`: the values of those that are constants. `leaders`: for each that always equals an
-    earlier one, that one.
-    """
-
-    baked: Mapping[int, np.ndarray]
-    leaders: Mapping[int, int]
-
-    def text(self) -> str:
-        """All of it, exactly."""
-        constants = ";".join(f"{i}={value.tobytes().hex()}" for i, value in self.baked.items())
-        return f"{constants}\n{sorted(self.leaders.items())}"
-
-
-NOTHING = Assumptions({}, {})
 
 
 def pack(program: Program, values: list[Any]) -> Packed:

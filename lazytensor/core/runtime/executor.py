@@ -25,7 +25,7 @@ from lazytensor.core.runtime import equivalent_programs, guards, locking, replay
 from lazytensor.core.runtime.arguments import argument, host_operand, in_rows, with_room
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.host_partition import may_share, needed_before, needed_by_host
-from lazytensor.core.runtime.program_cache import PATIENCE, Entry, cache
+from lazytensor.core.runtime.program_cache import PATIENCE, Entry, cache, ran
 from lazytensor.core.runtime.tier_timing import Trial
 from lazytensor.core.settings import settings
 
@@ -201,7 +201,7 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     if how != ON_HOST:
         metrics.count("cuts")
         cutting = run.cutting if run.cause in WAITED_FOR else None
-        for note in events.ran:
+        for note in ran:
             note(run.entry, seconds, cutting, run.room)
 
 

@@ -12,32 +12,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
+from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
-from lazytensor.core.device.host_memory import in_words
 from lazytensor.core.errors import OutOfMemory
-from lazytensor.core.ir.op import primitive
 from lazytensor.core.ir.source_location import Place, describe
 from lazytensor.core.observe.warnings import warn_at
+from lazytensor.core.ops.guard import guard, guarded
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
     from lazytensor.core.ir.program import Cut
-    from lazytensor.core.ir.types import TensorType
-
-
-@primitive
-def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
-    """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`.
-
-    error: a warning spoils nothing, it is given.
-    """
-    return ok
-
-
-@primitive
-def guarded(x: TensorType, ok: TensorType) -> TensorType:
-    """`x`, which means something only if the guard `ok` held. Result: type of `x`."""
-    return x
 
 
 class Failure:
@@ -89,10 +73,10 @@ def _violated(
 
 def oversized(found: Cut, outputs: list[Node]) -> Failure:
     """Settle the outputs that do not fit in memory, as failures; the one recorded first."""
-    made = {}
+    made, most = {}, host_memory.most()
     for node, index in zip(outputs, found.program.outputs, strict=True):
-        if index in found.program.oversized:
-            type, size = node.type, in_words(node.type.nbytes)
+        if found.program.instructions[index][3].nbytes > most:
+            type, size = node.type, host_memory.in_words(node.type.nbytes)
             text = f"Unable to allocate {size} for an array with shape {type.shape}"
             made[index] = Failure(OutOfMemory, f"{text} and data type {type.dtype}", node.place)
             node.settle(made[index])

@@ -26,7 +26,7 @@ from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime import locking
 from lazytensor.core.runtime.arguments import arguments, host_operand, in_rows
 from lazytensor.core.runtime.guards import Failure
-from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.program_cache import Entry, cache, ran
 from lazytensor.core.settings import settings
 
 LOOKS_KEPT: Final = 256
@@ -95,7 +95,7 @@ def account(entry: Entry, cause: str, how: str, start: float) -> None:
     counts["cuts"] += 1
     before, entry.runs = entry.runs, entry.runs + 1
     seconds = perf_counter() - start
-    for note in events.ran:
+    for note in ran:
         note(entry, seconds, None, 1.0)
     events.record(Event(user_place(), cause, entry.program, how, None, seconds, before))
 

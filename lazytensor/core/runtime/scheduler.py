@@ -22,15 +22,15 @@ from weakref import WeakSet, ref
 
 import numpy as np
 
-from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.buffers.refcounts import held, owned
+from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node, Several
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.program import SLOTS, Cut, collect, cut
 from lazytensor.core.ir.source_location import user_place
-from lazytensor.core.ir.trace_state import Recorder, nodes_made, thread
+from lazytensor.core.ir.trace_state import Pending, Recorder, nodes_made, thread
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime import executor, guards, locking, replay_op
@@ -177,7 +177,7 @@ def _pending(nodes: Sequence[Node]) -> list[Node]:
     return [node for node in dict.fromkeys(nodes) if node.value is None]
 
 
-def _pending_cells(cells: list[ref[Cell]]) -> list[ref[Cell]]:
+def _pending_cells(cells: list[ref[Pending]]) -> list[ref[Pending]]:
     return [r for r in cells if (cell := r()) is not None and cell.node.value is None]
 
 
@@ -233,7 +233,7 @@ def _compute_next(
         found.note(user_place())
     else:  # that one knows its layout already
         found = Cut(entry.program, found.nodes, found.leaves, found.slots)
-    if found.program.oversized:
+    if found.program.largest_output > host_memory.most():
         failure = guards.oversized(found, wanted)
         del found, edges
         _compute(_pending(outputs), cause, largest, once, proved, runs)

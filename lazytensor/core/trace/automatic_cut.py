@@ -10,10 +10,10 @@ steps should not end a program that would have fused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
-from lazytensor.core.ir.source_location import Place, user_frame, user_stack
-from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.source_location import Loop, Place, user_frame, user_stack
+from lazytensor.core.ir.trace_state import Recorder, nodes_made, thread
 from lazytensor.core.ir.types import ELEMENTS_BOUND, NODE_WORK
 from lazytensor.core.observe import metrics
 
@@ -39,25 +39,6 @@ MOST_NODES: Final = 4000
 holds: Final[list[Callable[[], bool]]] = []
 """Asked before an automatic cut: whether something is under way that ends the graph by itself. Who
 says yes sets the recorder's `work` to when it is to be asked again."""
-
-
-class Loop(NamedTuple):
-    """A loop's head: the user's stack there, innermost frame first, as far as the loop's own frame.
-
-    What called the loop does not matter, so that a second call finds its programs again. `outside`
-    is the number of frames that did.
-    """
-
-    places: tuple[Place, ...]
-    outside: int
-
-    def is_at(self, here: tuple[Place, ...]) -> bool:
-        """Whether the program is at this head."""
-        return here[: len(self.places)] == self.places
-
-    def contains(self, other: Loop) -> bool:
-        """Whether this is, as far as one can tell, a loop around the other."""
-        return (self.outside, self.places[-1][1]) < (other.outside, other.places[-1][1])
 
 
 def overflow() -> None:
@@ -171,3 +152,8 @@ def _loop_at(here: tuple[Place, ...]) -> Loop | None:
                 return Loop(here[: len(here) - outside], outside)
             return None
     return None
+
+
+def install() -> None:
+    """Let cells ask this policy."""
+    Recorder.overflow = staticmethod(overflow)

@@ -17,58 +17,21 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core.ir.node import Node, Part, Several, Signature
 from lazytensor.core.ir.op import SLOT, scalar, several, signature_of
 
-KEPT: Final = 20_000
-"""Plans in one memory, where not said otherwise."""
 LENGTH: Final = 32
 """Operations, numbers included, that a plan has at the most."""
 LISTED: Final = 64
 """Elements of a list or tuple that are looked at."""
 
 Key = tuple[Any, ...]
-Memory = dict[Any, Any]
 Reader = Callable[[Sequence[Any], dict[str, Any], list[Node]], Key | None]
 """Makes a call's key, and puts its nodes into the list; None if an argument is unusual."""
-F = TypeVar("F", bound=Callable[..., Any])
-_forgetting: Final[list[Callable[[], object]]] = []
-
-
-def memory() -> Memory:
-    """Plans by their keys: a plain dict, which is looked up fastest."""
-    made: Memory = {}
-    _forgetting.append(made.clear)
-    return made
-
-
-def keep(known: Memory, key: Any, plan: Any, bound: int = KEPT) -> None:
-    """Remember a plan; a memory of `bound` plans is emptied first."""
-    if len(known) >= bound:
-        known.clear()
-    known[key] = plan
-
-
-def remembered(bound: int) -> Callable[[F], F]:
-    """A function of types and plain values whose last `bound` results are kept."""
-
-    def decorate(function: F) -> F:
-        made = lru_cache(bound)(function)
-        _forgetting.append(made.cache_clear)
-        return cast(F, made)
-
-    return decorate
-
-
-def forget() -> None:
-    """Forget all calls, of every frontend."""
-    for clear in _forgetting:
-        clear()
 
 
 class Plan:

@@ -22,7 +22,7 @@ from lazytensor.core.ir.program import SLOTS
 from lazytensor.core.ir.source_location import describe
 from lazytensor.core.ir.types import NUMPYS_AXES
 from lazytensor.core.observe.warnings import warn_at
-from lazytensor.core.runtime.guards import guard
+from lazytensor.core.ops.guard import guard
 from lazytensor.core.settings import settings
 
 UNCHECKED: Final = frozenset(["bitcast", "parameter", "element"])

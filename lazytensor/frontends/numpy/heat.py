@@ -14,6 +14,7 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, Watcher, watched, writing
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
+from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT, leaf
 from lazytensor.core.ir.source_location import Place, user_place
@@ -23,7 +24,6 @@ from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.arguments import can_be_shown
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import keep
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.profitability import account
 

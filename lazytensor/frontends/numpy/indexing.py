@@ -12,13 +12,14 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, Chain, View, extend
+from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import signature_of
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.lending import Lent
 from lazytensor.core.ops.basic_index import encoded, window
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import Paired, keep, limits, memory
+from lazytensor.core.trace.call_memo import Paired, limits
 from lazytensor.frontends.numpy import heat, parts, selection
 from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
 from lazytensor.frontends.numpy.assignment import (

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.types import Shape, TensorType
-from lazytensor.core.trace.call_memo import remembered
 from lazytensor.frontends.numpy.array import Lazy, ndarray
 from lazytensor.frontends.numpy.shadow import Turned, c_strides, shadow, shadow_of_type, turned
 

@@ -15,13 +15,14 @@ import numpy as np
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.dtypes import BOOL
+from lazytensor.core.ir.memo import Memory, keep, memory
 from lazytensor.core.ir.node import Node, Signature
 from lazytensor.core.ir.op import SLOT, Op, leaf, scalar, signature_of
 from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.lending import Lent
 from lazytensor.core.ops.elementwise import convert
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import ANY, Memory, Paired, keep, limits, memory
+from lazytensor.core.trace.call_memo import ANY, Paired, limits
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.bound import differing, is_raised
 from lazytensor.frontends.numpy.heat import is_sum

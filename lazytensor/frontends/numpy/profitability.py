@@ -23,9 +23,8 @@ from types import FrameType
 from typing import Final
 
 from lazytensor.core.device.backend import is_loaded
-from lazytensor.core.observe import events
 from lazytensor.core.processors import processors
-from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.program_cache import Entry, cache, ran
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.bound import is_raised, put_back, raise_to, setting
 
@@ -244,4 +243,4 @@ def _note(entry: Entry, seconds: float, cutting: float | None, room: float) -> N
         _thread.account.note(entry, seconds, cutting, room)
 
 
-events.ran.append(_note)
+ran.append(_note)

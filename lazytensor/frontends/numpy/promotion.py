@@ -8,12 +8,12 @@ import numpy as np
 
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.dtypes import BOOL, STORED
+from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.ops.casting import cast
-from lazytensor.core.trace.call_memo import memory
 from lazytensor.frontends.numpy.array import Lazy, Scalar
 from lazytensor.frontends.numpy.errors import HostOnly
 

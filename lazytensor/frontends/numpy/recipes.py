@@ -16,10 +16,11 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.memo import Memory, keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import Memory, keep, learned, memory, reader
+from lazytensor.core.trace.call_memo import learned, reader
 from lazytensor.frontends.numpy import plans
 from lazytensor.frontends.numpy.array import Scalar, ndarray, new
 from lazytensor.frontends.numpy.bound import differing, is_raised

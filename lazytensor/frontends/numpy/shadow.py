@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.shapes import rows
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.lending import Lent
-from lazytensor.core.trace.call_memo import keep, memory
 from lazytensor.frontends.numpy.array import Lazy, Scalar
 
 _MEMORY: Final = np.empty(64, np.uint8)

@@ -17,9 +17,9 @@ from numpy.lib import NumpyVersion
 
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import memory
 from lazytensor.frontends.numpy import (
     checks,
     foreign,

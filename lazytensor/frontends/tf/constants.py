@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from tensorflow.python.framework import ops as tf_ops
 
-from lazytensor.core.trace.call_memo import keep
+from lazytensor.core.ir.memo import keep
 from lazytensor.frontends.tf import fallback
 from lazytensor.frontends.tf.host import HostValue, host_value
 from lazytensor.frontends.tf.tensor import NUMPY, EagerTensor, of_array
 
-KEPT: Final = 4096
+ENTRIES_BOUND: Final = 4096
 LARGEST: Final = 16
 """Elements of what is kept."""
 NUMBERS: Final = frozenset([bool, int, float])
@@ -30,7 +30,7 @@ def number(value: bool | int | float, dtype: Any) -> Any:
     found = _numbers.get(key)
     if found is None:
         found = tf_ops.convert_to_tensor(value, dtype=dtype)
-        keep(_numbers, key, found, KEPT)
+        keep(_numbers, key, found, ENTRIES_BOUND)
     return found
 
 
@@ -43,7 +43,7 @@ def tensor_of(x: HostValue) -> Any:
             x.tensor = _tensors.get(x.key)
             if x.tensor is None:
                 x.tensor = of_array(x.array)
-                keep(_tensors, x.key, x.tensor, KEPT)
+                keep(_tensors, x.key, x.tensor, ENTRIES_BOUND)
     return x.tensor
 
 
@@ -57,7 +57,7 @@ def computed(ctx: Any, op: str, name: Any, args: tuple[Any, ...], arity: int) ->
     if found is None:
         found = fallback.untouched(ctx, op, name, args)
         if type(found) is EagerTensor and _is_small(found):
-            keep(_results, key, found, KEPT)
+            keep(_results, key, found, ENTRIES_BOUND)
     return found
 
 

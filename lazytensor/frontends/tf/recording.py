@@ -16,8 +16,8 @@ from tensorflow.python import pywrap_tfe
 
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.ir.dtypes import COMPLEX, FLOATS
+from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
-from lazytensor.core.trace.call_memo import keep, memory
 from lazytensor.frontends.tf import constants, fallback, opdef
 from lazytensor.frontends.tf.conversion import as_tensors, converted, kept, tape_inputs
 from lazytensor.frontends.tf.host import HostValue, NotLazy, host_value

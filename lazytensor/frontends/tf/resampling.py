@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tensorflow.python.framework import dtypes
 
-from lazytensor.core.trace.call_memo import remembered
+from lazytensor.core.ir.memo import remembered
 from lazytensor.frontends.tf.host import host_value
 from lazytensor.frontends.tf.shapes import attr
 from lazytensor.frontends.tf.table import answer, call

@@ -19,12 +19,12 @@ from torch import Tensor
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.memo import ENTRIES_BOUND, keep, memory
 from lazytensor.core.ir.node import Node, Signature
 from lazytensor.core.ir.op import Composite
 from lazytensor.core.ir.program import Program, trace_body
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.trace.call_memo import KEPT, keep, memory
 from lazytensor.frontends.torch.strides import Ints, in_rows, kept_strides, order_of
 from lazytensor.frontends.torch.tensor import is_lazy, laid, node, value
 
@@ -149,7 +149,7 @@ class Composition:
         return _rebuilt(results, iter(signature.op(*operands, **named)))
 
     def _plan(self, form: Form, types: tuple[TensorType, ...]) -> _Plan | None:
-        if len(self.floats) >= KEPT:
+        if len(self.floats) >= ENTRIES_BOUND:
             self.floats.clear()
         floats: list[Any] = []
         same = _without_floats(form.parts, floats), types

@@ -18,10 +18,10 @@ from torch.nn import Parameter
 
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S64
+from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.casting import cast
-from lazytensor.core.trace.call_memo import memory
 from lazytensor.frontends.torch.errors import sure
 from lazytensor.frontends.torch.tensor import (
     NUMBERS,

@@ -17,11 +17,12 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.observe.warnings import warn_at
-from lazytensor.core.trace.call_memo import Key, Plan, keep, learned, memory
+from lazytensor.core.trace.call_memo import Key, Plan, learned
 from lazytensor.frontends.torch import composition
 
 Row = Callable[..., Any]

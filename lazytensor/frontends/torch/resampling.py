@@ -14,8 +14,8 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, F16, F32
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
-from lazytensor.core.trace.call_memo import remembered
 from lazytensor.frontends.torch.kernels import Row, rows
 from lazytensor.frontends.torch.promotion import cast_to, is_inexact, operand
 

@@ -17,6 +17,7 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Step, view_step
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.shapes import rows
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops import (
@@ -26,7 +27,6 @@ from lazytensor.core.ops import (
     strided_step,
     transpose_step,
 )
-from lazytensor.core.trace.call_memo import remembered
 
 Ints = tuple[int, ...]
 Steps = tuple[Step, ...]

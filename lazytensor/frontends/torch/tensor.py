@@ -19,11 +19,11 @@ from torch import Tensor
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.memo import memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import NUMPYS_AXES, Shape, TensorType
 from lazytensor.core.runtime import scheduler
-from lazytensor.core.trace.call_memo import memory
 from lazytensor.frontends.torch.strides import Ints, in_rows, steps_of
 
 create: Final[Any] = torch._C._acc.create_empty_tensor

@@ -9,7 +9,8 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.interpreter.interpreter import REFERENCES
 from lazytensor.core.interpreter.kernels.elementwise import Array
-from lazytensor.core.ir.dtypes import BF16, BOOL, F32
+from lazytensor.core.ir.dtypes import BF16, F32
+from lazytensor.core.ops.memory_views import reinterpreted
 
 
 def _unsigned(x: Array) -> Array:
@@ -40,18 +41,6 @@ def _ldexp(x: Array, exponent: Array) -> Any:
     info = np.iinfo(exponent.dtype)
     low, high = max(info.min, -10_000), min(info.max, 10_000)
     return np.ldexp(x, np.clip(exponent, low, high).astype(np.int32))
-
-
-def _bitcast(x: Array, *, dtype: np.dtype) -> Any:
-    if x.dtype == BOOL:
-        x = x.view(np.uint8)
-    if dtype == BOOL:
-        return _bitcast(x, dtype=np.dtype(np.uint8)) != 0
-    if x.dtype.itemsize == dtype.itemsize:
-        return x.view(dtype)
-    if x.dtype.itemsize > dtype.itemsize:
-        return np.ascontiguousarray(x[..., None]).view(dtype)
-    return np.ascontiguousarray(x).view(dtype)[..., 0]
 
 
 def _next_after(x: Array, y: Array) -> Any:
@@ -94,7 +83,7 @@ REFERENCES.update(
         ops.mulhi: _mulhi,
         ops.next_after: _next_after,
         ops.ldexp: _ldexp,
-        ops.bitcast: _bitcast,
+        ops.bitcast: reinterpreted,
         ops.reduce_precision: _reduce_precision,
         ops.pack_bits: lambda x, *, little: np.packbits(x, -1, _ORDERS[little]),
         ops.unpack_bits: lambda x, *, little: np.unpackbits(x, -1, bitorder=_ORDERS[little]),

@@ -24,6 +24,7 @@ from lazytensor.core.ir.dtypes import (
     SIGNED,
     U32,
 )
+from lazytensor.core.ops.memory_views import imaginary
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -47,10 +48,6 @@ def _divide(x: Array, y: Array) -> Any:
         return floor
     inexact = (np.multiply(floor, y) != x) & (y != 0)
     return floor + (inexact & ((x < 0) != (y < 0))).astype(x.dtype)
-
-
-def _imag(x: Array) -> Any:
-    return x.imag if x.dtype in COMPLEX else np.zeros_like(x)
 
 
 def _round_away(x: Array) -> Any:
@@ -116,7 +113,7 @@ REFERENCES.update(
         ops.reciprocal: np.reciprocal,
         ops.conj: np.conj,
         ops.real: np.real,
-        ops.imag: _imag,
+        ops.imag: imaginary,
         ops.floor: np.floor,
         ops.ceil: np.ceil,
         ops.trunc: np.trunc,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import OVERWRITING, REFERENCES, SHOWN, Reference
+from lazytensor.core.interpreter.interpreter import OVERWRITING, REFERENCES
 
 Ints = tuple[int, ...]
 
@@ -76,16 +75,6 @@ def _within(
     return tuple(index[inside] for index in indices), updates[inside]
 
 
-def _shown_strided(start: np.ndarray, *, shape: Ints, strides: Ints) -> Reference:
-    first: int = start.item()
-
-    def show(x: np.ndarray) -> np.ndarray:
-        line = x[first:].view(f"V{x.itemsize}")  # of eight-bit floats NumPy has no interface
-        return as_strided(line, shape, [n * x.strides[0] for n in strides]).view(x.dtype)
-
-    return show
-
-
 def _take_along(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
     return np.take_along_axis(x, np.minimum(indices, x.shape[axis] - 1), axis)
 
@@ -102,5 +91,4 @@ REFERENCES.update(
         ops.reduce_segments: _reduce_segments,
     }
 )
-SHOWN[ops.strided] = _shown_strided
 OVERWRITING[ops.scatter] = lambda *, axes, mode: {0: _scatter_into} if mode == "set" else {}

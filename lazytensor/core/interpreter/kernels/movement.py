@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,53 +15,18 @@ from lazytensor.core.interpreter.interpreter import (
     REFERENCES,
     REPLACING,
     RESHAPING,
-    SHOWN,
     VIEWING,
 )
 from lazytensor.core.ir.op import element
+from lazytensor.core.ops.memory_views import index_of, reshaped
 
 Ints = tuple[int, ...]
-
-
-def _index(starts: np.ndarray, sizes: Ints, strides: Ints) -> tuple[builtins.slice, ...]:
-    found = []
-    for start, size, stride in zip(starts.tolist(), sizes, strides, strict=True):
-        stop = start + size * stride
-        found.append(builtins.slice(start, None if stop < 0 else stop, stride))
-    return tuple(found)
 
 
 def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Ints, strides: Ints) -> np.ndarray:
     if 0 in sizes:
         return np.empty(sizes, x.dtype)
-    return x[_index(starts, sizes, strides)]
-
-
-def _shown_slice(starts: np.ndarray, *, sizes: Ints, strides: Ints) -> Any:
-    return itemgetter(_index(starts, sizes, strides))
-
-
-def _shown_diagonal(**attrs: int) -> Any:
-    def show(x: np.ndarray) -> np.ndarray:
-        line: np.ndarray = x.diagonal(**attrs)
-        line.flags.writeable = x.flags.writeable  # NumPy's never is
-        return line
-
-    return show
-
-
-def _reshape(x: np.ndarray, *, shape: Ints) -> np.ndarray:
-    base = x.base
-    if (
-        isinstance(base, np.ndarray)
-        and base.base is None
-        and base.shape == shape
-        and base.dtype is x.dtype
-        and base.flags.c_contiguous
-        and x.flags.c_contiguous
-    ):
-        return base  # which may be overwritten at the next run
-    return x.reshape(shape)
+    return x[index_of(starts, sizes, strides)]
 
 
 def _copied(x: np.ndarray) -> np.ndarray:
@@ -79,12 +43,12 @@ def _update_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strid
 
 def _write_slice(x: np.ndarray, value: np.ndarray, starts: np.ndarray, *, strides: Ints) -> Any:
     if value.size:
-        x[_index(starts, value.shape, strides)] = value
+        x[index_of(starts, value.shape, strides)] = value
     return x
 
 
 def _replaced(shape: Ints, x: np.ndarray, starts: np.ndarray, *, strides: Ints) -> np.ndarray:
-    return x[_index(starts, shape, strides)]
+    return x[index_of(starts, shape, strides)]
 
 
 def _pad(x: np.ndarray, value: np.ndarray, *, low: Ints, high: Ints, interior: Ints) -> np.ndarray:
@@ -128,7 +92,7 @@ def _write_diagonal(
 REFERENCES.update(
     {
         ops.broadcast: lambda x, *, shape: np.broadcast_to(x, shape),
-        ops.reshape: _reshape,
+        ops.reshape: reshaped,
         ops.transpose: lambda x, *, axes: x.transpose(axes),
         ops.slice: _slice,
         ops.update_slice: _update_slice,
@@ -140,7 +104,6 @@ REFERENCES.update(
         ops.update_diagonal: _update_diagonal,
     }
 )
-SHOWN.update({ops.diagonal: _shown_diagonal, ops.slice: _shown_slice})
 OVERWRITING[ops.update_slice] = lambda **_: {0: _write_slice}
 REPLACING[ops.update_slice] = _replaced
 OVERWRITING[ops.update_diagonal] = lambda **_: {0: _write_diagonal}

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.trace.call_memo import remembered
 from lazytensor.frontends.numpy.errors import as_numpy
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver

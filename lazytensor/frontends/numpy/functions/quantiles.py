@@ -11,9 +11,9 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import F64, ORDERED, S64
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.core.trace.call_memo import remembered
 from lazytensor.frontends.numpy import delivery
 from lazytensor.frontends.numpy.array import wrap
 from lazytensor.frontends.numpy.checks import warned

@@ -11,9 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Step
+from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape, TensorType
-from lazytensor.core.trace.call_memo import remembered
 from lazytensor.frontends.numpy.array import (
     Lazy,
     Scalar,

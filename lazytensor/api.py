@@ -1,23 +1,21 @@
-"""What a user calls on the core: `sync`, `trace` and `programs`."""
+"""What a user calls on any frontend's arrays: `sync`, `trace` and `programs`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from lazytensor.core.buffers.interop import shown
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.ir.program import cut, reachable
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.trace import automatic_cut
+from lazytensor.inspection.program import Program
 
-ARRAYS: Final = "lazytensor.numpy"
-"""What makes a NumPy array lazy; a frontend, and so named by a string."""
-BOUND: Final = "lazytensor.frontends.numpy.bound"
-"""What keeps small arrays lazy while a function is traced."""
+automatic_cut.install()
 
 
 def sync(*arrays: Any) -> None:
@@ -32,7 +30,10 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     once, and its results are not computed. Meanwhile arrays of this thread are lazy, however small.
     Raises: TypeError if the result holds no lazy array.
     """
-    with import_module(BOUND).everything_lazy():
+    # Imported here: `import lazytensor` should cost little.
+    from lazytensor.frontends.numpy.bound import everything_lazy
+
+    with everything_lazy():
         args = tuple(map(_lazy, args))
         kwargs = {name: _lazy(value) for name, value in kwargs.items()}
         scheduler.sync(*_nodes([args, kwargs]))
@@ -42,17 +43,20 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
         raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")
     found = cut(reachable(outputs), outputs)
     found.note(None)
-    return found.program
+    return Program.of(found.program)
 
 
 def programs(most: int = 10) -> list[Program]:
     """The programs run last, the last first: `programs()[0].show()`."""
-    return [entry.program for entry in reversed(cache.entries()[-most:])]
+    return [Program.of(entry.program) for entry in reversed(cache.entries()[-most:])]
 
 
 def _lazy(value: Any) -> Any:
-    # By name, as the backend: the core knows no frontend.
-    return import_module(ARRAYS).asarray(value) if isinstance(value, np.ndarray) else value
+    if not isinstance(value, np.ndarray):
+        return value
+    from lazytensor.frontends.numpy.conversion import asarray
+
+    return asarray(value)
 
 
 def _nodes(value: Any) -> Iterator[Node]:

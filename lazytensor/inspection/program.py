@@ -1,0 +1,49 @@
+"""Programs as users see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lazytensor.core.device.backend import backend
+from lazytensor.core.ir import program
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+
+class Program(program.Program):
+    """A cut graph: printable, comparable, shown as a page or as StableHLO."""
+
+    @classmethod
+    def of(cls, plain: program.Program) -> Program:
+        """The same program, with what is known of it."""
+        made = cls.__new__(cls)
+        vars(made).update(vars(plain))
+        return made
+
+    def stablehlo(self) -> str:
+        """The StableHLO that the XLA backend emits for this program, with every slot as data."""
+        return backend().stablehlo(self)
+
+    def dot(self) -> str:
+        """The graph in Graphviz's language."""
+        from lazytensor.inspection import graph
+
+        return graph.dot(self)
+
+    def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
+        """Write the graph as a page of HTML, and open it; where it was written.
+
+        path: the file; a temporary one if None. browser: whether to open the page. In it:
+        operations with their types and your lines, groups by composite, module, function or line,
+        search.
+        """
+        from lazytensor.inspection import graph
+
+        return graph.show(self, path, browser)
+
+    def _repr_html_(self) -> str:
+        from lazytensor.inspection import graph
+
+        return graph.frame(self)
