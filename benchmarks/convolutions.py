@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from lazytensor.backends.xla import choice
+from lazytensor.backends.xla.convolution import choice
 
 NAME: Final = "its convolutions, each by itself"
 

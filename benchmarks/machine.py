@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy
 
-from lazytensor.core.processors import processors
+from lazytensor.core.device.processors import processors
 
 PACKAGES = ("numpy", "jax", "jaxlib", "lazytensor")
 

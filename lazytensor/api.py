@@ -31,7 +31,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     Raises: TypeError if the result holds no lazy array.
     """
     # Imported here: `import lazytensor` should cost little.
-    from lazytensor.frontends.numpy.bound import everything_lazy
+    from lazytensor.frontends.numpy.host.bound import everything_lazy
 
     with everything_lazy():
         args = tuple(map(_lazy, args))
@@ -54,7 +54,7 @@ def programs(most: int = 10) -> list[Program]:
 def _lazy(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value
-    from lazytensor.frontends.numpy.conversion import asarray
+    from lazytensor.frontends.numpy.arrays.conversion import asarray
 
     return asarray(value)
 

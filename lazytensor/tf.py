@@ -6,7 +6,7 @@ compute what was recorded, and so does looking at a value. `from_lazy`, and Tens
 while recording, take lazy arrays of other frontends without computing them.
 """
 
-from lazytensor.frontends.tf.sharing import from_lazy
-from lazytensor.frontends.tf.switch import UnsupportedTensorFlow, disable, enable, enabled
+from lazytensor.frontends.tf.dispatch.switch import UnsupportedTensorFlow, disable, enable, enabled
+from lazytensor.frontends.tf.tensors.sharing import from_lazy
 
 __all__ = ["UnsupportedTensorFlow", "disable", "enable", "enabled", "from_lazy"]

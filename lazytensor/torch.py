@@ -9,10 +9,10 @@ lets torch's guards take the place of recording. `torch.from_dlpack`, `from_nump
 
 from typing import Any
 
-from lazytensor.frontends.torch import device
-from lazytensor.frontends.torch.compilation import backend
-from lazytensor.frontends.torch.sharing import from_lazy
-from lazytensor.frontends.torch.wrapping import wrap
+from lazytensor.frontends.torch.device import registration as device
+from lazytensor.frontends.torch.device.compilation import backend
+from lazytensor.frontends.torch.tensors.sharing import from_lazy
+from lazytensor.frontends.torch.tensors.wrapping import wrap
 
 
 def as_lazy_numpy(tensor: Any) -> Any:
@@ -21,7 +21,7 @@ def as_lazy_numpy(tensor: Any) -> Any:
     Nothing is computed. Raises: TypeError if the tensor is not on the device; RuntimeError if it
     requires a gradient. `lazytensor.numpy.asarray(tensor)` does the same, and takes any array.
     """
-    from lazytensor.frontends.numpy.interchange import shared
+    from lazytensor.frontends.numpy.interop.interchange import shared
 
     made = shared(tensor)
     if made is None:

@@ -13,7 +13,7 @@ from benchmarks.npbench.kernel import Call, Kernel, agree
 from benchmarks.npbench.timed import Timed, apart, by_numpy, take_memory_for
 from benchmarks.warming import warm_up
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
 
 COUNTED = ("nodes", "compiles", "cuts", "interpreted", "fallbacks")
 MOST_ROUNDS = 25

@@ -81,6 +81,6 @@ class Launch:
 
 def _watch_neighbours() -> None:
     """Let libraries that know NumPy's arrays only take the script's: it says nothing of others."""
-    from lazytensor.frontends.numpy import neighbours
+    from lazytensor.frontends.numpy.interop import third_party_patches
 
-    neighbours.watch()
+    third_party_patches.watch()

@@ -12,7 +12,7 @@ from typing import Final
 
 import lazytensor
 from lazytensor.cli.cache import size
-from lazytensor.core.processors import processors
+from lazytensor.core.device.processors import processors
 from lazytensor.core.runtime import disk_cache
 from lazytensor.core.settings import settings
 

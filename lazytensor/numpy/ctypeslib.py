@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import ctypeslib
+from lazytensor.frontends.numpy.modules import ctypeslib
 
 sys.modules[__name__] = ctypeslib

@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import fft
+from lazytensor.frontends.numpy.modules import fft
 
 sys.modules[__name__] = fft

@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import lib
+from lazytensor.frontends.numpy.modules import lib
 
 sys.modules[__name__] = lib

@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import linalg
+from lazytensor.frontends.numpy.modules import linalg
 
 sys.modules[__name__] = linalg

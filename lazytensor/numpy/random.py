@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import random
+from lazytensor.frontends.numpy.modules import random
 
 sys.modules[__name__] = random

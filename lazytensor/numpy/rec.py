@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import rec
+from lazytensor.frontends.numpy.modules import rec
 
 sys.modules[__name__] = rec

@@ -2,6 +2,6 @@
 
 import sys
 
-from lazytensor.frontends.numpy import testing
+from lazytensor.frontends.numpy.modules import testing
 
 sys.modules[__name__] = testing

@@ -20,7 +20,7 @@ from lazytensor.reuse.source import parsed
 TENSOR: Final = "tensor"
 EXECUTOR: Final = "executor"
 CORE: Final = {
-    TENSOR: ("ir/node", "buffers/cell", "buffers/array_base", "lending", "ir/module_scope"),
+    TENSOR: ("ir/node", "buffers/cell", "buffers/array_base", "ir/module_scope"),
     EXECUTOR: (
         *("ir/trace_state", "trace/automatic_cut", "runtime/scheduler", "ir/program"),
         *("runtime/executor", "runtime/program_cache", "passes/specialize", "passes/donation"),
@@ -30,11 +30,17 @@ CORE: Final = {
 """Per kind of type: the core's modules of them."""
 OWN: Final = {
     "numpy": {
-        TENSOR: ("array", "scalar", "methods", "operators", "parts", "conversion", "protocols"),
-        EXECUTOR: ("delivery", "checks"),
+        TENSOR: (
+            *("arrays/array", "arrays/scalar", "arrays/methods", "arrays/operators"),
+            *("arrays/conversion", "arrays/protocols", "host/alias", "host/parts"),
+        ),
+        EXECUTOR: ("ufuncs/delivery", "ufuncs/checks"),
     },
-    "torch": {TENSOR: ("tensor", "storages", "strides", "views"), EXECUTOR: ("steps",)},
-    "tf": {TENSOR: ("tensor", "variables"), EXECUTOR: ("steps",)},
+    "torch": {
+        TENSOR: ("tensors/tensor", "tensors/storages", "tensors/strides", "tensors/views"),
+        EXECUTOR: ("optim/steps",),
+    },
+    "tf": {TENSOR: ("tensors/tensor", "tensors/variables"), EXECUTOR: ("dispatch/steps",)},
 }
 """Per frontend and kind: its modules that do such work for it alone."""
 PUBLISHED: Final = (0.56, 0.61)

@@ -19,12 +19,12 @@ def _numpy() -> set[str]:
 
 def _torch() -> set[str]:
     import_module("lazytensor.torch")
-    return set(import_module("lazytensor.frontends.torch.kernels").KERNELS)
+    return set(import_module("lazytensor.frontends.torch.dispatch.kernels").KERNELS)
 
 
 def _tf() -> set[str]:
     import_module("lazytensor.tf")
-    table: Any = import_module("lazytensor.frontends.tf.table")
+    table: Any = import_module("lazytensor.frontends.tf.dispatch.table")
     return set(table.HANDLERS) - set(table.NATIVE)
 
 

@@ -16,8 +16,8 @@ import lazytensor.numpy as lnp
 from lazytensor import metrics, settings
 from lazytensor.core.buffers.interop import offered
 from lazytensor.core.ir.dtypes import STORED
-from lazytensor.frontends.tf.tensor import TF
-from lazytensor.frontends.torch.tensor import TORCH
+from lazytensor.frontends.tf.tensors.tensor import TF
+from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 from .frameworks import DIRECTIONS, FRAMEWORKS, ROUTES, ways
 

@@ -14,9 +14,9 @@ import numpy
 import lazytensor
 import lazytensor.numpy
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.array import Lazy, Scalar
-from lazytensor.frontends.numpy.bound import put_back
-from lazytensor.frontends.numpy.profitability import account
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
+from lazytensor.frontends.numpy.host.bound import put_back
+from lazytensor.frontends.numpy.host.profitability import account
 from tests.fuzz.test_barriers import usual
 
 TIERS = ["interpret", "compile", "auto", "interpret"]

@@ -10,7 +10,7 @@ from itertools import count
 import numpy
 
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import heat
+from lazytensor.frontends.numpy.host import access_counters
 from tests.fuzz import grammar
 from tests.fuzz.pair import Difference, Pair, count_as_small, quiet
 
@@ -32,12 +32,12 @@ class Failure(Exception):
 def leaving_small(elements: int) -> Iterator[None]:
     """Arrays of fewer elements stay NumPy's own, and memory is lent at the first read."""
     before, settings.small = settings.small, elements
-    patience, heat.PATIENCE = heat.PATIENCE, 0
+    patience, access_counters.PATIENCE = access_counters.PATIENCE, 0
     try:
         yield
     finally:
         count_as_small(0)
-        settings.small, heat.PATIENCE = before, patience
+        settings.small, access_counters.PATIENCE = before, patience
 
 
 def walk(numbers: Iterable[int]) -> list[str]:

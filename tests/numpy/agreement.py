@@ -11,7 +11,7 @@ import numpy
 
 import lazytensor.numpy
 from lazytensor.core.errors import LazyTensorWarning
-from lazytensor.frontends.numpy.array import Lazy, Scalar
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
 
 Program = Callable[[Any], Any]
 

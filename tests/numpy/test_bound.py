@@ -13,10 +13,10 @@ import pytest
 import lazytensor
 import lazytensor.numpy as np
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import profitability
-from lazytensor.frontends.numpy.array import Lazy
-from lazytensor.frontends.numpy.bound import is_raised, put_back, raise_to, setting
-from lazytensor.frontends.numpy.profitability import account
+from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.host import profitability
+from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
+from lazytensor.frontends.numpy.host.profitability import account
 
 BOUND = 100
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 import lazytensor.numpy as lazy
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import neighbours
+from lazytensor.frontends.numpy.interop import third_party_patches
 
 LARGE = 20_000
 
@@ -22,7 +22,7 @@ LARGE = 20_000
 @pytest.fixture(params=[0, 16_384], ids=["all lazy", "by default"], autouse=True)
 def _changed(request: pytest.FixtureRequest) -> Iterator[None]:
     before, settings.small = settings.small, request.param
-    undo = neighbours.watch()
+    undo = third_party_patches.watch()
     yield
     undo()
     settings.small = before
@@ -94,7 +94,7 @@ def test_everything_is_put_back() -> None:
     places = [(json.encoder, "c_make_encoder"), (json.JSONEncoder, "iterencode")]
     places += [(sparse.linalg, "cg")]
     changed = [vars(owner)[name] for owner, name in places]
-    neighbours.watch()()  # of this, and of the fixture's
+    third_party_patches.watch()()  # of this, and of the fixture's
     for (owner, name), value in zip(places, changed, strict=True):
         assert vars(owner)[name] is not value
         assert not hasattr(vars(owner)[name], "__wrapped__")

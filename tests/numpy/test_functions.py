@@ -15,7 +15,7 @@ from lazytensor.core.observe import metrics
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import functions, namespace
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
 from tests.numpy.agreement import assert_agree, assert_same, outcome
 from tests.numpy.expressions import assert_equal, evaluate, table
 

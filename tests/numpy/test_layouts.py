@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
 
 Function = Callable[[Any, Any], Any]
 

@@ -7,7 +7,7 @@ import pytest
 
 import lazytensor.numpy as np
 from lazytensor.core.observe import metrics
-from lazytensor.frontends.numpy.masked import REDUCTIONS
+from lazytensor.frontends.numpy.indexing.masked import REDUCTIONS
 
 VALUES = numpy.random.default_rng(3).random(60) * 3.0 + 0.25
 

@@ -14,8 +14,8 @@ import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor.frontends.numpy import coverage, namespace
-from lazytensor.frontends.numpy.fallback import public_name
-from lazytensor.frontends.numpy.ufuncs import UFUNCS
+from lazytensor.frontends.numpy.host.fallback import public_name
+from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
 from tests.numpy.expressions import table
 from tests.numpy.test_functions import THEMES
 

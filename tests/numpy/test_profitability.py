@@ -14,9 +14,9 @@ from lazytensor.core.runtime.program_cache import LEAST_SHARE, MANY, Entry
 from lazytensor.core.runtime.shape_buckets import Family, Growth
 from lazytensor.core.runtime.tier_timing import TRIALS, WARMING
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import profitability as policy
-from lazytensor.frontends.numpy.bound import is_raised, put_back, setting
-from lazytensor.frontends.numpy.profitability import Account
+from lazytensor.frontends.numpy.host import profitability as policy
+from lazytensor.frontends.numpy.host.bound import is_raised, put_back, setting
+from lazytensor.frontends.numpy.host.profitability import Account
 
 BOUND = 100
 RUN = 1.0  # seconds of one run by XLA

@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.promotion import CANONICAL, common, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import CANONICAL, common, result_type
 from tests.numpy.agreement import assert_agree
 
 DTYPES = [

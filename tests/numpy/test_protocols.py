@@ -14,7 +14,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from tests.numpy.agreement import assert_agree
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import lazytensor.numpy as lnp
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
 from tests.core.processes import run
 from tests.numpy.agreement import assert_agree
 from tests.numpy.expressions import assert_equal, table

@@ -10,8 +10,8 @@ import pytest
 import lazytensor.numpy as np
 from lazytensor.core.ir import memo
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import ufunc as ufuncs
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.ufuncs import ufunc as ufuncs
 from tests.numpy.agreement import assert_same, real
 
 ROWS, COLUMNS = 40, 3

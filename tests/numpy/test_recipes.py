@@ -10,8 +10,8 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.array import wrap
-from lazytensor.frontends.numpy.recipes import BOUND, recorded
+from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.ufuncs.recipes import BOUND, recorded
 from tests.numpy.agreement import assert_agree
 
 Call = Callable[..., Any]

@@ -14,7 +14,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.array import Scalar
+from lazytensor.frontends.numpy.arrays.array import Scalar
 from tests.numpy.agreement import assert_agree
 
 SOURCES = {

@@ -13,7 +13,7 @@ import pytest
 import lazytensor.numpy as np
 from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
 
 FUNCTIONS = ["concatenate", "dot", "flip", "outer", "reshape", "sum", "transpose", "vdot", "where"]
 BOUND = 100

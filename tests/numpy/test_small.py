@@ -11,10 +11,10 @@ import lazytensor
 import lazytensor.numpy as np
 from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import linalg
-from lazytensor.frontends.numpy import profitability as policy
-from lazytensor.frontends.numpy.array import Lazy
-from lazytensor.frontends.numpy.bound import is_raised
+from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.host import profitability as policy
+from lazytensor.frontends.numpy.host.bound import is_raised
+from lazytensor.frontends.numpy.modules import linalg
 from tests.numpy.rounds import PROGRAMS, SMALL_OPERATIONS, filled
 
 BOUND = 100

@@ -8,14 +8,14 @@ import numpy
 import pytest
 
 import lazytensor.numpy as np
-from lazytensor.core.lending import Lent
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import profitability as policy
-from lazytensor.frontends.numpy.array import Lazy
-from lazytensor.frontends.numpy.bound import put_back
-from lazytensor.frontends.numpy.profitability import account
+from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.host import profitability as policy
+from lazytensor.frontends.numpy.host.alias import Lent
+from lazytensor.frontends.numpy.host.bound import put_back
+from lazytensor.frontends.numpy.host.profitability import account
 
 BOUND = 100
 SIZE = 2 * BOUND

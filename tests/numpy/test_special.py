@@ -7,7 +7,7 @@ import scipy.special
 import lazytensor.numpy as lnp
 from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.special import ROWS
+from lazytensor.frontends.numpy.ufuncs.special import ROWS
 
 NUMBERS = "-30 -7.5 -2.5 -1 -0.75 -1e-9 -0.0 0 1e-12 0.25 0.5 0.999 1 1.5 2 3.7 12 40 171 300"
 POINTS = np.array([*map(float, NUMBERS.split()), -np.inf, np.inf, np.nan])

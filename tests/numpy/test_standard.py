@@ -16,7 +16,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.array import Lazy, Scalar
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
 from tests.numpy.agreement import assert_agree
 
 STANDARD_DTYPES = (

@@ -10,7 +10,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy
 from tests.numpy.agreement import assert_agree
 
 View = Callable[[Any, Any], Any]

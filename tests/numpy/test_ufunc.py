@@ -13,7 +13,7 @@ import pytest
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.ufuncs import ROWS
+from lazytensor.frontends.numpy.ufuncs.table import ROWS
 from tests.numpy.agreement import assert_agree
 
 NAMES = sorted({u.__name__ for n in dir(numpy) if isinstance(u := getattr(numpy, n), numpy.ufunc)})

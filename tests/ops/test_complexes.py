@@ -15,7 +15,7 @@ from lazytensor.core.settings import settings
 
 tables.load()
 
-from lazytensor.backends.xla.complexes import FUNCTIONS  # noqa: E402 (once the others are loaded)
+from lazytensor.backends.xla.elementwise.complexes import FUNCTIONS  # noqa: E402 (once the others are loaded)
 
 EDGES = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, np.inf, -np.inf, np.nan]
 GRID = np.array([complex(a, b) for a in EDGES for b in EDGES])

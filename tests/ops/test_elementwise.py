@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from lazytensor.backends.xla.division import SMALL
+from lazytensor.backends.xla.elementwise.division import SMALL
 from lazytensor.core import ops
 from lazytensor.core.interpreter.interpreter import references
 from lazytensor.core.ir.dtypes import F32, F64, INTS, S64

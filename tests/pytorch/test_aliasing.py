@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lazytensor.torch  # noqa: F401 -- registers the device
-from lazytensor.frontends.torch.tensor import ref
+from lazytensor.frontends.torch.tensors.tensor import ref
 from tests.pytorch import programs
 from tests.pytorch.programs import COPIES, RESIZES, VIEWS, WRITES
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lazytensor.frontends.torch import autocast
+from lazytensor.frontends.torch.device import autocast
 from tests.pytorch.agreement import net, numbers
 
 Call = Callable[[Any, Any], Any]

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from lazytensor.frontends.torch.tensor import node
+from lazytensor.frontends.torch.tensors.tensor import node
 from tests.pytorch import agreement
 from tests.pytorch.agreement import net, numbers
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.observe import metrics
-from lazytensor.frontends.torch import fallback, verdicts
+from lazytensor.frontends.torch.dispatch import fallback, verdicts
 from tests.pytorch import agreement
 from tests.pytorch.agreement import Program, numbers
 

@@ -18,8 +18,8 @@ import tensorflow as tf
 import lazytensor.tf
 from lazytensor import metrics
 from lazytensor.core.settings import settings
-from lazytensor.frontends.tf import bridge
-from lazytensor.frontends.tf.opdef import find
+from lazytensor.frontends.tf.dispatch import bridge
+from lazytensor.frontends.tf.dispatch.opdef import find
 from tests.tensorflow_frontend.gaps import BRIDGE_GAPS, marked
 from tests.tensorflow_frontend.samples import Sample
 from tests.tensorflow_frontend.test_sweep import BY_OP, COMPILED, _outcome

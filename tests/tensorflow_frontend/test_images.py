@@ -9,8 +9,8 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics
-from lazytensor.frontends.tf.resampling import FILTERS
-from lazytensor.frontends.tf.warping import PADDED
+from lazytensor.frontends.tf.rows.resampling import FILTERS
+from lazytensor.frontends.tf.rows.warping import PADDED
 from tests.tensorflow_frontend.samples import x
 
 Call = Any

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from lazytensor.core.settings import settings
-from lazytensor.frontends.tf.tensor import LazyTensor
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor
 
 pytestmark = pytest.mark.usefixtures("no_fallbacks")
 

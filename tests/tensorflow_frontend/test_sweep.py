@@ -12,10 +12,10 @@ import tensorflow as tf
 import lazytensor.tf
 from lazytensor import metrics
 from lazytensor.core.settings import settings
-from lazytensor.frontends.tf import bridge
-from lazytensor.frontends.tf.recording import Row
-from lazytensor.frontends.tf.table import HANDLERS
-from lazytensor.frontends.tf.tensor import LazyTensor, state
+from lazytensor.frontends.tf.dispatch import bridge
+from lazytensor.frontends.tf.dispatch.recording import Row
+from lazytensor.frontends.tf.dispatch.table import HANDLERS
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor, state
 from tests.tensorflow_frontend import bridge_samples, samples
 from tests.tensorflow_frontend.samples import Sample
 

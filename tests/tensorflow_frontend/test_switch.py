@@ -9,8 +9,8 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 
 import lazytensor.tf
-from lazytensor.frontends.tf import entry
-from lazytensor.frontends.tf.tensor import LazyTensor
+from lazytensor.frontends.tf.dispatch import entry
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor
 from tests.core.processes import run
 
 
@@ -131,7 +131,7 @@ def test_importing_changes_nothing_and_disabling_puts_everything_back() -> None:
         print(pywrap_tfe.TFE_Py_FastPathExecute is before)
         print([m for m in ("torch", "lazytensor.frontends.numpy", "lazytensor.frontends.torch")
                if m in sys.modules])
-        from lazytensor.frontends.tf import entry
+        from lazytensor.frontends.tf.dispatch import entry
         before = doors()
         with lazytensor.tf.enabled():
             x = tf.constant([1.0]) + 1.0

@@ -11,7 +11,7 @@ import tensorflow as tf
 import tensorflow.experimental.numpy as tnp
 
 import lazytensor.tf
-from lazytensor.frontends.tf.tensor import LazyTensor
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor
 
 pytestmark = pytest.mark.usefixtures("no_fallbacks")
 

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 import lazytensor.tf
 from lazytensor import metrics
-from lazytensor.frontends.tf.opdef import find
-from lazytensor.frontends.tf.optimizers import UPDATES
+from lazytensor.frontends.tf.dispatch.opdef import find
+from lazytensor.frontends.tf.rows.optimizers import UPDATES
 
 FLAGGED = [(n, flag) for n, u in UPDATES.items() for flag in (False, True)[: 1 + bool(u.flag)]]
 SCATTERS = {

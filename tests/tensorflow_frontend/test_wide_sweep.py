@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 
 import lazytensor.tf
-from lazytensor.frontends.tf.opdef import find
+from lazytensor.frontends.tf.dispatch.opdef import find
 from tests.tensorflow_frontend.gaps import GAPS, marked
 from tests.tensorflow_frontend.samples import BINARY, COMPARED, SPECIAL, UNARY, words
 

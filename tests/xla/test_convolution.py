@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lazytensor.backends.xla import choice, convolution
+from lazytensor.backends.xla.convolution import choice
+from lazytensor.backends.xla.convolution import forms as convolution
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lazytensor.backends.xla import client, library
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.lowerings import library
 from lazytensor.core import ops
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.program import trace_types

@@ -14,8 +14,8 @@ from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type, ir_type
-from lazytensor.backends.xla.sharing import read_shared
-from lazytensor.backends.xla.storing import store_shared
+from lazytensor.backends.xla.lowerings.sharing import read_shared
+from lazytensor.backends.xla.lowerings.storing import store_shared
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS

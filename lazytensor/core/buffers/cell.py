@@ -134,7 +134,7 @@ watched: Final[WeakKeyDictionary[Cell, Watcher]] = WeakKeyDictionary()
 class Cell:
     """What a user's array holds: a node that is replaced when the array is written to.
 
-    `memory` is set while it is lent (see `lending.py`): the value of the node. While the node is
+    `memory` is set while a frontend lends it: the value of the node. While the node is
     pending, the `recorder` of the thread that wrote it last knows of the cell.
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lazytensor.frontends.numpy import masked, methods, operators
+from lazytensor.frontends.numpy.arrays import methods, operators
+from lazytensor.frontends.numpy.indexing import masked
 
 operators.attach()
 methods.attach()

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import functions, host, namespace, stride_tricks
-from lazytensor.frontends.numpy.ufuncs import UFUNCS
+from lazytensor.frontends.numpy import functions, namespace
+from lazytensor.frontends.numpy.host import functions as host
+from lazytensor.frontends.numpy.modules import stride_tricks
+from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
 
 RECORDED: Final = "recorded"
 PLAIN: Final = "asks no array for values"

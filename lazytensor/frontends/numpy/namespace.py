@@ -9,13 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import checks, functions, laziness, shortcuts, standard
-from lazytensor.frontends.numpy.array import ndarray
-from lazytensor.frontends.numpy.fallback import fallback, lazies
-from lazytensor.frontends.numpy.flat import flatiter
-from lazytensor.frontends.numpy.shadow import overlap
-from lazytensor.frontends.numpy.ufunc import ufunc
-from lazytensor.frontends.numpy.ufuncs import UFUNCS
+from lazytensor.frontends.numpy import functions, laziness, shortcuts
+from lazytensor.frontends.numpy.arrays.array import ndarray
+from lazytensor.frontends.numpy.arrays.flat import flatiter
+from lazytensor.frontends.numpy.arrays.shadow import overlap
+from lazytensor.frontends.numpy.host.fallback import fallback, lazies
+from lazytensor.frontends.numpy.modules import standard
+from lazytensor.frontends.numpy.ufuncs import checks
+from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
+from lazytensor.frontends.numpy.ufuncs.ufunc import ufunc
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:

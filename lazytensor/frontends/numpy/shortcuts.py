@@ -18,7 +18,7 @@ import numpy as np
 
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.functions.entry import entered
-from lazytensor.frontends.numpy.small import (
+from lazytensor.frontends.numpy.host.small import (
     GROWING,
     NOTHING,
     NUMBERS,

@@ -7,8 +7,9 @@ from os.path import dirname
 import tensorflow
 
 from lazytensor.core.ir import source_location
-from lazytensor.frontends.tf import (
-    bridge,
+from lazytensor.frontends.tf.dispatch import bridge, steps
+from lazytensor.frontends.tf.dispatch.switch import disable, enable, enabled
+from lazytensor.frontends.tf.rows import (
     contraction,
     convolution,
     elementwise,
@@ -25,15 +26,13 @@ from lazytensor.frontends.tf import (
     resampling,
     segments,
     shapes,
-    sharing,
     slices,
     sorting,
     special,
     state_ops,
-    steps,
     warping,
 )
-from lazytensor.frontends.tf.switch import disable, enable, enabled
+from lazytensor.frontends.tf.tensors import sharing
 
 TABLES = (
     elementwise,

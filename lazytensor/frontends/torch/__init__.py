@@ -2,64 +2,55 @@
 
 from __future__ import annotations
 
-from lazytensor.frontends.torch import (
+from lazytensor.frontends.torch.device import (
     accelerator,
-    adam,
-    attention,
     autocast,
     compilation,
-    contraction,
-    convolution,
-    counting,
-    creation,
-    ctc,
-    device,
-    direct,
-    distances,
-    distributions,
-    drawing,
-    elementwise,
-    embeddings,
-    factorization,
-    fallback,
-    foreach,
-    forwards,
-    fractional,
-    grouped,
     hooks,
-    joining,
-    linalg,
+    modules,
+    registration,
+    scopes,
+)
+from lazytensor.frontends.torch.dispatch import direct, fallback, forwards, refusals
+from lazytensor.frontends.torch.linalg import decompositions, factorization, reflections
+from lazytensor.frontends.torch.nn import (
+    attention,
+    convolution,
+    ctc,
+    embeddings,
+    fractional,
     linear,
     losses,
     margins,
-    modules,
     networks,
     neural,
     normalization,
-    optimizers,
-    polynomials,
     pooling,
     recurrent,
-    reductions,
-    reflections,
-    refusals,
-    reparametrization,
     resampling,
     sampling,
+    unpooling,
+)
+from lazytensor.frontends.torch.optim import adam, foreach, optimizers, sgd, steps
+from lazytensor.frontends.torch.random import distributions, drawing, reparametrization
+from lazytensor.frontends.torch.rows import (
+    contraction,
+    counting,
+    creation,
+    distances,
+    elementwise,
+    grouped,
+    joining,
+    polynomials,
+    reductions,
     scattering,
-    scopes,
     segments,
-    sgd,
-    sharing,
     sorting,
     special,
     spectral,
-    steps,
-    storages,
-    unpooling,
-    views,
     windows,
 )
+from lazytensor.frontends.torch.tensors import sharing, storages, views
 
 TABLES = (
     creation,
@@ -83,7 +74,7 @@ TABLES = (
     sorting,
     factorization,
     reflections,
-    linalg,
+    decompositions,
     neural,
     direct,
     attention,
@@ -105,7 +96,7 @@ TABLES = (
     optimizers,
     refusals,
 )
-device.attach()
+registration.attach()
 storages.attach()
 sharing.attach()
 fallback.attach()

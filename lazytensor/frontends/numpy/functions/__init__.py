@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy import host
 from lazytensor.frontends.numpy.functions import (
     arrays,
     broadcasting,
@@ -45,6 +44,7 @@ from lazytensor.frontends.numpy.functions import (
     writing,
 )
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily, method
+from lazytensor.frontends.numpy.host import functions
 from lazytensor.frontends.numpy.laziness import line
 
 _MODULES: Final = (
@@ -101,10 +101,10 @@ LAZY: Final[dict[str, Function]] = {
 }
 """What records."""
 
-HOST: Final[dict[str, Function]] = {**host.HOST, **sets.HOST}
+HOST: Final[dict[str, Function]] = {**functions.HOST, **sets.HOST}
 """What computes its arguments, silently."""
 
-ABOUT: Final[dict[str, Any]] = host.OWN
+ABOUT: Final[dict[str, Any]] = functions.OWN
 """What no array is given to: NumPy's own."""
 
 FUNCTIONS: Final[dict[str, Any]] = {
@@ -136,7 +136,7 @@ class Modules(Mapping[str, ModuleType]):
     def __getitem__(self, name: str) -> ModuleType:
         if name not in self._names:
             raise KeyError(name)
-        return import_module(f"lazytensor.frontends.numpy.{name}")
+        return import_module(f"lazytensor.frontends.numpy.modules.{name}")
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

@@ -8,16 +8,18 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.interop import METHOD
-from lazytensor.frontends.numpy import conversion
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray, wrap
-from lazytensor.frontends.numpy.fallback import called, real
+from lazytensor.frontends.numpy.arrays import conversion
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.layout import lay_out_like
+from lazytensor.frontends.numpy.arrays.shadow import shadow
 from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_like
 from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
 from lazytensor.frontends.numpy.functions.views import in_shape
-from lazytensor.frontends.numpy.interchange import unpacked
-from lazytensor.frontends.numpy.layout import lay_out_like
-from lazytensor.frontends.numpy.promotion import (
+from lazytensor.frontends.numpy.host.fallback import called, real
+from lazytensor.frontends.numpy.interop.interchange import unpacked
+from lazytensor.frontends.numpy.modules.standard import check_device
+from lazytensor.frontends.numpy.ufuncs.promotion import (
     CANONICAL,
     PYTHON_NUMBERS,
     convert,
@@ -26,8 +28,6 @@ from lazytensor.frontends.numpy.promotion import (
     operand,
     result_type,
 )
-from lazytensor.frontends.numpy.shadow import shadow
-from lazytensor.frontends.numpy.standard import check_device
 
 _COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}
 _ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)

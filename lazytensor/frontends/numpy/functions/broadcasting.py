@@ -9,12 +9,12 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import view_step
-from lazytensor.frontends.numpy.array import ndarray
-from lazytensor.frontends.numpy.flags import set_flags
+from lazytensor.frontends.numpy.arrays.array import ndarray
+from lazytensor.frontends.numpy.arrays.flags import set_flags
+from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import array_of, in_shape, shown
-from lazytensor.frontends.numpy.indexing import viewed
-from lazytensor.frontends.numpy.shadow import shadow, turned
+from lazytensor.frontends.numpy.indexing.basic import viewed
 
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.numpy import numerics
+from lazytensor.frontends.numpy.ufuncs import numerics
 
 Axes = tuple[int, ...]
 Combine = Callable[[Node, Node], Node]

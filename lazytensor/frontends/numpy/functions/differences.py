@@ -13,18 +13,24 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
-from lazytensor.frontends.numpy.array import ndarray, wrap, wrap_result
-from lazytensor.frontends.numpy.checks import check
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO, axes_of
-from lazytensor.frontends.numpy.heat import value_of
-from lazytensor.frontends.numpy.parts import at_hand
-from lazytensor.frontends.numpy.promotion import PYTHON_NUMBERS, common, convert, number, operand
-from lazytensor.frontends.numpy.small import all_stay, is_small
+from lazytensor.frontends.numpy.host.access_counters import value_of
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.host.parts import at_hand
+from lazytensor.frontends.numpy.host.small import all_stay, is_small
+from lazytensor.frontends.numpy.ufuncs.checks import check
+from lazytensor.frontends.numpy.ufuncs.promotion import (
+    PYTHON_NUMBERS,
+    common,
+    convert,
+    number,
+    operand,
+)
 
 _gradient_of_numpy = rebound("gradient")
 

@@ -16,18 +16,14 @@ import numpy as np
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
-from lazytensor.frontends.numpy.array import Lazy, ndarray, wrap
-from lazytensor.frontends.numpy.bound import differing, is_raised
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import WRITERS, called, fallback, lazies, on_host
-from lazytensor.frontends.numpy.interchange import adopted, has_foreign, unpacked
-from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.masked import REDUCTIONS, Masked, reduced
-from lazytensor.frontends.numpy.parts import small_by_now
-from lazytensor.frontends.numpy.promotion import host_leaf, supported
-from lazytensor.frontends.numpy.recipes import of_value, remembered
-from lazytensor.frontends.numpy.shadow import read_only, shadow
-from lazytensor.frontends.numpy.small import (
+from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.layout import lay_out
+from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow
+from lazytensor.frontends.numpy.arrays.standins import laid
+from lazytensor.frontends.numpy.host.bound import differing, is_raised
+from lazytensor.frontends.numpy.host.fallback import WRITERS, called, fallback, lazies, on_host
+from lazytensor.frontends.numpy.host.parts import small_by_now
+from lazytensor.frontends.numpy.host.small import (
     GROWING,
     NOTHING,
     are_plain,
@@ -36,7 +32,11 @@ from lazytensor.frontends.numpy.small import (
     lazy_if_large,
     stays,
 )
-from lazytensor.frontends.numpy.standins import laid
+from lazytensor.frontends.numpy.indexing.masked import REDUCTIONS, Masked, reduced
+from lazytensor.frontends.numpy.interop.interchange import adopted, has_foreign, unpacked
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
+from lazytensor.frontends.numpy.ufuncs.recipes import of_value, remembered
 
 Function = Callable[..., Any]
 HOMES: Final = {

@@ -8,7 +8,7 @@ from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 
 def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:

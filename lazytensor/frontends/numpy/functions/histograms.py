@@ -13,12 +13,12 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
-from lazytensor.frontends.numpy.array import wrap
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.indices import every, known
-from lazytensor.frontends.numpy.promotion import convert, operand, result_type
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand, result_type
 
 NOT_FINITE = "autodetected range is not finite"
 CROWDED = "Too many bins for data range. Cannot create %d finite-sized bins."

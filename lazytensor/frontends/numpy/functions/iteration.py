@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.frontends.numpy import laziness
-from lazytensor.frontends.numpy.fallback import called, real
 from lazytensor.frontends.numpy.functions.entry import dressed, entered
-from lazytensor.frontends.numpy.sharing import opened
+from lazytensor.frontends.numpy.host.fallback import called, real
+from lazytensor.frontends.numpy.interop.sharing import opened
 
 
 class vectorize(np.vectorize):

@@ -9,11 +9,11 @@ import numpy as np
 
 from lazytensor.core.buffers.interop import METHOD
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.array import Lazy
-from lazytensor.frontends.numpy.fallback import lazies
+from lazytensor.frontends.numpy.arrays.array import Lazy
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.interchange import unpacked
-from lazytensor.frontends.numpy.small import all_stay, count
+from lazytensor.frontends.numpy.host.fallback import lazies
+from lazytensor.frontends.numpy.host.small import all_stay, count
+from lazytensor.frontends.numpy.interop.interchange import unpacked
 
 
 def of_shape(function: Function, real: Function) -> Function:

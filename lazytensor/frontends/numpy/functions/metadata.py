@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.array import Lazy, asarray
-from lazytensor.frontends.numpy.errors import dummy
+from lazytensor.frontends.numpy.arrays.array import Lazy, asarray
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
-from lazytensor.frontends.numpy.promotion import kind_of
+from lazytensor.frontends.numpy.ufuncs.errors import dummy
+from lazytensor.frontends.numpy.ufuncs.promotion import kind_of
 
 
 def ndim(a: Any) -> int:

@@ -14,15 +14,15 @@ from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.numpy.array import wrap
-from lazytensor.frontends.numpy.checks import unwatched, warned
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, flags_of, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
-from lazytensor.frontends.numpy.promotion import (
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.ufuncs.checks import unwatched, warned
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import (
     canonical,
     convert,
     mask_of,

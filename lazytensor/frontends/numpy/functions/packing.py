@@ -13,11 +13,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
-from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
-from lazytensor.frontends.numpy.promotion import convert, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand
 
 
 def _lines(a: Any, axis: Any) -> tuple[Node, int]:

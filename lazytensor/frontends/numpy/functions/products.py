@@ -13,17 +13,17 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import NUMBERS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy import parts
-from lazytensor.frontends.numpy.array import wrap
-from lazytensor.frontends.numpy.checks import check
-from lazytensor.frontends.numpy.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.functions.creation import empty
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
-from lazytensor.frontends.numpy.promotion import common, convert
+from lazytensor.frontends.numpy.host import parts
+from lazytensor.frontends.numpy.ufuncs.checks import check
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
+from lazytensor.frontends.numpy.ufuncs.promotion import common, convert
 
 UNFIT = (
     "output array is not acceptable (must have the right datatype, number of dimensions, and be a "

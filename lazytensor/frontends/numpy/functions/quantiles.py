@@ -14,18 +14,24 @@ from lazytensor.core.ir.dtypes import F64, ORDERED, S64
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.frontends.numpy import delivery
-from lazytensor.frontends.numpy.array import wrap
-from lazytensor.frontends.numpy.checks import warned
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.functions.weighing import lined, weighted
-from lazytensor.frontends.numpy.promotion import convert, number, operand, result_type, warn_user
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.ufuncs import delivery
+from lazytensor.frontends.numpy.ufuncs.checks import warned
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import (
+    convert,
+    number,
+    operand,
+    result_type,
+    warn_user,
+)
 
 MOST_RANKS: Final = 16
 """More than that are found faster by sorting."""

@@ -21,9 +21,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.ir.source_location import hide
-from lazytensor.frontends.numpy import foreign
-from lazytensor.frontends.numpy.errors import HostOnly
 from lazytensor.frontends.numpy.functions.entry import Function, entered, lazily
+from lazytensor.frontends.numpy.interop import foreign
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 SURFACE: Final[dict[str, Any]] = {}
 """Per name in NumPy's modules: what stands for it in every function."""

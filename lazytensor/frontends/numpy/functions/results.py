@@ -8,9 +8,9 @@ import numpy as np
 
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.numpy import delivery
-from lazytensor.frontends.numpy.array import Lazy, wrap_result
-from lazytensor.frontends.numpy.errors import HostOnly, as_numpy, dummy
+from lazytensor.frontends.numpy.arrays.array import Lazy, wrap_result
+from lazytensor.frontends.numpy.ufuncs import delivery
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy, dummy
 
 
 def deliver(node: Node, out: Any = None, casting: Any = "same_kind", spreads: bool = False) -> Any:

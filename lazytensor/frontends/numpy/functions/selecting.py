@@ -14,10 +14,8 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.frontends.numpy.array import Lazy, asarray, lazy, wrap, wrap_result
-from lazytensor.frontends.numpy.assignment import settled
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.arrays.array import Lazy, asarray, lazy, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.layout import lay_out
 from lazytensor.frontends.numpy.functions import reductions
 from lazytensor.frontends.numpy.functions.entry import Function, entered
 from lazytensor.frontends.numpy.functions.indices import every, within
@@ -26,8 +24,16 @@ from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import NO
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
-from lazytensor.frontends.numpy.layout import lay_out
-from lazytensor.frontends.numpy.promotion import convert, number, operand, recast, result_type
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.indexing.assignment import settled
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import (
+    convert,
+    number,
+    operand,
+    recast,
+    result_type,
+)
 
 
 def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:

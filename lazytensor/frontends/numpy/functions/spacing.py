@@ -11,9 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.frontends.numpy.array import wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.promotion import canonical, common, convert, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, common, convert, result_type
 
 
 def linspace(

@@ -11,9 +11,6 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64, S64, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.frontends.numpy import checks
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import real
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import (
@@ -26,7 +23,10 @@ from lazytensor.frontends.numpy.functions.reductions import (
     masked,
 )
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
-from lazytensor.frontends.numpy.promotion import (
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.ufuncs import checks
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import (
     canonical,
     convert,
     operand,

@@ -14,7 +14,7 @@ from lazytensor.core.buffers.cell import Step
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape, TensorType
-from lazytensor.frontends.numpy.array import (
+from lazytensor.frontends.numpy.arrays.array import (
     Lazy,
     Scalar,
     asarray,
@@ -23,10 +23,10 @@ from lazytensor.frontends.numpy.array import (
     wrap_result,
     wrap_view,
 )
-from lazytensor.frontends.numpy.errors import HostOnly
+from lazytensor.frontends.numpy.arrays.layout import kept
+from lazytensor.frontends.numpy.arrays.shadow import shadow, shadow_of_type, turned
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.layout import kept
-from lazytensor.frontends.numpy.shadow import shadow, shadow_of_type, turned
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 # NumPy 2.1 can be asked for a reshape that does not copy; before, assigning the shape does that.
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters

@@ -14,7 +14,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.reductions import Axes
-from lazytensor.frontends.numpy.promotion import convert, number
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, number
 
 BAD = "Weights included NaN, inf or were all zero."
 

@@ -10,17 +10,17 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
-from lazytensor.frontends.numpy.array import Lazy, Scalar, ndarray
-from lazytensor.frontends.numpy.array import wrap as wrapped
-from lazytensor.frontends.numpy.assignment import settled, stored, write_host
-from lazytensor.frontends.numpy.errors import HostOnly
-from lazytensor.frontends.numpy.fallback import real
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.arrays.array import wrap as wrapped
+from lazytensor.frontends.numpy.arrays.shadow import same_elements, shadow
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import within
 from lazytensor.frontends.numpy.functions.results import check_cast
 from lazytensor.frontends.numpy.functions.selecting import lines
-from lazytensor.frontends.numpy.promotion import convert, host_leaf, mask_of, operand
-from lazytensor.frontends.numpy.shadow import same_elements, shadow
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.indexing.assignment import settled, stored, write_host
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, mask_of, operand
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:

@@ -1,0 +1,1 @@
+"""Lowerings of convolution: one form for each kind of shape."""

@@ -1,0 +1,221 @@
+"""Convolution, in the form that XLA:CPU is fastest at for the shape in question.
+
+XLA's own fast kernels read rows of features, (batch, space, features), and never a kernel
+backwards: what lies otherwise is transposed first, and a kernel turned round in memory, as a
+reversed window runs in a plain loop, up to a hundred times slower. Where there are many features
+and few places, one matrix product is faster still (`unfolding`), and where an element of the result
+is a sum of few products, that sum (`depthwise`). What no rule decides is measured, see `choice`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo as hlo
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.attributes import i64, i64s
+from lazytensor.backends.xla.convolution import choice
+from lazytensor.backends.xla.convolution.depthwise import by_taps, has_few_terms, is_depthwise
+from lazytensor.backends.xla.convolution.lines import by_lines
+from lazytensor.backends.xla.convolution.placement import Window
+from lazytensor.backends.xla.convolution.unfolding import (
+    by_patches,
+    by_places,
+    by_products,
+    from_rows,
+    is_led_by_space,
+    reordered,
+    space,
+)
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.lowerings.contraction import highest
+from lazytensor.backends.xla.lowerings.movement import static_slice
+from lazytensor.core import ops
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.ops.contraction import Axes, Pairs, dense, layouts
+
+FEW: Final = 64
+"""So many taps of a kernel, or places of a result, may become parts of one matrix product."""
+LARGE: Final = 2**26
+"""Elements that the matrix may have."""
+THIN: Final = 96
+"""So few results of a place that a matrix of all that is seen takes long, beside the product."""
+WORTH: Final = 2**20
+"""Products in a convolution for which it is worth to measure."""
+MANY: Final = 2**24
+"""The same where one form is known to be good."""
+
+
+Form = Callable[[Emitter, TensorType, Value, Value, Window], Value]
+
+
+def _convolution(
+    e: Emitter,
+    type: TensorType,
+    x: Value,
+    w: Value,
+    *,
+    strides: Axes,
+    padding: Pairs,
+    lhs_dilation: Axes,
+    rhs_dilation: Axes,
+    feature_groups: int,
+    batch_groups: int,
+    dimensions: tuple[Axes, Axes, Axes],
+    reversal: tuple[bool, ...],
+) -> Value:
+    outer, inner, backward = dense(len(strides), lhs_dilation, rhs_dilation, reversal)
+    axes = layouts(dimensions, type.ndim)
+    window = Window(
+        strides, padding, outer, inner, feature_groups, batch_groups, *axes, tuple(backward)
+    )
+    if client.platform() != "cpu":
+        return _as_it_is(e, type, x, w, window)
+    return _of_what_is_met(e, type, x, w, window)
+
+
+def _of_what_is_met(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    """Without the taps, and the places of the result, that meet nothing but padding."""
+    sizes = space(w.type, window.kernel), space(type, window.result)
+    window, taps, places = window.met(space(x.type, window.data), *sizes)
+    if taps != [(0, n) for n in sizes[0]]:
+        begin, shape = [0] * type.ndim, list(w.type.shape)
+        lines = zip(window.kernel[2:], sizes[0], taps, window.backward, strict=True)
+        for axis, n, (first, last), back in lines:
+            begin[axis], shape[axis] = n - last if back else first, last - first
+        w = static_slice(e, w, tuple(begin), tuple(shape), (1,) * type.ndim)
+    low, high, shape = [0] * type.ndim, [0] * type.ndim, list(type.shape)
+    for axis, n, (first, last) in zip(window.result[2:], sizes[1], places, strict=True):
+        low[axis], high[axis], shape[axis] = first, n - last, last - first
+    made = _fastest(e, type.with_shape(tuple(shape)), x, w, window)
+    if made.type == type:
+        return made
+    return e.op(
+        "pad", type, made, e.constant(0, type.dtype),
+        edge_padding_low=i64s(low), edge_padding_high=i64s(high),
+        interior_padding=i64s([0] * type.ndim),
+    )  # fmt: skip
+
+
+def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    if is_depthwise(type, x.type, w.type, window):
+        return by_taps(e, type, x, w, window)
+    forms = _suitable(type, x.type, w.type, window)
+    size = type.size * w.type.size // w.type.shape[window.kernel[0]]
+    if len(forms) == 1:
+        taken = "rows"
+    elif size < MANY and _is_matrix(type, x.type, w.type, window):
+        taken = _natural(forms, window)
+    elif size < WORTH:
+        taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
+    else:
+        taken = choice.fastest(f"convolution {window}", type, (x.type, w.type), forms, window)
+    return forms[taken](e, type, x, w, window)
+
+
+def _is_matrix(type: TensorType, x: TensorType, w: TensorType, window: Window) -> bool:
+    """Whether XLA's own convolution would mostly wait for the kernel, or turn it round.
+
+    Then it takes 1.2 to 20 times as long as a product: ResNet-50's last layers, four pictures of
+    32², where places of the batch are fewer than features, take 0.1 to 9 ms, and 0.1 to 0.4.
+    """
+    kernel, result = window.kernel, window.result
+    if 1 in (math.prod(space(w, kernel)), math.prod(space(type, result))):
+        return True
+    if window.data[0] > window.data[1]:  # the gradient of a kernel, by that of the result
+        return w.size // w.shape[kernel[0]] <= x.shape[window.data[0]]
+    return type.size // type.shape[result[1]] <= w.shape[kernel[1]]
+
+
+def _natural(forms: dict[str, Form], window: Window) -> str:
+    """The form for which least is moved."""
+    data, kernel = window.data, window.kernel
+    by_features = max(window.outer) > 1 or (not is_led_by_space(kernel) and kernel[1] < kernel[0])
+    if data[0] > data[1]:
+        wanted: tuple[str, ...] = ("places",)
+    elif by_features:
+        wanted = ("products", "patches", "places")
+    else:
+        wanted = ("patches", "products", "places")
+    return next((name for name in wanted if name in forms), "rows")
+
+
+def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) -> dict[str, Form]:
+    """The forms that there are for these shapes."""
+    found: dict[str, Form] = {"rows": _rows}
+    n, kernel = type.ndim, window.kernel
+    trailing, leading = kernel[2:] == tuple(range(2, n)), is_led_by_space(kernel)
+    grouped = window.feature_groups != 1 or window.batch_groups != 1
+    if grouped or not (n - 2 and type.size and x.size and w.size):
+        return found
+    if has_few_terms(type, x, w, window):
+        found["taps"] = by_taps
+    taps, places = math.prod(space(w, kernel)), math.prod(space(type, window.result))
+    features, out = w.shape[kernel[1]], w.shape[kernel[0]]
+    seen = x.shape[window.data[0]] * places * features * taps
+    one = leading and taps == 1
+    if taps <= FEW and seen <= LARGE and (trailing or one or (leading and kernel[1] < kernel[0])):
+        found["patches"] = by_patches
+    made = x.size // features * out * taps
+    if taps <= FEW and made <= LARGE and (trailing or one or (leading and kernel[0] < kernel[1])):
+        found["products"] = by_products
+    if places <= FEW and not any(window.backward) and seen <= LARGE:
+        found["places"] = by_places
+    if _is_for_lines(type, w, window):
+        found["lines"] = by_lines
+    return found
+
+
+def _is_for_lines(type: TensorType, w: TensorType, window: Window) -> bool:
+    """Whether a matrix of all taps takes long, and lines of padding are few."""
+    taps, places = space(w, window.kernel), space(type, window.result)
+    thin = w.shape[window.kernel[0]] <= THIN and math.prod(taps) <= FEW
+    forward = window.data[0] < window.data[1] and window.strides[0] == window.outer[0] == 1
+    return thin and forward and len(taps) > 1 and 1 < taps[0] < places[0]
+
+
+def _rows(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    """XLA's own convolution of rows of features."""
+    n, data, kernel = type.ndim, window.data, window.kernel
+    backward = tuple(a for a, back in zip(kernel[2:], window.backward, strict=True) if back)
+    if backward:
+        w = e.op("reverse", w.type, w, dimensions=i64s(backward))
+    x = reordered(e, x, (data[0], *data[2:], data[1]))
+    w = reordered(e, w, (*kernel[2:], kernel[1], kernel[0]))
+    order = (window.result[0], *window.result[2:], window.result[1])
+    rows, taps = (0, n - 1, *range(1, n - 1)), (n - 1, n - 2, *range(n - 2))
+    plain = window._replace(data=rows, kernel=taps, result=rows, backward=(False,) * (n - 2))
+    there = type.with_shape(tuple(type.shape[axis] for axis in order))
+    return from_rows(e, type, _as_it_is(e, there, x, w, plain), window)
+
+
+def _as_it_is(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
+    data, kernel, result = window.data, window.kernel, window.result
+    numbers = hlo.ConvDimensionNumbers.get(
+        data[0], data[1], list(data[2:]),
+        kernel[1], kernel[0], list(kernel[2:]),
+        result[0], result[1], list(result[2:]),
+    )  # fmt: skip
+    return e.op(
+        "convolution",
+        type,
+        x,
+        w,
+        window_strides=i64s(window.strides),
+        padding=ir.DenseElementsAttr.get(np.array(window.padding, np.int64)),
+        lhs_dilation=i64s(window.outer),
+        rhs_dilation=i64s(window.inner),
+        window_reversal=ir.DenseBoolArrayAttr.get(list(window.backward)),
+        dimension_numbers=numbers,
+        feature_group_count=i64(window.feature_groups),
+        batch_group_count=i64(window.batch_groups),
+        precision_config=highest(),
+    )
+
+
+LOWERINGS[ops.convolution] = _convolution

@@ -1,0 +1,328 @@
+"""Lowerings of functions of complex numbers at their edges.
+
+XLA's own are good where all is finite and the imaginary part is not -0. NumPy and the array API
+standard have C's results at infinities, NaN and on both sides of the branch cuts. So a function is
+computed where neither part is negative, as far as its symmetries allow, corrected there, and given
+its signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.elementwise.arithmetic import direct, parts_of
+from lazytensor.backends.xla.elementwise.exponential import LN2
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.lowerings.expansion import expansion, not_a_number, number
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import COMPLEX
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.types import TensorType
+
+Parts = tuple[Node, Node]
+Function = Callable[[Node, Node], Parts]
+"""Of the real and the imaginary part, to those of the result."""
+HALF_PI: Final = np.pi / 2
+
+
+@cache
+def xla(name: str) -> Function:
+    """XLA's own instruction."""
+    op = Op(f"library_{name}", lambda x: x)
+    LOWERINGS[op] = direct(name)
+
+    def call(a: Node, b: Node) -> Parts:
+        z = op(ops.complex_(a, b))
+        return ops.real(z), ops.imag(z)
+
+    return call
+
+
+def _is(x: Node, value: float) -> Node:
+    return ops.equal(x, number(value, x))
+
+
+def _infinite(x: Node) -> Node:
+    return _is(ops.abs(x), np.inf)
+
+
+def _put(value: float, where: Node, x: Node) -> Node:
+    """`x`, or `value` where that holds."""
+    return ops.select(where, number(value, x), x)
+
+
+def _wild(x: Node) -> Node:
+    """Whether x is infinite or NaN."""
+    return ops.not_(ops.is_finite(x))
+
+
+def _signed(x: Node, *signs: Node) -> Node:
+    """`x`, negated once for each of `signs` that is negative or -0."""
+    for sign in signs:
+        x = ops.select(ops.sign_bit(sign), ops.negate(x), x)
+    return x
+
+
+def odd(f: Function) -> Function:
+    """f(-z) = -f(z), f(conj z) = conj f(z): from the first quadrant."""
+
+    def whole(a: Node, b: Node) -> Parts:
+        p, q = f(ops.abs(a), ops.abs(b))
+        return _signed(p, a), _signed(q, b)
+
+    return whole
+
+
+def even(f: Function) -> Function:
+    """f(-z) = f(z), f(conj z) = conj f(z): from the first quadrant."""
+
+    def whole(a: Node, b: Node) -> Parts:
+        p, q = f(ops.abs(a), ops.abs(b))
+        return p, _signed(q, a, b)
+
+    return whole
+
+
+def mirrored(f: Function) -> Function:
+    """f(conj z) = conj f(z): from the upper half."""
+
+    def whole(a: Node, b: Node) -> Parts:
+        p, q = f(a, ops.abs(b))
+        return p, _signed(q, b)
+
+    return whole
+
+
+def turned(f: Function) -> Function:
+    """`-i f(i z)` of an odd f: sin from sinh, and the like."""
+
+    def whole(a: Node, b: Node) -> Parts:
+        p, q = f(ops.abs(b), ops.abs(a))
+        return _signed(q, a), _signed(p, b)
+
+    return whole
+
+
+def _cos(a: Node, b: Node) -> Parts:
+    """cosh(i z)."""
+    p, q = _cosh(_turned_cos)(ops.abs(b), ops.abs(a))
+    return p, ops.negate(_signed(q, a, b))
+
+
+def _turned_sin(a: Node, b: Node) -> Parts:
+    """sinh as XLA's sin has it, which is more exact for sin than its sinh."""
+    p, q = xla("sine")(b, a)
+    return q, p
+
+
+def _turned_cos(a: Node, b: Node) -> Parts:
+    p, q = xla("cosine")(b, a)
+    return p, ops.negate(q)
+
+
+def _sinh(f: Function) -> Function:
+    def call(a: Node, b: Node) -> Parts:
+        p, q = f(a, b)
+        edge = ops.or_(_is(a, 0), _is(a, np.inf))
+        return ops.select(ops.and_(_wild(b), edge), a, p), _put(0, _is(b, 0), q)
+
+    return call
+
+
+def _cosh(f: Function) -> Function:
+    def call(a: Node, b: Node) -> Parts:
+        p, q = f(a, b)
+        wild = _wild(b)
+        p = _put(np.inf, ops.and_(wild, _is(a, np.inf)), p)
+        flat = ops.or_(_is(b, 0), ops.and_(wild, _is(a, 0)))
+        return p, _put(0, flat, q)
+
+    return call
+
+
+def _tanh(a: Node, b: Node) -> Parts:
+    p, q = xla("tanh")(a, b)
+    wild, far = _wild(b), _is(a, np.inf)
+    p = _put(1, far, _put(0, ops.and_(wild, _is(a, 0)), p))
+    return p, _put(0, ops.or_(far, ops.and_(not_a_number(a), _is(b, 0))), q)
+
+
+def _asinh(a: Node, b: Node) -> Parts:
+    p, q = xla("chlo.asinh")(a, b)
+    nan = not_a_number(a)
+    p = _put(np.nan, ops.and_(nan, ops.not_equal(b, number(np.inf, b))), p)
+    return p, _put(0, ops.and_(nan, _is(b, 0)), q)
+
+
+def _atanh(a: Node, b: Node) -> Parts:
+    p, q = xla("chlo.atanh")(a, b)
+    nan = ops.or_(not_a_number(a), not_a_number(b))
+    far = _is(b, np.inf)
+    flat = ops.or_(far, ops.or_(_is(a, 0), _is(a, np.inf)))
+    p = ops.select(nan, _put(0, flat, number(np.nan, p)), p)
+    return p, ops.select(nan, _put(HALF_PI, far, number(np.nan, q)), q)
+
+
+def _acos(a: Node, b: Node) -> Parts:
+    p, q = xla("chlo.acos")(a, b)
+    lost = ops.and_(not_a_number(b), ops.is_finite(a))
+    p = ops.select(lost, _put(HALF_PI, _is(a, 0), number(np.nan, p)), p)
+    return p, _put(np.nan, lost, q)
+
+
+def _acosh(a: Node, b: Node) -> Parts:
+    p, q = xla("chlo.acosh")(a, b)
+    nan = not_a_number(b)
+    p = _put(np.nan, ops.and_(nan, ops.is_finite(a)), p)
+    return p, _put(HALF_PI, ops.and_(nan, _is(a, 0)), q)
+
+
+def _exp(a: Node, b: Node) -> Parts:
+    p, q = xla("exponential")(a, b)
+    wild = _wild(b)
+    p = _put(np.inf, ops.and_(wild, _is(a, np.inf)), p)
+    none = ops.and_(wild, _is(a, -np.inf))
+    return _put(0, none, p), _put(0, none, q)
+
+
+def _expm1(a: Node, b: Node) -> Parts:
+    p, q = xla("exponential_minus_one")(a, b)
+    wild, flat = _wild(b), _is(b, 0)
+    p = _put(np.inf, ops.and_(wild, _is(a, np.inf)), p)
+    none = ops.and_(wild, _is(a, -np.inf))
+    zero = ops.and_(flat, _is(a, 0))  # +0, as 1 - 1 is
+    return _put(0, zero, _put(-1, none, p)), _put(0, none, ops.select(flat, b, q))
+
+
+def _far(f: Function) -> Function:
+    """A logarithm: infinite as soon as one part is."""
+
+    def call(a: Node, b: Node) -> Parts:
+        p, q = f(a, b)
+        return _put(np.inf, ops.or_(_infinite(a), _infinite(b)), p), q
+
+    return call
+
+
+def _scaled(f: Function, before: float, after: float) -> Function:
+    """`after * f(before * z)`, both parts by themselves: a product of infinities may be NaN."""
+
+    def call(a: Node, b: Node) -> Parts:
+        p, q = f(*(ops.multiply(x, number(before, x)) if before != 1 else x for x in (a, b)))
+        p, q = (ops.multiply(x, number(after, x)) if after != 1 else x for x in (p, q))
+        return p, q
+
+    return call
+
+
+def _sqrt(a: Node, b: Node) -> Parts:
+    p, q = xla("sqrt")(a, b)
+    nan, far = not_a_number(b), _is(b, np.inf)
+    p = _put(np.inf, ops.or_(far, ops.and_(nan, _is(a, np.inf))), p)
+    q = _put(np.inf, ops.or_(far, ops.and_(nan, _is(a, -np.inf))), q)
+    return p, q
+
+
+def _sign(a: Node, b: Node) -> Parts:
+    """XLA's, but the direction of an infinite part."""
+    p, q = _plain_sign(a, b)
+    along, across = _infinite(a), _infinite(b)
+    one = number(1, a)
+    a_only = ops.and_(along, ops.not_(across))
+    b_only = ops.and_(across, ops.not_(along))
+    p = ops.select(a_only, ops.copysign(_all(one, a), a), _put(0, b_only, p))
+    q = ops.select(b_only, ops.copysign(_all(one, b), b), _put(0, a_only, q))
+    return p, q
+
+
+def _all(x: Node, like: Node) -> Node:
+    return ops.broadcast(x, shape=like.type.shape)
+
+
+def _plain_sign(a: Node, b: Node) -> Parts:
+    size = ops.abs(ops.complex_(a, b))
+    none = _is(size, 0)
+    p, q = (ops.select(none, number(0, x), ops.divide(x, size)) for x in (a, b))
+    return p, q
+
+
+def _length(e: Emitter, type: TensorType, x: Value) -> Value:
+    """The absolute value, infinite as soon as one part is."""
+    if x.type.dtype not in COMPLEX:
+        return _real_abs(e, type, x)
+    if client.platform() != "cpu":
+        return _infinite_length(e, type, x, e.op("abs", type, x))
+    return _length_of_parts(e, type, *parts_of(e, x))
+
+
+def _scaled_length(a: Node, b: Node) -> Node:
+    """Within 1 ulp, where XLA's own is within 2: squares of the parts over a power of two.
+
+    Of the parts, as a loop over pairs is not vectorised; without a division.
+    """
+    bits = np.finfo(a.type.dtype).nmant
+    unsigned = np.dtype(f"u{a.type.dtype.itemsize}")
+    top = 2 * np.finfo(a.type.dtype).maxexp - 3  # field of the power of two that divides the least
+    a, b = ops.abs(a), ops.abs(b)
+    largest = number(2.0 ** (np.finfo(a.type.dtype).maxexp - 3), a)
+    most = ops.bitcast(ops.minimum(ops.maximum(a, b), largest), dtype=unsigned)
+    field = ops.and_(most, number((2 ** (unsigned.itemsize * 8 - 1 - bits) - 1) << bits, most))
+    down = ops.bitcast(ops.subtract(number(top << bits, most), field), dtype=a.type.dtype)
+    up = ops.bitcast(ops.add(field, number(1 << bits, most)), dtype=a.type.dtype)
+    x, y = ops.multiply(a, down), ops.multiply(b, down)
+    size = ops.multiply(ops.sqrt(ops.add(ops.multiply(x, x), ops.multiply(y, y))), up)
+    return _put(np.inf, ops.or_(_infinite(a), _infinite(b)), size)
+
+
+def _edged_length(z: Node, size: Node) -> Node:
+    far = ops.or_(_infinite(ops.real(z)), _infinite(ops.imag(z)))
+    return _put(np.inf, far, size)
+
+
+def _of_parts(op: Op, f: Function) -> Lowering:
+    """A row: what there is for floats, and `f` for complex numbers."""
+    real = LOWERINGS[op]
+    own = expansion(lambda z: ops.complex_(*f(ops.real(z), ops.imag(z))))
+
+    def lower(e: Emitter, type: TensorType, x: Value) -> Value:
+        return (own if type.dtype in COMPLEX else real)(e, type, x)
+
+    return lower
+
+
+_real_abs = LOWERINGS[ops.abs]
+_infinite_length = expansion(_edged_length)
+_length_of_parts = expansion(_scaled_length)
+
+FUNCTIONS: Final[dict[Op[Any], Function]] = {
+    ops.sinh: odd(_sinh(xla("chlo.sinh"))),
+    ops.tanh: odd(_tanh),
+    ops.asinh: odd(_asinh),
+    ops.atanh: odd(_atanh),
+    ops.sin: turned(_sinh(_turned_sin)),
+    ops.tan: turned(_tanh),
+    ops.asin: turned(_asinh),
+    ops.atan: turned(_atanh),
+    ops.cosh: even(_cosh(xla("chlo.cosh"))),
+    ops.cos: _cos,
+    ops.acos: mirrored(_acos),
+    ops.acosh: mirrored(_acosh),
+    ops.sqrt: mirrored(_sqrt),
+    ops.exp: mirrored(_exp),
+    ops.exp2: _scaled(mirrored(_exp), LN2, 1),
+    ops.expm1: mirrored(_expm1),
+    ops.log: _far(xla("log")),
+    ops.log1p: _far(xla("log_plus_one")),
+    ops.log2: _scaled(_far(xla("log")), 1, 1 / LN2),
+    ops.log10: _scaled(_far(xla("log")), 1, 1 / float(np.log(10.0))),
+    ops.sign: _sign,
+}
+
+LOWERINGS.update({op: _of_parts(op, f) for op, f in FUNCTIONS.items()})
+LOWERINGS[ops.abs] = _length

@@ -1,0 +1,174 @@
+"""Lowerings of division and of the remainders.
+
+A remainder of floats is `x - q * y` with q = trunc(x / y), computed without error: 20 times faster
+than the function of C's that XLA calls an element at a time. Where q has too many bits for that,
+the remainder by `y * 2**s` is computed first, and that function does the rest. (An f64 y below
+2**-969 has a lower half that is subnormal, hence zero; there the result is not exact.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare, opaque
+from lazytensor.backends.xla.elementwise.exponential import FORMATS, power_of_two
+from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.lowerings.expansion import (
+    expansion,
+    fixed,
+    not_a_number,
+    number,
+    once,
+)
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, INTS, S32, SIGNED
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.ops.approximation import head
+
+Branch = tuple[list[TensorType], Callable[..., list[Value]]]
+SMALL: Final = 2**14
+"""Elements up to which the time to compile a branch is not worth it."""
+
+
+def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
+    if type.dtype in INTS:
+        return _unless_zero(e, type, "divide", x, divisor, y.constant)
+    # Left to itself XLA multiplies by the inexact reciprocal of a constant or of what is broadcast,
+    # and turns x / y / z into x / (y * z): hence a divisor of which it does not see what it is,
+    # and a result of which it does not see that it is a quotient.
+    nan = compare("NE")(e, type.with_dtype(BOOL), x, x)
+    divisor = e.op("select", type, nan, x, divisor)
+    return opaque(e, e.op("divide", type, x, divisor))
+
+
+def _unless_zero(
+    e: Emitter, type: TensorType, name: str, x: Value, y: Value, known: np.ndarray | None
+) -> Value:
+    """An instruction on integers that XLA leaves open where y is 0: 0 there.
+
+    XLA's compiler divides constants, and the process dies of a 0 by itself: so y is never 0.
+    """
+    if known is not None and known.all():
+        return e.op(name, type, x, y)
+    empty = compare("EQ")(e, type.with_dtype(BOOL), y, e.full(0, type))
+    found = e.op(name, type, x, e.op("select", type, empty, e.full(1, type), y))
+    return found if name == "remainder" else e.op("select", type, empty, e.full(0, type), found)
+
+
+def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
+    if type.dtype in INTS:
+        return _unless_zero(e, type, "remainder", x, divisor, y.constant)
+    if type.dtype in (F16, BF16):
+        wide = (e.convert(v, F32) for v in (x, divisor))
+        return e.convert(_float_remainder(e, type.with_dtype(F32), *wide), type.dtype)
+    return _float_remainder(e, type, x, divisor)
+
+
+def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
+    """Two steps of 26 bits; C's function for quotients of more, and for small arrays."""
+    if type.size < SMALL or client.platform() != "cpu":
+        return e.op("remainder", type, x, y)
+    rest = once(e, _step(e, type, _step(e, type, x, y), y))
+    unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))
+    done: Branch = ([], lambda: [rest])
+    more: Branch = ([], lambda: [e.op("remainder", type, rest, y)])
+    return e.region_op("case", [type], [e.convert(unfinished, S32)], [done, more])[0]
+
+
+def _remainder_step(x: Node, y: Node) -> Node:
+    """The remainder of x by y, or by a multiple of y where the quotient has too many bits."""
+    size, divisor = ops.abs(x), ops.abs(y)
+    multiple = _near_multiple(size, divisor)
+    rest = _rest(size, multiple)
+    # A quotient rounded up to the next whole number leaves a negative rest.
+    rest = ops.select(ops.less(rest, number(0, x)), ops.add(rest, multiple), rest)
+    rest = ops.select(ops.less(size, divisor), size, rest)
+    undefined = ops.or_(ops.equal(divisor, number(0, x)), ops.equal(size, number(np.inf, x)))
+    rest = ops.select(undefined, number(np.nan, x), rest)
+    return ops.copysign(ops.select(not_a_number(y), y, rest), x)
+
+
+def _near_multiple(x: Node, y: Node) -> Node:
+    """y times the least power of two, but 1 or more, that makes the quotient less than 2**26."""
+    form = FORMATS[x.type.dtype]
+    shift = ops.scalar(form.mantissa, form.integer)
+    bits = (ops.bitcast(v, dtype=form.integer) for v in (x, y))
+    apart = ops.subtract(*(ops.shift_right(v, shift) for v in bits))
+    s = ops.maximum(ops.subtract(apart, number(25, apart)), number(0, apart))
+    half = ops.shift_right(s, number(1, s))
+    y = ops.multiply(y, power_of_two(half, x))
+    return ops.multiply(y, power_of_two(ops.subtract(s, half), x))
+
+
+def _rest(x: Node, y: Node) -> Node:
+    """`x - floor(x / y) * y`, exactly: y's halves are so short that their products are exact."""
+    if x.type.dtype == F32:
+        wide = _rest(*(ops.convert(v, dtype=F64) for v in (x, y)))
+        return ops.convert(wide, dtype=F32)
+    q = ops.floor(ops.divide(x, y))
+    upper = head(y)
+    lower = ops.subtract(y, upper)
+    return ops.subtract(ops.subtract(x, ops.multiply(q, upper)), ops.multiply(q, lower))
+
+
+_step = expansion(_remainder_step)
+_too_large = expansion(lambda x, y: ops.greater_equal(ops.abs(x), ops.abs(y)))
+
+
+def _divmod_ints(x: Node, y: Node) -> tuple[Node, Node]:
+    """Quotient and rest, rounding down; both 0 where y is."""
+    zero = number(0, x)
+    quotient = ops.divide(x, y)
+    rest = ops.select(ops.equal(y, zero), zero, ops.subtract(x, ops.multiply(quotient, y)))
+    if x.type.dtype not in SIGNED:
+        return quotient, rest
+    opposite = ops.less(ops.xor(rest, y), zero)
+    down = ops.and_(ops.not_equal(rest, zero), opposite)
+    quotient = ops.subtract(quotient, ops.convert(down, dtype=x.type.dtype))
+    return quotient, ops.add(rest, ops.select(down, y, zero))
+
+
+def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
+    """Quotient and rest by NumPy's steps, which Python's floats take too."""
+    zero, one = number(0.0, x), number(1.0, x)
+    rest = ops.remainder(x, y)
+    quotient = fixed(ops.divide(ops.subtract(x, rest), y))
+    unlike = ops.xor(ops.less(y, zero), ops.less(rest, zero))
+    down = ops.and_(ops.not_equal(rest, zero), unlike)
+    quotient = ops.select(down, ops.subtract(quotient, one), quotient)
+    rest = ops.select(down, ops.add(rest, y), rest)
+    rest = ops.select(ops.equal(rest, zero), ops.copysign(zero, y), rest)
+    floor = ops.floor(quotient)
+    short = ops.greater(ops.subtract(quotient, floor), number(0.5, x))
+    floor = ops.select(short, ops.add(floor, one), floor)
+    ratio = fixed(ops.divide(x, y))
+    floor = ops.select(ops.equal(quotient, zero), ops.copysign(zero, ratio), floor)
+    empty = ops.equal(y, zero)
+    return ops.select(empty, ratio, floor), ops.select(empty, number(np.nan, x), rest)
+
+
+def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
+    if x.type.dtype in INTS:
+        return _divmod_ints(x, y)
+    if x.type.dtype not in (F16, BF16):
+        return _divmod_floats(x, y)
+    wide = _divmod_floats(ops.convert(x, dtype=F32), ops.convert(y, dtype=F32))
+    quotient, rest = (ops.convert(part, dtype=x.type.dtype) for part in wide)
+    return quotient, rest
+
+
+LOWERINGS.update(
+    {
+        ops.divide: _divide,
+        ops.remainder: _remainder,
+        ops.floor_divide: expansion(lambda x, y: _divmod(x, y)[0]),
+        ops.modulo: expansion(lambda x, y: _divmod(x, y)[1]),
+    }
+)

@@ -1,0 +1,1 @@
+"""The array type: its methods, operators, protocols and layout."""

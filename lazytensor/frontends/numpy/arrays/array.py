@@ -1,0 +1,184 @@
+"""The lazy `ndarray` and the lazy scalar: what they hold, and how they are made.
+
+Data flow. `ndarray.ref` is a core Cell or a View of one; its node is what the array holds now.
+What `ndarray` can do is attached by `__init__.py` from the tables of the other modules.
+
+Invariants:
+- `_shadow` is None for an array that owns its cell, is C-contiguous and writeable; otherwise a
+  real array with its shape, strides and flags, whose memory is never read (see `shadow.py`).
+- `_base` is None for an array that owns its cell; otherwise the owner.
+- A scalar's cell is never written to.
+
+Known difference from NumPy: dividing by zero and the like give RuntimeWarnings only where
+`errstate` or `seterr` asks for them (see `checks.py`).
+"""
+
+from __future__ import annotations
+
+from functools import cache, wraps
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.buffers.array_base import Holder
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node
+
+new = object.__new__
+
+
+class Lazy(Holder):
+    """What arrays and scalars share: a node that is recorded and computed when asked for."""
+
+    __slots__ = ("_base",)
+
+    _base: Lazy | None
+    _shadow: np.ndarray | None
+
+    __array_priority__ = 100.0
+
+
+class RealArray(np.ndarray):
+    """What classes derive from that users derive from the lazy class: NumPy's array."""
+
+    __slots__ = ()
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        """NumPy's `view`; the lazy class stands for NumPy's."""
+        args = tuple(np.ndarray if x is ndarray else x for x in args)
+        kwargs = {key: np.ndarray if x is ndarray else x for key, x in kwargs.items()}
+        return np.ndarray.view(self, *args, **kwargs)
+
+
+class ArrayType(type):
+    """Real NumPy arrays are instances of the lazy class too; what users derive from it is NumPy's.
+
+    NumPy keeps a subclass through views, operations and its own C code only if it derives from
+    NumPy's class. A method taken from the class works on real arrays as well.
+    """
+
+    def __new__(
+        cls, name: str, bases: tuple[Any, ...], body: dict[str, Any], own: bool = False, **rest: Any
+    ) -> Any:
+        """A class of `own`; else one of NumPy's."""
+        if own:
+            return super().__new__(cls, name, bases, body)
+        return type(name, tuple(RealArray if x is ndarray else x for x in bases), body, **rest)
+
+    def __getattribute__(cls, name: str) -> Any:
+        found = type.__getattribute__(cls, name)
+        if type(found) is FunctionType and name not in _OF_LAZY:
+            return _either(found, name)
+        return found
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is ndarray and isinstance(instance, np.ndarray)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        if type.__subclasscheck__(cls, subclass):
+            return True
+        return cls is ndarray and issubclass(subclass, np.ndarray)
+
+
+_OF_LAZY: Final = frozenset(["__array_ufunc__"])
+"""Methods that NumPy itself takes from the class, at each call of its own, for lazy arrays."""
+
+
+@cache
+def _either(method: FunctionType, name: str) -> Any:
+    """A method of the lazy class, or NumPy's if it is given a real array."""
+    real = getattr(RealArray, name, None)
+    if real is None or name == "__new__":
+        return method
+
+    @wraps(method)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        chosen = real if issubclass(type(self), np.ndarray) else method
+        return chosen(self, *args, **kwargs)
+
+    return call
+
+
+class ndarray(Lazy, metaclass=ArrayType, own=True):
+    """An array whose operations are recorded and computed when a value is needed."""
+
+    __slots__ = ()
+    __module__ = "lazytensor.numpy"
+    __hash__ = None  # type: ignore[assignment]  # arrays are mutable, as NumPy's
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
+        from lazytensor.frontends.numpy.arrays import conversion, layout
+        from lazytensor.frontends.numpy.host import small
+        from lazytensor.frontends.numpy.host.fallback import lazies
+        from lazytensor.frontends.numpy.interop import sharing
+
+        if cls is not ndarray:  # a class of a user's
+            return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
+        if lazies((args, kwargs)):  # a buffer
+            args, kwargs = sharing.opened(args), {k: sharing.opened(x) for k, x in kwargs.items()}
+        made = np.ndarray(*args, **kwargs)
+        is_shared = made.base is not None and made.flags.writeable
+        if is_shared or small.stays(made):
+            return made
+        array = conversion.array(made)
+        if issubclass(type(array), Lazy):
+            layout.lay_out_like(array, made)  # `order="F"`
+            if not made.flags.writeable:  # it shows bytes
+                array.setflags(write=False)
+        return array
+
+
+class Scalar(Lazy):
+    """What reductions and full indexing give: it is like `np.float64` and the like, but lazy."""
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]  # so that isinstance(x, float) and the like hold
+    def __class__(self) -> Any:
+        return self.ref.type.dtype.type
+
+
+def wrap(node: Node) -> ndarray:
+    """A new array that holds `node`."""
+    array: ndarray = new(ndarray)
+    array.ref = Cell(node)
+    array._shadow = array._base = None
+    return array
+
+
+def wrap_scalar(node: Node) -> Scalar:
+    """A lazy scalar that holds `node`, which has no axes."""
+    value: Scalar = new(Scalar)
+    value.ref = Cell(node)
+    value._shadow = value._base = None
+    return value
+
+
+def wrap_result(node: Node) -> Any:
+    """What NumPy's functions give: a scalar where there are no axes, an array otherwise."""
+    return wrap(node) if node.type.ndim else wrap_scalar(node)
+
+
+def wrap_view(ref: Cell | View, shadow: np.ndarray | None, owner: Lazy) -> ndarray:
+    """A view of what `owner` holds."""
+    array: ndarray = new(ndarray)
+    array.ref = ref
+    array._shadow = shadow
+    array._base = owner if owner._base is None else owner._base
+    return array
+
+
+def lazy(x: object) -> bool:
+    """Whether `x` is a lazy array or a lazy scalar."""
+    return issubclass(type(x), Lazy)
+
+
+def asarray(x: Any, dtype: Any = None) -> Any:
+    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype."""
+    from lazytensor.frontends.numpy.arrays import conversion
+
+    return conversion.asarray(x, dtype)

@@ -1,0 +1,138 @@
+"""`x.flags`, `x.strides`, `x.base`: how NumPy would have laid the array out."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
+from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow, writeable
+
+_LETTERS: Final = {
+    "C": "c_contiguous",
+    "CONTIGUOUS": "c_contiguous",
+    "C_CONTIGUOUS": "c_contiguous",
+    "F": "f_contiguous",
+    "FORTRAN": "f_contiguous",
+    "F_CONTIGUOUS": "f_contiguous",
+    "O": "owndata",
+    "OWNDATA": "owndata",
+    "W": "writeable",
+    "WRITEABLE": "writeable",
+    "A": "aligned",
+    "ALIGNED": "aligned",
+    "X": "writebackifcopy",
+    "WRITEBACKIFCOPY": "writebackifcopy",
+}
+_SHOWN: Final = [
+    "C_CONTIGUOUS",
+    "F_CONTIGUOUS",
+    "OWNDATA",
+    "WRITEABLE",
+    "ALIGNED",
+    "WRITEBACKIFCOPY",
+]
+_OWNDATA: Final = 4
+_OURS: Final = frozenset(["_array", "writeable", "aligned"])
+"""What can be set of the flags of a lazy array."""
+
+
+class Flags:
+    """NumPy's flags object for a lazy array."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: Lazy) -> None:
+        self._array = array
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(shadow(self._array).flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _OURS:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(shadow(self._array).flags, name, value)  # raises, as there are no others
+
+    @property
+    def owndata(self) -> bool:
+        """Whether the array is not a view."""
+        return self._array._base is None
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the array may be written to."""
+        return type(self._array) is not Scalar and bool(shadow(self._array).flags.writeable)
+
+    @writeable.setter
+    def writeable(self, value: Any) -> None:
+        if type(self._array) is Scalar:
+            raise ValueError("Cannot set flags on array scalars.")
+        set_flags(self._array, write=bool(value))
+
+    @property
+    def aligned(self) -> bool:
+        """Whether elements would lie where the processor wants them."""
+        return bool(shadow(self._array).flags.aligned)
+
+    @aligned.setter
+    def aligned(self, value: Any) -> None:
+        set_flags(self._array, align=bool(value))
+
+    @property
+    def num(self) -> int:
+        """All flags as a number."""
+        return int(shadow(self._array).flags.num) | (_OWNDATA if self.owndata else 0)
+
+    def __getitem__(self, key: Any) -> Any:
+        name = _LETTERS.get(key)
+        return shadow(self._array).flags[key] if name is None else getattr(self, name)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if _LETTERS.get(key) != "writeable":
+            raise KeyError("Unknown flag")
+        self.writeable = value
+
+    def __eq__(self, other: object) -> bool:
+        return hasattr(other, "num") and self.num == other.num
+
+    def __repr__(self) -> str:
+        return "".join(f"  {name} : {self[name]}\n" for name in _SHOWN)
+
+
+def flags(x: Lazy) -> Flags:
+    """`x.flags`."""
+    return Flags(x)
+
+
+def set_flags(x: Lazy, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """`x.setflags(…)`."""
+    if write is None or type(x) is Scalar:
+        return
+    if write and not _may_become_writeable(x):
+        raise ValueError("cannot set WRITEABLE flag to True of this array")
+    layout = shadow(x)
+    if bool(write) != layout.flags.writeable:
+        x._shadow = writeable(layout) if write else read_only(layout)
+
+
+def _may_become_writeable(x: Lazy) -> bool:
+    layout = shadow(x)
+    pairs = zip(layout.shape, layout.strides, strict=True)
+    if layout.size and any(n > 1 and not stride for n, stride in pairs):
+        return False  # of a broadcast array, which cannot be written to element by element
+    return x._base is None or bool(shadow(x._base).flags.writeable)
+
+
+def strides(x: Lazy) -> tuple[int, ...]:
+    """`x.strides`."""
+    return shadow(x).strides
+
+
+def base(x: Lazy) -> Lazy | None:
+    """`x.base`."""
+    return x._base
+
+
+def is_read_only(x: Lazy) -> bool:
+    """Whether writing must raise."""
+    return x._shadow is not None and not x._shadow.flags.writeable

@@ -1,0 +1,135 @@
+"""`x.flat`: all elements in row-major order, to be read, written and iterated over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.flags import is_read_only
+from lazytensor.frontends.numpy.arrays.reinterpretation import check_settable, flat_view
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.indexing.assignment import source
+from lazytensor.frontends.numpy.indexing.basic import setitem, viewed
+
+MOST_AXES: Final = 32
+
+
+class flatiter:
+    """What `x.flat` gives. Slices of it are copies; writing repeats a value that is too short."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, base: ndarray) -> None:
+        self._base = base
+        self._index = 0
+        self._elements: Iterator[Any] | None = None
+
+    @property
+    def base(self) -> ndarray:
+        """The array iterated over."""
+        return self._base
+
+    @property
+    def index(self) -> int:
+        """How many elements have been given."""
+        return self._index
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Where in the array the next element is."""
+        return tuple(int(i) for i in np.unravel_index(self.index, self.base.shape))
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index >= self.base.size:
+            raise StopIteration
+        if self._elements is None:
+            from lazytensor.frontends.numpy.arrays.protocols import iterate
+
+            self._elements = iterate(flat_view(self.base))
+        self._index += 1
+        return next(self._elements)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = viewed(flat_view(self.base), _places(key, self.base.size))
+        return wrap(found.node) if type(found) is ndarray else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if is_read_only(self.base):
+            raise ValueError("underlying array is read-only")
+        if type(key) is tuple:
+            np.empty(self.base.size).flat[real(key)] = 0  # raises
+        row = flat_view(self.base)
+        key = _places(key, self.base.size)
+        part = viewed(row, key)
+        if type(part) is ndarray:
+            value = wrap(_repeated(source(value, self.base.dtype), part.size))
+            if not value.size:
+                return  # NumPy finds nothing to write, and is content
+        try:
+            setitem(row, key, value)
+        except (TypeError, OverflowError):
+            if type(part) is ndarray:
+                raise
+            raise ValueError("Error setting single item of array.") from None
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
+    def copy(self, /) -> ndarray:
+        """The elements, in an array of their own."""
+        return wrap(flat_view(self.base).node)
+
+    def __array__(self, dtype: Any = None, /, *, copy: Any = None) -> np.ndarray:
+        made = scheduler.fetch(flat_view(self.base).node)
+        made.flags.writeable = not is_read_only(self.base)
+        return made if dtype is None else made.astype(dtype, copy=False)
+
+    def __eq__(self, other: object) -> Any:
+        return self.copy() == (other.copy() if isinstance(other, flatiter) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.copy() != (other.copy() if isinstance(other, flatiter) else other)
+
+
+def _repeated(value: Node, size: int) -> Node:
+    """The first `size` of the elements of `value` run through over and over."""
+    row: Node = ops.reshape(value, shape=(value.type.size,))
+    if value.type.size in (1, size) or not value.type.size:
+        return row
+    places = leaf(np.arange(size) % value.type.size)
+    return ops.gather(row, places, axes=(0,))
+
+
+def _places(key: Any, size: int) -> Any:
+    """A key as it is if `x.flat` and a row of elements take it alike, else the places it means."""
+    if type(key) in (int, slice) or key is ...:
+        return key
+    if isinstance(key, Lazy) and key.dtype.kind in "iu":
+        return key
+    return np.arange(size).flat[real(key)]
+
+
+def flat(x: Any) -> flatiter:
+    """`x.flat`."""
+    if x.ndim > MOST_AXES:
+        _ = np.empty(x.shape).flat  # raises
+    return flatiter(wrap(x.node) if type(x) is Scalar else x)  # a scalar is never written to
+
+
+def set_flat(x: ndarray, value: Any) -> None:
+    """`x.flat = value`."""
+    check_settable(x, "flat")
+    flatiter(x)[:] = value

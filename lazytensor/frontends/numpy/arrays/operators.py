@@ -1,0 +1,290 @@
+"""Operators, straight from two operands to a recorded node where the call was seen before."""
+
+from __future__ import annotations
+
+import operator as python
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.ir.node import Node
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.host import access_counters, parts
+from lazytensor.frontends.numpy.host.bound import differing, is_raised
+from lazytensor.frontends.numpy.host.fallback import on_host, real
+from lazytensor.frontends.numpy.host.profitability import account
+from lazytensor.frontends.numpy.host.small import NUMBERS, lazy_if_large
+from lazytensor.frontends.numpy.indexing import masked
+from lazytensor.frontends.numpy.indexing.masked import Masked
+from lazytensor.frontends.numpy.interop.foreign import OF_ARRAYS, OF_SCALARS, overrides, wraps
+from lazytensor.frontends.numpy.ufuncs import checks, numerics
+from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
+from lazytensor.frontends.numpy.ufuncs.plans import backward, forward, planned
+from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, is_special
+from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
+from lazytensor.frontends.numpy.ufuncs.ufunc import call, ufunc
+
+Host = Callable[..., Any]
+"""What Python itself does, on real arrays and foreign objects."""
+
+POWER: Final = ufunc(
+    np.power, {"iu": numerics.integer_power, "fc": numerics.operator_power}, python.pow
+)
+
+BINARY: Final[dict[str, tuple[ufunc, Callable[..., Any]]]] = {
+    "add": (UFUNCS["add"], python.add),
+    "sub": (UFUNCS["subtract"], python.sub),
+    "mul": (UFUNCS["multiply"], python.mul),
+    "truediv": (UFUNCS["divide"], python.truediv),
+    "floordiv": (UFUNCS["floor_divide"], python.floordiv),
+    "mod": (UFUNCS["remainder"], python.mod),
+    "divmod": (UFUNCS["divmod"], divmod),
+    "pow": (POWER, python.pow),
+    "matmul": (UFUNCS["matmul"], python.matmul),
+    "and": (UFUNCS["bitwise_and"], python.and_),
+    "or": (UFUNCS["bitwise_or"], python.or_),
+    "xor": (UFUNCS["bitwise_xor"], python.xor),
+    "lshift": (UFUNCS["left_shift"], python.lshift),
+    "rshift": (UFUNCS["right_shift"], python.rshift),
+}
+COMPARISONS: Final = {
+    "eq": (UFUNCS["equal"], python.eq),
+    "ne": (UFUNCS["not_equal"], python.ne),
+    "lt": (UFUNCS["less"], python.lt),
+    "le": (UFUNCS["less_equal"], python.le),
+    "gt": (UFUNCS["greater"], python.gt),
+    "ge": (UFUNCS["greater_equal"], python.ge),
+}
+UNARY: Final = {
+    "neg": UFUNCS["negative"],
+    "pos": UFUNCS["positive"],
+    "abs": UFUNCS["absolute"],
+    "invert": UFUNCS["invert"],
+}
+
+_ARRAYS: Final = (ndarray, Scalar)
+
+
+def binary(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
+    """`x ∘ other`."""
+    return forward(function.plans, lambda x, other: operate(function, host, x, other), function.lay)
+
+
+def reflected(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
+    """`other ∘ x`, where `other` is not lazy."""
+    swapped = _swapped(host)
+    return backward(
+        function.plans,
+        lambda x, other: operate(function, swapped, x, other, swap=True),
+        function.lay,
+    )
+
+
+def _swapped(host: Host) -> Host:
+    return lambda x, other: host(other, x)
+
+
+def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
+    """An operator's call that was not seen before, or is not plain."""
+    if differing and is_raised() and type(x) in _ARRAYS and type(other) is not Masked:
+        account().look()
+        known = parts.small_now(x)
+        if known is not None and (given := parts.small_now(other)) is not None:
+            return lazy_if_large(host(known, given))
+    is_sum = type(x) is Scalar and type(other) in NUMBERS and access_counters.is_sum()
+    if is_sum and checks.current() is checks.OFF:
+        access_counters.end_sum()
+        return host(real(x), other)
+    if _is_sparse(other):
+        return host(*map(real, (x, other)))
+    if defers(x, other, function, swap=swap):
+        return NotImplemented
+    if _is_foreign(other) or (type(x) is Scalar and wraps(other)):
+        return on_host(function.__name__, host, (x, other), {})
+    if not swap and _raises_flags(function, x, other):
+        function = UFUNCS["square" if other == 2 and type(x) is not Scalar else "power"]
+    if checks.current() is not checks.OFF:
+        function = _checked(function, x, other, swap)
+    return call(
+        function, (other, x) if swap and function.nin > 1 else (x, other)[: function.nin], {}
+    )
+
+
+def _raises_flags(function: ufunc, x: Any, other: Any) -> bool:
+    """Whether it is a power of flags: squares have another dtype, so no plan serves all of them."""
+    return function is POWER and type(other) is int and x.dtype == np.bool_
+
+
+def _checked(function: ufunc, x: Any, other: Any, swap: bool) -> ufunc:
+    """The function that NumPy names when it warns of an operator."""
+    number = type(other) is Scalar or isinstance(other, np.generic | bool | int | float | complex)
+    if type(x) is Scalar and number:
+        return _of_scalars(function)
+    if function is POWER and not swap and type(other) in (int, float):
+        kinds = "fc" if other != 2 else "biufc"
+        return FAST_POWERS.get(other, function) if x.dtype.kind in kinds else function
+    return function
+
+
+FAST_POWERS: Final = {
+    exponent: UFUNCS[name] for exponent, name in ((-1, "reciprocal"), (0.5, "sqrt"), (2, "square"))
+}
+"""The functions that NumPy's `**` of an array calls instead of `power`."""
+
+
+@cache
+def _of_scalars(function: ufunc) -> ufunc:
+    """The same function, as NumPy's scalars name it: they have operators of their own."""
+    made = ufunc(function.real, function.row)
+    made.__name__ = checks.OF_SCALARS + function.__name__
+    return made
+
+
+def _is_sparse(other: Any) -> bool:
+    """Whether it is a matrix of SciPy's, whose operators take no arrays but NumPy's own."""
+    return type(other).__module__.startswith("scipy.sparse")
+
+
+def _is_foreign(other: Any) -> bool:
+    """Whether only Python's operator on real arrays knows what to make of `other`."""
+    dtype = getattr(other, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "OSUmMT" or is_special(other)
+    if isinstance(other, bool | int | float | complex | list | tuple):
+        return False
+    return not hasattr(other, "__array__") and not hasattr(other, "__buffer__")
+
+
+def defers(x: Any, other: Any, function: ufunc, swap: bool = False, in_place: bool = False) -> bool:
+    """Whether `other` has an operator of its own that comes first, or there is none at all.
+
+    `swap`: `other` was asked first. `in_place`: a class that takes no ufuncs has no operator that
+    could write to `x`.
+    """
+    kind = type(other)
+    if type(x) is Scalar and function.__name__ == "matmul":
+        return not getattr(other, "ndim", 0)
+    if issubclass(kind, Lazy | np.ndarray | np.generic | bool | int | float | complex):
+        return False
+    if issubclass(kind, list | tuple | str | bytes):
+        return type(x) is Scalar and function.__name__ == "multiply"  # `[0] * n`
+    if swap:
+        return False
+    if hasattr(kind, "__array_ufunc__"):
+        return kind.__array_ufunc__ is None and not in_place
+    own = OF_SCALARS if type(x) is Scalar else OF_ARRAYS
+    return float(getattr(other, "__array_priority__", OF_SCALARS)) > own
+
+
+def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
+    """`x ∘= other`."""
+    plans = function.plans
+    host = getattr(python, f"i{name}")
+
+    def operator(x: Any, other: Any) -> Any:
+        if x._shadow is None or x._shadow.flags.writeable:
+            unchecked = checks.current() is checks.OFF
+            if differing and is_raised() and unchecked and parts.update(x, other, host):
+                return x
+            ref = x.ref
+            node = ref.node
+            type_, made = node.type, planned(plans, node, other)
+            if made is None and unchecked:
+                made = _first(function, x, other)
+            if made is not None and made.type is type_:
+                ref.write(made)
+                return x
+        if type(other) not in PYTHON_NUMBERS and defers(x, other, function, in_place=True):
+            return NotImplemented
+        if name == "matmul" and overrides(other):
+            axes = [(-2, -1)] * 3 if x.ndim != 1 else [(-1,), (-2, -1), (-1,)]
+            return function.real(x, other, out=(x,), axes=axes)
+        if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
+            as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
+        named = function
+        if checks.current() is not checks.OFF:
+            named = _checked(function, x, other, swap=False)
+        return call(named, (x, other)[: named.nin], {"out": (x,)})
+
+    return operator
+
+
+def _first(function: ufunc, x: Any, other: Any) -> Node | None:
+    """What `x ∘ other` records, which then has a plan; None if it is not plain."""
+    if type(other) is not ndarray and type(other) not in PYTHON_NUMBERS:
+        return None
+    if _raises_flags(function, x, other):
+        return None
+    try:
+        made = call(function, (x, other), {})
+    except (TypeError, ValueError, OverflowError):
+        return None  # NumPy has more to say of it when it knows where the result goes
+    return made.ref.node if type(made) is ndarray else None
+
+
+_TOO_FEW_AXES: Final = ValueError("inplace matrix multiplication of operands with too few axes")
+
+
+def masked_binary(function: ufunc, host: Host, swap: bool) -> Callable[[Any, Any], Any]:
+    """`x ∘ other` where `x` is a masked read, which stays one if it can."""
+
+    def operator(x: Any, other: Any) -> Any:
+        return operate(function, host, x, other, swap)
+
+    return operator
+
+
+def masked_in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
+    """`x ∘= other` where `x` is a masked read: of a copy, so no other array is written to."""
+    plain = in_place(function, name)
+
+    def operator(x: Any, other: Any) -> Any:
+        made = masked.apply(function, (x, other)) if x.made is None else None
+        if made is None or made.dtype != x.dtype:
+            return plain(x, other)
+        x.full = made.full
+        return x
+
+    return operator
+
+
+def _multiplied(recorded: Callable[[Any, Any], Any], swap: bool) -> Callable[[Any, Any], Any]:
+    """`x @ other`, at once where NumPy does it as well."""
+
+    def operator(x: Any, other: Any) -> Any:
+        if settings.small:
+            made = parts.product(np.matmul, *((other, x) if swap else (x, other)))
+            if made is not None:
+                return made
+        return recorded(x, other)
+
+    return operator
+
+
+def _named(method: Any, name: str) -> Any:
+    """`method` with the name of an operator, of which Python speaks in its errors."""
+    method.__name__ = method.__qualname__ = f"__{name}__"
+    return method
+
+
+def attach() -> None:
+    """Give arrays and scalars their operators."""
+    for name, (function, host) in BINARY.items():
+        setattr(Lazy, f"__{name}__", _named(binary(function, host), name))
+        setattr(Lazy, f"__r{name}__", _named(reflected(function, host), f"r{name}"))
+        setattr(Masked, f"__{name}__", masked_binary(function, host, False))
+        setattr(Masked, f"__r{name}__", masked_binary(function, _swapped(host), True))
+        if name != "divmod":
+            setattr(ndarray, f"__i{name}__", in_place(function, name))
+            setattr(Masked, f"__i{name}__", masked_in_place(function, name))
+    for name in ("__matmul__", "__rmatmul__"):
+        setattr(ndarray, name, _multiplied(getattr(Lazy, name), swap=name == "__rmatmul__"))
+    for name, (function, host) in COMPARISONS.items():
+        setattr(Lazy, f"__{name}__", binary(function, host))
+        setattr(Masked, f"__{name}__", masked_binary(function, host, False))
+    for name, function in UNARY.items():
+        setattr(Lazy, f"__{name}__", function._alone)
+        setattr(Masked, f"__{name}__", lambda x, function=function: call(function, (x,), {}))

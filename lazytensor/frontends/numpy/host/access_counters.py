@@ -1,0 +1,277 @@
+"""When the values of an array are fetched to the host, and when its memory is lent.
+
+Both are found out of how many small parts of it are read and written, by loops over rows or
+elements mostly: see `parts.py`, which is what is done then.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, Watcher, watched, writing
+from lazytensor.core.device import host_memory
+from lazytensor.core.device.backend import on_host
+from lazytensor.core.ir.memo import keep
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import SLOT, leaf
+from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.arguments import can_be_shown
+from lazytensor.core.runtime.locking import lock
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.host.alias import Lent, is_own, lend
+from lazytensor.frontends.numpy.host.bound import differing, is_raised
+from lazytensor.frontends.numpy.host.profitability import account
+
+SECONDS_PER_OPERATION: Final = 3e-5
+"""What recording and running a small operation takes, its share in copies of the array apart."""
+SECONDS_PER_WRITE: Final = 4e-7
+"""What a write to lent memory, and the two or three reads before it, take longer than NumPy's."""
+OPERATIONS_A_CUT: Final = 32
+SECONDS_PER_BYTE: Final = 2e-10
+SECONDS_PER_CUT: Final = 1.5e-4
+IN_FLIGHT: Final = 4
+"""Writes of values that were recorded before those of the array were fetched."""
+BACK_OFF: Final = 4
+"""The values of an array are fetched again only after this many times as many small operations."""
+PATIENCE = 5
+"""Small reads and writes, with little recorded in between, before memory is lent. Views made before
+a loop shall stay lazy: as long as there are real ones, every operation on the array copies it."""
+LOOPS_BOUND: Final = 1000
+TRUST: Final = 64
+"""Reads of a large part that are taken to be for a product after one that was."""
+LITTLE: Final = 64
+"""Nodes recorded between two small reads or writes of one loop."""
+A_LOOK: Final = 16
+"""Elements read before memory may be lent for more: of lent memory each takes 0.1 µs less."""
+
+OF_A_SUM: Final = 2
+"""Nodes that an operation of a scalar and a number makes."""
+LONG_SUM: Final = 32
+"""So many in a row are a loop's."""
+
+Origin = tuple[Place | None, Place | None]
+
+
+class Heat(Watcher):
+    """How many small operations there were on an array whose values are not at hand.
+
+    `node` is what the array held after the last of them: when it holds another, there was something
+    else in between. `price` is how many of them it takes until the values are fetched. `origin`:
+    where what the array held before the first of them was recorded, and where that one was.
+    """
+
+    __slots__ = ("count", "origin", "price")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.node = None
+        self.origin: Origin = (None, None)
+        self.price = 1.0
+
+
+_loops: Final[set[Origin]] = set()
+"""Origins of small operations that went on until memory was lent: the next time, values are fetched
+at the first of them. That has to be earned again each time."""
+
+
+def heat_of(cell: Cell) -> Heat | None:
+    """What has been counted of a cell, if anything has."""
+    heat = watched.get(cell)
+    return heat if isinstance(heat, Heat) else None
+
+
+class Streak:
+    """Small reads and writes of values at hand: how many, and the nodes made before the last.
+
+    `sums`: operations in a row of a lazy scalar and a number, and the nodes made before the last.
+    `elements`: the nodes made before the last look at reads of elements. `largest`: elements of the
+    largest array lent since `written` was looked at. `place`: where a large part of lent memory was
+    read last.
+    """
+
+    __slots__ = ("count", "elements", "largest", "nodes", "place", "summed", "sums")
+
+    def __init__(self) -> None:
+        self.count = self.elements = self.largest = self.nodes = self.summed = self.sums = 0
+        self.place: Place | None = None
+
+
+_streak: Final = Streak()
+written: Final = [0]
+"""Small writes to lent memory, in a list as that is counted up fastest."""
+elements: Final = [0]
+"""Elements read of memory that was at hand and not lent."""
+
+
+def look(cell: Cell) -> None:
+    """Lend the memory of a cell of which an element was read, if others were with little between.
+
+    It is asked for once in `A_LOOK` elements, as asking takes longer than reading one.
+    """
+    now = nodes_made()
+    is_loop = now - _streak.elements <= LITTLE
+    _streak.elements = now
+    if is_loop:
+        heat = heat_of(cell)
+        if heat is not None:
+            _remember(heat.origin)
+        memory_of(cell)
+
+
+def is_sum() -> bool:
+    """Whether all that has been recorded for a while is one more operation of a lazy scalar and a
+    number: what is added up in a loop that else is NumPy's, and was lazy once."""
+    now = nodes_made()
+    _streak.sums = _streak.sums + 1 if now - _streak.summed <= OF_A_SUM else 0
+    _streak.summed = now
+    return _streak.sums > LONG_SUM and settings.small > 0
+
+
+def end_sum() -> None:
+    """It is NumPy's from now on."""
+    _streak.sums = 0
+
+
+def _remember(origin: Origin) -> None:
+    if len(_loops) >= LOOPS_BOUND:
+        _loops.clear()
+    _loops.add(origin)
+
+
+def is_worth_lending() -> bool:
+    """Whether there have been enough small reads and writes, this one included."""
+    now = nodes_made()
+    _streak.count = _streak.count + 1 if now - _streak.nodes <= LITTLE else 1
+    _streak.nodes = now
+    return _streak.count > PATIENCE
+
+
+def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
+    """The memory of a cell, lent from now on, by who holds `writing`; laid out as `like` is."""
+    if written[0] > LOOPS_BOUND:
+        account().lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
+        written[0] = _streak.largest = 0
+    _streak.largest = max(_streak.largest, cell.type.size)
+    heat = heat_of(cell)
+    if heat is not None:
+        _remember(heat.origin)
+    return lend(cell, like)
+
+
+def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
+    """Get the values of an array to the host, in memory of its own, if that has come to pay for
+    looking at `count` elements.
+
+    `reads`: they are not to be written to, so that the device's memory will do, if it can be shown.
+    Rent or buy: when small operations have cost what fetching does; of an array that is filled with
+    one number, or where there was a loop over parts the last time, at once.
+    """
+    node, type = cell.node, cell.type
+    if count >= settings.small:
+        return False
+    if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
+        with writing:
+            if cell.node is node:  # else another thread was first
+                made = host_memory.allocated(type.shape, type.dtype)
+                made[...] = node.operands[0].value
+                cell.put(leaf(made, type))
+        return True
+    if type.size < settings.small:
+        if not (reads and differing and is_raised() and can_be_shown(node)):
+            return False
+        show(node)  # it has come to be small
+        return True
+    heat = heat_of(cell)
+    if heat is None:
+        heat = watched[cell] = Heat()
+    if heat.node is not node:
+        heat.count, heat.node = 0, node
+        heat.origin = node.place, user_place()
+    heat.count += 1
+    is_loop = heat.count == 1 and heat.origin in _loops
+    is_shown = reads and can_be_shown(node)
+    copying = 0.0 if is_shown else type.nbytes * SECONDS_PER_BYTE
+    each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
+    if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
+        return False
+    _loops.discard(heat.origin)
+    if is_shown:
+        show(node)
+        return True
+    heat.price *= BACK_OFF
+    heat.node, heat.count = None, 0
+    _streak.count, _streak.nodes = PATIENCE, nodes_made()  # there were enough of them
+    del node
+    if cell.node.value is None:
+        scheduler.sync(cell.node, cause="observation")
+    own(cell)
+    return True
+
+
+def show(node: Node) -> None:
+    """Let a leaf have its value where the host looks at it, if that takes no copy."""
+    with lock, writing:
+        if can_be_shown(node):
+            node.value = on_host(node.value)
+
+
+def own(cell: Cell) -> None:
+    """Let a cell whose values the host has have them by itself."""
+    while not _is_given_its_own(cell):
+        scheduler.sync(cell.node, cause="observation")  # another thread has written to it
+
+
+def _is_given_its_own(cell: Cell) -> bool:
+    """Give it a copy if others have its values too; say whether they are computed."""
+    with lock, writing:
+        if cell.__class__ is Cell and not is_own(cell):
+            if cell.node.value is None:
+                return False
+            cell.put(leaf(host_memory.copied(scheduler.observe(cell.node)), cell.type))
+        return True
+
+
+def value_of(cell: Cell, count: float) -> np.ndarray | None:
+    """The values, if the host has them or it has come to pay to fetch them."""
+    value = cell.node.value
+    if value.__class__ is not np.ndarray and fetch(cell, count, reads=True):
+        value = cell.node.value  # pending again, if another thread has written in between
+    return value if isinstance(value, np.ndarray) else None
+
+
+def memory_of(cell: Cell, like: np.ndarray | None = None) -> np.ndarray | None:
+    """The memory of a cell that is lent, from now on if it is its own; then laid out as `like`."""
+    with writing:
+        if cell.__class__ is Lent:
+            return cell.memory
+        return lent(cell, like) if cell.__class__ is Cell and is_own(cell) else None
+
+
+_factors: Final[dict[Place | None, int]] = {}
+"""Where large parts of lent memory were read for a product: how often that is still relied on."""
+
+
+def is_factor() -> bool:
+    """Whether a large part of lent memory, read at this place of the user's, is for a product.
+
+    So it was the last time that it was looked at. NumPy has the product, and so may have the part.
+    """
+    place = user_place()
+    trust = _factors.get(place, 0)
+    if trust:
+        _factors[place] = trust - 1
+        return True
+    _streak.place = place
+    return False
+
+
+def note_factor() -> None:
+    """A product was made: what was read last was for it, if that was a large part."""
+    if _streak.place is not None:
+        keep(_factors, _streak.place, TRUST, LOOPS_BOUND)
+        _streak.place = None

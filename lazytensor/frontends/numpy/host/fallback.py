@@ -1,0 +1,251 @@
+"""Calls that are not lazy yet: NumPy computes them, right and loud.
+
+Lazy arguments are computed, NumPy is called with real arrays, what it wrote into arguments is
+written back, and what it returns is lazy again. One warning a call site, unless NumPy's function
+is one that needs values by its nature (saving, printing).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import Fallback, record
+from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.layout import lay_out
+from lazytensor.frontends.numpy.arrays.shadow import Turned
+from lazytensor.frontends.numpy.host.small import are_plain
+from lazytensor.frontends.numpy.interop.interchange import unpacked
+from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
+
+HOST_BY_NATURE: Final = frozenset(
+    [
+        "array2string",
+        "array_repr",
+        "array_str",
+        "save",
+        "savez",
+        "savez_compressed",
+        "savetxt",
+        "load",
+        "loadtxt",
+        "fromfile",
+        "genfromtxt",
+        "fromregex",
+        "fromstring",
+        "frombuffer",
+        "datetime_data",
+        "datetime_as_string",
+        "busday_offset",
+        "busday_count",
+        "is_busday",
+        "base_repr",
+        "binary_repr",
+        "format_float_positional",
+        "typename",
+        "shares_memory",
+        "format_float_scientific",
+        "set_printoptions",
+        "array_equiv",
+        "min_scalar_type",
+        "mintypecode",
+        "tobytes",
+        "tofile",
+        "dump",
+        "dumps",
+        "frompyfunc",
+        "vectorize",
+        "nditer",
+        "ndenumerate",
+        "apply_along_axis",
+        "apply_over_axes",
+        "piecewise",
+        "asarray_chkfinite",
+    ]
+)
+"""NumPy's functions that need values whatever we do: no warning."""
+
+WRITERS: Final = {
+    "copyto": 0,
+    "fill_diagonal": 0,
+    "place": 0,
+    "put": 0,
+    "put_along_axis": 0,
+    "putmask": 0,
+    "shuffle": 0,
+    "at": 0,
+    "partition": 0,
+    "setfield": 0,
+    "sort": 0,
+}
+"""NumPy's functions that write into an argument, and which; `out=` is seen by its name."""
+
+
+def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`function(*args, **kwargs)` by NumPy; lazy arrays may be anywhere in nested arguments."""
+    metrics.count("fallbacks")
+    shown = public_name(name, function)
+    if name not in HOST_BY_NATURE:
+        warn_of_fallback(shown, "numpy", "NumPy computes it")
+    if nodes := _pending(args, kwargs):
+        scheduler.sync(*nodes, cause=shown)
+    start = perf_counter()
+    try:
+        return _answered(name, function, args, kwargs)
+    finally:
+        record(Fallback(user_place(), shown, perf_counter() - start))
+
+
+def public_name(name: str, function: Callable[..., Any]) -> str:
+    """What users know a function by: `numpy.linalg.lstsq`, `numpy.ndarray.tofile`."""
+    if getattr(function, "__objclass__", None) is np.ndarray:
+        return f"numpy.ndarray.{name}"
+    ufunc = getattr(function, "__self__", None)
+    if isinstance(ufunc, np.ufunc):
+        return f"{public_name(ufunc.__name__, ufunc)}.{function.__name__}"
+    if isinstance(function, np.ufunc):
+        name = function.__name__
+    for home in ("numpy", str(getattr(function, "__module__", None)), "scipy.special"):
+        if getattr(sys.modules.get(home), name, None) is function:
+            return f"{home}.{name}"
+    return name if isinstance(function, np.ufunc) else f"numpy.{name}"
+
+
+def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The same without counting: data that NumPy keeps anyway."""
+    if nodes := _pending(args, kwargs):
+        scheduler.sync(*nodes, cause=public_name(name, function))
+    return _answered(name, function, args, kwargs)
+
+
+def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """NumPy's answer for arguments that are computed."""
+    written: list[tuple[ndarray, np.ndarray]] = []
+    known: dict[int, Any] = {}
+    writes = WRITERS.get(name)
+    real_args = [
+        _writable(x, written, known) if i == writes else as_it_lies(x) for i, x in enumerate(args)
+    ]
+    real_kwargs = {
+        key: _writable(x, written, known) if key == "out" else as_it_lies(x)
+        for key, x in kwargs.items()
+    }
+    result = _called(function, real_args, real_kwargs)
+    for array, buffer in written:
+        array.ref.write(host_leaf(buffer.copy()))
+    if isinstance(result, np.ndarray) and id(result) not in known:
+        lent = (y for x, y in zip(args, real_args, strict=True) if y is not x)
+        if any(isinstance(y, np.ndarray) and np.may_share_memory(result, y) for y in lent):
+            result = result.copy("K")  # nodes hold that memory
+    return relazy(result, known)
+
+
+def _called(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What it gives; a method of arrays is the scalar's own where it is called on a scalar."""
+    if getattr(function, "__objclass__", None) is np.ndarray and isinstance(args[0], np.generic):
+        return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+    return called(function, args, kwargs)
+
+
+def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`function(*args, **kwargs)` of NumPy, which refuses an `__array__` that gives lazy arrays.
+
+    It is called again then, with their values.
+    """
+    try:
+        return function(*args, **kwargs)
+    except ValueError:
+        given = unpacked((tuple(args), kwargs))
+        if not lazies(given):
+            raise
+    args, kwargs = real(given)
+    return function(*args, **kwargs)
+
+
+def _pending(args: Any, kwargs: Any) -> list[Node]:
+    """The nodes of the lazy arrays among the arguments, if one of them is to be computed."""
+    nodes = [x.node for x in lazies((args, kwargs))]
+    return nodes if any(node.value is None for node in nodes) else []
+
+
+def lazies(value: Any) -> list[Lazy]:
+    """The lazy arrays in nested tuples, lists and dicts."""
+    found: list[Lazy] = []
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if issubclass(type(item), Lazy):
+            found.append(item)
+        elif type(item) in (tuple, list):
+            if not are_plain(item):
+                stack.extend(item)
+        elif type(item) is dict:
+            stack.extend(item.values())
+    return found
+
+
+def real(value: Any) -> Any:
+    """`value` with its lazy arrays replaced by real ones, which are not to be written to."""
+    kind = type(value)
+    if issubclass(kind, Lazy):
+        array = scheduler.observe(value.node)
+        return array[()] if kind is Scalar else array
+    if kind is list or kind is tuple:
+        return value if are_plain(value) else kind(map(real, value))
+    if kind is dict:
+        return {key: real(item) for key, item in value.items()}
+    return value
+
+
+def as_it_lies(value: Any) -> Any:
+    """`value` as `real` gives it, with arrays that lie in memory as NumPy's would."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return value if are_plain(value) else kind(map(as_it_lies, value))
+    found = real(value)
+    if kind is ndarray and type(value._shadow) is Turned and value.ndim > 1:
+        layout: np.ndarray = value._shadow
+        once = tuple(slice(None if step else 1) for step in layout.strides)
+        array = np.empty_like(layout[once], subok=False)
+        array[...] = found[once]
+        return np.broadcast_to(array, found.shape) if array.shape != found.shape else array
+    return found
+
+
+def relazy(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """`value` with the real arrays in it made lazy where their dtype can be."""
+    if known and id(value) in known:
+        return known[id(value)]
+    if type(value) is np.ndarray and supported(value.dtype):
+        made = wrap(host_leaf(np.array(value, order="C")))
+        lay_out(made, value)
+        return made
+    if type(value) in (list, tuple):
+        return type(value)(relazy(item, known) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(relazy(item, known) for item in value))
+    return value
+
+
+def _writable(value: Any, written: list[tuple[ndarray, np.ndarray]], known: dict[int, Any]) -> Any:
+    if type(value) in (tuple, list) and not are_plain(value):
+        return type(value)(_writable(item, written, known) for item in value)
+    if isinstance(value, ndarray) and isinstance(value, Lazy):
+        buffer = scheduler.fetch(value.node)
+        layout = value._shadow
+        buffer.flags.writeable = layout is None or layout.flags.writeable
+        written.append((value, buffer))
+        known[id(buffer)] = value
+        return buffer
+    if type(value) is np.ndarray:
+        known[id(value)] = value
+    return real(value)

@@ -1,0 +1,94 @@
+"""Functions that need values by their nature: they compute what they are given, silently."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.ir.source_location import user_frame
+from lazytensor.frontends.numpy import laziness
+from lazytensor.frontends.numpy.arrays.array import ndarray
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
+from lazytensor.frontends.numpy.host.fallback import called, on_host, real
+from lazytensor.frontends.numpy.interop.sharing import opened
+
+NEEDS_VALUES = (
+    "array2string array_repr array_str asarray_chkfinite base_repr binary_repr "
+    "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
+    "format_float_scientific frompyfunc info is_busday savetxt"
+)
+"""Writing and printing; data of dtypes that XLA has not."""
+
+MAKES = (
+    "bartlett blackman diag_indices frombuffer fromfile fromiter fromregex fromstring genfromtxt "
+    "geomspace hamming hanning indices kaiser load loadtxt mask_indices tril_indices triu_indices"
+)
+"""Arrays of a few numbers, of buffers and files: there is nothing to wait for."""
+
+ABOUT = (
+    "broadcast_shapes get_include get_printoptions getbufsize geterrcall isdtype isscalar "
+    "issubdtype iterable mintypecode printoptions promote_types set_printoptions setbufsize "
+    "seterrcall show_config show_runtime test typename"
+)
+"""Functions that no array is given to, or that ask only for its type: NumPy's own."""
+
+
+def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    """See numpy.bmat. Names in a text are the caller's."""
+    if not isinstance(obj, str) or gdict is not None:
+        return np.bmat(real(obj), ldict, gdict)
+    frame: Any = user_frame()
+    names = {**frame.f_globals, **frame.f_locals}
+    return np.bmat(obj, {}, {name: real(names[name]) for name in _named(obj) & names.keys()})
+
+
+def saved(name: str) -> Function:
+    """A function that writes arrays to a file, as they lie in memory."""
+    real_function = getattr(np, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        kept = {key: _as_laid_out(x) for key, x in kwargs.items()}
+        return on_host(name, real_function, tuple(map(_as_laid_out, args)), kept)
+
+    return dressed(call, real_function, laziness.HOST)
+
+
+def _as_laid_out(x: Any) -> Any:
+    from lazytensor.frontends.numpy.arrays.protocols import fetched
+
+    return fetched(x) if type(x) is ndarray else x
+
+
+def _named(text: str) -> set[str]:
+    return set(re.split(r"[\s,;]+", text))
+
+
+HOST: dict[str, Function] = {
+    **{
+        name: hosted(name, getattr(np, name))
+        for name in f"{NEEDS_VALUES} {MAKES}".split()
+        if hasattr(np, name)
+    },
+    **{name: saved(name) for name in ("save", "savez", "savez_compressed")},
+    "asmatrix": dressed(
+        lambda *args, **kwargs: called(np.asmatrix, args, kwargs), np.asmatrix, laziness.HOST
+    ),
+    "bmat": dressed(bmat, np.bmat, laziness.HOST),
+}
+
+
+def _of_memory(real: Function, lazily: Function) -> Function:
+    """What shows memory that others write to is NumPy's own: a lazy array would be a copy."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args = opened(args)
+        shown = real(*args, **kwargs)
+        return shown if shown.flags.writeable else lazily(*args, **kwargs)
+
+    return dressed(call, real, laziness.HOST)
+
+
+HOST["frombuffer"] = _of_memory(np.frombuffer, HOST["frombuffer"])
+OWN: dict[str, Any] = {name: getattr(np, name) for name in ABOUT.split() if hasattr(np, name)}

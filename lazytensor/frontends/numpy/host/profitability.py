@@ -1,0 +1,246 @@
+"""Whether recording pays for arrays that are only just large: each thread's account of it.
+
+Recording pays from `settings.small` elements as a rule. A loop that does few operations on larger
+arrays may lose by it: XLA has nothing to fuse, and recording takes longer than NumPy's operations.
+Three kinds of programs are known to lose: those that were timed both ways (`Trial`), those that
+cost more to make than NumPy needs to run them, and those that never come again, as each has other
+sizes. When a thread has lost `LOSS` seconds, arrays of that size count as small in that thread. It
+tries recording again at longer and longer intervals, which bounds the price of trying.
+Loops over elements of lazy arrays whose memory is lent lose a little by each access. So does a
+result whose size a mask decides, as it is known only after a cut.
+
+An account hears only of cuts that NumPy's frontend has asked for, or has caused by recording.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from sys import _getframe
+from time import perf_counter, process_time
+from types import FrameType
+from typing import Final
+
+from lazytensor.core.device.backend import is_loaded
+from lazytensor.core.device.processors import processors
+from lazytensor.core.runtime.program_cache import Entry, cache, ran
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
+
+LOSS: Final = 0.03
+"""Seconds lost on balance after which larger arrays count as small."""
+PROFIT: Final = 0.1
+"""Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
+SECONDS_PER_OPERATION: Final = 1.2e-5
+"""What recording one takes at the most, in a frontend and here: one of many views, caches cold."""
+OF_A_LOOP: Final = 32
+"""Operations from which a program on nothing but small arrays counts: what lazy operations gave is
+lazy, and a loop over that is recorded for ever, while a number that is printed says nothing."""
+SPAN: Final = 32
+"""How many times larger than by the setting arrays may be and count as small."""
+MEASURED_SPAN: Final = 1024
+"""The same where what is lost is measured: the array is copied, which NumPy writes to in place."""
+MOST: Final = 0.002
+"""Seconds that one run loses at the most: where the machine was busy, it says nothing."""
+FIRST: Final = 1.0
+"""Seconds of work until recording is tried again; then twice as many, and so on."""
+LONGEST: Final = 60.0
+BEGINNING: Final = 1.5
+"""Seconds until XLA runs a loop: of the import of jax, and of compiling some programs."""
+PROCESSORS: Final = processors()
+raising: Final[list[Callable[[], object]]] = []
+"""Called when larger arrays come to count as small: what was learnt of their calls may not hold."""
+
+
+class Account:
+    """What recording has gained in one thread, in seconds, for arrays up to `SPAN` times the bound.
+
+    `largest`: the most elements of an array that has lost. The bound is raised until `until`, if
+    the process has worked until `worked`: one that mostly waits would try again most of its time.
+    `settles`: whether what is pending is to be computed, once. An automatic cut has left the first
+    operation of a round, on which all rounds may depend. `promised`, `lost_before`, `numpys`: the
+    seconds of programs that wait for jax to be imported (see `_promise`). `waits`: those for which
+    that is put off.
+    """
+
+    __slots__ = (
+        "ended",
+        "interval",
+        "largest",
+        "lost_before",
+        "numpys",
+        "promised",
+        "seconds",
+        "settles",
+        "until",
+        "waits",
+        "worked",
+    )
+
+    def __init__(self) -> None:
+        self.seconds, self.largest = 0.0, 0
+        self.promised = self.lost_before = self.numpys = self.waits = 0.0
+        self.interval, self.until, self.worked = FIRST, 0.0, 0.0
+        self.ended = 0.0
+        self.settles = False
+
+    def note(
+        self, entry: Entry, seconds: float, cutting: float | None = None, room: float = 1.0
+    ) -> None:
+        """Take note of a cut that took so long, from the graph to its results.
+
+        `cutting`: what of that it took to make the program, if the results were waited for. If not,
+        all of it was made while XLA ran the last program, on all processors but for this one.
+        `room`: how many times as much the program computes as what was recorded.
+        """
+        size, small, largest = entry.program.size, settings.small, entry.extent.largest
+        is_open = not is_raised()
+        began = perf_counter() - seconds
+        since = began - self.ended
+        self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
+        is_small = is_open and largest < small and size >= OF_A_LOOP
+        counts = self._counts(max(largest, small) if is_small else largest)
+        if not counts and not self._counts(largest, MEASURED_SPAN):
+            return
+        recording = min(size * SECONDS_PER_OPERATION, max(since, 0.0))
+        gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting, room)
+        if gain is None:
+            if counts:
+                self._note_untried(entry, seconds, recording, is_small, cutting is None)
+        elif counts or gain > recording:  # what larger arrays lose is counted where it is measured
+            self._add(max(gain - recording, -MOST), largest, cutting is None)
+
+    def _note_untried(
+        self, entry: Entry, seconds: float, recording: float, is_small: bool, automatic: bool
+    ) -> None:
+        """Take note of a run of what XLA has not run yet, by what there is to gain at the most."""
+        once = entry.comes_once()
+        most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds, is_small)
+        if most is None:
+            return
+        if most < recording:
+            self._add(max(most - recording, -MOST), entry.extent.largest, automatic)
+        if not (once or is_small or is_raised() or is_loaded()):
+            self._promise(entry, most - recording, recording + seconds, automatic)
+
+    def lost(self, seconds: float, size: int, measured: bool = False) -> None:
+        """Take note of what lazy arrays of so many elements lost in a loop over parts of them.
+
+        `measured`: that is no estimate, so that it counts for larger arrays too.
+        """
+        if self._counts(size, MEASURED_SPAN if measured else SPAN):
+            self._add(-seconds, size)
+
+    def _promise(self, entry: Entry, gain: float, seconds: float, automatic: bool) -> None:
+        """Take note of a run by the interpreter in so many seconds, its recording included.
+
+        gain: of a run by XLA, at the most. Where more than that is lost before there can be one, it
+        is put off until NumPy has worked so long that the gain would have paid for all it takes.
+        Not if an earlier process has found that it does pay.
+        """
+        least = entry.trial.least()
+        assert least is not None
+        self.promised += gain
+        self.lost_before += seconds - least[1] + entry.detour
+        self.numpys += least[1] - entry.detour
+        if self.lost_before <= LOSS:
+            return
+        left = LONGEST
+        if self.promised > 0.0:
+            left = BEGINNING * self.numpys / self.promised - cache.spent
+        if self.promised < self.lost_before and left > 0.0 and not entry.is_known_to_pay():
+            self.largest = max(self.largest, entry.extent.largest)
+            self.waits = min(left, self.interval)
+            self._raise(self.waits)
+            self.settles = automatic
+        self.promised = self.lost_before = self.numpys = 0.0
+
+    def _counts(self, size: int, span: int = SPAN) -> bool:
+        """Whether arrays of this size may come to be small."""
+        small = settings.small
+        if not small or settings.tier != "auto":
+            return False
+        return small <= size <= span * setting()
+
+    def _add(self, gain: float, size: int, automatic: bool = False) -> None:
+        self.seconds += gain
+        if gain < 0:
+            self.largest = max(self.largest, size)
+        if self.seconds > PROFIT:
+            self.seconds, self.interval = PROFIT, FIRST
+        elif self.seconds < -LOSS:
+            self._raise(self.interval)
+            self.settles = automatic
+
+    def _raise(self, seconds: float) -> None:
+        raise_to(max(self.largest, setting()) + 1)
+        self.seconds, self.largest = 0.0, 0
+        self.until = perf_counter() + seconds
+        self.worked = process_time() + seconds
+        self.interval = min(2 * self.interval, LONGEST)
+        for call in raising:
+            call()
+
+    def look(self) -> None:
+        """Put the bound back if it is time to try again."""
+        if not is_raised():
+            self.waits = 0.0
+        elif perf_counter() > self.until:
+            left = self.worked - process_time()
+            if left > 0:
+                self.until = perf_counter() + left
+            else:
+                put_back()
+                cache.spent += self.waits
+                self.waits = 0.0
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.account = Account()
+
+
+_thread: Final = _Thread()
+
+
+def account() -> Account:
+    """The calling thread's."""
+    return _thread.account
+
+
+FRONTENDS: Final = str(Path(__file__).parents[1])
+PROJECT: Final = str(Path(__file__).parents[2])
+_owners: Final[dict[str, str]] = {}
+"""By file: the frontend that it is of, "core" for the rest of the project, "" outside."""
+
+
+def _owner(file: str) -> str:
+    if file.startswith(FRONTENDS):
+        return file[len(FRONTENDS) + 1 :].replace("\\", "/").partition("/")[0]
+    return "core" if file.startswith(PROJECT) else ""
+
+
+def _asker() -> str:
+    """The frontend that is nearest on the stack: it has asked for the cut, or recorded too much.
+
+    Empty where the user's line has called the core.
+    """
+    frame: FrameType | None = _getframe(2)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        owner = _owners.get(file)
+        if owner is None:
+            owner = _owners[file] = _owner(file)
+        if owner != "core":
+            return owner
+        frame = frame.f_back
+    return ""
+
+
+def _note(entry: Entry, seconds: float, cutting: float | None, room: float) -> None:
+    if _asker() == "numpy":
+        _thread.account.note(entry, seconds, cutting, room)
+
+
+ran.append(_note)

@@ -1,0 +1,119 @@
+"""Small arrays that stay NumPy's own: recording what is done to them takes longer than doing it.
+
+Recording and cutting an operation costs some microseconds, in which NumPy computes thousands of
+elements. So arrays of fewer elements than `settings.small` that are made of host data are real
+ones, and what is done with nothing but such arrays is done by NumPy, at once. Results of lazy
+operations are lazy, whatever their size: to look at them would cut the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.buffers.array_base import Holder
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.host.bound import differing, is_raised
+from lazytensor.frontends.numpy.host.profitability import account
+
+NOTHING: Final = object()
+"""What stands for an argument that is not given."""
+_PLAIN: Final[set[type]] = {bool, int, float, complex, str}
+"""Classes of what is neither lazy nor an array, as far as they were met."""
+NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
+_POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
+
+
+def stays(array: np.ndarray) -> bool:
+    """Whether a real array is too small to be made lazy."""
+    if differing and is_raised():
+        account().look()
+    return array.size < settings.small
+
+
+def all_stay(values: Iterable[Any]) -> bool:
+    """Whether nothing among `values` is lazy, or an array large enough to become so."""
+    for value in values:
+        kind = type(value)
+        if kind in _PLAIN:
+            continue
+        if kind is np.ndarray:
+            if value.size >= settings.small:
+                return False
+        elif kind is tuple or kind is list:
+            if not (_PLAIN.issuperset(map(type, value)) or all_stay(value)):
+                return False
+        elif issubclass(kind, Holder) or not is_plain(kind):
+            return False
+    return True
+
+
+def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], growing: bool = False) -> bool:
+    """Whether a call is NumPy's, as all its arguments stay what they are, and so will the result.
+
+    `growing`: of two small arrays a large one may come.
+    """
+    if not settings.small or (kwargs and not all_stay(kwargs.values())):
+        return False
+    return all_stay(args) and not (growing and len(args) > 1 and grows(args[0], args[1]))
+
+
+def is_small(x: Any) -> bool:
+    """Whether `x` is a real array that stays one, or a number, where there are such arrays."""
+    kind = type(x)  # not `__class__`: lazy scalars say that they are numbers
+    if kind is np.ndarray:
+        small: bool = x.size < settings.small
+        return small
+    return kind in NUMBERS and settings.small > 0
+
+
+def are_plain(values: Iterable[Any]) -> bool:
+    """Whether all are of classes that were met as plain: long lists, at C's speed."""
+    return _PLAIN.issuperset(map(type, values))
+
+
+def is_plain(kind: type) -> bool:
+    """Whether objects of this class are neither lazy nor arrays."""
+    if kind in _PLAIN:
+        return True
+    if not issubclass(kind, _POINTS):
+        return False
+    _PLAIN.add(kind)
+    return True
+
+
+GROWING: Final = frozenset(["kron", "outer"])
+"""Functions of two arrays whose result has as many elements as their sizes multiplied."""
+
+
+def grows(x: Any, other: Any) -> bool:
+    """Whether two small arrays make a large one, with an element for each pair: that is lazy."""
+    bound = settings.small
+    return bound > 0 and count(x, 1) * count(other, 1) >= bound
+
+
+def count(x: Any, unknown: int) -> int:
+    """How many elements `x` says it has; `size` is a pair of Pillow's images, torch's method."""
+    size = getattr(x, "size", unknown)
+    return size if type(size) is int else unknown
+
+
+def spreads(x: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two small arrays are broadcast to a large one: that is lazy."""
+    if x.shape == other.shape or not grows(x, other):
+        return False
+    try:
+        return np.broadcast(x, other).size >= settings.small
+    except ValueError:
+        return False
+
+
+def lazy_if_large(made: Any) -> Any:
+    """What NumPy gave, an array of it lazy if it is large."""
+    if type(made) is not np.ndarray or made.size < settings.small:
+        return made
+    from lazytensor.frontends.numpy.functions.entry import entered
+
+    return entered(made)

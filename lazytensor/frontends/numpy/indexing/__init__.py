@@ -1,0 +1,1 @@
+"""Keys: views, advanced indices, masks, and what is written through them."""

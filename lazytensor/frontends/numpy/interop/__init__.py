@@ -1,0 +1,1 @@
+"""Arrays and classes of other libraries."""

@@ -1,0 +1,117 @@
+"""Operands of other libraries and of users' own array classes: who computes, who wraps.
+
+A class with an `__array_ufunc__` of its own computes by itself, also next to lazy arrays. A class
+with an `__array_wrap__` gets the result to make one of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.buffers.interop import offered
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.functions.entry import entered
+from lazytensor.frontends.numpy.host.fallback import on_host
+from lazytensor.frontends.numpy.host.small import are_plain
+from lazytensor.frontends.numpy.interop.interchange import unpacked
+
+_PLAIN: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])
+
+
+def overrides(x: Any) -> bool:
+    """Whether the class of `x` computes ufuncs by itself."""
+    kind = type(x)
+    if kind in _PLAIN or issubclass(kind, Lazy) or kind is np.ndarray:
+        return False
+    if not hasattr(kind, "__array_ufunc__"):
+        return False
+    return kind.__array_ufunc__ is not np.ndarray.__array_ufunc__
+
+
+def wraps(x: Any) -> bool:
+    """Whether the class of `x` makes one of its own of what NumPy computes of it.
+
+    Another frontend's lazy array has its values taken, as by all functions.
+    """
+    kind = type(x)
+    if kind in _PLAIN or issubclass(kind, Lazy | np.ndarray | np.generic):
+        return False
+    return hasattr(kind, "__array_wrap__") and offered(x) is None
+
+
+def takes_part(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the class of an argument, or of an `out=`, has a say in what a ufunc does."""
+    if any(overrides(x) or wraps(x) for x in args):
+        return True
+    if not kwargs:
+        return False
+    out = kwargs.get("out")
+    outs = out if type(out) is tuple else (out,)
+    return any(overrides(x) or wraps(x) for x in (*outs, kwargs.get("where")))
+
+
+def has_functions(values: Any) -> bool:
+    """Whether a class among `values`, lists of them included, computes NumPy's functions itself."""
+    return any(map(_has_functions, values))
+
+
+def _has_functions(x: Any) -> bool:
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return not are_plain(x) and has_functions(x)
+    if kind in _PLAIN or issubclass(kind, Lazy | np.ndarray):
+        return False
+    return hasattr(kind, "__array_function__")
+
+
+def overridden(
+    lazily: Any, real: Any, name: str, arrays: Any, args: Any, kwargs: Any, context: Any = None
+) -> Any:
+    """What the classes of `arrays`, which are among the arguments, make of NumPy's `real`.
+
+    `lazily` is what stands for it; `context` is what NumPy tells an `__array_wrap__` of the call.
+    """
+    if any(map(wraps, args)) and not any(map(overrides, arrays)):
+        given = unpacked(args)
+        if any(x is not y for x, y in zip(args, given, strict=True) if wraps(x)):
+            return _wrapped(lazily(*given, **kwargs), args, kwargs, context)
+    if any((isinstance(x, np.ndarray) and overrides(x)) or wraps(x) for x in arrays):
+        return on_host(name, real, args, kwargs)  # they know no lazy arrays
+    return real(*args, **kwargs)
+
+
+def _wrapped(made: Any, args: Any, kwargs: Any, context: Any) -> Any:
+    """A result, made by lazy arrays that the arguments have, in the class that comes first."""
+    chosen, first = None, OF_SCALARS
+    for x in args:
+        priority = OF_ARRAYS if issubclass(type(x), ndarray) else OF_SCALARS
+        if wraps(x):
+            priority = getattr(x, "__array_priority__", OF_ARRAYS)
+            if priority > first or (priority == first and chosen is None):
+                chosen, first = x, priority
+        elif priority > first:
+            chosen, first = None, priority
+    if chosen is None or kwargs.get("out") is not None:
+        return made
+    results = made if type(made) is tuple else (made,)
+    found = tuple(
+        chosen.__array_wrap__(np.asarray(x), context and (*context, i), type(x) is Scalar)
+        for i, x in enumerate(results)
+    )
+    return found if type(made) is tuple else found[0]
+
+
+OF_ARRAYS: Final = 0.0
+OF_SCALARS: Final = -1000000.0
+"""NumPy's `__array_priority__`."""
+
+
+def kept_as_arrays(made: Any) -> Any:
+    """Results of a call with `out=...`: arrays also where they have no axes."""
+    if type(made) is tuple:
+        return tuple(map(kept_as_arrays, made))
+    if type(made) is Scalar:
+        return wrap(made.node)
+    return made if isinstance(made, ndarray) else entered(np.asarray(made))

@@ -1,0 +1,117 @@
+"""Arrays to and from other libraries by DLPack, and between frontends (`core/buffers/interop.py`).
+
+What goes out shares the array's memory, which is lent (see `sharing.py`); what comes in from others
+is copied. Between lazy arrays, which share what they show, nothing is computed at all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, lazy, ndarray, new, wrap_view
+from lazytensor.frontends.numpy.arrays.shadow import ADDRESS, c_strides, make
+
+_CPU: Final = (1, 0)
+"""DLPack's type and number of the device."""
+
+
+def to_dlpack(
+    x: Lazy,
+    /,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """`__dlpack__`: a capsule with the memory. Raises: BufferError for another device."""
+    from lazytensor.frontends.numpy.interop import sharing
+
+    if dl_device not in (None, _CPU):
+        raise BufferError(f"unsupported device requested: {dl_device}")
+    version: dict[str, Any] = (
+        {} if max_version is None else {"max_version": max_version}
+    )  # from NumPy 2.1 on
+    found = None if copy else sharing.memory(x)
+    return (scheduler.fetch(x.node) if found is None else found).__dlpack__(
+        stream=stream, **version
+    )
+
+
+def dlpack_device(x: Lazy) -> tuple[int, int]:
+    """`__dlpack_device__`: where what `__dlpack__` gives is."""
+    return _CPU
+
+
+def offer(x: Lazy) -> Offer:
+    """`__lazytensor__`: what may be written to, or what an array that may not holds now."""
+    layout = x._shadow
+    if type(x) is Scalar or (layout is not None and not layout.flags.writeable):
+        return Offer(x.ref.node)
+    return Offer(x.ref, None if layout is None else layout.strides)
+
+
+def shared(x: Any) -> ndarray | None:
+    """An array that shows what an array of another frontend shows; None if there is nothing lazy.
+
+    What is written to one is seen in the other, unless `x` cannot be written to.
+    Raises: what the other framework raises for a tensor that may not leave it.
+    """
+    offer = offered(x)
+    if offer is None:
+        return None
+    ref = offer.ref
+    owner: ndarray = new(ndarray)
+    owner.ref, owner._shadow, owner._base = ref.cell, None, None
+    type = ref.type
+    strides = c_strides(type) if offer.strides is None else offer.strides
+    if ref is ref.cell and strides == c_strides(type):
+        return owner
+    return wrap_view(ref, make(ADDRESS, type.dtype, type.shape, strides, True), owner)
+
+
+def adopted(x: Any) -> Any:
+    """`x` with lazy arrays in place of other frontends' arrays, in lists and tuples too."""
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(map(adopted, x))
+    return x if (made := shared(x)) is None else made
+
+
+def has_foreign(*values: Any) -> bool:
+    """Whether there is another frontend's array in `values`, nested lists and tuples included."""
+    return any(
+        has_foreign(*x) if type(x) in (list, tuple) else hasattr(type(x), METHOD) and not lazy(x)
+        for x in values
+    )
+
+
+def unpacked(x: Any) -> Any:
+    """`x` with the lazy arrays that objects' `__array__` gives in their place, in lists too.
+
+    NumPy takes no array but its own from `__array__`.
+    """
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(map(unpacked, x))
+    if kind is dict:
+        return {key: unpacked(item) for key, item in x.items()}
+    if not hasattr(kind, "__array__") or issubclass(kind, Lazy | np.ndarray | np.generic):
+        return x
+    found = x.__array__()
+    return found if lazy(found) else x
+
+
+def listed(x: Any) -> Any:
+    """`x` with plain lists in place of other sequences that NumPy takes for nested lists."""
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(map(listed, x))
+    if issubclass(kind, str | bytes) or hasattr(kind, "__array__"):
+        return x
+    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return [listed(x[i]) for i in range(len(x))] if is_sequence and not isinstance(x, dict) else x

@@ -1,0 +1,78 @@
+"""An array's memory, shared with code outside: a write on either side is seen on the other.
+
+NumPy's own Python shares memory wherever `numpy.ndarray` would: masked arrays, matrices, iterators,
+other classes. `copy=False`, `x.data`, `x.ctypes` and DLPack ask for nothing but memory, and get it.
+The memory is lent (see `host/alias.py`): while a view of it lives, an operation on the array copies
+it first.
+
+`numpy.asarray(x)` is a copy. Other libraries take any array by it and keep what they only read, so
+that every later operation would copy.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
+from lazytensor.frontends.numpy.arrays.flags import is_read_only
+from lazytensor.frontends.numpy.host.access_counters import memory_of, own
+from lazytensor.frontends.numpy.host.alias import hold, shown_in
+from lazytensor.frontends.numpy.host.parts import layout_of
+
+
+def memory(x: Lazy) -> np.ndarray | None:
+    """A view of the memory that `x` shows, writable if `x` is.
+
+    None for a scalar, and where NumPy has no such view.
+    """
+    if type(x) is Scalar:
+        return None
+    cell, like = x.ref.cell, layout_of(x)
+    lent = None
+    while lent is None:  # else another thread has used it in between
+        own(cell)
+        lent = memory_of(cell, like)
+    part = shown_in(lent, x.ref.chain)
+    if part is None:
+        return None
+    view = part.view()
+    if is_read_only(x):
+        view.flags.writeable = False
+    return view
+
+
+def fixed(x: Lazy) -> np.ndarray | None:
+    """The same, at an address that stays valid as long as the array's data live."""
+    found = memory(x)
+    if found is not None:
+        hold(x.ref.cell)
+    return found
+
+
+def opened(value: Any) -> Any:
+    """`value` with the memory of the lazy arrays in it, in lists and tuples too."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind(map(opened, value))
+    if not issubclass(kind, Lazy):
+        return value
+    found = memory(value)
+    return np.asarray(value) if found is None else found
+
+
+def is_shared(x: Lazy, copy: bool | None, frame: FrameType) -> bool:
+    """Whether what asks `x` for a real array, with this `copy`, is to have its memory.
+
+    So is NumPy's own Python, and C code of SciPy's that writes to it.
+    """
+    module = str(frame.f_globals.get("__name__", ""))
+    if module.startswith("numpy."):
+        return copy is None or frame.f_code.co_name == _AS_IT_IS
+    return module.startswith("scipy.ndimage") and frame.f_locals.get("output") is x
+
+
+_AS_IT_IS: Final = "filled"
+"""NumPy's function that gives an ndarray back, and copies everything else."""

@@ -1,0 +1,206 @@
+"""Libraries whose C code takes nothing but NumPy's own: they are asked again, with real arrays.
+
+Whoever asks in Python finds what he needs: `__array__`, `__array_ufunc__`, `to_numpy`. OpenCV and
+numba look at the class, in C, and so do `json` and pandas at that of numbers. A module of the table
+is changed when it is imported, or now if it has been: for scripts that were written for NumPy, and
+are given lazy arrays by `lazytensor run` without their knowledge. Who imports this library knows.
+
+Invariants:
+- What a library does with real arrays takes no longer: only what it refuses is looked at. (pandas
+  refuses less than it should, see `frames.py`.)
+- Arrays are lent to C code: what it writes into them is in the lazy ones. So is what it gives back.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib.machinery import ModuleSpec
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.frontends.numpy.arrays import scalar
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.arrays.protocols import fetched
+from lazytensor.frontends.numpy.host.fallback import lazies
+from lazytensor.frontends.numpy.interop import frames, sharing
+from lazytensor.frontends.numpy.interop.changes import Function, asked_again, put, put_back
+
+
+def watch() -> Callable[[], None]:
+    """Change the modules of the table that there are, and the others once they are imported.
+
+    Calling the result puts everything back.
+    """
+    for name, change in CHANGES.items():
+        if name in sys.modules:
+            change(sys.modules[name])
+    finder: Any = _Finder()
+    sys.meta_path.insert(0, finder)
+
+    def undo() -> None:
+        sys.meta_path.remove(finder)
+        put_back()
+
+    return undo
+
+
+class _Finder:
+    """Finds nothing by itself: lets what the others find be changed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        change = CHANGES.get(name)
+        if change is None:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    _change_after(spec.loader, change)
+                return spec
+        return None
+
+
+def _change_after(loader: Any, change: Callable[[ModuleType], None]) -> None:
+    run = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        run(module)
+        change(module)
+
+    loader.exec_module = exec_module
+
+
+def _asked(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    given: dict[int, tuple[Any, Lazy]] = {}
+    real_kwargs = {name: _real(x, given) for name, x in kwargs.items()}
+    return _own(function(*[_real(x, given) for x in args], **real_kwargs), given)
+
+
+def _real(x: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
+    """`x` with real arrays for lazy ones, which are remembered by what stands for them."""
+    kind = type(x)
+    if kind is list or kind is tuple:
+        return kind(_real(item, given) for item in x)
+    if not issubclass(kind, Lazy):
+        return x
+    if kind is Scalar:
+        return scalar.value(x)
+    found = sharing.memory(x)
+    found = fetched(x) if found is None else found
+    given[id(found)] = found, x
+    return found
+
+
+def _own(made: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
+    """A result, the lazy array where it is what stands for one."""
+    if type(made) is tuple:
+        return tuple(_own(x, given) for x in made)
+    return given[id(made)][1] if id(made) in given else made
+
+
+def _functions(module: ModuleType) -> None:
+    for name, value in list(vars(module).items()):
+        if type(value) is BuiltinFunctionType:
+            put(module, name, asked_again(value, _asked, Exception, lazies))
+
+
+def _public(module: ModuleType) -> None:
+    for name in module.__all__:
+        value = getattr(module, name)
+        if type(value) is FunctionType:
+            put(module, name, asked_again(value, _asked, TypeError, lazies))
+
+
+def _constraints(module: Any) -> None:
+    """scikit-learn's: what may be an array of NumPy's may be a lazy one."""
+    holds = module._InstancesOf.is_satisfied_by
+
+    @wraps(holds)
+    def call(self: Any, x: Any) -> bool:
+        return bool(holds(self, x)) or (type(x) is ndarray and issubclass(np.ndarray, self.type))
+
+    put(module._InstancesOf, "is_satisfied_by", call)
+
+
+def _dispatcher(module: ModuleType) -> None:
+    """numba's: what gives it a function for arguments that it has compiled none for."""
+    compile_for = module.Dispatcher._compile_for_args
+
+    @wraps(compile_for)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if lazies((args, kwargs)):
+            return lambda *args, **kwargs: _asked(self, args, kwargs)
+        return compile_for(self, *args, **kwargs)
+
+    put(module.Dispatcher, "_compile_for_args", call)
+
+
+def _encoder(module: Any) -> None:
+    """json's: NumPy's float64 is a float for it, and no other number is."""
+    iterencode, in_python = module.JSONEncoder.iterencode, module._make_iterencode
+    in_c = module.c_make_encoder
+
+    @wraps(iterencode)
+    def call(self: Any, o: Any, _one_shot: bool = False) -> Any:
+        try:
+            return iterencode(self, o, _one_shot)
+        except TypeError:  # of a key, in C, which does it at once: what is in Python gives chunks
+            known = _with_float_keys(o)
+            if known is o:
+                raise
+        return iterencode(self, known, _one_shot)
+
+    @wraps(in_python)
+    def make(
+        markers: Any, default: Any, encoder: Any, indent: Any, floatstr: Function, *rest: Any
+    ) -> Any:
+        def text(x: Any) -> Any:
+            return floatstr(scalar.value(x) if type(x) is Scalar else x)
+
+        return in_python(markers, default, encoder, indent, text, *rest)
+
+    def make_in_c(markers: Any, default: Function, *rest: Any) -> Any:
+        def known(x: Any) -> Any:
+            return scalar.value(x) if _is_lazy_float(x) else default(x)
+
+        return in_c(markers, known, *rest)
+
+    put(module.JSONEncoder, "iterencode", call)
+    put(module, "_make_iterencode", make)
+    put(module, "c_make_encoder", in_c and make_in_c)
+
+
+def _is_lazy_float(x: Any) -> bool:
+    return type(x) is Scalar and x.dtype == np.float64
+
+
+def _with_float_keys(o: Any) -> Any:
+    """`o` with NumPy's float64 for lazy ones that are keys; itself where there are none."""
+    if isinstance(o, dict):
+        found: Any = {
+            scalar.value(key) if _is_lazy_float(key) else key: _with_float_keys(x)
+            for key, x in o.items()
+        }
+        pairs = zip((*o, *o.values()), (*found, *found.values()), strict=False)
+        return found if any(x is not y for x, y in pairs) else o
+    if isinstance(o, list | tuple):
+        items = [_with_float_keys(x) for x in o]
+        return items if any(x is not y for x, y in zip(o, items, strict=True)) else o
+    return o
+
+
+CHANGES: Final[dict[str, Callable[[ModuleType], None]]] = {
+    "cv2": _functions,
+    "json.encoder": _encoder,
+    "numba.core.dispatcher": _dispatcher,
+    "pandas": frames.change,
+    "scipy.sparse.linalg": _public,
+    "sklearn.utils._param_validation": _constraints,
+}
+"""Per module: what is changed in it."""

@@ -1,0 +1,1 @@
+"""NumPy's public submodules."""

@@ -1,0 +1,40 @@
+"""`numpy.ctypeslib`, whose pointers take lazy arrays as well: C gets their memory."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from lazytensor.frontends.numpy import laziness
+from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.functions.entry import dressed
+from lazytensor.frontends.numpy.interop import sharing
+
+
+def ndpointer(*args: Any, **kwargs: Any) -> Any:
+    """See numpy.ctypeslib.ndpointer."""
+    return _taking_lazy(np.ctypeslib.ndpointer(*args, **kwargs))
+
+
+@cache
+def _taking_lazy(kind: Any) -> Any:
+    """A class of pointers, which NumPy makes once for each dtype, shape and flags."""
+
+    def from_param(cls: Any, obj: Any) -> Any:
+        found = sharing.fixed(obj) if issubclass(type(obj), Lazy) else None
+        return kind.from_param(obj if found is None else found)
+
+    return type(kind.__name__, (kind,), {"from_param": classmethod(from_param)})
+
+
+globals()["ndpointer"] = dressed(ndpointer, np.ctypeslib.ndpointer, laziness.HOST)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(np.ctypeslib, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np.ctypeslib), *globals()})

@@ -1,0 +1,227 @@
+"""`numpy.fft` over lazy arrays."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import C64, C128, F16, F32, F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
+from lazytensor.frontends.numpy.arrays.array import asarray
+from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
+from lazytensor.frontends.numpy.functions.rebound import private, rebound
+from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.modules.standard import check_device
+from lazytensor.frontends.numpy.ufuncs.checks import check
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand
+
+MOST_AXES = 3
+"""Axes that one transform takes at a time."""
+_SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _prepared(node: Node, real: bool) -> Node:
+    """The operand as the transform takes it: f32 or f64, or complex."""
+    dtype = node.type.dtype
+    if dtype.kind in "biu":
+        dtype = F64
+    elif dtype not in (F32, F64, C64, C128):
+        dtype = F32
+    if real:
+        if dtype.kind == "c":
+            raise TypeError("ufunc 'rfft_n_even' did not contain a loop for complex input")
+        return convert(node, dtype)
+    return convert(node, {F32: C64, F64: C128}.get(dtype, dtype))
+
+
+def _fitted(node: Node, axis: int, n: int) -> Node:
+    """An axis cut off, or filled up with zeros, to length `n`."""
+    shape = node.type.shape
+    rank = len(shape)
+    if shape[axis] > n:
+        sizes = (*shape[:axis], n, *shape[axis + 1 :])
+        return ops.slice(node, starts((0,) * rank), sizes=sizes, strides=(1,) * rank)
+    if shape[axis] < n:
+        high = tuple(n - shape[axis] if i == axis else 0 for i in range(rank))
+        zero = scalar(0, node.type.dtype)
+        none = (0,) * rank
+        return ops.pad(node, zero, low=none, high=high, interior=none)
+    return node
+
+
+def _factor(count: int, norm: Any, inverse: bool) -> float:
+    """What the transform, which divides by the count if it is an inverse, is multiplied by."""
+    if norm not in _SWAPPED:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
+    if norm == "ortho":
+        return math.sqrt(count) if inverse else 1 / math.sqrt(count)
+    if norm == "forward":
+        return float(count) if inverse else 1 / count
+    return 1.0
+
+
+def _half_precision(count: int, norm: Any, inverse: bool) -> float:
+    """By how much more half-precision numbers are multiplied: NumPy has a factor of their dtype."""
+    if norm == "ortho":
+        return float(np.reciprocal(np.sqrt(count, dtype=np.float16))) * math.sqrt(count)
+    if (norm == "forward") == inverse:
+        return 1.0
+    return float(np.reciprocal(count, dtype=np.float16)) * count
+
+
+def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[int]) -> Node:
+    """The transform over a few axes, wherever they are, cut and filled to `lengths`."""
+    for n, axis in zip(lengths, axes, strict=True):
+        half = kind == "IRFFT" and axis == axes[-1]
+        node = _fitted(node, axis, n // 2 + 1 if half else n)
+    rank = node.type.ndim
+    order = (*(i for i in range(rank) if i not in axes), *axes)
+    back = tuple(order.index(i) for i in range(rank))
+    return ops.moved(ops.fft(ops.moved(node, order), kind=kind, lengths=tuple(lengths)), back)
+
+
+def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) -> Node:
+    """The transform of `lengths` over `axes`, cut and filled, with its factor.
+
+    A few axes are done at a time, the last ones first; a real transform halves the last axis of
+    all, first of all forwards and in the end backwards. An axis that comes twice is done twice.
+    """
+    for n in lengths:
+        if n < 1:
+            raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    factor = _factor(math.prod(lengths), norm, kind in ("IFFT", "IRFFT"))
+    half = node.type.dtype == F16
+    if half:
+        first = lengths[0 if kind == "IRFFT" and len(axes) > 1 else -1]
+        factor *= _half_precision(first, norm, kind in ("IFFT", "IRFFT"))
+    node = given = _prepared(node, kind == "RFFT")
+    step = MOST_AXES if len(set(axes)) == len(axes) else 1
+    groups = [slice(max(i - step, 0), i) for i in range(len(axes), 0, -step)]
+    if kind == "IRFFT":
+        groups = groups[1:] + groups[:1]
+    rest = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
+    for place, group in enumerate(groups):
+        own = place == (len(groups) - 1 if kind == "IRFFT" else 0)
+        node = _transformed(node, kind if own else rest, lengths[group], axes[group])
+    if factor != 1.0:
+        node = ops.multiply(node, scalar(factor, node.type.dtype))
+    name = f"rfft_n_{'odd' if lengths[-1] % 2 else 'even'}" if kind == "RFFT" else kind.lower()
+    check(name, [given], node, axes=None)
+    return convert(node, F16) if half and kind == "IRFFT" and len(axes) == 1 else node
+
+
+def _line(kind: str, half: bool = False) -> Function:
+    """A transform over one axis."""
+
+    def transform(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+        node = operand(a)
+        place = normalize_axis_index(operator.index(axis), node.type.ndim)
+        if n is None:
+            n = (node.type.shape[place] - 1) * 2 if half else node.type.shape[place]
+        return deliver(_run(node, kind, [operator.index(n)], [place], norm), out)
+
+    return transform
+
+
+def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+    """See numpy.fft.hfft."""
+    if norm not in _SWAPPED:
+        _factor(1, norm, False)
+    return _line("IRFFT", True)(np.conjugate(a), n, axis, _SWAPPED[norm], out)
+
+
+def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+    """See numpy.fft.ihfft."""
+    if norm not in _SWAPPED:
+        _factor(1, norm, False)
+    made = _line("RFFT")(a, n, axis, _SWAPPED[norm])
+    return np.conjugate(made, out=out)
+
+
+def _space(kind: str, default: Any = None) -> Function:
+    """A transform over several axes."""
+
+    def transform(
+        a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None
+    ) -> Any:
+        node = operand(a)
+        cook = private("numpy.fft._pocketfft", "_cook_nd_args")
+        lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
+        if not len(places):
+            if kind not in ("FFT", "IFFT"):
+                raise HostOnly("over no axes half of nothing is left: NumPy says so")
+            return asarray(a)
+        where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
+        full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]
+        return deliver(_run(node, kind, [operator.index(n) for n in full], where, norm), out)
+
+    return transform
+
+
+class _Shaped:
+    """All that NumPy's reading of `s` and `axes` looks at."""
+
+    def __init__(self, node: Node) -> None:
+        self.shape = node.type.shape
+        self.ndim = node.type.ndim
+
+
+_LAST = (-2, -1)
+_OWN: dict[str, Function] = {
+    "fft": _line("FFT"),
+    "fft2": _space("FFT", _LAST),
+    "fftn": _space("FFT"),
+    "hfft": hfft,
+    "ifft": _line("IFFT"),
+    "ifft2": _space("IFFT", _LAST),
+    "ifftn": _space("IFFT"),
+    "ihfft": ihfft,
+    "irfft": _line("IRFFT", True),
+    "irfft2": _space("IRFFT", _LAST),
+    "irfftn": _space("IRFFT"),
+    "rfft": _line("RFFT"),
+    "rfft2": _space("RFFT", _LAST),
+    "rfftn": _space("RFFT"),
+}
+
+LAZY: dict[str, Function] = {
+    **{name: lazily(name, own, getattr(np.fft, name)) for name, own in _OWN.items()},
+    **{name: rebound(name, of=np.fft) for name in ("fftshift", "ifftshift")},
+}
+
+
+def _frequencies(name: str) -> Function:
+    """Where the samples of a transform are; `dtype` is the array API standard's keyword."""
+    own = hosted(name, getattr(np.fft, name))
+
+    def sample(n: Any, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
+        if dtype is not None and np.dtype(dtype).kind != "f":
+            raise TypeError(f"{name}: a real floating dtype is needed, got {np.dtype(dtype)}")
+        check_device(device)
+        made = own(n, d)
+        return made if dtype is None else made.astype(dtype)
+
+    sample.__name__ = sample.__qualname__ = name
+    sample.__module__, sample.__doc__ = own.__module__, own.__doc__
+    return sample
+
+
+HOST: dict[str, Function] = {name: _frequencies(name) for name in ("fftfreq", "rfftfreq")}
+
+globals().update({**LAZY, **HOST})
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(np.fft, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(np.fft), *globals()})

@@ -1,0 +1,83 @@
+"""The Python array API standard (data-apis.org): its version, its inspection, its devices."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.frontends.numpy.arrays.array import Lazy
+
+VERSION: Final = "2025.12"
+VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
+DTYPES: Final = (
+    "bool",
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+MOST_AXES: Final = 64
+"""Axes that an array can have: NumPy's own bound, which its shapes and strides are checked by."""
+
+
+class Information:
+    """What `__array_namespace_info__()` gives: devices, dtypes and abilities."""
+
+    __module__ = "numpy"
+
+    def capabilities(self) -> dict[str, Any]:
+        """Whether shapes may depend on data, and the most axes."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": MOST_AXES,
+        }
+
+    def default_device(self) -> str:
+        """Where new arrays are."""
+        return "cpu"
+
+    def devices(self) -> tuple[str, ...]:
+        """Where arrays can be."""
+        return ("cpu",)
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:
+        """The dtypes of what is created without one."""
+        check_device(device)
+        return {
+            "real floating": np.dtype(np.float64),
+            "complex floating": np.dtype(np.complex128),
+            "integral": np.dtype(np.intp),
+            "indexing": np.dtype(np.intp),
+        }
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype]:
+        """The standard's dtypes of a kind, by name. Raises: ValueError for an unknown kind."""
+        check_device(device)
+        found = {name: np.dtype(name) for name in DTYPES}
+        if kind is None:
+            return found
+        return {name: dtype for name, dtype in found.items() if np.isdtype(dtype, kind)}
+
+
+def check_device(device: Any) -> None:
+    """Raise ValueError for any device but the one that there is."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+
+
+def namespace_of(x: Lazy, *, api_version: str | None = None) -> Any:
+    """`__array_namespace__`: the module that has the functions of `x`."""
+    if api_version is not None and api_version not in VERSIONS:
+        raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')
+    import lazytensor.numpy
+
+    return lazytensor.numpy
+
+
+def to_device(x: Lazy, device: Any, /, *, stream: Any = None) -> Any:
+    """`x.to_device(device)`: there is one device."""
+    if stream is not None:
+        raise ValueError("The stream argument in to_device() is not supported")
+    if device != "cpu":
+        raise ValueError(f"Unsupported device: {device}.")
+    return x

@@ -1,0 +1,1 @@
+"""Ufuncs: their rows, promotion, methods, and what is checked of results."""

@@ -1,0 +1,175 @@
+"""Checks for what IEEE arithmetic flags: division by zero, overflow, underflow, invalid values.
+
+NumPy looks at the processor's flags after each operation. A compiled program has none, so the
+flags are computed from operands and results, as part of the program, where the user has asked for
+them with `errstate` or `seterr`; where not, nothing is recorded and nothing is lost. In mode
+`raise` (and `call`, `print`, `log`) the flags are looked at at once, at the user's line; in mode
+`warn` when the program runs, with the line that recorded the operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ContextDecorator, contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, cast
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.numpy.ufuncs import plans
+from lazytensor.frontends.numpy.ufuncs.floating import Reduced, any_of, flags
+
+State = dict[str, str]
+KINDS: Final = {
+    "divide": "divide by zero",
+    "over": "overflow",
+    "under": "underflow",
+    "invalid": "invalid value",
+}
+"""NumPy's names for the flags, in the order in which it looks at them; what its texts say."""
+
+OF_SCALARS: Final = "scalar "
+"""What NumPy says before the name of an operator of two scalars."""
+
+OFF: Final = dict.fromkeys(KINDS, "ignore")
+_state: ContextVar[State] = ContextVar("lazytensor_errstate", default=OFF)
+_quiet: ContextVar[bool] = ContextVar("lazytensor_unwatched", default=False)
+
+
+def current() -> State:
+    """The state that checks are made for, per kind; `OFF` unless the user has asked."""
+    return _state.get()
+
+
+def _change(new: State) -> State:
+    """Check for `new` from now on; what was checked for before."""
+    old = current()
+    new = OFF if all(mode == "ignore" for mode in new.values()) else new
+    _state.set(new)
+    plans.suspended += (new is not OFF) - (old is not OFF)
+    plans.forget()
+    return old
+
+
+def geterr() -> State:
+    """See numpy.geterr. Nothing is checked until `seterr` or `errstate` asks for it."""
+    return dict(current())
+
+
+def seterr(
+    all: str | None = None,
+    divide: str | None = None,
+    over: str | None = None,
+    under: str | None = None,
+    invalid: str | None = None,
+) -> State:
+    """See numpy.seterr. Returns: the state before."""
+    given = {"divide": divide, "over": over, "under": under, "invalid": invalid}
+    np.seterr(all=all, **given)  # type: ignore[arg-type]  # checks the modes; for computing on host
+    return dict(_change({kind: mode or all or current()[kind] for kind, mode in given.items()}))
+
+
+class errstate(ContextDecorator):
+    """See numpy.errstate. What was recorded in it under mode `warn` is computed at its end."""
+
+    def __init__(self, **modes: Any) -> None:
+        self.modes = modes
+        self.before: list[tuple[State, Any]] = []
+
+    def __enter__(self) -> None:
+        host = np.errstate(**self.modes)
+        host.__enter__()
+        every = self.modes.get("all")
+        wanted = {kind: self.modes.get(kind) or every or current()[kind] for kind in KINDS}
+        self.before.append((_change(wanted), host))
+
+    def __exit__(self, *error: Any) -> None:
+        old, host = self.before.pop()
+        checked_for = _change(old)
+        host.__exit__(*error)
+        if "warn" in checked_for.values() and error[0] is None:
+            scheduler.sync(cause="end of errstate")
+
+
+_watched: list[Cell] = []
+_WATCHED_BOUND: Final = 256
+
+
+def _watch(guard: Node) -> None:
+    """Have the guard computed with all that is live, also if nobody wants the function's result."""
+    if len(_watched) > _WATCHED_BOUND:
+        _watched[:] = [cell for cell in _watched if cell.node.value is None]
+    _watched.append(Cell(guard))
+
+
+def check(
+    name: str,
+    operands: Sequence[Node],
+    result: Node,
+    where: Any = True,
+    axes: tuple[int, ...] | None = (),
+    running: bool = False,
+) -> None:
+    """Check what the state asks for of a `result` of the function `name`.
+
+    name: as NumPy says it, with or without `scalar`. operands: converted as the function converts
+    them. where: True or a mask as a node. axes: what the function has reduced, None if its
+    results are of all elements; with `running`, gone along. Raises: FloatingPointError.
+    """
+    state = current()
+    if state is OFF:
+        return
+    found = flags(name.removeprefix(OF_SCALARS), operands, result, where, Reduced(axes, running))
+    for kind, raised in found:
+        mode = state[kind]
+        text = f"{KINDS[kind]} encountered in {name}"
+        if mode == "warn":
+            _watch(ops.guard(ops.not_(raised), error=RuntimeWarning, text=text))
+        elif mode != "ignore" and _happened(raised):
+            _react(mode, kind, text)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Check and warn of nothing meanwhile, as NumPy's own functions do of what they are made of."""
+    state, quiet = _state.set(OFF), _quiet.set(True)
+    try:
+        yield
+    finally:
+        _state.reset(state)
+        _quiet.reset(quiet)
+
+
+def warned(node: Node, bad: Node, text: str) -> Node:
+    """`node`, of which NumPy's own Python warns, whatever is asked for, where `bad` holds."""
+    if _quiet.get():
+        return node
+    fine = ops.not_(any_of(bad))
+    return ops.guarded(node, ops.guard(fine, error=RuntimeWarning, text=text))
+
+
+def _happened(raised: Node) -> bool:
+    """Whether a flag is set, computed now."""
+    if raised.value is None:
+        scheduler.sync(raised, cause="errstate")
+    return bool(scheduler.observe(raised))
+
+
+def _react(mode: str, kind: str, text: str) -> None:
+    """What NumPy does in this mode."""
+    if mode == "raise":
+        raise FloatingPointError(text)
+    if mode == "print":
+        print(f"Warning: {text}")
+        return
+    handler = np.geterrcall()
+    if handler is None:
+        raise NameError(f"python callback specified for {KINDS[kind]} (in {text}) but no function")
+    if mode == "log":
+        cast(Any, handler).write(f"Warning: {text}\n")
+    else:
+        cast(Any, handler)(KINDS[kind], 1 << list(KINDS).index(kind))

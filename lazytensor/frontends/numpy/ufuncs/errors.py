@@ -1,0 +1,44 @@
+"""Errors with NumPy's classes and texts, asked of NumPy itself.
+
+When a type rule refuses, the call is repeated with real arrays of the same shapes and dtypes that
+take no memory; NumPy then raises what it would have raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from lazytensor.core.ir.types import TensorType
+
+
+class HostOnly(TypeError):
+    """Data of a dtype that XLA has not: NumPy keeps it, and computes with it."""
+
+
+def dummy(type: TensorType) -> np.ndarray:
+    """A read-only real array of this type; one element is stored."""
+    return np.broadcast_to(np.ones((), type.dtype), type.shape)
+
+
+def as_numpy(error: Exception, function: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
+    """Raise what `function` of real arrays like `args` raises; `error` if it raises nothing."""
+    stand_ins = [_stand_in(x) for x in args]
+    options = {name: _stand_in(x, name == "out") for name, x in kwargs.items()}
+    try:
+        function(*stand_ins, **options)
+    except (TypeError, ValueError, IndexError, OverflowError) as theirs:
+        raise theirs.with_traceback(None) from None
+    raise error
+
+
+def _stand_in(x: Any, written: bool = False) -> Any:
+    from lazytensor.frontends.numpy.arrays.array import Lazy
+
+    if type(x) is tuple:
+        return tuple(_stand_in(item, written) for item in x)
+    if not issubclass(type(x), Lazy):
+        return x
+    return np.empty(x.shape, x.dtype) if written else dummy(x.type)

@@ -1,0 +1,209 @@
+"""Recipes: which of NumPy's functions and methods have plans, and what a plan's result is.
+
+Data flow. A call's arguments are read (`core/trace/call_memo.py`); what has no plan yet, or cannot
+have one, takes the slow path, the function itself. A plan's form is the class of the result and
+its layout.
+
+Invariant: only functions whose result follows from types and plain arguments alone are here. What
+looks at an array's data, writes, or warns of more than losing an imaginary part, is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.memo import Memory, keep, memory
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.settings import settings
+from lazytensor.core.trace.call_memo import learned, reader
+from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray, new
+from lazytensor.frontends.numpy.arrays.shadow import Turned
+from lazytensor.frontends.numpy.host.bound import differing, is_raised
+from lazytensor.frontends.numpy.host.parts import filled, small_by_now
+from lazytensor.frontends.numpy.host.small import GROWING, NOTHING, at_once, lazy_if_large
+from lazytensor.frontends.numpy.ufuncs import plans
+
+Function = Callable[..., Any]
+Key = Any
+
+BOUND: Final = 1000
+"""Recipes kept of one function."""
+_PLAIN: Final[frozenset[type]] = frozenset(
+    [
+        *(int, bool, str, type(None), type, type(np._NoValue)),
+        *(type(np.dtype(code)) for code in np.typecodes["All"] if code not in "SUVMm"),
+    ]
+)
+"""Classes of arguments that are compared by value among themselves, and never change."""
+
+
+RECORDED: Final = frozenset(
+    [
+        "all", "amax", "amin", "any", "argmax", "argmin", "astype", "clip", "concatenate", "copy",
+        "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "dot", "dstack",
+        "hstack", "inner", "kron", "max", "mean", "min", "outer", "prod", "ptp", "stack", "sum",
+        "tensordot", "vdot", "vstack", "where",
+    ]
+)  # fmt: skip
+"""Functions and methods that may have recipes."""
+
+VIEWED: Final = frozenset(
+    [
+        "diagonal", "expand_dims", "mT", "matrix_transpose", "moveaxis", "permute_dims", "ravel",
+        "reshape", "squeeze", "swapaxes", "T", "transpose",
+    ]
+)  # fmt: skip
+"""Functions, methods and attributes that give views by type and plain arguments alone."""
+
+
+plainly_called: Final = reader(_PLAIN)
+called: Final = reader(_PLAIN, ndarray, frozenset([Scalar]), Turned)
+
+
+def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
+    """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
+    if name in RECORDED:
+        return recorded(slow, real or slow, name in GROWING)
+    return viewed(slow, real or slow) if name in VIEWED else slow
+
+
+def of_value(name: str) -> Function:
+    """The method of this name of a real array, or of a scalar that was a lazy one."""
+
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(x, name)(*args, **kwargs)
+
+    return call
+
+
+def _by_now(real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy makes of arrays that have come to be small; `NOTHING` if they have not."""
+    given = small_by_now(args, kwargs)
+    if given is not None:
+        made = real(*given, **kwargs)
+        if not any(made is x for x in given):
+            return lazy_if_large(made)
+    return kwargs["out"] if "out" in kwargs and filled(real, args, kwargs) else NOTHING
+
+
+def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
+    """`slow`, a function that records what types and plain arguments say.
+
+    `growing`: two small arrays may make a large one.
+    """
+    recipes = plans.memo()
+
+    def call(x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
+        key: Any
+        small = type(x) is np.ndarray and x.size < settings.small
+        if small and other is NOTHING and not kwargs:  # `at_once`, written out: loops
+            made = real(x)
+            return lazy_if_large(made) if type(made) is np.ndarray else made
+        if other is not NOTHING:
+            args = (x, other, *args)
+        elif x is not NOTHING:
+            args = (x,)
+        if small and at_once(args, kwargs, growing):
+            return lazy_if_large(real(*args, **kwargs))
+        if differing and is_raised() and (made := _by_now(real, args, kwargs)) is not NOTHING:
+            return made
+        if other is NOTHING and not kwargs and type(x) is ndarray and type(x._shadow) is not Turned:
+            node = x.ref.node  # by far the most calls
+            nodes, key = [node], node.type
+        else:
+            nodes = []
+            key = called(args, kwargs, nodes)
+        recipe = None if key is None else recipes.get(key)
+        if recipe is None:
+            if key is None:
+                return slow(*args, **kwargs)
+            return _learn(recipes, key, nodes, slow, args, kwargs)
+        signature = recipe.signature
+        cls, shadow = recipe.form
+        result: Any = new(cls)
+        result.ref = Cell(
+            recipe.record(nodes)[-1] if signature is None else Node(signature, tuple(nodes))
+        )
+        result._shadow = shadow
+        result._base = None
+        return result
+
+    return call
+
+
+def viewed(slow: Function, real: Function) -> Function:
+    """`slow`, a function that shows an array's data in another shape.
+
+    What is remembered of a view of an array in rows: the steps to it, its type and its layout.
+    """
+    sights = memory()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        x = args[0] if args else None
+        if type(x) is not ndarray or x._shadow is not None or type(x.ref) is not Cell:
+            if type(x) is np.ndarray:
+                if len(args) == 1 and not kwargs and x.size < settings.small:
+                    return real(x)
+                if at_once(args, kwargs):
+                    return real(*args, **kwargs)
+            return slow(*args, **kwargs)
+        key: Any = x.ref.node.type
+        if kwargs or len(args) > 1:
+            rest = plainly_called(args[1:], kwargs, [])
+            if rest is None:
+                return slow(*args, **kwargs)
+            key = key, rest
+        sight = sights.get(key)
+        if sight is None:
+            return _look(sights, key, slow, args, kwargs)
+        chain, type_, shadow = sight
+        result: Any = new(ndarray)
+        result.ref = View(x.ref, chain, type_) if chain else x.ref
+        result._shadow = shadow
+        result._base = x if x._base is None else x._base
+        return result
+
+    return call
+
+
+def _learn(
+    recipes: Memory,
+    key: Key,
+    nodes: list[Node],
+    slow: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    before = nodes_made()
+    result = slow(*args, **kwargs)
+    if nodes and not plans.suspended and _is_fresh(result) and not _may_warn(result, nodes):
+        recipe = learned((result.ref.node,), nodes, before)
+        if recipe is not None and not any(result is x for x in args):
+            recipe.form = type(result), result._shadow
+            keep(recipes, key, recipe, BOUND)
+    return result
+
+
+def _is_fresh(x: Any) -> bool:
+    return type(x) in (ndarray, Scalar) and type(x.ref) is Cell and x._base is None
+
+
+def _may_warn(result: Any, nodes: list[Node]) -> bool:
+    """Whether NumPy may warn of a call each time: there are no elements, or parts are lost."""
+    loses = result.ref.type.dtype.kind != "c"
+    return any(not n.type.size or (loses and n.type.dtype.kind == "c") for n in nodes)
+
+
+def _look(
+    sights: Memory, key: Key, slow: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    x = args[0]
+    result = slow(*args, **kwargs)
+    if type(result) is ndarray and result is not x and result.ref.cell is x.ref:
+        keep(sights, key, (result.ref.chain, result.ref.type, result._shadow), BOUND)
+    return result

@@ -1,0 +1,297 @@
+"""The methods of ufuncs: reduce, accumulate, reduceat, outer, at."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from lazytensor.core import ops
+from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
+from lazytensor.core.ir.dtypes import BOOL
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op
+from lazytensor.core.ops.folding import fold
+from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.standins import laid
+from lazytensor.frontends.numpy.functions import folding, reductions
+from lazytensor.frontends.numpy.functions.indices import known
+from lazytensor.frontends.numpy.host import parts
+from lazytensor.frontends.numpy.host.fallback import called, fallback, lazies, on_host
+from lazytensor.frontends.numpy.host.small import grows
+from lazytensor.frontends.numpy.indexing import masked, selection
+from lazytensor.frontends.numpy.indexing.assignment import settled
+from lazytensor.frontends.numpy.interop import foreign
+from lazytensor.frontends.numpy.ufuncs.checks import check
+from lazytensor.frontends.numpy.ufuncs.delivery import deliver
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
+from lazytensor.frontends.numpy.ufuncs.promotion import (
+    PYTHON_NUMBERS,
+    canonical,
+    convert,
+    operand,
+    recast,
+)
+
+if TYPE_CHECKING:
+    from lazytensor.frontends.numpy.ufuncs.ufunc import ufunc
+
+NO: Final = reductions.NO
+
+NAMED: Final = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+"""Ufuncs whose reduction is a function with a name."""
+
+BITWISE: Final = {
+    "bitwise_and": (ops.reduce_and, -1),
+    "bitwise_or": (ops.reduce_or, 0),
+    "bitwise_xor": (ops.reduce_xor, 0),
+    "logical_xor": (ops.reduce_xor, 0),
+}
+"""Ufuncs that reduce bit by bit, and what changes nothing."""
+
+FOLDED: Final = frozenset(["fmax", "fmin", "gcd", "hypot", "lcm", "logaddexp", "logaddexp2"])
+"""Ufuncs that reduce in pairs."""
+
+RUNNING: Final = {
+    "add": ops.cumsum,
+    "multiply": ops.cumprod,
+    "maximum": ops.cummax,
+    "minimum": ops.cummin,
+    "logical_and": ops.cummin,
+    "logical_or": ops.cummax,
+}
+SCATTERED: Final = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
+
+
+def _on_host(self: ufunc, method: str, args: Any, kwargs: Any, loud: bool = True) -> Any:
+    real = getattr(self.real, method)
+    name = "at" if method == "at" else f"{self.__name__}.{method}"
+    return (fallback if loud else on_host)(name, real, args, kwargs)
+
+
+def _guarded(self: ufunc, method: str, record: Callable[[], Any], args: Any, kwargs: Any) -> Any:
+    """`record()`, or NumPy's method where that cannot be lazy, or raises."""
+    if not lazies((args, kwargs)):
+        return _entered(called(getattr(self.real, method), args, kwargs))
+    try:
+        return laid(record(), getattr(self.real, method), args, kwargs)
+    except HostOnly:
+        return _on_host(self, method, args, kwargs, loud=False)
+    except (Unsupported, ShapeError, DTypeError):
+        return _on_host(self, method, args, kwargs)
+
+
+def _entered(result: Any) -> Any:
+    from lazytensor.frontends.numpy.functions.entry import entered
+
+    return entered(result)
+
+
+def reduce(
+    self: ufunc,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = NO,
+    where: Any = True,
+) -> Any:
+    """`ufunc.reduce`."""
+    options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
+    options |= {} if initial is NO else {"initial": initial}
+    options |= {} if where is True else {"where": where}
+    if out is ...:
+        return foreign.kept_as_arrays(
+            reduce(self, array, axis, dtype, None, keepdims, initial, where)
+        )
+    if isinstance(out, tuple):
+        out = out[0]
+
+    def record() -> Any:
+        name = self.__name__
+        _check_logical(self, dtype)
+        if out is not None and not isinstance(out, ndarray):
+            self.real.reduce(np.zeros(1), out=out)  # raises
+        if name in BITWISE:
+            return _bitwise(self, array, axis, dtype, out, keepdims, initial, where)
+        if name in FOLDED and initial is NO and where is True:
+            return _folded(self, array, axis, dtype, out, keepdims)
+        if name not in NAMED:
+            raise Unsupported(f"{name}.reduce")
+        extra = {} if where is True else {"where": where}
+        if initial is not NO:
+            if name.startswith("logical") or initial is None:
+                raise Unsupported(f"{name}.reduce with initial={initial}")
+            extra["initial"] = initial
+        x = array
+        if dtype is not None and NAMED[name] in ("sum", "prod"):
+            extra["dtype"] = dtype
+        elif dtype is not None:
+            x = wrap(recast(operand(array), canonical(np.dtype(dtype))))
+        function = reductions.LAZY[NAMED[name]]
+        return function(x, axis=axis, out=out, keepdims=keepdims, **extra)
+
+    return _guarded(self, "reduce", record, (array,), options)
+
+
+def _check_logical(self: ufunc, dtype: Any) -> None:
+    """Leave a dtype that truth is not asked for in to NumPy, which has no loop for most."""
+    if dtype is not None and self.__name__.startswith("logical") and np.dtype(dtype) != BOOL:
+        raise HostOnly(f"{self.__name__} in {dtype}")
+
+
+def _bitwise(
+    self: ufunc,
+    array: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> Any:
+    op, neutral = BITWISE[self.__name__]
+    node = operand(array)
+    self.loop((node.type.dtype, node.type.dtype))  # raises where it has none
+    if initial is not NO:
+        raise Unsupported(f"{self.__name__}.reduce with initial")
+    if self.__name__ == "logical_xor":
+        node = convert(node, BOOL)
+    elif dtype is not None:
+        node = convert(node, canonical(np.dtype(dtype)))
+    axes = reductions.axes_of(axis, node.type.ndim)
+    filler = True if neutral and node.type.dtype == BOOL else neutral
+    if neutral and node.type.dtype.kind == "u":
+        filler = int(np.iinfo(node.type.dtype).max)
+    chosen = reductions.masked(node, where, filler)
+    made = op(chosen, axes=axes) if axes else chosen
+    return deliver(reductions.kept(node, made, axes, keepdims), out)
+
+
+def _folded(self: ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
+    """In pairs: the function is associative, up to rounding."""
+    node = operand(array)
+    node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
+    loop = self.loop((node.type.dtype, node.type.dtype))
+    axes = reductions.axes_of(axis, node.type.ndim)
+    if loop.body is None or any(node.type.shape[i] == 0 for i in axes):
+        raise Unsupported(f"{self.__name__}.reduce of nothing, or of {node.type.dtype}")
+    if len(axes) > 1:
+        self.real.reduce(np.ones((1,) * node.type.ndim, node.type.dtype), axis=axis)  # may raise
+    if self.__name__ == "gcd" and axes:
+        made = ops.reduce_gcd(convert(node, loop.dtypes[0]), axes=axes)
+    else:
+        made = fold(lambda x, y: loop(x, y), convert(node, loop.dtypes[0]), axes)
+    return deliver(reductions.kept(node, made, axes, keepdims), out)
+
+
+def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """`ufunc.accumulate`."""
+
+    def record() -> Any:
+        op: Op | None = RUNNING.get(self.__name__)
+        _check_logical(self, dtype)
+        node = operand(array)
+        ordered = op in (ops.cummax, ops.cummin)
+        if op is None or axis is None or (ordered and node.type.dtype.kind == "c"):
+            raise Unsupported(f"{self.__name__}.accumulate")
+        if not node.type.ndim:
+            self.real.accumulate(np.zeros(()))  # raises
+        place = normalize_axis_index(operator.index(axis), node.type.ndim)
+        kind = node.type.dtype if dtype is None else canonical(np.dtype(dtype))
+        if self.__name__.startswith("logical"):
+            kind = BOOL
+        elif dtype is None and op in (ops.cumsum, ops.cumprod):
+            kind = reductions.sum_dtype(kind)
+        target = out[0] if isinstance(out, tuple) else out
+        node = recast(node, kind)
+        made = op(node, axis=place)
+        check("accumulate", [node], made, axes=(place,), running=True)
+        return deliver(made, target)
+
+    options = {"axis": axis, "dtype": dtype, "out": out}
+    return _guarded(self, "accumulate", record, (array,), options)
+
+
+def reduceat(self: ufunc, *args: Any, **kwargs: Any) -> Any:
+    """`ufunc.reduceat`."""
+    return _guarded(self, "reduceat", lambda: _segments(self, *args, **kwargs), args, kwargs)
+
+
+def _segments(
+    self: ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """`reduceat` with known indices."""
+    mode, places = SCATTERED.get(self.__name__), known(indices)
+    node = operand(array)
+    if mode is None or places is None or not node.type.ndim or node.type.dtype.kind in "bc":
+        raise Unsupported(f"{self.__name__}.reduceat")
+    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    if dtype is not None:
+        node = recast(node, canonical(np.dtype(dtype)))
+    elif mode in ("add", "mul"):
+        node = convert(node, reductions.sum_dtype(node.type.dtype))
+    made = folding.by_segment(node, places, place, mode)
+    return deliver(made, out[0] if isinstance(out, tuple) else out)
+
+
+def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
+    """`ufunc.outer`."""
+    pairs = self.nin == 2 and self.real.signature is None
+    if not pairs or not (lazies((A, B, kwargs)) or (not kwargs and grows(A, B))):
+        return _entered(called(self.real.outer, (A, B), kwargs))
+    try:
+        left, right = operand(A), operand(B)
+    except HostOnly:
+        return _on_host(self, "outer", (A, B), kwargs, loud=False)
+    if not left.type.ndim or not right.type.ndim:  # NumPy makes arrays of numbers: they are strong
+        return self(_as_array(A, left), _as_array(B, right), **kwargs)
+    shape = left.type.shape + (1,) * right.type.ndim
+    made = self(wrap(ops.reshape(left, shape=shape)), wrap(right), **kwargs)
+    return laid(made, self.real.outer, (A, B), kwargs)
+
+
+def _as_array(x: Any, node: Node) -> ndarray:
+    """`x`, whose node this is, as an array."""
+    return x if type(x) is ndarray else wrap(settled(node))
+
+
+def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
+    """`ufunc.at`: unbuffered, so that an index that comes twice counts twice."""
+    if not issubclass(type(a), Lazy) or type(a) is Scalar:
+        _on_host(self, "at", (a, indices, *b), {}, loud=False)
+        return
+    if a._shadow is not None and not a._shadow.flags.writeable:
+        raise ValueError("operand array with iterator write flag set is read-only")
+    if len(b) == 1 and settings.small and parts.write(a, indices, b[0], self.real.at):
+        return
+    is_subtracted = self.__name__ == "subtract"
+    mode = "add" if is_subtracted else SCATTERED.get(self.__name__)
+    unordered = mode in ("max", "min") and a.dtype.kind == "c"
+    if mode is None or len(b) != 1 or a.dtype.kind == "b" or unordered or masked.has_mask(indices):
+        _on_host(self, "at", (a, indices, *b), {})
+        return
+    try:
+        values = operand(np.asarray(b[0]) if type(b[0]) in PYTHON_NUMBERS else b[0])
+    except HostOnly:
+        _on_host(self, "at", (a, indices, *b), {}, loud=False)
+        return
+    made = self.loop((a.dtype, values.type.dtype)).results[0]
+    if not np.can_cast(made, a.dtype, "same_kind"):
+        _on_host(self, "at", (a, indices, *b), {})  # what is cast is the sum, not what is added
+        return
+    if is_subtracted:  # to add what is negative rounds, and wraps around, as to subtract does
+        values = ops.negate(recast(values, a.dtype))
+    selection.scatter(a, indices, wrap(settled(values)), mode)

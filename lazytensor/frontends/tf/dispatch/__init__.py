@@ -1,0 +1,1 @@
+"""From what TensorFlow calls to a row: entry, table, plans, fallbacks, steps."""

@@ -1,0 +1,1 @@
+"""Calls of `tf.function`: bodies, control flow, and calls as one node."""

@@ -1,0 +1,1 @@
+"""Rows: per raw op a function of its operands that gives nodes."""

@@ -1,0 +1,159 @@
+"""Softmax, cross entropies, biases, batch normalisation."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.frontends.tf.dispatch.table import rows
+from lazytensor.frontends.tf.rows.checks import inside
+from lazytensor.frontends.tf.rows.elementwise import number
+from lazytensor.frontends.tf.rows.indexing import wide
+from lazytensor.frontends.tf.rows.movement import one_hot
+from lazytensor.frontends.tf.rows.windows import layout
+
+
+def _softmax(x: Node, **_: Any) -> Node:
+    return ops.softmax(x, axis=x.type.ndim - 1)
+
+
+def _log_softmax(x: Node, **_: Any) -> Node:
+    return ops.log_softmax(x, axis=x.type.ndim - 1)
+
+
+def _cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
+    if features.type.shape != labels.type.shape:
+        shape = tuple(map(max, features.type.shape, labels.type.shape))
+        features, labels = (ops.broadcast(t, shape=shape) for t in (features, labels))
+    logs = ops.log_softmax(features, axis=1)
+    zero = number(0, labels)
+    terms = ops.select(ops.equal(labels, zero), zero, ops.multiply(labels, logs))
+    loss = ops.negate(ops.reduce_sum(terms, axes=(1,)))
+    return loss, ops.subtract(ops.exp(logs), labels)
+
+
+def _sparse_cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
+    """A label that names no class gives NaN, as TF's kernels on devices have it."""
+    count, classes = features.type.shape
+    logs = ops.log_softmax(features, axis=1)
+    targets = wide(labels)
+    hot = one_hot(targets, classes, features.type.dtype)
+    places = ops.reshape(targets, shape=(count, 1))
+    loss = ops.negate(ops.reshape(ops.take_along(logs, places, axis=1), shape=(count,)))
+    grad = ops.subtract(ops.exp(logs), hot)
+    inside = ops.and_(
+        ops.greater_equal(targets, scalar(0, S64)), ops.less(targets, scalar(classes, S64))
+    )
+    nan = number(float("nan"), features)
+    column = ops.reshape(inside, shape=(count, 1))
+    return ops.select(inside, loss, nan), ops.select(column, grad, nan)
+
+
+def _bias_add(x: Node, bias: Node, *, data_format: str = "NHWC", **_: Any) -> Node:
+    if data_format == "NCHW":
+        bias = ops.reshape(bias, shape=(bias.type.size,) + (1,) * (x.type.ndim - 2))
+    elif bias.type.shape != x.type.shape[-1:]:
+        raise ValueError(f"{bias.type} is added to {x.type}")
+    return ops.add(x, bias)
+
+
+def _bias_add_grad(grad: Node, *, data_format: str = "NHWC", **_: Any) -> Node:
+    feature = 1 if data_format == "NCHW" else grad.type.ndim - 1
+    return ops.reduce_sum(
+        grad, axes=tuple(axis for axis in range(grad.type.ndim) if axis != feature)
+    )
+
+
+def _lines(x: Node, feature: int) -> tuple[int, ...]:
+    return tuple(n if axis == feature else 1 for axis, n in enumerate(x.type.shape))
+
+
+def _batch_norm(
+    x: Node, scale: Node, offset: Node, mean: Node, variance: Node, *, epsilon: float = 1e-4,
+    exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
+    **_: Any,
+) -> tuple[Node, ...]:  # fmt: skip
+    feature = layout(data_format, x.type.ndim).feature
+    axes = tuple(axis for axis in range(x.type.ndim) if axis != feature)
+    given = ops.convert(x, dtype=F32) if x.type.dtype in (F16, BF16) else x
+    line = _lines(x, feature)
+    own = given.type.dtype
+    count = prod(x.type.shape[axis] for axis in axes)
+    if is_training:
+        middle = ops.mean(given, axes=axes)
+        spread = ops.variance(given, scalar(float(count), own), axes=axes)
+    else:
+        middle, spread = mean, variance
+    factor = ops.multiply(ops.rsqrt(ops.add(spread, scalar(epsilon, own))), scale)
+    apart = ops.subtract(given, ops.reshape(middle, shape=line))
+    made = ops.add(
+        ops.multiply(apart, ops.reshape(factor, shape=line)), ops.reshape(offset, shape=line)
+    )
+    made = made if own == x.type.dtype else ops.convert(made, dtype=x.type.dtype)
+    if not is_training:
+        return made, mean, variance, mean, variance, mean
+    unbiased = ops.multiply(spread, scalar(count / max(count - 1, 1), own))
+    if exponential_avg_factor == 1.0:
+        return made, middle, unbiased, middle, spread, middle
+    share, rest = (scalar(f, own) for f in (exponential_avg_factor, 1 - exponential_avg_factor))
+    running = [
+        ops.add(ops.multiply(old, rest), ops.multiply(new, share))
+        for old, new in ((mean, middle), (variance, unbiased))
+    ]
+    return made, *running, middle, spread, middle
+
+
+def _older(*given: Node, **attrs: Any) -> tuple[Node, ...]:
+    """Without what newer kernels keep for the backward."""
+    return _batch_norm(*given, **attrs)[:5]
+
+
+def _older_grad(*given: Node, **attrs: Any) -> tuple[Node, ...]:
+    made = _batch_norm_grad(*given, **attrs)[:3]
+    nothing = ops.broadcast(number(0.0, made[1]), shape=())
+    return *made, nothing, nothing
+
+
+def _batch_norm_grad(
+    grad: Node, x: Node, scale: Node, middle: Node, spread: Node, *_rest: Node,
+    epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True, **_: Any,
+) -> tuple[Node, ...]:  # fmt: skip
+    feature = layout(data_format, x.type.ndim).feature
+    axes = tuple(axis for axis in range(x.type.ndim) if axis != feature)
+    narrow = x.type.dtype in (F16, BF16)
+    given, data = (ops.convert(t, dtype=F32) if narrow else t for t in (grad, x))
+    own, line = data.type.dtype, _lines(x, feature)
+    count = prod(x.type.shape[axis] for axis in axes)
+    factor = ops.rsqrt(ops.add(spread, scalar(epsilon, own)))
+    apart = ops.subtract(data, ops.reshape(middle, shape=line))
+    of_offset = ops.reduce_sum(given, axes=axes)
+    along = ops.reduce_sum(ops.multiply(given, apart), axes=axes)
+    of_scale = ops.multiply(along, factor)
+    slope = ops.reshape(ops.multiply(scale, factor), shape=line)
+    if is_training:
+        each = scalar(1.0 / count, own)
+        shift = ops.reshape(ops.multiply(of_offset, each), shape=line)
+        bend = ops.multiply(ops.multiply(ops.square(factor), along), each)
+        given = ops.subtract(
+            ops.subtract(given, shift), ops.multiply(apart, ops.reshape(bend, shape=line))
+        )
+    of_x = ops.multiply(given, slope)
+    of_x = ops.convert(of_x, dtype=x.type.dtype) if narrow else of_x
+    nothing = ops.broadcast(scalar(0.0, own), shape=(0,))
+    return of_x, of_scale, of_offset, nothing, nothing
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,
+          "BiasAddV1": _bias_add, "BiasAddGrad": _bias_add_grad,
+          "SoftmaxCrossEntropyWithLogits": _cross_entropy,
+          "FusedBatchNormV3": _batch_norm, "FusedBatchNormV2": _older, "FusedBatchNorm": _older,
+          "FusedBatchNormGradV3": _batch_norm_grad, "FusedBatchNormGradV2": _older_grad,
+          "FusedBatchNormGrad": _older_grad})  # fmt: skip
+    rows({"SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy},
+         demands=lambda x, y, **_: [inside(y, x.type.shape[1], name="labels")])  # fmt: skip

@@ -1,0 +1,263 @@
+"""Random numbers that TF's kernels draw until one is accepted: gamma, truncated normal.
+
+Each result, or each group of them, has a stretch of the stream of its own, so that the numbers do
+not depend on who draws them: they are TF's, but for the last bits of logarithms.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BOOL, F32, F64, S32, U32, U64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ops.control import Region
+from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
+from lazytensor.frontends.tf.dispatch.table import rows
+from lazytensor.frontends.tf.rows.random import (
+    box_muller,
+    check_algorithm,
+    floats,
+    seeded,
+    shape_of,
+)
+
+STRETCH: Final = 256
+"""Blocks of four words that TF reserves for a result, or for four of them."""
+MOST_TRIES: Final = 200
+"""Tries of one gamma distributed number; each is accepted with 0.95 and more, unless it is NaN."""
+_SQUEEZE: Final = 0.0331
+"""Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), section 4."""
+
+add, sub, mul, div, select = ops.add, ops.subtract, ops.multiply, ops.divide, ops.select
+
+
+def _f64(value: float) -> Node:
+    return scalar(value, F64)
+
+
+def _at(x: Node, i: int) -> Any:
+    """Element `i` along the first axis."""
+    rest = x.type.shape[1:]
+    begin = starts((i,) + (0,) * len(rest))
+    part = ops.slice(x, begin, sizes=(1, *rest), strides=(1,) * x.type.ndim)
+    return ops.reshape(part, shape=rest)
+
+
+def philox(key: Node, low: Node, high: Node) -> list[Node]:
+    """The four words u32 of each block; key: u64[], low and high halves of the counters: u64."""
+    shift = scalar(32, U64)
+    keys = [ops.convert(k, dtype=U32) for k in (key, ops.shift_right(key, shift))]
+    first, third = (ops.convert(half, dtype=U32) for half in (low, high))
+    second, fourth = (ops.convert(ops.shift_right(h, shift), dtype=U32) for h in (low, high))
+    for _ in range(PHILOX_ROUNDS):
+        wide = [
+            mul(ops.convert(word, dtype=U64), scalar(factor, U64))
+            for word, factor in zip((first, third), PHILOX_FACTORS, strict=True)
+        ]
+        lower = [ops.convert(w, dtype=U32) for w in wide]
+        upper = [ops.convert(ops.shift_right(w, shift), dtype=U32) for w in wide]
+        first = ops.xor(ops.xor(upper[1], second), keys[0])
+        third = ops.xor(ops.xor(upper[0], fourth), keys[1])
+        second, fourth = lower[1], lower[0]
+        keys = [add(k, scalar(step, U32)) for k, step in zip(keys, PHILOX_STEPS, strict=True)]
+    return [first, second, third, fourth]
+
+
+def _uniforms(words: list[Node]) -> list[Node]:
+    """Two numbers f64 of [0, 1) from the words of a block, the upper word of each first."""
+    wide = [ops.convert(word, dtype=U64) for word in words]
+    shift = scalar(32, U64)
+    return [
+        floats(ops.or_(ops.shift_left(lower, shift), upper), F64)
+        for upper, lower in (wide[:2], wide[2:])
+    ]
+
+
+def _moved(low: Node, high: Node, blocks: Node) -> tuple[Node, Node]:
+    """A counter of 128 bits, so many blocks on."""
+    moved = add(low, blocks)
+    return moved, add(high, ops.convert(ops.less(moved, low), dtype=U64))
+
+
+class Stream(NamedTuple):
+    """Where the stretches begin, of what shape parameter each number is: the same in all tries."""
+
+    key: Node
+    low: Node
+    high: Node
+    alpha: Node
+
+
+class Tries(NamedTuple):
+    """What a round of tries leaves to the next.
+
+    `number`: of the round; `place`: blocks that were used of each stretch; `normal`, `uniform`:
+    the other number of the last block of each; `kept`: whether that `uniform` is still to be used.
+    """
+
+    number: Node
+    place: Node
+    normal: Node
+    uniform: Node
+    kept: Node
+    done: Node
+    result: Node
+
+
+def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
+    """Of the blocks at several places, both numbers of [0, 1) of each."""
+    shape = (1, *places[0].type.shape)
+    at = ops.concatenate(*(ops.reshape(p, shape=shape) for p in places), axis=0)
+    found = _uniforms(philox(stream.key, *_moved(stream.low, stream.high, at)))
+    return [[_at(x, i) for x in found] for i in range(len(places))]
+
+
+def _scale(alpha: Node) -> Node:
+    """The method's `d`: of one more than `alpha`, where this is below 1."""
+    third = select(ops.less(alpha, _f64(1.0)), _f64(2 / 3), _f64(-1 / 3))
+    return add(alpha, third)
+
+
+def _round(stream: Stream, tries: Tries) -> Tries:
+    """One more try of every number; those that are done stay as they are."""
+    even = ops.equal(ops.remainder(tries.number, scalar(2, S32)), scalar(0, S32))
+    fresh = ops.not_(tries.kept)
+    second = add(tries.place, ops.convert(even, dtype=U64))
+    third = add(second, ops.convert(fresh, dtype=U64))
+    blocks = _blocks(stream, [tries.place, second, third])
+    sine, cosine = box_muller(*blocks[0])
+    x = select(even, cosine, tries.normal)
+    other = select(fresh, blocks[1][0], tries.uniform)
+    u = select(fresh, blocks[1][1], tries.uniform)
+    d = _scale(stream.alpha)
+    v = add(_f64(1.0), mul(div(_f64(1 / 3), ops.sqrt(d)), x))
+    fits = ops.not_(ops.less_equal(v, _f64(0.0)))
+    v = mul(mul(v, v), v)
+    accepted = ops.and_(fits, _accepted(x, u, v, d))
+    last = select(fresh, other, blocks[2][1])  # one more of [0, 1), for those below 1
+    power = ops.power(last, div(_f64(1.0), stream.alpha))
+    made = mul(mul(d, v), select(ops.less(stream.alpha, _f64(1.0)), power, _f64(1.0)))
+    new = ops.and_(accepted, ops.not_(tries.done))
+    return Tries(
+        add(tries.number, scalar(1, S32)),
+        select(fits, third, second),
+        select(even, sine, tries.normal),
+        select(fits, other, tries.uniform),
+        select(fits, fresh, tries.kept),
+        ops.or_(tries.done, accepted),
+        select(new, made, tries.result),
+    )
+
+
+def _accepted(x: Node, u: Node, v: Node, d: Node) -> Any:
+    squared = mul(x, x)
+    quick = ops.less(u, sub(_f64(1.0), mul(mul(_f64(_SQUEEZE), squared), squared)))
+    bound = add(mul(_f64(0.5), squared), mul(d, add(sub(_f64(1.0), v), ops.log(v))))
+    return ops.or_(quick, ops.less(ops.log(u), bound))
+
+
+def _sampled(stream: Stream) -> Any:
+    """Gamma distributed numbers of the stream's shape."""
+    shape = stream.alpha.type.shape
+
+    def full(value: float, dtype: np.dtype) -> Node:
+        return ops.broadcast(scalar(value, dtype), shape=shape)
+
+    first = _blocks(stream, [full(0, U64)])[0][1]
+    exponential = ops.negate(ops.log1p(ops.negate(first)))  # what a shape parameter of 1 gives
+    tries = Tries(
+        ops.broadcast(scalar(0, S32), shape=()), full(0, U64), full(0.0, F64), full(0.0, F64),
+        full(False, BOOL), ops.equal(stream.alpha, _f64(1.0)), exponential,
+    )  # fmt: skip
+    state = (*stream, *tries)
+    types = [node.type for node in state]
+    count = len(stream)
+
+    def more(*state: Node) -> Node:
+        now = Tries(*state[count:])
+        axes = tuple(range(now.done.type.ndim))
+        few = ops.less(now.number, scalar(MOST_TRIES, S32))
+        return ops.and_(few, ops.not_(ops.reduce_and(now.done, axes=axes)))
+
+    def body(*state: Node) -> tuple[Node, ...]:
+        return (*state[:count], *_round(Stream(*state[:count]), Tries(*state[count:])))
+
+    made = ops.while_(
+        *state,
+        condition=Region("gamma: more tries", trace_types(more, types, {})),
+        body=Region("gamma: tries", trace_types(body, types, {})),
+    )
+    return Tries(*made[count:]).result
+
+
+def _gamma(
+    given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, alpha: Node, **_: Any
+) -> Node:
+    check_algorithm(alg)
+    shape, own = shape_of(given), alpha.type
+    if not prod(shape):
+        return ops.broadcast(scalar(0.0, own.dtype), shape=shape)
+    count = prod(shape) // own.size
+    # The kernel takes all samples of one parameter after another; the result has them apart.
+    number = ops.transpose(
+        ops.reshape(ops.iota(dtype=U64, shape=(prod(shape),), axis=0), shape=(own.size, count)),
+        axes=(1, 0),
+    )
+    low, high = _moved(_at(counter, 0), _at(counter, 1), mul(number, scalar(STRETCH, U64)))
+    wide = ops.broadcast(
+        ops.reshape(ops.convert(alpha, dtype=F64), shape=(1, own.size)), shape=(count, own.size)
+    )
+    made = _sampled(Stream(_at(key, 0), low, high, wide))
+    return ops.convert(ops.reshape(made, shape=shape), dtype=own.dtype)
+
+
+_LIMIT: Final = 2.0
+_CANDIDATES: Final = {F32: (4, 5), F64: (2, 8)}
+"""Per dtype: numbers of a group, blocks that are drawn for it. One of 22 normal numbers is beyond
+the limit, so that one of 10^18 groups at the most lacks one."""
+
+
+def _truncated(
+    given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, *, dtype: np.dtype = F32,
+    **_: Any,
+) -> Node:  # fmt: skip
+    """Of each group the first normal numbers within two deviations."""
+    check_algorithm(alg)
+    shape, own = shape_of(given), F64 if dtype == F64 else F32
+    size, blocks = _CANDIDATES[own]
+    groups = -(-prod(shape) // size)
+    number = ops.iota(dtype=U64, shape=(groups, blocks), axis=0)
+    ahead = mul(number, scalar(STRETCH * size // 4, U64))
+    at = add(ahead, ops.iota(dtype=U64, shape=(groups, blocks), axis=1))
+    words = philox(_at(key, 0), *_moved(_at(counter, 0), _at(counter, 1), at))
+    found = _uniforms(words) if own == F64 else [floats(word, own) for word in words]
+    pairs = [box_muller(*found[i : i + 2]) for i in range(0, len(found), 2)]
+    parts = [ops.reshape(x, shape=(groups, blocks, 1)) for pair in pairs for x in pair]
+    line = ops.reshape(ops.concatenate(*parts, axis=2), shape=(groups, 1, blocks * len(parts)))
+    fits = ops.less(ops.abs(line), scalar(_LIMIT, own))
+    rank = ops.cumsum(ops.convert(fits, dtype=S32), axis=2)
+    wanted = add(ops.iota(dtype=S32, shape=(size, 1), axis=0), scalar(1, S32))
+    chosen = ops.and_(fits, ops.equal(rank, wanted))
+    made = ops.reduce_sum(select(chosen, line, scalar(0.0, own)), axes=(2,))
+    flat = ops.reshape(made, shape=(groups * size,))
+    if prod(shape) != groups * size:
+        flat = ops.slice(flat, starts((0,)), sizes=(prod(shape),), strides=(1,))
+    return ops.convert(ops.reshape(flat, shape=shape), dtype=dtype)
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"StatelessRandomGammaV3": _gamma, "StatelessTruncatedNormalV2": _truncated}, host=(0, 3))
+    rows(
+        {
+            "StatelessRandomGammaV2": seeded(_gamma),
+            "StatelessTruncatedNormal": seeded(_truncated),
+        },
+        host=(0,),
+    )

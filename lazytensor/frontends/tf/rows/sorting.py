@@ -1,0 +1,111 @@
+"""Sorting and searching.
+
+TF's kernels compare, and NaN compares as false with everything: it has no place in their order.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import FLOATS, S32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ops.control import Region
+from lazytensor.frontends.tf.dispatch.plans import Function
+from lazytensor.frontends.tf.dispatch.table import rows
+from lazytensor.frontends.tf.rows.indexing import wide
+from lazytensor.frontends.tf.rows.reductions import passed_over
+
+SHORT: Final = 16
+"""Elements up to which `std::sort` inserts one after the other."""
+
+
+def _top_k(x: Node, k: np.ndarray, *, sorted: bool = True, index_type: Any = None, **_: Any) -> Any:
+    line, count = x.type.ndim - 1, int(k)
+    values, places = ops.top_k(passed_over(x, True), k=count)
+    if x.type.dtype in FLOATS:
+        if 1 < count == x.type.shape[line] <= SHORT:
+            places = _inserted(x, places)
+        values = ops.take_along(x, places, axis=line)
+    return values, ops.convert(places, dtype=S32 if index_type is None else index_type)
+
+
+def _inserted(x: Node, places: Node) -> Node:
+    """The places that sort `x` descending: `places`, or where there is NaN, what inserting makes.
+
+    Inserting puts an element in front of smaller ones until it meets one that is not: equal, or
+    NaN. One that is greater than the first goes in front of all.
+    """
+    shape = prod(x.type.shape[:-1]), x.type.shape[-1]
+    lines, order = ops.reshape(x, shape=shape), ops.reshape(places, shape=shape)
+    places_ = ops.iota(dtype=S64, shape=shape, axis=1)
+    missing = ops.reduce_or(ops.is_nan(lines), axes=(0, 1))
+    zero, size = scalar(0, S64), scalar(shape[1], S64)
+    state = (
+        ops.broadcast(zero, shape=()),
+        ops.select(missing, size, zero),
+        lines,
+        ops.select(missing, places_, order),
+    )
+    types = [node.type for node in state]
+    made = ops.while_(
+        *state,
+        condition=Region("insertion: more", trace_types(_more, types, {})),
+        body=Region("insertion", trace_types(_insertion, types, {})),
+    )
+    return ops.reshape(made[3], shape=x.type.shape)
+
+
+def _more(time: Node, end: Node, *_: Node) -> Node:
+    return ops.less(time, end)
+
+
+def _insertion(time: Node, end: Node, lines: Node, order: Node) -> tuple[Node, ...]:
+    """Element number `time` put in among those before it."""
+    count, n = lines.type.shape
+    at = ops.iota(dtype=S64, shape=(count, n), axis=1)
+    column = ops.broadcast(time, shape=(count, 1))
+    own = ops.take_along(lines, column, axis=1)
+    better = ops.greater(own, ops.take_along(lines, order, axis=1))
+    stops = ops.and_(ops.less(at, time), ops.not_(better))
+    last = ops.select(stops, ops.add(at, scalar(1, S64)), scalar(0, S64))
+    place = ops.reshape(ops.reduce_max(last, axes=(1,)), shape=(count, 1))
+    begin = ops.starts((0, 0))
+    first = ops.slice(better, begin, sizes=(count, 1), strides=(1, 1))
+    place = ops.select(first, scalar(0, S64), place)
+    before = ops.take_along(
+        order, ops.maximum(ops.subtract(at, scalar(1, S64)), scalar(0, S64)), axis=1
+    )
+    moved = ops.and_(ops.greater(at, place), ops.less_equal(at, time))
+    after = ops.select(moved, before, ops.select(ops.equal(at, place), time, order))
+    return ops.add(time, scalar(1, S64)), end, lines, after
+
+
+def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node:
+    """Of a line with NaN or an infinity TF cannot say, and says no."""
+    places = ops.reshape(wide(targets), shape=(targets.type.size, 1))
+    mine = ops.take_along(predictions, places, axis=1)
+    better = ops.convert(ops.greater(predictions, mine), dtype=S32)
+    ahead = ops.reduce_sum(better, axes=(1,))
+    fine = ops.reduce_and(ops.is_finite(predictions), axes=(1,))
+    return ops.and_(ops.less(ahead, scalar(int(k), S32)), fine)
+
+
+def _searched(behind: str) -> Function:
+    def row(lines: Node, values: Node, *, out_type: Any = None, **_: Any) -> Node:
+        found = ops.bisect(lines, values, behind=behind)
+        return ops.convert(found, dtype=S32 if out_type is None else out_type)
+
+    return row
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"LowerBound": _searched("less"), "UpperBound": _searched("not greater")})
+    rows({"InTopKV2": _in_top_k}, host=(2,))
+    rows({"TopKV2": _top_k}, host=(1,))

@@ -1,0 +1,1 @@
+"""Tensors and variables that hold a node."""

@@ -1,0 +1,69 @@
+"""Arrays of other frontends as tensors, and what tensors and variables show to other frontends.
+
+A tensor never changes, so that it is a copy of what an array holds now, and arrays made of it are
+copies of it. Neither costs anything before one is written to (`core/buffers/interop.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tensorflow.python.eager import context
+from tensorflow.python.framework import constant_op
+from tensorflow.python.framework import tensor_conversion_registry as registry
+from tensorflow.python.ops import resource_variable_ops
+
+from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, state
+
+
+def from_lazy(array: Any) -> Any:
+    """A tensor with what a lazy array of any frontend holds now; nothing is computed.
+
+    In a thread that does not record, TensorFlow's own tensor, of values that are computed now.
+    array: also whatever else `tf.convert_to_tensor` takes.
+    Raises: TypeError for a dtype that TensorFlow has not; what torch raises for a tensor that
+    requires a gradient.
+    """
+    offer = offered(array)
+    if offer is None:
+        return constant_op.constant(array)
+    made = taken(offer)
+    if made is None:
+        raise TypeError(f"from_lazy: TensorFlow has no dtype for {offer.node.type}")
+    return made if state.on else constant_op.constant(values(offer))
+
+
+def taken(offer: Offer) -> LazyTensor | None:
+    """A tensor with what is offered; None for a dtype that TensorFlow has not."""
+    return LazyTensor(offer.node) if offer.node.type.dtype in TF else None
+
+
+def values(offer: Offer) -> np.ndarray:
+    """What is offered, computed now."""
+    return np.array(scheduler.observe(offer.node))
+
+
+def _converted(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
+    """What TensorFlow's own operations, and graphs, take for an array of another frontend."""
+    if isinstance(value, LazyTensor) or (state.on and context.executing_eagerly()):
+        return NotImplemented
+    offer = offered(value)
+    if offer is None or offer.node.type.dtype not in TF:
+        return NotImplemented
+    return constant_op.constant(values(offer), dtype, name=name)
+
+
+def _offer(variable: Any) -> Offer | None:
+    """What a variable holds now; None in a thread that does not record."""
+    held = variable.value() if state.on else None
+    return Offer(held.node) if type(held) is LazyTensor else None
+
+
+def attach() -> None:
+    """Let other frontends take the values of variables."""
+    setattr(resource_variable_ops.BaseResourceVariable, METHOD, _offer)
+    # Before TensorFlow's own for any object, which asks for `__array__`.
+    registry.register_tensor_conversion_function(object, _converted, priority=99)

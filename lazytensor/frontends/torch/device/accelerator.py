@@ -1,0 +1,55 @@
+"""`torch.accelerator` for the device: torch asks in C++ for allocators and streams it has not."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+
+from lazytensor.frontends.torch.device import namespace
+from lazytensor.frontends.torch.random.randomness import DEVICE
+
+
+def _memory_stats(device_index: Any = None, /) -> OrderedDict[str, Any]:
+    return OrderedDict(sorted(namespace.memory_stats(device_index).items()))
+
+
+def _nothing(device_index: Any = None, /) -> None:
+    """There is nothing that is added up from the start, nor kept from others."""
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "empty_cache": _nothing,
+    "memory_stats": _memory_stats,
+    "get_memory_info": namespace.mem_get_info,
+    "reset_accumulated_memory_stats": _nothing,
+    "reset_peak_memory_stats": namespace.reset_peak_memory_stats,
+}
+"""By torch's names; the others of `torch.accelerator.memory` are made of `memory_stats`."""
+
+
+def _either(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """Ours where the accelerator is the device."""
+
+    def function(*args: Any) -> Any:
+        found = torch.accelerator.current_accelerator()
+        return (ours if found is not None and found.type == DEVICE else theirs)(*args)
+
+    function.__name__ = function.__qualname__ = theirs.__name__
+    function.__doc__ = theirs.__doc__
+    return function
+
+
+def attach() -> None:
+    """Answer for the device what torch's functions ask; older ones than 2.9 have none."""
+    module = getattr(torch.accelerator, "memory", None)
+    for name, ours in FUNCTIONS.items():
+        theirs = getattr(module, name, None)
+        if theirs is not None:
+            function = _either(ours, theirs)
+            setattr(module, name, function)
+            setattr(torch.accelerator, name, function)
+    theirs = torch.accelerator.synchronize
+    torch.accelerator.synchronize = _either(namespace.synchronize, theirs)

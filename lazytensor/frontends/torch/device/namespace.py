@@ -1,0 +1,234 @@
+"""The module `torch.lazytensor`: what `torch.cuda` is to CUDA, for the device of this package."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import Any, Final
+
+import torch
+
+from lazytensor.core.device import backend
+from lazytensor.core.observe import events
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.torch.device.streams import (  # noqa: F401 -- part of what the module offers
+    Event,
+    Stream,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
+from lazytensor.frontends.torch.random.randomness import DEVICE, Generator, default
+
+_initialized: Final = True
+"""Torch asks for it before it saves and restores the random stream around a checkpoint."""
+default_generators: Final = (Generator(stream=default),)
+
+
+def is_available() -> bool:
+    """Always: XLA has a CPU at least."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Always: what is slow is done when the first program is run."""
+    return True
+
+
+def init() -> None:
+    """Do nothing: the backend is imported when the first program is run."""
+
+
+_lazy_init: Final = init
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """XLA has it on every platform."""
+    return True
+
+
+def _is_in_bad_fork() -> bool:
+    return False
+
+
+def device_count() -> int:
+    """One: graphs run on one device."""
+    return 1
+
+
+def current_device() -> int:
+    """The only one's index."""
+    return 0
+
+
+def set_device(device: Any) -> None:
+    """Choose a device. Raises: RuntimeError for one that is not there."""
+    check_index(device)
+
+
+class device:
+    """`with torch.lazytensor.device(0):`, which chooses the one device there is."""
+
+    def __init__(self, device: Any) -> None:
+        check_index(device)
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+class device_of(device):
+    """The same, for the device of a tensor."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(0)
+
+
+def check_index(device: Any) -> int:
+    """The only device's index. Raises: RuntimeError for a device that is not there."""
+    if not isinstance(device, int | None):
+        device = torch.device(device).index
+    if device not in (0, None, -1):
+        raise RuntimeError(f"there is one device {DEVICE}, and no {DEVICE}:{device}")
+    return 0
+
+
+def get_device_name(device: Any = None) -> str:
+    """What XLA runs on."""
+    return f"{DEVICE} (XLA)"
+
+
+def get_device_properties(device: Any = None) -> SimpleNamespace:
+    """Its name, and `total_memory` in bytes."""
+    check_index(device)
+    known = hasattr(os, "sysconf")  # not on Windows
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 0
+    return SimpleNamespace(name=get_device_name(), total_memory=total, major=0, minor=0)
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """There are no versions of it."""
+    return 0, 0
+
+
+def synchronize(device: Any = None) -> None:
+    """Compute everything that this thread has pending, and wait for it."""
+    scheduler.sync(cause="torch.lazytensor.synchronize()")
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes of the results and data that are alive on the device; what is pending has none."""
+    return backend.backend().allocated() if backend.is_loaded() else 0
+
+
+memory_reserved: Final = memory_allocated
+
+
+class _Peak:
+    """The most that was allocated at the end of a program, since somebody first asked.
+
+    To count what is alive takes longer than many programs run: nobody pays who does not ask.
+    """
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.listens = False
+
+    def listen(self) -> None:
+        """Count from now on."""
+        if not self.listens:
+            self.listens = True
+            events.listeners.append(self)
+            self.most = memory_allocated()
+
+    def __call__(self, event: Any) -> None:
+        self.most = max(self.most, memory_allocated())
+
+    def value(self) -> int:
+        """In bytes."""
+        self.listen()
+        self.most = max(self.most, memory_allocated())
+        return self.most
+
+
+_peak: Final = _Peak()
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most that was alive at the end of a program, since this was first asked or reset."""
+    return _peak.value()
+
+
+max_memory_reserved: Final = max_memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Begin to look for the peak anew."""
+    _peak.listen()
+    _peak.most = memory_allocated()
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Bytes that are free, and that there are: the host's where the device is its processor."""
+    total = get_device_properties(device).total_memory
+    return max(total - memory_allocated(), 0), total
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """The same under the names that `torch.cuda.memory_stats` has for it."""
+    held, most = memory_allocated(), max_memory_allocated()
+    names = ("allocated_bytes.all", "reserved_bytes.all")
+    shown = {f"{name}.current": held for name in names}
+    return shown | {f"{name}.peak": most for name in names}
+
+
+def empty_cache() -> None:
+    """Do nothing: nothing that is free is kept from others."""
+
+
+def manual_seed(seed: int) -> None:
+    """Begin the random stream that belongs to `seed`."""
+    default.begin(seed)
+
+
+manual_seed_all: Final = manual_seed
+
+
+def seed() -> int:
+    """Begin a random stream that nobody can foresee. Result: its seed."""
+    return default_generators[0].seed()
+
+
+seed_all: Final = seed
+
+
+def initial_seed() -> int:
+    """The seed of the random stream."""
+    return default.seed
+
+
+def get_rng_state(device: Any = None) -> torch.Tensor:
+    """Where the random stream is: seed and counter, as bytes in a CPU tensor."""
+    return default_generators[0].get_state()
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
+    """Go on where `get_rng_state` was called."""
+    default_generators[0].set_state(new_state)
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    """The state of each device."""
+    return [get_rng_state()]
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Set the state of each device."""
+    for state in new_states:
+        set_rng_state(state)
+
+
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """What `torch.autocast` may choose."""
+    return [torch.bfloat16, torch.float16]

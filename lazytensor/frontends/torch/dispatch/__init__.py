@@ -1,0 +1,1 @@
+"""From what torch calls to a row: kernels, promotion, memos, fallbacks, refusals."""

@@ -1,0 +1,278 @@
+"""What has no row: torch's own decomposition on lazy tensors, or else torch's CPU kernel.
+
+A decomposition keeps the graph whole. A CPU kernel computes what it is given, so it is loud: one
+warning a call site, a counter, an event.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cache, wraps
+from time import perf_counter
+from typing import Any, Final
+
+import torch
+from torch.utils._pytree import tree_map
+
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.observe import metrics
+from lazytensor.core.observe.events import Fallback, record
+from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.torch.dispatch.composition import Composition
+from lazytensor.frontends.torch.dispatch.inference import infer, is_implemented
+from lazytensor.frontends.torch.dispatch.kernels import (
+    KERNELS,
+    MAKING,
+    give,
+    prepare_thread,
+    refuse_devices,
+)
+from lazytensor.frontends.torch.dispatch.kernels import library as own
+from lazytensor.frontends.torch.dispatch.libraries import lasting
+from lazytensor.frontends.torch.dispatch.verdicts import (
+    REFUSALS,
+    ask,
+    check_outs,
+    refuse,
+    refuse_shared,
+    verdict,
+)
+from lazytensor.frontends.torch.tensors.strides import order_of
+from lazytensor.frontends.torch.tensors.tensor import (
+    from_cpu,
+    is_lazy,
+    laid,
+    node,
+    ref,
+    to_cpu,
+    value,
+    wrap,
+)
+
+library: Final = lasting("_")
+SILENT: Final = frozenset(
+    [
+        "aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero", "aten::nonzero",
+        "aten::masked_select", "aten::bincount", "aten::_unique",
+        "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
+        "aten::unique_dim_consecutive",
+    ]
+)  # fmt: skip
+"""Calls that ask for values by their nature: those whose result has a shape that is data, at which
+torch synchronises on every device. The graph is cut, and the host finishes."""
+_refused: Final[set[Any]] = set()
+"""Overloads whose decomposition did not work."""
+
+
+@cache
+def _decompositions() -> dict[Any, Any]:
+    from torch._decomp import core_aten_decompositions, decomposition_table
+
+    return {**decomposition_table, **core_aten_decompositions()}
+
+
+@cache
+def decomposition(op: Any) -> Callable[..., Any]:
+    """Torch's decomposition of `op`, which does not look at all that torch refuses.
+
+    Its shape inference does, which torch runs by itself only where an overload has no kernel.
+    """
+    decomposed: Callable[..., Any] = _decompositions()[op]
+    infers = not op._schema.is_mutable and is_implemented(op, "Meta")
+
+    @wraps(decomposed)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            made = decomposed(*args, **kwargs)
+            if infers:
+                infer(op, args, kwargs)
+        except REFUSALS as error:
+            refuse(op, error, args, kwargs)
+        return made
+
+    return checked
+
+
+def attach() -> None:
+    """Register the fallback for everything that has no kernel."""
+    library.fallback(_kernel, "PrivateUse1")
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.ops: set[Any] = set()
+
+
+_open: Final = _Open()
+"""The calls being decomposed in this thread: some decompositions end in the call itself."""
+
+
+def _kernel(op: Any, *args: Any, **kwargs: Any) -> Any:
+    prepare_thread()
+    if op not in _refused and op not in _open.ops:
+        _open.ops.add(op)
+        try:
+            found = _decomposed(op, args, dict(kwargs))
+        finally:
+            _open.ops.discard(op)
+        if found is not NotImplemented:
+            return found
+    return _on_cpu(op, args, kwargs)
+
+
+def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
+    """What torch's decomposition of `op`, or of its functional form, makes of the arguments.
+
+    A decomposition never gets `out=`: some convert it as they do operands, and write to the copy.
+    """
+    table = _decompositions()
+    outs = [a.name for a in op._schema.arguments if a.is_out]
+    plain = op if op in table and not outs else _functional_form(op)
+    if plain not in table:
+        return NotImplemented
+    targets = [kwargs.pop(name) for name in outs] or [args[0]]
+    given = dict(kwargs)
+    if outs and any(a.name == "device" for a in plain._schema.arguments):
+        kwargs.update(device=targets[0].device, dtype=targets[0].dtype)
+    ask(plain, args, kwargs)
+    try:
+        made = _composed(plain)(args, kwargs)
+        if made is NotImplemented:
+            made = decomposition(plain)(*args, **kwargs)
+    except (NotImplementedError, AssertionError, AttributeError):
+        if thread.recorder.tracing:
+            raise
+        said = verdict(plain, args, kwargs)
+        if said is not None:
+            raise said from None
+        _refused.add(op)
+        return NotImplemented  # it asks for what our tensors have not
+    if plain is op or made is NotImplemented:
+        return made
+    results = [made] if isinstance(made, torch.Tensor) else list(made)
+    nodes = [value(x) for x in results]
+    line = op._schema.name.removeprefix("aten::")
+    taken = False
+    try:
+        if outs:
+            refuse_devices(targets)
+            name = op.name().removeprefix("aten::")
+            taken = check_outs(name, nodes, dict(zip(outs, targets, strict=True)), args, given)
+        for target, result in zip(targets, nodes, strict=True):
+            give(target, result, line, taken)
+    except REFUSALS as error:
+        refuse(op, error, args, given | dict(zip(outs, targets, strict=False)))
+    return targets[0] if len(targets) == 1 else tuple(targets)
+
+
+@cache
+def _composed(op: Any) -> Composition:
+    """Torch's decomposition of `op`, whose calls are one node each.
+
+    From the first call on torch finds it at once, and not by way of the fallback.
+    """
+    made = Composition(op.name().replace("::", "."), decomposition(op))
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        found = made(args, kwargs, known=True)
+        return _kernel(op, *args, **kwargs) if found is NotImplemented else found
+
+    name = op.name()
+    taken = any(is_implemented(op, key) for key in ("PrivateUse1", "CompositeImplicitAutograd"))
+    if op.namespace == "aten" and not taken:
+        own.impl(name.removeprefix("aten::"), kernel, "PrivateUse1")
+    return made
+
+
+@cache
+def _functional_form(op: Any) -> Any:
+    """The overload without `out=`, or not in place, that takes the same operands."""
+    name = op._schema.name.split("::")[1].removesuffix("_")
+    packet = getattr(torch.ops.aten, name, None)
+    wanted = _operands(op)
+    for overload in packet.overloads() if packet is not None else ():
+        other = getattr(packet, overload)
+        plain = not any(a.alias_info and a.alias_info.is_write for a in other._schema.arguments)
+        if other is not op and plain and _operands(other) == wanted:
+            return other
+    return None
+
+
+def _operands(op: Any) -> list[str]:
+    """The types of an overload's arguments but for those that say what to make."""
+    return [str(a.type) for a in op._schema.arguments if not a.is_out and a.name not in MAKING]
+
+
+def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
+    """Computed by torch's CPU kernel; what it writes to is written back."""
+    name = op._schema.name
+    outs = [kwargs[a.name] for a in op._schema.arguments if a.is_out]
+    refuse_devices(outs)
+    if outs:
+        refuse_shared(op, outs, args, kwargs)
+    if thread.recorder.tracing:
+        raise Unsupported(f"{name}: the CPU has no values of a composite's body")
+    start = perf_counter()
+    if name not in SILENT:
+        warn_of_fallback(str(op), "torch", "torch computes it on the CPU")
+        metrics.count("fallbacks")
+    known: dict[int, Any] = {}
+    originals: dict[int, Any] = {}
+
+    def down(x: Any) -> Any:
+        if isinstance(x, torch.device) and x.type == "lazytensor":
+            return torch.device("cpu")
+        if not is_lazy(x):
+            return x
+        if id(x) not in known:
+            # A clone can be resized: what is made of NumPy's memory cannot.
+            copy = known[id(x)] = to_cpu(value(x)).clone()
+            originals[id(copy)] = x
+        return known[id(x)]
+
+    scheduler.sync(cause=str(op)) if _pending(args) else None
+    made = op(*tree_map(down, args), **tree_map(down, kwargs))
+    _write_back(op, args, kwargs, known)
+    if name not in SILENT:
+        record(Fallback(user_place(), str(op), perf_counter() - start))
+
+    def up(x: Any) -> Any:
+        if not isinstance(x, torch.Tensor):
+            return x
+        return originals[id(x)] if id(x) in originals else _brought(x)
+
+    return tree_map(up, made)
+
+
+def _brought(x: Any) -> Any:
+    """A tensor on the device as one on the CPU, its elements in the same order."""
+    made, stride = from_cpu(x), x.stride()
+    ordered = x.is_contiguous() or order_of(tuple(x.shape), stride) is None
+    return wrap(made) if ordered else laid(made, stride)
+
+
+def _pending(args: Any) -> bool:
+    return any(is_lazy(x) and node(x).value is None for x in args)
+
+
+def _write_back(op: Any, args: Any, kwargs: Any, known: dict[int, Any]) -> None:
+    for i, argument in enumerate(op._schema.arguments):
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            continue
+        given = args[i] if i < len(args) else kwargs.get(argument.name)
+        for x in given if isinstance(given, list | tuple) else [given]:
+            if is_lazy(x):
+                made = from_cpu(known[id(x)])
+                if ref(x).type is made.type:
+                    ref(x).write(made)
+                else:
+                    x.data = wrap(made)
+
+
+def has_kernel(name: str) -> bool:
+    """Whether an overload is lazy by a row of its own."""
+    return name in KERNELS

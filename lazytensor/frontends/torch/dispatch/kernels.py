@@ -1,0 +1,482 @@
+"""From rows to kernels: a row is a function of what torch passes that gives nodes.
+
+From the functional overload of a row come its in-place and `out=` variants, found by their
+schemas: `add.Tensor` gives `add_.Tensor` and `add.out`.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Literal
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.ir.node import Node, Part
+from lazytensor.frontends.torch.dispatch.composition import Composition
+from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.libraries import lasting
+from lazytensor.frontends.torch.dispatch.promotion import cast_to
+from lazytensor.frontends.torch.dispatch.recipes import remembering
+from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, asking, check_outs, refuse
+from lazytensor.frontends.torch.tensors.strides import (
+    is_repeated,
+    kept_strides,
+    order_of,
+    strides_for,
+)
+from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, laid, ref, stored, wrap
+
+Row = Callable[..., Any]
+Apart = Literal["", "partly", "wholly"]
+"""How a tensor that is written to may not share its elements with an operand."""
+library: Final = lasting("aten")
+KERNELS: Final[dict[str, Row]] = {}
+"""Every kernel that is registered, by overload: the closed world of tests and of `doctor`."""
+
+
+class _Ready(threading.local):
+    ready = False
+
+
+thread: Final = _Ready()
+"""Whether torch's autograd was told (`prepare_thread`)."""
+
+
+def prepare_thread() -> None:
+    """Tell torch's autograd, once a thread, to run backward on the calling thread.
+
+    Its own thread for a device meets a finalised interpreter at exit, and aborts.
+    """
+    if not thread.ready:
+        thread.ready = True
+        torch.autograd.set_multithreading_enabled(False).__enter__()
+
+
+def register(
+    name: str, kernel: Row, has_derivative: bool = False, translated: bool = False
+) -> None:
+    """Make `kernel` what torch calls for the overload `name` on the device.
+
+    `translated`: the core's errors do not come out of it, or as torch's.
+
+    Not where torch composes the operation of others: it is differentiated through these, and a
+    kernel would cut its gradients off, silently. `has_derivative`: not of this one, of which torch
+    knows the derivative as well, or which is composed above where there is one to take.
+    """
+    composed = "CompositeImplicitAutograd"
+    if not has_derivative and torch._C._dispatch_has_kernel_for_dispatch_key(
+        f"aten::{name}", composed
+    ):
+        return
+    if name in KERNELS:
+        raise ValueError(f"a kernel for {name!r} is registered already")
+    KERNELS[name] = kernel
+    library.impl(name, kernel if translated else translating(name, kernel), "PrivateUse1")
+
+
+def translating(name: str, kernel: Row) -> Row:
+    """The kernel of an overload, its errors torch's."""
+
+    def translated(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return kernel(*args, **kwargs)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs)
+
+    return translated
+
+
+def rows(
+    table: dict[str, Row],
+    keeps: bool = False,
+    images: bool = False,
+    composed: bool = False,
+    pure: bool = False,
+    follows: bool = False,
+    asks: bool = False,
+    apart: Apart = "",
+) -> None:
+    """Register the functional overload of each row, and its variants.
+
+    `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
+    that they have the operands' memory format; `follows` that they lie as the first operand does;
+    `composed` that a call is recorded as one node; `asks` that torch is asked for what dtypes
+    an operation is (see `verdicts`), its gradients aside;
+    `pure` that it follows from types and plain values what a row makes (see `recipes`);
+    `apart` what in-place variants refuse (see `Apart`), partial overlap where it `keeps`.
+    """
+    for name, row in table.items():
+        if composed:
+            row = composition(name, row)
+        if pure:
+            row = remembering(row)
+        if asks and not name.endswith("backward"):
+            row = asking(name, row)
+        shown = formatted(row) if images else following(row) if follows else row
+        made = keeping(name, row) if keeps else functional(name, shown)
+        register(name, made, translated=True)
+        variants(name, row, apart or ("partly" if keeps else ""))
+
+
+def composition(name: str, row: Row) -> Row:
+    """The row, recorded as one node for each call wherever that can be."""
+    composed = Composition(f"aten.{name}", row)
+
+    def one(*args: Any, **kwargs: Any) -> Any:
+        found = composed(args, kwargs)
+        return row(*args, **kwargs) if found is NotImplemented else found
+
+    return one
+
+
+def functional(name: str, row: Row) -> Row:
+    """A kernel of an overload that gives new tensors."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        if not thread.ready:
+            prepare_thread()
+        try:
+            made = row(*args, **kwargs)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs)
+        kind = made.__class__
+        if kind is Node:
+            return wrap(made)
+        if kind is tuple:
+            return tuple([wrap(item) if item.__class__ is Part else wrapped(item) for item in made])
+        return wrapped(made)
+
+    return kernel
+
+
+def keeping(name: str, row: Row) -> Row:
+    """A kernel of an overload whose new tensor has its elements in the order of the operands'."""
+
+    def kernel(*args: Any, memory_format: Any = None, **kwargs: Any) -> Any:
+        if not thread.ready:
+            prepare_thread()
+        try:
+            made = row(*args, **kwargs)
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs)
+        if memory_format is not None and memory_format is not torch.preserve_format:
+            return laid(made, strides_for(made.type.shape, memory_format))
+        return as_operands(made, args)
+
+    return kernel
+
+
+def as_operands(made: Node, operands: Any) -> Any:
+    """A tensor that holds `made`, its elements in the order of the operands'."""
+    for x in operands:
+        if isinstance(x, torch.Tensor) and not x.is_contiguous():
+            tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
+            return laid(made, kept_strides(made.type.shape, tuple(tensors)))
+    return wrap(made)
+
+
+def formatted(row: Row) -> Row:
+    """A row whose results are tensors with the channels last, if those of an operand are."""
+
+    def images(*args: Any, **kwargs: Any) -> Any:
+        made = row(*args, **kwargs)
+        for x in args[:3]:
+            if not isinstance(x, torch.Tensor) or x.ndim not in IMAGES or x.is_contiguous():
+                continue
+            if has_channels_last(x.shape, x.stride()):
+                return _laid_as(made, IMAGES[x.ndim], x.ndim)
+        return made
+
+    return images
+
+
+def following(row: Row) -> Row:
+    """A row whose results of the first operand's shape have their elements in its order."""
+
+    def ordered(x: Any, *args: Any, **kwargs: Any) -> Any:
+        made = row(x, *args, **kwargs)
+        if x.is_contiguous():
+            return made
+        several = isinstance(made, tuple)
+        found = [as_operands(y, (x,)) for y in (made if several else (made,))]
+        return tuple(found) if several else found[0]
+
+    return ordered
+
+
+def _laid_as(made: Any, memory_format: Any, ndim: int) -> Any:
+    if isinstance(made, tuple | list):
+        return type(made)(_laid_as(item, memory_format, ndim) for item in made)
+    if not isinstance(made, Node) or made.type.ndim != ndim:
+        return made
+    return laid(made, strides_for(made.type.shape, memory_format))
+
+
+def has_channels_last(shape: Sequence[int], stride: Sequence[int]) -> bool:
+    """Whether torch takes images of this geometry, gaps or not, for some with the channels last."""
+    least = 0
+    for axis in (1, *range(len(shape) - 1, 1, -1), 0):
+        if not shape[axis] or stride[axis] < max(least, axis == 1):
+            return False
+        if axis == 0 and least == stride[1]:
+            return False  # one element each: torch takes them for rows
+        least = stride[axis] * max(shape[axis], 1)
+    return True
+
+
+IMAGES: Final = {4: torch.channels_last, 5: torch.channels_last_3d}
+"""The memory format that a tensor of so many axes may have."""
+
+
+def wrapped(made: Any) -> Any:
+    """Tensors of nodes, in the tuple or list that they come in."""
+    if isinstance(made, Node):
+        return wrap(made)
+    if isinstance(made, tuple | list):
+        return type(made)([wrapped(item) for item in made])
+    return made
+
+
+def in_place(name: str, row: Row, apart: Apart = "") -> Row:
+    """A kernel of an overload that writes the row's result into its first operand."""
+    alone = apart == "wholly"
+    marks = _meets_marks(name)
+
+    def kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if alone:
+                refuse_overlap(self, args, wholly=True)
+            made = row(self, *args, **kwargs)
+            if marks:
+                made = stored(made, self)
+            held = self.untyped_storage().handle
+            if held.__class__ is not Cell:
+                if apart and not alone:
+                    refuse_overlap(self, args)
+                held = held.shown(self)
+            _write(held, self, made)
+        except REFUSALS as error:
+            refuse(name, error, (self, *args), kwargs)
+        return self
+
+    return kernel
+
+
+def into_out(
+    name: str, row: Row, names: tuple[str, ...], apart: Apart = "", makes: bool = False
+) -> Row:
+    """A kernel of an overload that writes the row's results into the tensors named `names`.
+
+    `makes`: the row makes them of no tensors, and is told the dtype.
+    """
+    base = name.partition(".")[0]
+    adds = base in ADDING
+    marks = _meets_marks(name)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        outs = {name: kwargs.pop(name) for name in names}
+        told = {"dtype": outs[names[0]].dtype} if makes else {}
+        if adds and kwargs.get("dtype") is None:
+            kwargs["dtype"] = outs["out"].dtype
+        try:
+            made = row(*args, **kwargs, **told)
+            made = [made] if len(names) == 1 else list(made)
+            refuse_devices(outs.values())
+            if marks:
+                made = [stored(x, out) for x, out in zip(made, outs.values(), strict=True)]
+            taken = check_outs(name, made, outs, args, kwargs)
+            for out, value in zip(outs.values(), made, strict=True):
+                if makes and base not in LINES and out.shape != value.type.shape:
+                    out.resize_(value.type.shape)
+                if apart:
+                    refuse_overlap(out, args, wholly=apart == "wholly")
+                give(out, value, base, taken, args if apart == "partly" else ())
+        except REFUSALS as error:
+            refuse(name, error, args, kwargs | outs)
+        return outs[names[0]] if len(names) == 1 else tuple(outs.values())
+
+    return kernel
+
+
+def _meets_marks(name: str) -> bool:
+    """Whether torch leaves it to a kernel to conjugate and negate what is marked for it."""
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Conjugate")
+
+
+def _lay(out: Any, operands: Iterable[Any]) -> None:
+    """Let a tensor whose elements lie in rows have the operands' order."""
+    tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
+    stride = kept_strides(tuple(out.shape), tuple(tensors)) if tensors else out.stride()
+    if stride != out.stride():
+        out.as_strided_(out.shape, stride)
+
+
+ADDING: Final = frozenset(["sum", "prod", "cumsum", "cumprod"])
+"""What is computed in the dtype of `out=`, if no other is asked for."""
+
+
+def write(target: Any, value: Node) -> None:
+    """Write `value` into a tensor of its shape, as in-place operations do."""
+    _write(ref(target), target, value)
+
+
+def _write(held: Cell | View, target: Any, value: Node) -> None:
+    type = held.type
+    if value.type is not type:
+        if value.type.shape != type.shape:
+            shapes = list(type.shape), list(value.type.shape)
+            raise RuntimeError(
+                f"output with shape {shapes[0]} doesn't match the broadcast shape {shapes[1]}"
+            )
+        check_cast(value, TORCH[type.dtype])
+        value = cast_to(value, type.dtype)
+    if held.chain and is_repeated(target):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+    held.write(value)
+
+
+def refuse_overlap(target: Any, operands: Iterable[Any], wholly: bool = False) -> None:
+    """Raise torch's error where an operand shows elements of `target` at other places.
+
+    `wholly`: also at the same places. Operands may come in lists.
+    """
+    if not is_lazy(target):
+        return
+    held = target.untyped_storage().handle
+    for x in operands:
+        if isinstance(x, list | tuple):
+            refuse_overlap(target, x, wholly)
+        elif is_lazy(x) and x.untyped_storage().handle is held and _overlap(target, x, wholly):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation."
+            )
+
+
+def _overlap(x: Any, y: Any, wholly: bool) -> bool:
+    """Whether two tensors of a storage share elements: torch looks only at those without gaps."""
+    (start, end), (first, last) = (
+        (t.storage_offset() * t.itemsize, (t.storage_offset() + t.numel()) * t.itemsize)
+        for t in (x, y)
+    )
+    if end <= first or last <= start:
+        return False
+    dense = all(order_of(tuple(t.shape), t.stride()) is not None for t in (x, y))
+    if (start, end, x.shape, x.stride()) == (first, last, y.shape, y.stride()):
+        return wholly and (dense or x is y)
+    if not dense:
+        return False
+    return wholly or (start, end) != (first, last) or x.stride() != y.stride()
+
+
+def check_cast(value: Node, wanted: torch.dtype) -> None:
+    """Raise torch's error where `value` is of a higher kind than what it is written into."""
+    given = TORCH[value.type.dtype]
+    if not torch.can_cast(given, wanted):
+        names = dtype_name(given), dtype_name(wanted)
+        raise RuntimeError(
+            f"result type {names[0]} can't be cast to the desired output type {names[1]}"
+        )
+
+
+def refuse_devices(outs: Iterable[Any]) -> None:
+    """Raise torch's error for tensors that lie on another device."""
+    for out in outs:
+        if not is_lazy(out):
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"lazytensor:0 and {out.device}!"
+            )
+
+
+LINES: Final = frozenset(["arange", "linspace", "logspace"])
+"""What fills an `out=` tensor of any shape, row by row, if it has as many elements."""
+
+
+def give(
+    out: Any, value: Node, name: str = "", taken: bool = False, operands: Iterable[Any] = ()
+) -> None:
+    """Write `value`, which the operation `name` has made, into an `out=` tensor.
+
+    The tensor takes its shape; where a line is made, only if it has not as many elements.
+    `taken`: torch says that it is cast. `operands`: in whose order a tensor lies that is resized.
+    """
+    if not taken:
+        check_cast(value, out.dtype)
+    if name in LINES:
+        value = _shaped(out, value, name)
+    shape = value.type.shape
+    if out.shape != shape:
+        if out.numel():
+            warnings.warn(_RESIZED.format(list(out.shape), list(shape)), UserWarning, stacklevel=3)
+        out.resize_(shape)
+        _lay(out, operands)
+    write(out, cast_to(value, ref(out).type.dtype))
+
+
+def _shaped(out: Any, line: Node, name: str) -> Node:
+    """A line in the shape of an `out=` tensor, which is made a line of its length if it has to."""
+    count = out.numel()
+    if count != line.type.size:
+        if count and name == "arange":
+            text = _RECOUNTED.format(list(out.shape), count, line.type.size)
+            warnings.warn(text, UserWarning, stacklevel=4)
+        out.resize_(line.type.shape)
+    return ops.reshape(line, shape=tuple(out.shape))
+
+
+_RECOUNTED: Final = (
+    "The number of elements in the out tensor of shape {0} is {1} which does not match the "
+    "computed number of elements {2}. Note that this may occur as a result of rounding error. The "
+    "out tensor will be resized to a tensor of shape ({2},)."
+)
+_RESIZED: Final = (
+    "An output with one or more elements was resized since it had shape {}, which does not match "
+    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
+    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+)
+
+
+def variants(name: str, row: Row, apart: Apart = "") -> None:
+    """Register the in-place and `out=` overloads whose operands are those of `name`."""
+    base, _, overload = name.partition(".")
+    own = _schema(base, overload)
+    wanted, makes = _signature(own), any(a.name == "device" for a in own.arguments)
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}_"):
+        if schema.arguments and schema.arguments[0].is_write and _signature(schema) == wanted:
+            found = f"{base}_.{schema.overload_name}".rstrip(".")
+            if found not in KERNELS:
+                register(found, in_place(found, row, apart), translated=True)
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
+        outs = tuple(a.name for a in schema.arguments if a.is_out)
+        if outs and _signature(schema) == wanted:
+            found = f"{base}.{schema.overload_name}".rstrip(".")
+            if found not in KERNELS:
+                kernel = into_out(found, row, outs, apart, makes)
+                register(found, kernel, translated=True)
+
+
+def _schema(base: str, overload: str) -> Any:
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
+        if schema.overload_name == overload:
+            return schema
+    raise ValueError(f"torch has no overload {base}.{overload}")
+
+
+MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
+"""Arguments that say what to make, not of what."""
+
+
+def _signature(schema: Any) -> tuple[str, ...]:
+    return tuple(
+        f"{a.name}: {a.type}" for a in schema.arguments if not a.is_out and a.name not in MAKING
+    )

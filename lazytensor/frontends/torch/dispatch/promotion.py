@@ -1,0 +1,234 @@
+"""Torch's promotion, written once: from operands as kernels get them to nodes of one dtype.
+
+An operand is a tensor on the device, a CPU tensor without axes, or a Python number. Tensors with
+axes decide; those without count only where they are of a higher kind (bool, integer, float,
+complex); numbers come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, FLOATS, S64
+from lazytensor.core.ir.memo import memory
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.core.ops.casting import cast
+from lazytensor.frontends.torch.dispatch.errors import sure
+from lazytensor.frontends.torch.tensors.tensor import (
+    NUMBERS,
+    NUMPY,
+    TORCH,
+    held_by,
+    is_lazy,
+    node,
+    numpy_dtype,
+)
+
+_KINDS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+HALVES: Final = (F16, BF16)
+_results: Final[dict[Any, np.dtype]] = memory()
+
+
+def is_inexact(dtype: np.dtype) -> bool:
+    """Whether a dtype is of floats or complex numbers."""
+    return _KINDS[dtype.kind] > 1
+
+
+def default_float() -> np.dtype:
+    """What an integer becomes where a float is needed."""
+    return NUMPY[torch.get_default_dtype()]
+
+
+def promote(x: np.dtype, y: np.dtype) -> np.dtype:
+    """The dtype that two operands of equal rank meet in."""
+    return x if x == y else NUMPY[torch.promote_types(TORCH[x], TORCH[y])]
+
+
+def number_dtype(kind: type) -> np.dtype:
+    """What a Python number counts as."""
+    if issubclass(kind, bool):
+        return BOOL
+    if issubclass(kind, int):
+        return S64
+    return default_float() if issubclass(kind, float) else complex_of(default_float())
+
+
+def result_dtype(*operands: Any) -> np.dtype:
+    """The dtype that the operands (nodes and Python numbers) meet in."""
+    key = (
+        torch.get_default_dtype(),
+        *((x.type if isinstance(x, Node) else type(x)) for x in operands),
+    )
+    found = _results.get(key)
+    if found is None:
+        found = _results[key] = _result(operands)
+    return found
+
+
+def _result(operands: Sequence[Any]) -> np.dtype:
+    ranks: list[np.dtype | None] = [None, None, None]
+    for x in operands:
+        made = isinstance(x, Node)
+        rank = (0 if x.type.ndim else 1) if made else 2
+        dtype = x.type.dtype if made else number_dtype(type(x))
+        before = ranks[rank]
+        ranks[rank] = dtype if before is None else promote(before, dtype)
+    found = ranks[0]
+    for lower in ranks[1:]:
+        found = _combined(found, lower)
+    assert found is not None, "there is an operand"
+    return found
+
+
+def _combined(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None:
+    if higher is None or lower is None:
+        return higher if lower is None else lower
+    kinds = _KINDS[higher.kind], _KINDS[lower.kind]
+    if kinds[0] >= kinds[1]:
+        return higher
+    if kinds == (2, 3):
+        return complex_of(higher)
+    return promote(higher, lower)
+
+
+def complex_of(dtype: np.dtype) -> np.dtype:
+    """The complex dtype whose parts a real dtype fits into."""
+    return NUMPY[torch.promote_types(TORCH[dtype], torch.complex64)]
+
+
+def operand(x: Any) -> Any:
+    """A node, or a Python number as it is."""
+    kind = x.__class__
+    if kind is Tensor or kind is Parameter:
+        held = held_by(x)
+        if held is not None:
+            return held.node
+    if isinstance(x, (NUMBERS, Node)):
+        return x
+    if is_lazy(x):
+        return node(x)
+    if x.ndim:
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"lazytensor:0 and {x.device}!"
+        )
+    return scalar(x.item(), numpy_dtype(x.dtype))
+
+
+def number(value: Any, dtype: np.dtype) -> Node:
+    """A Python number as a scalar of `dtype`, as torch converts it."""
+    kind = dtype.kind
+    if kind == "b":
+        return scalar(bool(value), dtype)
+    if kind in "iu":
+        wide = int(value)
+        bits = dtype.itemsize * 8
+        wide &= (1 << bits) - 1
+        signed = kind == "i" and wide >> (bits - 1)
+        return scalar(wide - (1 << bits) if signed else wide, dtype)
+    return scalar(complex(value) if kind == "c" else float(value), dtype)
+
+
+_CPP: Final = {
+    "bool": "bool", "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int",
+    "int64": "int64_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+}  # fmt: skip
+"""What torch calls dtypes where it converts numbers."""
+
+
+def refuse_overflow(value: Any, dtype: np.dtype) -> None:
+    """Raise torch's error for a Python number that `dtype` cannot hold, as where it fills.
+
+    A negative number counts as the unsigned one that has its bits.
+    """
+    kind = value.__class__
+    if kind is float or kind is int:
+        if 0 <= value <= 127:
+            return  # every dtype but a flag's has these
+    elif not isinstance(value, NUMBERS):
+        return
+    if dtype.kind in "bc":
+        return
+    if isinstance(value, complex):
+        fits = not value.imag
+    elif dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        fits = (-info.max if dtype.kind == "u" else info.min) <= value <= info.max
+    else:
+        fits = value != value or abs(value) in (inf, 0) or abs(value) <= _most(dtype)
+    if not fits:
+        raise RuntimeError(_overflow(dtype))
+
+
+def without_imaginary(x: Any, dtype: np.dtype) -> Any:
+    """A number or a node that becomes a `dtype`: its real part, where that is not complex.
+
+    A guard holds where the imaginary part is zero. A number's was looked at before.
+    """
+    if not isinstance(x, Node) or x.type.dtype.kind != "c" or dtype.kind in "bc":
+        return x
+    zero = like(0.0, ops.imag(x))
+    return sure(ops.real(x), ops.equal(ops.imag(x), zero), _overflow(dtype))
+
+
+def _overflow(dtype: np.dtype) -> str:
+    return f"value cannot be converted to type {_CPP.get(dtype.name, dtype.name)} without overflow"
+
+
+def _most(dtype: np.dtype) -> float:
+    return float(torch.finfo(TORCH[dtype]).max)
+
+
+def like(value: Any, x: Node) -> Node:
+    """A Python number as a scalar of the dtype of `x`."""
+    return cast_to(value, x.type.dtype)
+
+
+def double(value: float) -> Node:
+    """A Python number as a scalar of f64."""
+    return cast_to(value, F64)
+
+
+def cast_to(x: Any, dtype: np.dtype) -> Node:
+    """A node or a Python number as a node of `dtype`."""
+    if not isinstance(x, Node):
+        return number(x, dtype)
+    return cast(_bounded(x) if dtype is _BOUNDED else x, dtype)
+
+
+_BOUNDED: Final = NUMPY[torch.float8_e4m3fn]
+"""A float without infinities: torch rounds what is beyond its largest numbers to these."""
+
+
+def _bounded(x: Node) -> Node:
+    if x.type.dtype is _BOUNDED:
+        return x
+    wide = x if x.type.dtype in FLOATS else cast(x, F32)
+    most = _most(_BOUNDED)
+    return ops.minimum(ops.maximum(wide, like(-most, wide)), like(most, wide))
+
+
+def promoted(*xs: Any) -> list[Node]:
+    """The operands as nodes of the one dtype that they meet in."""
+    operands = [operand(x) for x in xs]
+    dtype = result_dtype(*operands)
+    return [cast_to(x, dtype) for x in operands]
+
+
+def floating(*xs: Any) -> list[Node]:
+    """The same, integers becoming floats of the default dtype."""
+    operands = [operand(x) for x in xs]
+    dtype = result_dtype(*operands)
+    if not is_inexact(dtype):
+        dtype = default_float()
+    return [cast_to(x, dtype) for x in operands]

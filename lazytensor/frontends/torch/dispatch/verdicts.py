@@ -1,0 +1,198 @@
+"""What torch says of a call that is refused: its CPU kernel is called with the values of operands
+that are known, and with zeros in the place of others.
+
+Shapes, dtypes and numbers are the call's own, so the kernel raises its own error, in its words.
+A call that succeeds costs nothing of this, but the first of its dtypes where they are unusual.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, Final, NoReturn
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
+from lazytensor.core.errors import DTypeError, LazyTensorError, ShapeError
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.runtime.guards import Failure
+from lazytensor.frontends.torch.dispatch.errors import raise_as_torch
+from lazytensor.frontends.torch.tensors.strides import is_repeated
+from lazytensor.frontends.torch.tensors.tensor import TORCH, held_by, is_lazy, to_cpu
+
+REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
+"""What rows, and the core, raise for calls that they do not take."""
+FLOATS: Final = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+_taken: Final[set[Any]] = set()
+"""Overloads with dtypes that torch's CPU kernels take: the operands'. With `out=` the pairs of a
+result's and its tensor's belong to it, and how that tensor shares memory."""
+_OF_TYPES: Final = re.compile("type|implemented|supported")
+_MISSING: Final = "Could not run"
+"""The first words of torch's error for an operation that the CPU does not have."""
+_OVERRIDEABLE: Final = "_overrideable"
+"""The suffix of names that the CPU spells without it."""
+
+
+def refuse(
+    op: Any, error: Exception, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None
+) -> NoReturn:
+    """Raise torch's error for a call that a row has refused by `error`.
+
+    op: torch's overload, or its name.
+    """
+    own = isinstance(error, (ShapeError, DTypeError))
+    if isinstance(error, LazyTensorError) and not own:
+        raise error
+    said = verdict(overload(op) if isinstance(op, str) else op, args, kwargs or {})
+    if said is not None:
+        raise said from None
+    if not own:
+        raise error
+    raise_as_torch(error, *args)
+
+
+def ask(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise torch's error for dtypes that an operation is not for: asked once for unusual ones."""
+    given = (*args, *kwargs.values())
+    dtypes = tuple([x.dtype for x in given if isinstance(x, Tensor)])
+    if _are_usual(dtypes) or (op, dtypes) in _taken:
+        return
+    said = verdict(overload(op) if isinstance(op, str) else op, args, kwargs, known=False)
+    if said is not None and _OF_TYPES.search(str(said)):
+        raise said
+    if not thread.recorder.tracing:
+        _taken.add((op, dtypes))
+
+
+def asking(name: str, row: Any) -> Any:
+    """The row of an overload, which asks first."""
+
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        ask(name, args, kwargs)
+        return row(*args, **kwargs)
+
+    return asked
+
+
+@cache
+def _are_usual(dtypes: tuple[torch.dtype, ...]) -> bool:
+    """Whether they are one of floats, the first operand's, and indices."""
+    return not dtypes or (dtypes[0] in FLOATS and {*dtypes} <= {dtypes[0], torch.int64})
+
+
+def verdict(
+    op: Any, args: Sequence[Any], kwargs: Mapping[str, Any], known: bool = True
+) -> Exception | None:
+    """The error that torch's CPU kernel raises; None where it takes the call.
+
+    Nothing is asked while a body is traced: what is refused there is recorded as it comes.
+    known: known values take the place of operands, not zeros alone.
+    """
+    stand_in = partial(_stand_in, memories={}, known=known)
+    if thread.recorder.tracing:
+        return None
+    state = torch.get_rng_state()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            op(*tree_map(stand_in, tuple(args)), **tree_map(stand_in, dict(kwargs)))
+    except torch.linalg.LinAlgError:
+        return None  # it is the zeros that cannot be factored
+    except REFUSALS as error:
+        return None if str(error).startswith(_MISSING) else error
+    finally:
+        torch.set_rng_state(state)
+    return None
+
+
+def check_outs(
+    name: str,
+    made: Sequence[Node],
+    outs: Mapping[str, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> bool:
+    """Raise torch's error for `out=` tensors that the overload `name` does not take.
+
+    Some take what a result can be cast to, some nothing but its dtype; some take memory that an
+    operand shows, or that is shown at several places. The CPU is asked once. Result: whether it
+    was; it is not while a body is traced.
+    """
+    pairs = zip(made, outs.values(), strict=True)
+    dtypes = tuple((TORCH[x.type.dtype], out.dtype) for x, out in pairs)
+    shared = _shared(outs.values(), args)
+    if not shared and all(own is out for own, out in dtypes):
+        return True
+    given = tuple(x.dtype for x in tree_leaves(args) if isinstance(x, Tensor))
+    key = name, given, dtypes, shared
+    if key in _taken:
+        return True
+    # Those that have no elements are resized without a warning.
+    empty = {word: torch.empty(0, dtype=out.dtype) for word, out in outs.items()}
+    said = verdict(overload(name), args, {**kwargs, **(outs if shared else empty)})
+    if said is not None:
+        raise said
+    asked = not thread.recorder.tracing
+    if asked:
+        _taken.add(key)
+    return asked
+
+
+def refuse_shared(op: Any, outs: Sequence[Any], args: Any, kwargs: Mapping[str, Any]) -> None:
+    """Raise torch's error for `out=` tensors whose memory an overload does not write to."""
+    if _shared(outs, args) and (said := verdict(op, args, kwargs)) is not None:
+        raise said
+
+
+def _shared(outs: Iterable[Any], args: Sequence[Any]) -> tuple[Any, ...]:
+    """How operands lie that show an `out=` tensor's memory, and that tensor if it does so twice."""
+    found = []
+    operands = [(i, x) for i, x in enumerate(tree_leaves(args)) if is_lazy(x)]
+    for out in outs:
+        if not is_lazy(out):
+            continue
+        if is_repeated(out):
+            found.append((tuple(out.shape), out.stride()))
+        held, start = out.untyped_storage().handle, out.storage_offset()
+        for i, x in operands:
+            if x.untyped_storage().handle is held:
+                lies = tuple((tuple(t.shape), t.stride()) for t in (out, x))
+                found.append((i, x.storage_offset() - start, *lies))
+    return tuple(found)
+
+
+@cache
+def overload(name: str) -> Any:
+    """Torch's overload of a name: `add.out`."""
+    base, _, overload = name.removesuffix(_OVERRIDEABLE).partition(".")
+    return getattr(getattr(torch.ops.aten, base), overload or "default")
+
+
+def _stand_in(x: Any, memories: dict[int, Any], known: bool) -> Any:
+    """What takes the place of an argument: of a tensor, one on the CPU that lies as it does.
+
+    `memories`: by the place of a lazy tensor's storage, the storage of its stand-in.
+    """
+    if isinstance(x, torch.device):
+        return torch.device("cpu")
+    if isinstance(x, torch.Generator):
+        return None
+    if not isinstance(x, Tensor):
+        return x
+    held = held_by(x)
+    place = id(x if held is None else x.untyped_storage().handle)
+    if place not in memories:
+        memories[place] = torch.zeros(x.untyped_storage().nbytes(), dtype=torch.uint8)
+    memory = memories[place].untyped_storage()
+    made = torch.empty(0, dtype=x.dtype).set_(memory, x.storage_offset(), x.shape, x.stride())
+    value = x if held is None else held.node.value
+    if known and value is not None and not isinstance(value, Failure):
+        # Of what is shown at several places, one is written to.
+        once = tuple(slice(None) if step else slice(1) for step in x.stride())
+        made[once].copy_((x if held is None else to_cpu(held.node))[once])
+    return made

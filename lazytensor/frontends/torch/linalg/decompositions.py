@@ -1,0 +1,245 @@
+"""Linear algebra: decompositions by singular values and eigenvectors, and what they solve."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.errors import ShapeError
+from lazytensor.core.ir.dtypes import BF16, F16, F32, S64, complex_of, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes
+from lazytensor.frontends.torch.dispatch.kernels import Row, composition
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, operand
+from lazytensor.frontends.torch.linalg.factorization import (
+    adjoint,
+    check,
+    diagonal,
+    identity,
+    paired,
+    product,
+    triangle,
+)
+from lazytensor.frontends.torch.linalg.infos import first_bad_minor, first_zero_pivot
+from lazytensor.frontends.torch.linalg.matrices import is_vector, matrix_rows
+from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.frontends.torch.tensors.tensor import to_cpu, value
+
+_NO_SVD: Final = (
+    "The algorithm failed to converge because the input matrix contained non-finite values."
+)
+_NO_EIGENVALUES: Final = (
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+    "repeated eigenvalues."
+)
+
+
+def _cholesky(
+    x: Any, *, upper: bool = False, check_errors: bool = False, name: str = "linalg.cholesky_ex"
+) -> tuple[Node, Node]:
+    given = operand(x)
+    made, ok = ops.cholesky_checked(given, lower=not upper)
+    # What LAPACK does not see, NaN in the data, torch's does.
+    fine = ops.and_(ok, ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,)))
+    info = first_bad_minor(given, fine, upper)
+    check(check_errors, name, info)
+    return made, info
+
+
+def _cholesky_alone(x: Any, upper: bool = False) -> Node:
+    return _cholesky(x, upper=upper, check_errors=True, name="cholesky")[0]
+
+
+def _inverse(x: Any, *, check_errors: bool = False) -> tuple[Node, Node]:
+    given = operand(x)
+    made, ok = ops.inv_checked(given)
+    info = first_zero_pivot(given, ok)
+    check(check_errors, "linalg.inv_ex", info)
+    return made, info
+
+
+def _numbers(x: Node) -> Node:
+    """Where there are numbers: no NaN."""
+    return ops.equal(x, x)
+
+
+def _qr(x: Any, mode: str = "reduced") -> tuple[Node, Node]:
+    given = operand(x)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
+    q, r = ops.qr(given, full=mode == "complete")
+    return (filled((0,), 0, given.type.dtype), r) if mode == "r" else (q, r)
+
+
+def _converged(x: Node, ok: Node) -> Node:
+    """Per matrix whether torch raises nothing: infinities give NaN, NaN itself is refused."""
+    axes = (x.type.ndim - 2, x.type.ndim - 1)
+    finite = ops.reduce_and(ops.is_finite(x), axes=axes)
+    return ops.or_(ok, ops.and_(ops.not_(finite), ops.reduce_and(_numbers(x), axes=axes)))
+
+
+def _svd(
+    x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None
+) -> tuple[Node, Node, Node]:
+    given = operand(x)
+    text = f"linalg.svd: {_NO_SVD}"
+    if not compute_uv:
+        empty = filled((0,), 0, given.type.dtype)
+        values, ok = ops.singular_values_checked(given)
+        return empty, all_sure([values], _converged(given, ok), text)[0], empty
+    *made, ok = ops.svd_checked(given, full=bool(full_matrices))
+    u, s, vh = all_sure(made, _converged(given, ok), text)
+    return u, cast_to(s, real_of(given.type.dtype)), vh
+
+
+def _eigh(x: Any, UPLO: str = "L", compute_v: bool = True) -> tuple[Node, Node]:
+    given, lower = operand(x), UPLO.upper() == "L"
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    text = f"linalg.eigh: {_NO_EIGENVALUES}"
+    if not compute_v:
+        values, ok = ops.eigvalsh_checked(given, lower=lower)
+        (sure,) = all_sure([values], _converged(triangle(given, not lower), ok), text)
+        return sure, filled((0,), 0, given.type.dtype)
+    *made, ok = ops.eigh_checked(given, lower=lower)
+    values, vectors = all_sure(made, _converged(triangle(given, not lower), ok), text)
+    return values, vectors
+
+
+def _eig(x: Any) -> tuple[Node, ...]:
+    given = operand(x)
+    text = "torch.linalg.eig: input tensor should not contain infs or NaNs."
+    return all_sure(ops.eig(given), ops.is_finite(given), text, RuntimeError)
+
+
+def _wide(x: Any) -> Node:
+    given = operand(x)
+    return cast_to(given, complex_of(given.type.dtype))
+
+
+def _solve_triangular(
+    a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Node:
+    # Torch leaves it to this kernel to conjugate what is marked for it.
+    return _triangular(value(a), value(b), upper, left, unitriangular)
+
+
+def _triangular(a: Node, b: Node, upper: bool, left: bool, unit: bool, how: str = "") -> Node:
+    a, b = paired(a, b)
+    transpose = {"transpose": how} if how else {}
+    return ops.triangular_solve(a, b, lower=not upper, left=left, unit=unit, **transpose)
+
+
+def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
+    if matrix.type.ndim < 2 or not right.type.ndim or matrix.type.dtype != right.type.dtype:
+        raise ShapeError(
+            f"lstsq: matrices of one dtype are needed, got {matrix.type} and {right.type}"
+        )
+    if driver not in (None, "gels", "gelsd", "gelss", "gelsy"):
+        raise RuntimeError(f"lstsq: one of LAPACK's drivers is needed, got {driver}")
+
+
+def _lstsq(
+    a: Any, b: Any, rcond: float | None = None, *, driver: str | None = None
+) -> tuple[Node, Node, Node, Node]:
+    """By singular values, whatever driver of LAPACK's is asked for."""
+    matrix, right = operand(a), operand(b)
+    _check_lstsq(matrix, right, driver)
+    vector = is_vector(matrix, right)
+    if right.type.shape[-1 if vector else -2] != matrix.type.shape[-2]:
+        raise ShapeError(f"lstsq: as many rows are needed, got {matrix.type} and {right.type}")
+    if vector:
+        right = ops.reshape(right, shape=(*right.type.shape, 1))
+    refuse_sizes(matrix.type.shape[:-2], right.type.shape[:-2])
+    m, n = matrix.type.shape[-2:]
+    u, s, vh = ops.svd(matrix, full=False)
+    own = s.type.dtype
+    least = float(np.finfo(own).eps) * max(m, n) if rcond is None else rcond
+    last = s.type.ndim - 1
+    bound = ops.reduce_max(s, axes=(last,)) if min(m, n) else filled(s.type.shape[:last], 0, own)
+    bound = ops.reshape(ops.multiply(bound, cast_to(least, own)), shape=(*s.type.shape[:last], 1))
+    counts = ops.greater(s, bound)
+    shares = ops.select(counts, ops.reciprocal(s), cast_to(0.0, own))
+    column = cast_to(ops.reshape(shares, shape=(*shares.type.shape, 1)), matrix.type.dtype)
+    inner = ops.multiply(column, product(adjoint(u), right))
+    found = product(adjoint(vh), inner)
+    rank = ops.reduce_sum(cast_to(counts, S64), axes=(last,))
+    nothing = filled((0,), 0, own)
+    residuals = nothing
+    if m > n and (driver == "gels" or _all_full(rank, n, driver)):
+        apart = ops.abs(ops.subtract(product(matrix, found), right))
+        residuals = ops.reduce_sum(ops.square(apart), axes=(apart.type.ndim - 2,))
+        residuals = ops.reshape(residuals, shape=residuals.type.shape[:-1]) if vector else residuals
+    if vector:
+        found = ops.reshape(found, shape=found.type.shape[:-1])
+    return (
+        found,
+        residuals,
+        filled((0,), 0, S64) if driver == "gels" else rank,
+        s if driver in ("gelsd", "gelss") else nothing,
+    )
+
+
+def _all_full(rank: Node, n: int, driver: str | None) -> bool:
+    """Whether there are residuals: it decides on their shape, and is data. LAPACK's gelsy, which is
+    torch's default, gives none."""
+    return driver not in (None, "gelsy") and bool((to_cpu(rank) == n).all())
+
+
+_TERMS = {4: 15, 8: 24}
+"""Terms of the exponential's series that a norm of 2 needs, by the bytes of a real number."""
+_SQUARINGS = 24
+"""Norms up to 2**25 can be brought down to 2 by so many halvings."""
+
+
+def _matrix_exp(x: Any) -> Node:
+    """The series of a matrix halved until its norm is small, squared as often."""
+    given = operand(x)
+    if given.type.dtype in (F16, BF16):
+        return cast_to(_matrix_exp(cast_to(given, F32)), given.type.dtype)
+    dtype = given.type.dtype
+    if given.type.ndim < 2 or given.type.shape[-2] != given.type.shape[-1] or not is_inexact(dtype):
+        raise ShapeError(f"matrix_exp: square matrices of floats are needed, got {given.type}")
+    real = real_of(dtype)
+    n, last = given.type.shape[-1], given.type.ndim - 1
+    if not given.type.size:
+        return given
+    norm = ops.reduce_max(ops.reduce_sum(ops.abs(given), axes=(last - 1,)), axes=(last - 1,))
+    often = ops.ceil(ops.log2(ops.multiply(norm, cast_to(0.5, real))))
+    often = ops.clamp(cast_to(0.0, real), often, cast_to(float(_SQUARINGS), real))
+    shape = (*norm.type.shape, 1, 1)
+    factor = ops.reshape(ops.exp2(ops.negate(often)), shape=shape)
+    small = ops.multiply(given, cast_to(factor, dtype))
+    one = identity(given, n, n)
+    found = one
+    for k in range(_TERMS[real.itemsize], 0, -1):  # Horner's rule
+        found = ops.add(one, ops.multiply(product(small, found), cast_to(1 / k, dtype)))
+    for k in range(_SQUARINGS):
+        more = ops.reshape(ops.greater(often, cast_to(float(k), real)), shape=shape)
+        found = ops.select(more, product(found, found), found)
+    return found
+
+
+ROWS: dict[str, Row] = {
+    "linalg_lstsq": _lstsq,
+    "linalg_cholesky_ex": _cholesky,
+    "cholesky": _cholesky_alone,
+    "linalg_inv_ex": _inverse,
+    "linalg_qr": _qr,
+    "_linalg_svd": _svd,
+    "_linalg_eigh": _eigh,
+    "linalg_eig": _eig,
+    "_linalg_eigvals": lambda x: ops.eigvals(operand(x)),
+    "linalg_solve_triangular": _solve_triangular,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    matrix_rows(ROWS)
+    matrix_rows({"linalg_matrix_exp": composition("linalg_matrix_exp", _matrix_exp)})

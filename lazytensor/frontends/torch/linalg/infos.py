@@ -1,0 +1,88 @@
+"""What torch tells of matrices that cannot be factored: `info`, which row or minor it is due to.
+
+It takes a second factorization to know, in a branch that runs only where a matrix has failed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import COMPLEX, S32, S64, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ops.control import Region
+from lazytensor.frontends.torch.dispatch.promotion import cast_to
+from lazytensor.frontends.torch.linalg.factorization import adjoint, first_zero, triangle
+from lazytensor.frontends.torch.rows.creation import filled
+
+
+def _region(name: str, body: Any, *nodes: Node) -> Region:
+    return Region(name, trace_types(body, [node.type for node in nodes], {}))
+
+
+def _every(flags: Node) -> Node:
+    return ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
+
+
+def _zero_pivot(x: Node, ok: Node) -> Node:
+    branches = (
+        _region("no pivot is zero", lambda x, ok: cast_to(ops.not_(ok), S32), x, ok),
+        _region("the first pivot that is zero", lambda x, ok: first_zero(ops.lu(x)[0]), x, ok),
+    )
+    failed = cast_to(ops.not_(_every(ok)), S32)
+    return ops.case(failed, x, ok, branches=branches)
+
+
+def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
+    n, stack = x.type.shape[-1], x.type.shape[:-2]
+    shape = (ok.type.size, n, n)
+    half = ops.reshape(triangle(adjoint(x) if upper else x, False), shape=shape)
+    whole = ops.add(half, adjoint(triangle(half, False, -1)))
+    zero = cast_to(0, S64)
+    size = ops.select(_every(ok), zero, cast_to(n, S64))
+    state = (ops.broadcast(zero, shape=()), size, whole, filled(shape[:1], 0, S32))
+    made = ops.while_(
+        *state,
+        condition=_region("minors: more", lambda at, end, *_: ops.less(at, end), *state),
+        body=_region("minors", _eliminated, *state),
+    )
+    return ops.reshape(made[3], shape=stack)
+
+
+def _eliminated(at: Node, end: Node, x: Node, info: Node) -> tuple[Node, ...]:
+    """Row and column number `at` taken out of Hermitian matrices, if its minor is positive."""
+    rows, columns = (ops.iota(dtype=S64, shape=x.type.shape, axis=axis) for axis in (1, 2))
+    nothing = cast_to(0, x.type.dtype)
+    column = ops.reduce_sum(ops.select(ops.equal(columns, at), x, nothing), axes=(2,))
+    place = ops.iota(dtype=S64, shape=column.type.shape, axis=1)
+    pivot = ops.reduce_sum(ops.select(ops.equal(place, at), column, nothing), axes=(1,))
+    size = ops.real(pivot) if x.type.dtype in COMPLEX else pivot
+    bad = ops.not_(ops.greater(size, cast_to(0, real_of(x.type.dtype))))
+    count, n = column.type.shape
+    across = ops.conj(column) if x.type.dtype in COMPLEX else column
+    shares = ops.divide(column, ops.reshape(pivot, shape=(count, 1)))
+    outer = ops.multiply(
+        ops.reshape(shares, shape=(count, n, 1)), ops.reshape(across, shape=(count, 1, n))
+    )
+    inside = ops.and_(ops.greater(rows, at), ops.greater(columns, at))
+    later = ops.select(inside, ops.subtract(x, outer), x)
+    first = ops.and_(bad, ops.equal(info, cast_to(0, S32)))
+    step = ops.add(at, cast_to(1, S64))
+    return step, end, later, ops.select(first, cast_to(step, S32), info)
+
+
+_ZERO_PIVOT: Final = Composite("torch.zero_pivot", _zero_pivot)
+_BAD_MINOR: Final = Composite("torch.bad_minor", _bad_minor)
+
+
+def first_zero_pivot(x: Node, ok: Node) -> Node:
+    """Per matrix the place of the first zero on the diagonal of its u, from 1; 0 where `ok`."""
+    return _ZERO_PIVOT(x, ok) if x.type.size else filled(ok.type.shape, 0, S32)
+
+
+def first_bad_minor(x: Node, ok: Node, upper: bool) -> Node:
+    """Per matrix the order of its first leading minor that is not positive; 0 where `ok`."""
+    empty = not x.type.size
+    return filled(ok.type.shape, 0, S32) if empty else _BAD_MINOR(x, ok, upper=upper)

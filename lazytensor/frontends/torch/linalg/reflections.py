@@ -1,0 +1,58 @@
+"""Linear algebra by reflections: products of them, as `geqrf` gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.errors import ShapeError
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.kernels import Row
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.linalg.factorization import adjoint, product
+from lazytensor.frontends.torch.linalg.matrices import matrix_rows
+
+
+def _householder_product(x: Any, tau: Any) -> Node:
+    return ops.householder_product(operand(x), operand(tau))
+
+
+def _times_reflections(
+    x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False
+) -> Node:
+    """`other` by the whole product of the reflections, which is square."""
+    given, factors, right = operand(x), operand(tau), operand(other)
+    _check_times(given, factors, right, -2 if left else -1)
+    n, ndim, axis = factors.type.shape[-1], given.type.ndim, given.type.ndim - 1
+    m = given.type.shape[-2]
+    few = ops.slice(
+        given, ops.starts((0,) * ndim), sizes=(*given.type.shape[:-1], n), strides=(1,) * ndim
+    )
+    more = (*[0] * axis, m - n)
+    zero = cast_to(0, given.type.dtype)
+    square = ops.pad(few, zero, low=(0,) * ndim, high=more, interior=(0,) * ndim)
+    whole = ops.householder_product(square, factors)
+    if transpose:
+        whole = adjoint(whole)
+    return product(whole, right) if left else product(right, whole)
+
+
+def _check_times(x: Node, factors: Node, other: Node, side: int) -> None:
+    a, b, c = x.type.shape, factors.type.shape, other.type.shape
+    fits = len(a) >= 2 and len(c) == len(a) and a[:-2] == c[:-2] == b[:-1]
+    if not fits or c[side] != a[-2] or b[-1:] != (min(a[-2:]),):
+        raise ShapeError(
+            f"ormqr: a matrix, its reflections and what they are applied to are needed, got "
+            f"{x.type}, {factors.type} and {other.type}"
+        )
+
+
+ROWS: dict[str, Row] = {
+    "ormqr": _times_reflections,
+    "linalg_householder_product": _householder_product,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    matrix_rows(ROWS)

@@ -1,0 +1,1 @@
+"""Rows of neural networks: layers, losses, and their gradients."""

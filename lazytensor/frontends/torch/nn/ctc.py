@@ -1,0 +1,298 @@
+"""Connectionist temporal classification: the loss, and its gradient.
+
+By the forward and backward variables of Graves et al. (2006), doi 10.1145/1143844.1143891, in
+logarithms. A label is spelled with a blank before, between and after its symbols; both variables
+are one loop over time, which knows no lengths: they are data, and select where a sequence ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import F32, F64, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ops.scanning import Nodes, scan
+from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.frontends.torch.rows.joining import part
+from lazytensor.frontends.torch.rows.sorting import whole
+from lazytensor.frontends.torch.tensors.tensor import TORCH
+
+NEVER: Final = -np.inf
+"""The logarithm of what is not possible."""
+
+
+class _Spelling(NamedTuple):
+    """Of labels with their blanks: the symbols, s64[n,l]; which may follow the one two before."""
+
+    symbols: Node
+    jumps: Node
+
+
+def _chosen(flag: Node, x: Node, y: Node) -> Node:
+    return ops.select(flag, x, y)
+
+
+def _moved(x: Node, places: int, filling: Any) -> Node:
+    """`x` with the elements of its last axis so many places further, or before if negative."""
+    none = (0,) * (x.type.ndim - 1)
+    low, high = (max(places, 0), max(-places, 0))
+    wide = ops.pad(
+        x, cast_to(filling, x.type.dtype), low=(*none, low), high=(*none, high),
+        interior=(0,) * x.type.ndim,
+    )  # fmt: skip
+    return part(wide, x.type.ndim - 1, high, x.type.shape[-1])
+
+
+def _spelling(labels: Node, blank: int, classes: int) -> _Spelling:
+    count, length = labels.type.shape
+    inside = ops.clamp(whole(0), labels, whole(classes - 1))  # what fills up a row is anything
+    pairs = ops.pad(
+        ops.reshape(inside, shape=(count, length, 1)), whole(blank), low=(0, 0, 1),
+        high=(0, 0, 0), interior=(0, 0, 0),
+    )  # fmt: skip
+    symbols = ops.pad(
+        ops.reshape(pairs, shape=(count, 2 * length)), whole(blank), low=(0, 0), high=(0, 1),
+        interior=(0, 0),
+    )  # fmt: skip
+    places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
+    odd = ops.equal(ops.remainder(places, whole(2)), whole(1))
+    return _Spelling(symbols, ops.and_(odd, ops.not_equal(symbols, _moved(symbols, 2, -1))))
+
+
+def _log_sum(*terms: Node) -> Node:
+    most = terms[0]
+    for x in terms[1:]:
+        most = ops.maximum(most, x)
+    most = _chosen(ops.equal(most, like(NEVER, most)), like(0, most), most)
+    total, *rest = [ops.exp(ops.subtract(x, most)) for x in terms]
+    for x in rest:
+        total = ops.add(total, x)
+    return ops.add(ops.log(total), most)
+
+
+def _forward_step(before: Node, emitted: Node, jumps: Node) -> Node:
+    two = _chosen(jumps, _moved(before, 2, NEVER), like(NEVER, before))
+    return ops.add(_log_sum(before, _moved(before, 1, NEVER), two), emitted)
+
+
+def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
+    two = _chosen(_moved(jumps, -2, False), _moved(after, -2, NEVER), like(NEVER, after))
+    return ops.add(_log_sum(after, _moved(after, -1, NEVER), two), emitted)
+
+
+def _emitted(log_probs: Node, symbols: Node) -> Node:
+    """For each time the logarithms of the symbols' probabilities: [t,n,l]."""
+    at = ops.reshape(symbols, shape=(1, *symbols.type.shape))
+    return ops.take_along(log_probs, at, axis=2)
+
+
+def _column(x: Node) -> Node:
+    return ops.reshape(x, shape=(x.type.size, 1))
+
+
+def _places_where(symbols: Node, place: Node) -> Node:
+    """Zero at one place of each row, and never anywhere else: in f64."""
+    places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
+    return _chosen(ops.equal(places, place), cast_to(0.0, F64), cast_to(NEVER, F64))
+
+
+def _loss(
+    log_probs: Node, labels: Node, steps: Node, lengths: Node, *, blank: int
+) -> tuple[Node, Node]:
+    """The negative logarithms of the labels' probabilities, and the forward variables [n,t,l]."""
+    dtype = log_probs.type.dtype
+    symbols, jumps = _spelling(labels, blank, log_probs.type.shape[2])
+    emitted = _emitted(log_probs, symbols)
+    start = cast_to(_places_where(symbols, whole(0)), dtype)
+    last = ops.subtract(_column(steps), whole(1))
+
+    def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
+        (now, end), (jumps, last) = state, shared
+        now = _forward_step(now, given[0], jumps)
+        return (now, _chosen(ops.equal(last, time), now, end)), (now,)
+
+    (_, end), (table,) = scan("ctc forward", body, [emitted], [start, start], [jumps, last])
+    at = ops.multiply(_column(lengths), whole(2))
+    blank_last = ops.take_along(end, at, axis=1)
+    before = ops.take_along(end, ops.maximum(ops.subtract(at, whole(1)), whole(0)), axis=1)
+    some = ops.greater(at, whole(0))
+    found = _log_sum(blank_last, _chosen(some, before, like(NEVER, before)))
+    loss = ops.reshape(ops.negate(found), shape=(symbols.type.shape[0],))
+    return loss, ops.transpose(table, axes=(1, 0, 2))
+
+
+def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) -> Node:
+    """The backward variables: [t,n,l]."""
+    symbols, jumps = spelling
+    dtype = emitted.type.dtype
+    end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), whole(2))), dtype)
+    last = ops.subtract(_column(steps), whole(1))
+
+    def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
+        end, jumps, last = shared
+        now = _backward_step(_chosen(ops.equal(last, time), end, state[0]), given[0], jumps)
+        return (now,), (now,)
+
+    never = filled(symbols.type.shape, NEVER, dtype)
+    shared = end, jumps, last
+    return scan("ctc backward", body, [emitted], [never], shared, backwards=True).tables[0]
+
+
+def _by_class(share: Node, symbols: Node, classes: int) -> Node:
+    """What stands at symbols, [t,n,l], added up for each class: [t,n,c]."""
+    shape = share.type.shape
+    where = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
+    where.append(ops.broadcast(ops.reshape(symbols, shape=(1, *shape[1:])), shape=shape))
+    zeros = filled((*shape[:2], classes), 0, share.type.dtype)
+    return ops.scatter(zeros, share, *where, axes=(0, 1, 2), mode="add")
+
+
+def _slope(
+    grad: Node, log_probs: Node, labels: Node, steps: Node, lengths: Node, loss: Node,
+    log_alpha: Node, *, blank: int, zero_infinity: bool,
+) -> Node:  # fmt: skip
+    """What the loss changes by with the logits of `log_probs`, times `grad`: [t,n,c]."""
+    times, count, classes = log_probs.type.shape
+    each = (1, count, 1)
+    spelling = _spelling(labels, blank, classes)
+    emitted = _emitted(log_probs, spelling.symbols)
+    log_beta = _log_beta(emitted, spelling, steps, lengths)
+    # Both variables have the symbol of their own time in them.
+    both = ops.subtract(ops.add(ops.transpose(log_alpha, axes=(1, 0, 2)), log_beta), emitted)
+    share = ops.exp(ops.add(both, ops.reshape(loss, shape=each)))
+    places = ops.iota(dtype=S64, shape=(1, count, emitted.type.shape[2]), axis=2)
+    last = ops.reshape(ops.multiply(lengths, whole(2)), shape=each)
+    share = _chosen(ops.less_equal(places, last), share, like(0, share))
+    made = ops.subtract(ops.exp(log_probs), _by_class(share, spelling.symbols, classes))
+    made = ops.multiply(made, ops.reshape(grad, shape=each))
+    endless = ops.reshape(ops.equal(loss, like(np.inf, loss)), shape=each)
+    made = _chosen(endless, like(0 if zero_infinity else np.nan, made), made)
+    time = ops.iota(dtype=S64, shape=(times, 1, 1), axis=0)
+    return _chosen(ops.less(time, ops.reshape(steps, shape=each)), made, like(0, made))
+
+
+LOSS: Final = Composite("ctc_loss", _loss)
+SLOPE: Final = Composite("ctc_loss_backward", _slope)
+
+
+def _lengths(given: Any) -> list[int]:
+    return given.tolist() if isinstance(given, torch.Tensor) else [int(n) for n in given]
+
+
+_WHILE: Final = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _check_lengths(name: str, lengths: list[int], count: int, most: int | None) -> None:
+    if len(lengths) != count:
+        raise RuntimeError(f"{name} must be of size batch_size")
+    for n in lengths:
+        if n < 0:
+            raise RuntimeError(
+                f"Expected {name} to have value at least 0, but got value {n} {_WHILE}"
+            )
+        if most is not None and n > most:
+            raise RuntimeError(
+                f"Expected {name} to have value at most {most}, but got value {n} {_WHILE}"
+            )
+
+
+def _check(log_probs: Node, targets: Any, blank: int) -> None:
+    if log_probs.type.dtype not in (F32, F64):
+        name = dtype_name(TORCH[log_probs.type.dtype])
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{name}'")
+    if log_probs.type.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {log_probs.type.ndim}-dimensional tensor for "
+            f"argument #1 'log_probs' {_WHILE}"
+        )
+    if not log_probs.type.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if targets.dtype not in (torch.int32, torch.int64):
+        raise RuntimeError(
+            "Expected tensor for argument #2 'targets' to have scalar type Int; but got "
+            f"torch.{dtype_name(targets.dtype)}Tensor instead {_WHILE}"
+        )
+    if targets.ndim not in (1, 2):
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument "
+            f"#2 'targets' {_WHILE}"
+        )
+    if not 0 <= blank < log_probs.type.shape[2]:
+        raise RuntimeError("blank must be in label range")
+
+
+def _labels(targets: Any, lengths: Sequence[int]) -> Node:
+    """A row for each label: s64[n,s]."""
+    given, count, most = cast_to(operand(targets), S64), len(lengths), max(lengths)
+    total = given.type.shape[0]
+    if given.type.ndim == 2:
+        if total != count or given.type.shape[1] < most:
+            axis, wanted = (0, count) if total != count else (1, most)
+            raise RuntimeError(
+                f"Expected tensor to have size {'at least ' if axis else ''}{wanted} at dimension "
+                f"{axis}, but got size {given.type.shape[axis]} for argument #2 'targets' {_WHILE}"
+            )
+        return given
+    if total != sum(lengths):
+        raise RuntimeError(
+            f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size {total} for "
+            f"argument #2 'targets' {_WHILE}"
+        )
+    if not total:
+        return filled((count, 0), 0, S64)
+    first = np.cumsum([0, *lengths[:-1]])
+    places = np.minimum(first[:, None] + np.arange(most), total - 1)
+    return ops.gather(given, ops.leaf(places), axes=(0,))
+
+
+def _given(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Node, Node, Node, Node]:
+    """The operands of the loss; lengths are data, or each batch would be another program."""
+    given = operand(log_probs)
+    _check(given, targets, blank)
+    times, count, _ = given.type.shape
+    steps, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    _check_lengths("input_lengths", steps, count, times)
+    _check_lengths("target_lengths", lengths, count, None)
+    labels = _labels(targets, lengths)
+    return given, labels, *(ops.leaf(np.asarray(n, np.int64)) for n in (steps, lengths))
+
+
+def _ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    """`zero_infinity` changes the gradient alone; torch replaces the losses itself."""
+    return LOSS(*_given(log_probs, targets, input_lengths, target_lengths, blank), blank=blank)
+
+
+def _ctc_loss_backward(
+    grad: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any,
+    log_alpha: Any, blank: int, zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    given = _given(log_probs, targets, input_lengths, target_lengths, blank)
+    rest = operand(loss), operand(log_alpha)
+    return SLOPE(operand(grad), *given, *rest, blank=blank, zero_infinity=zero_infinity)
+
+
+ROWS: dict[str, Row] = {
+    "_ctc_loss": _ctc_loss,
+    "_ctc_loss.Tensor": _ctc_loss,
+    "_ctc_loss_backward": _ctc_loss_backward,
+    "_ctc_loss_backward.Tensor": _ctc_loss_backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)

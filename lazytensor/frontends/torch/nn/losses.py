@@ -1,0 +1,108 @@
+"""Losses element by element: mean square, Huber's and its relative, and cross entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.errors import sure
+from lazytensor.frontends.torch.dispatch.kernels import Row, check_cast, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand, promoted
+from lazytensor.frontends.torch.tensors.tensor import TORCH
+
+MEAN = 1
+"""Torch's number for the reduction; 0 is none, 2 the sum."""
+
+
+def _apart(x: Any, target: Any) -> Node:
+    return ops.subtract(*promoted(x, target))
+
+
+def _reduced(losses: Node, reduction: int) -> Node:
+    axes = tuple(range(losses.type.ndim))
+    if reduction == 0:
+        return losses
+    return (ops.mean if reduction == MEAN else ops.reduce_sum)(losses, axes=axes)
+
+
+def _passed_on(slope: Node, grad: Any, reduction: int) -> Node:
+    """The gradient of what has this slope in each element."""
+    share = 1.0 / slope.type.size if reduction == MEAN and slope.type.size else 1.0
+    given = cast_to(operand(grad), slope.type.dtype)
+    return ops.multiply(ops.multiply(slope, like(share, slope)), given)
+
+
+def _mse(x: Any, target: Any, reduction: int = MEAN) -> Node:
+    return _reduced(ops.square(_apart(x, target)), reduction)
+
+
+def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
+    apart = _apart(x, target)
+    return _passed_on(ops.multiply(apart, like(2.0, apart)), grad, reduction)
+
+
+def _halved_square(apart: Node) -> Node:
+    return ops.multiply(like(0.5, apart), ops.square(apart))
+
+
+def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Node:
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    size = ops.abs(_apart(x, target))
+    bound = like(delta, size)
+    beyond = ops.multiply(bound, ops.subtract(size, like(0.5 * delta, size)))
+    losses = ops.select(ops.less_equal(size, bound), _halved_square(size), beyond)
+    wanted = operand(x).type.dtype  # torch's: not what the two meet in
+    check_cast(losses, TORCH[wanted])
+    return _reduced(cast_to(losses, wanted), reduction)
+
+
+def _huber_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Node:
+    apart = _apart(x, target)
+    bound, least = like(delta, apart), like(-delta, apart)
+    slope = ops.select(ops.greater(apart, bound), bound, apart)
+    return _passed_on(ops.select(ops.less(apart, least), least, slope), grad, reduction)
+
+
+def _smooth_l1_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Node:
+    apart = _apart(x, target)
+    one, bound = like(1.0, apart), like(beta, apart)
+    slope = ops.select(ops.greater_equal(apart, bound), one, ops.divide(apart, bound))
+    below = ops.less_equal(apart, ops.negate(bound))
+    return _passed_on(ops.select(below, ops.negate(one), slope), grad, reduction)
+
+
+def _fraction(x: Node, role: str) -> Node:
+    """The same, checked when the program runs."""
+    zero, one = like(0.0, x), like(1.0, x)
+    inside = ops.and_(ops.greater_equal(x, zero), ops.less_equal(x, one))
+    return sure(x, inside, f"all elements of {role} should be between 0 and 1")
+
+
+def _binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Node:
+    given = _fraction(operand(x), "input")
+    wanted = _fraction(operand(target), "target")
+    one, least = like(1.0, given), like(-100.0, given)
+    off, on = (ops.maximum(log, least) for log in (ops.log1p(ops.negate(given)), ops.log(given)))
+    losses = ops.subtract(ops.multiply(ops.subtract(wanted, one), off), ops.multiply(wanted, on))
+    if weight is not None:
+        losses = ops.multiply(losses, operand(weight))
+    return _reduced(losses, reduction)
+
+
+ROWS: dict[str, Row] = {"mse_loss": _mse, "mse_loss_backward": _mse_backward}
+CHECKED: dict[str, Row] = {"binary_cross_entropy": _binary_cross_entropy}
+"""What is checked while it runs."""
+COMPOSED: dict[str, Row] = {
+    "huber_loss": _huber,
+    "huber_loss_backward": _huber_backward,
+    "smooth_l1_loss_backward": _smooth_l1_backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, pure=True)
+    rows(CHECKED, asks=True)
+    rows(COMPOSED, composed=True)

@@ -1,0 +1,216 @@
+"""Margin losses with several classes, and their gradients.
+
+Torch's decompositions of them sum other pairs than its kernels do, and keep an axis more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+
+
+def _as_rows(x: Node) -> Node:
+    shape = x.type.shape
+    return x if len(shape) == 2 else ops.reshape(x, shape=(1, x.type.size))
+
+
+def _column(x: Node, count: int) -> Node:
+    """One number for each row: `count` of them, or the same for all."""
+    return ops.reshape(x, shape=(count if x.type.size != 1 else 1, 1))
+
+
+def _hits(places: Node, classes: int) -> Node:
+    """Along a new last axis: whether it is the class at that place."""
+    shape = (*places.type.shape, classes)
+    found = ops.iota(dtype=S64, shape=shape, axis=len(shape) - 1)
+    return ops.equal(found, ops.reshape(cast_to(places, S64), shape=(*shape[:-1], 1)))
+
+
+def _only(flags: Node, x: Node) -> Node:
+    return ops.select(flags, x, like(0, x))
+
+
+def _sum(x: Node, axis: int) -> Node:
+    return ops.reduce_sum(x, axes=(axis,))
+
+
+def _shared(slope: Node, grad: Node, reduction: int) -> Node:
+    """The slopes of the losses of rows, divided by the classes, times the gradient."""
+    count, classes = slope.type.shape
+    divisor = classes * (count if reduction == 1 else 1)
+    by = ops.divide(_column(grad, count), like(divisor, grad))
+    return ops.multiply(slope, by)
+
+
+def _beyond(at: Node, hit: Node, margin: Any) -> tuple[Node, Node]:
+    """How far each class is beyond the margin of the row's own, and whether it counts."""
+    own = ops.reshape(_sum(_only(hit, at), 1), shape=(at.type.shape[0], 1))
+    apart = ops.add(ops.subtract(at, own), like(margin, at))
+    return apart, ops.and_(ops.greater(apart, like(0, at)), ops.not_(hit))
+
+
+def _weighed(x: Node, places: Node, weight: Any) -> Node:
+    if weight is None:
+        return x
+    share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
+    return ops.multiply(x, ops.reshape(share, shape=(places.type.size, 1)))
+
+
+def _check_places(target: Node) -> None:
+    if target.type.dtype is not S64:
+        raise RuntimeError(f"expected scalar type Long but found {target.type.dtype}")
+
+
+def _check_classes(x: Node, target: Node, p: Any, weight: Any) -> None:
+    _check_places(target)
+    shape = list(x.type.shape)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if x.type.ndim > 2 or (x.type.ndim and not shape[-1]):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {shape}"
+        )
+    count, classes = (1, x.type.size) if x.type.ndim < 2 else shape
+    if target.type.shape != (count,) and (x.type.ndim == 2 or target.type.ndim):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{count}], but got "
+            f"{list(target.type.shape)}. Input has shape {shape}."
+        )
+    if weight is not None and operand(weight).type.shape != (classes,):
+        raise RuntimeError(
+            f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
+        )
+
+
+def _multi_margin(
+    x: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
+) -> Node:
+    given, wanted = operand(x), operand(target)
+    _check_classes(given, wanted, p, weight)
+    at = _as_rows(given)
+    count, classes = at.type.shape
+    places = _known(ops.reshape(wanted, shape=(count,)), 0, classes, "target out of range")
+    apart, active = _beyond(at, _hits(places, classes), margin)
+    losses = _only(active, apart if p == 1 else ops.square(apart))
+    total = _sum(_weighed(losses, places, weight), 1)
+    return _reduced(total, classes, given.type.ndim < 2 and not wanted.type.ndim, reduction)
+
+
+def _multi_margin_backward(
+    grad: Any, x: Any, target: Any, p: Any, margin: Any, weight: Any = None, reduction: int = 1
+) -> Node:
+    given = operand(x)
+    at, places = _as_rows(given), operand(target)
+    count, classes = at.type.shape
+    places = ops.reshape(places, shape=(count,))
+    hit = _hits(places, classes)
+    apart, active = _beyond(at, hit, margin)
+    slope = ops.multiply(like(p, at), like(1, at) if p == 1 else apart)
+    slope = _weighed(ops.select(active, slope, like(0, at)), places, weight)
+    lost = ops.negate(ops.reshape(_sum(slope, 1), shape=(count, 1)))
+    made = _shared(ops.select(hit, lost, slope), operand(grad), reduction)
+    return ops.reshape(made, shape=given.type.shape)
+
+
+def _labels(places: Node, classes: int) -> Node:
+    """For each row and label, whether it is the class; a row's labels end with its first -1."""
+    valid = ops.cumprod(cast_to(ops.greater_equal(places, like(0, places)), S64), axis=1)
+    named = ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(*places.type.shape, 1))
+    return ops.and_(_hits(places, classes), named)
+
+
+def _check_labels(x: Node, target: Node) -> None:
+    _check_places(target)
+    if x.type.ndim > 2 or (x.type.ndim and not x.type.shape[-1]):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(x.type.shape)}"
+        )
+    if target.type.shape != x.type.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.type.shape)} for input of size: "
+            f"{list(x.type.shape)}"
+        )
+
+
+def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
+    """The losses of rows, divided by the classes; one for a line."""
+    shares = ops.divide(losses, like(classes, losses))
+    if reduction:
+        shares = (ops.mean if reduction == 1 else ops.reduce_sum)(shares, axes=(0,))
+    return ops.reshape(shares, shape=()) if is_line and not reduction else shares
+
+
+def _known(places: Node, least: int, classes: int, text: str) -> Node:
+    """The same, checked when the program runs."""
+    inside = ops.and_(
+        ops.greater_equal(places, like(least, places)), ops.less(places, like(classes, places))
+    )
+    axes = tuple(range(places.type.ndim))
+    ok = ops.guard(ops.reduce_and(inside, axes=axes), error=OutOfRangeError, text=text)
+    return ops.guarded(places, ok)
+
+
+def _multilabel_margin(x: Any, target: Any, reduction: int) -> tuple[Node, Node]:
+    given, wanted = operand(x), operand(target)
+    _check_labels(given, wanted)
+    at, places = _as_rows(given), _as_rows(wanted)
+    count, classes = at.type.shape
+    places = _known(places, -1, classes, "argument #2 'target' is out of range")
+    hits = _labels(places, classes)
+    labelled = ops.reduce_or(hits, axes=(2,))
+    named = ops.reduce_or(hits, axes=(1,))
+    row = ops.reshape(at, shape=(count, 1, classes))
+    own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
+    apart = ops.add(ops.subtract(row, own), like(1, at))
+    others = ops.not_(ops.reshape(named, shape=(count, 1, classes)))
+    pairs = ops.and_(others, ops.reshape(labelled, shape=(count, classes, 1)))
+    active = ops.and_(pairs, ops.greater(apart, like(0, at)))
+    losses = _sum(_sum(_only(active, apart), 2), 1)
+    made = _reduced(losses, classes, given.type.ndim < 2, reduction)
+    return made, ops.reshape(cast_to(named, at.type.dtype), shape=given.type.shape)
+
+
+def _multilabel_margin_backward(
+    grad: Any, x: Any, target: Any, reduction: int, is_target: Any
+) -> Node:
+    given = operand(x)
+    at, places, named = map(_as_rows, (given, operand(target), operand(is_target)))
+    count, classes = at.type.shape
+    hits = _labels(places, classes)
+    row = ops.reshape(at, shape=(count, 1, classes))
+    own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
+    apart = ops.add(ops.subtract(row, own), like(1, at))
+    other = ops.equal(ops.reshape(named, shape=(count, 1, classes)), like(0, named))
+    labelled = ops.reduce_or(hits, axes=(2,))
+    active = ops.and_(ops.greater(apart, like(0, at)), other)
+    active = ops.and_(active, ops.reshape(labelled, shape=(count, classes, 1)))
+    steps = cast_to(active, at.type.dtype)
+    lost = ops.reshape(_sum(steps, 2), shape=(count, classes, 1))
+    slope = ops.subtract(_sum(steps, 1), _sum(_only(hits, lost), 1))
+    made = _shared(slope, operand(grad), reduction)
+    return ops.reshape(made, shape=given.type.shape)
+
+
+ROWS: dict[str, Row] = {
+    "multi_margin_loss_backward": _multi_margin_backward,
+    "multilabel_margin_loss_backward": _multilabel_margin_backward,
+}
+CHECKED: dict[str, Row] = {
+    "multi_margin_loss": _multi_margin,
+    "multilabel_margin_loss_forward": _multilabel_margin,
+}
+"""What is checked while it runs."""
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, composed=True)
+    rows(CHECKED, asks=True)

@@ -1,0 +1,143 @@
+"""The gradient of the largest of each window: to the element that it was.
+
+XLA:CPU scatters an element at a time, and wants the indices as pairs. Where few windows share an
+element, each asks all of these instead whether it was theirs: comparisons, which fuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import Final, NamedTuple
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import starts
+from lazytensor.frontends.torch.dispatch.promotion import cast_to
+from lazytensor.frontends.torch.rows.creation import filled
+
+Ints = tuple[int, ...]
+SHARED: Final = 16
+"""Windows that an element may be in."""
+
+
+class Windows(NamedTuple):
+    """Per axis of space: a window's elements and how far apart they are, steps, and padding."""
+
+    sizes: Ints
+    gaps: Ints
+    steps: Ints
+    pads: Ints
+
+
+def scattered(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
+    """`grad` added up at `indices` of planes: the last `n` axes of `shape`, as one."""
+    outer, inner = prod(shape[:-n]), prod(shape[-n:])
+    many = prod(grad.type.shape[-n:])
+    places = ops.reshape(indices, shape=(outer, many))
+    lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
+    zeros = filled((outer, inner), 0, grad.type.dtype)
+    updates = ops.reshape(grad, shape=(outer, many))
+    made: Node = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="add")
+    return ops.reshape(made, shape=shape)
+
+
+def of_largest(grad: Node, indices: Node, shape: Ints, windows: Windows) -> Node:
+    """The gradient for an operand of `shape` of the largest of each window, times `grad`.
+
+    indices: s64, as torch gives them: places in a plane, each within its window. Features are made
+    the last axis, which is how convolutions lie: the transposes meet theirs and are gone.
+    """
+    n = len(windows.sizes)
+    shared = prod(-(-k // s) for k, s in zip(windows.sizes, windows.steps, strict=True))
+    if shared > SHARED or len(shape) != n + 2 or 0 in shape:
+        return scattered(grad, indices, shape, n)
+    order = (0, *range(2, n + 2), 1)
+    given, places = (ops.transpose(x, axes=order) for x in (grad, indices))
+    space = shape[2:]
+    counts = tuple(
+        -(-(m + p) // s) for m, p, s in zip(space, windows.pads, windows.steps, strict=True)
+    )
+    parts = {
+        phase: _phase(given, places, phase, counts, space, windows)
+        for phase in product(*map(range, windows.steps))
+    }
+    made = _woven(parts, windows.steps, counts)
+    begin = starts((0, *windows.pads, 0))
+    rows = ops.slice(made, begin, sizes=(shape[0], *space, shape[1]), strides=(1,) * (n + 2))
+    return ops.transpose(rows, axes=(0, n + 1, *range(1, n + 1)))
+
+
+def _taps(phase: Ints, windows: Windows) -> Iterator[Ints]:
+    """By how many windows those lie back that have an element of this phase, for each of theirs."""
+    lines = [
+        [(g * i - r) // s for i in range(k) if (g * i - r) % s == 0]
+        for k, g, s, r in zip(windows.sizes, windows.gaps, windows.steps, phase, strict=True)
+    ]
+    return product(*lines)
+
+
+def _phase(
+    grad: Node, places: Node, phase: Ints, counts: Ints, space: Ints, windows: Windows
+) -> Node:
+    """The gradient at every `steps`-th element from `phase` on, padding included."""
+    here = _positions(phase, counts, space, windows)
+    zero = cast_to(0, grad.type.dtype)
+    total = None
+    for back in _taps(phase, windows):
+        of, at = _moved(grad, 0, back, counts), _moved(places, -1, back, counts)
+        share = ops.select(ops.equal(at, here), of, zero)
+        total = share if total is None else ops.add(total, share)
+    if total is None:  # steps are longer than windows
+        return filled((grad.type.shape[0], *counts, grad.type.shape[-1]), 0, grad.type.dtype)
+    return total
+
+
+def _positions(phase: Ints, counts: Ints, space: Ints, windows: Windows) -> Node:
+    """Where in its plane each element of a phase is."""
+    n = len(counts)
+    flat = cast_to(0, S64)
+    for axis, (r, m, s, p) in enumerate(
+        zip(phase, space, windows.steps, windows.pads, strict=True)
+    ):
+        line = tuple(c if i == axis else 1 for i, c in enumerate(counts))
+        steps = ops.multiply(ops.iota(dtype=S64, shape=(*line, 1), axis=axis), cast_to(s, S64))
+        flat = ops.add(ops.multiply(flat, cast_to(m, S64)), ops.add(steps, cast_to(r - p, S64)))
+    return ops.broadcast(flat, shape=(*counts, 1)) if n else flat
+
+
+def _moved(x: Node, value: int, by: Ints, counts: Ints) -> Node:
+    """`x`, (batch, space, features), moved on within `counts` places; `value` elsewhere."""
+    space = x.type.shape[1:-1]
+    short = [max(0, b + m - c) for b, m, c in zip(by, space, counts, strict=True)]
+    begin = [max(0, -b) for b in by]
+    sizes = [m - a - b for m, a, b in zip(space, begin, short, strict=True)]
+    low = [max(0, b) for b in by]
+    batch, features = x.type.shape[0], x.type.shape[-1]
+    if sizes != list(space):
+        x = ops.slice(
+            x, starts((0, *begin, 0)), sizes=(batch, *sizes, features), strides=(1,) * x.type.ndim
+        )
+    high = [c - a - m for c, a, m in zip(counts, low, sizes, strict=True)]
+    return ops.pad(
+        x, cast_to(value, x.type.dtype), low=(0, *low, 0), high=(0, *high, 0),
+        interior=(0,) * x.type.ndim,
+    )  # fmt: skip
+
+
+def _woven(parts: dict[Ints, Node], steps: Ints, counts: Ints) -> Node:
+    """Phases in turn along each axis of space."""
+    for axis in reversed(range(len(steps))):
+        joined = {}
+        for phase in product(*map(range, steps[:axis])):
+            lines = [parts[(*phase, r)] for r in range(steps[axis])]
+            shape = lines[0].type.shape
+            apart = (*shape[: axis + 2], 1, *shape[axis + 2 :])
+            whole = ops.concatenate(*(ops.reshape(x, shape=apart) for x in lines), axis=axis + 2)
+            joined[phase] = ops.reshape(
+                whole, shape=(*shape[: axis + 1], counts[axis] * steps[axis], *shape[axis + 2 :])
+            )
+        parts = joined
+    return parts[()]

@@ -1,0 +1,343 @@
+"""Activations, normalisation, losses, embeddings, dropout; and the gradients torch asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import scalar
+from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, like, operand
+from lazytensor.frontends.torch.random.drawing import bernoulli
+from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.frontends.torch.rows.elementwise import multiply
+from lazytensor.frontends.torch.rows.joining import part
+from lazytensor.frontends.torch.tensors.strides import axis_of
+from lazytensor.frontends.torch.tensors.tensor import TORCH, numpy_dtype
+
+
+def _softmax(name: str) -> Row:
+    op = getattr(ops, name)
+
+    def row(x: Any, dim: int, half_to_float: bool = False) -> Node:
+        given = operand(x)
+        if half_to_float:
+            given = cast_to(given, F32)
+        if not given.type.size:
+            return given
+        if not given.type.ndim:
+            axis_of(dim, 0)  # for its error
+            return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
+        return op(given, axis=axis_of(dim, given.type.ndim))
+
+    return row
+
+
+def _softmax_backward(name: str) -> Row:
+    op = getattr(ops, name)
+
+    def row(grad: Any, output: Any, dim: int, input_dtype: Any) -> Node:
+        given, found = operand(grad), operand(output)
+        if not found.type.ndim:
+            given, found = (ops.reshape(t, shape=(1,)) for t in (given, found))
+            return ops.reshape(op(given, found, axis=0), shape=())
+        made = op(given, found, axis=axis_of(dim, found.type.ndim))
+        return cast_to(made, numpy_dtype(input_dtype))
+
+    return row
+
+
+def _is_approximate(word: str) -> bool:
+    if word not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return word == "tanh"
+
+
+def _gelu(x: Any, *, approximate: str = "none") -> Node:
+    return ops.gelu(operand(x), approximate=_is_approximate(approximate))
+
+
+def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
+    how = _is_approximate(approximate)
+    return ops.gelu_backward(operand(grad), operand(x), approximate=how)
+
+
+def _relu(x: Any) -> Node:
+    given = operand(x)
+    if given.type.dtype is BOOL:
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return ops.maximum(given, like(0, given))
+
+
+def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
+    given, at = operand(grad), operand(x)
+    below = ops.less_equal(at, like(threshold, at))  # nan is not
+    return ops.select(below, like(0, given), given)
+
+
+def _sigmoid_backward(grad: Any, y: Any) -> Node:
+    given, found = operand(grad), operand(y)
+    slope = ops.multiply(found, ops.subtract(like(1, found), found))
+    return ops.multiply(given, slope)
+
+
+def _tanh_backward(grad: Any, y: Any) -> Node:
+    given, found = operand(grad), operand(y)
+    return ops.multiply(given, ops.subtract(like(1, found), ops.square(found)))
+
+
+def _silu(x: Any) -> Node:
+    given = operand(x)
+    return ops.multiply(given, ops.logistic(given))
+
+
+def _layer_norm(x: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
+    given = operand(x)
+    axes = len(normalized_shape)
+    if not axes:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    if tuple(given.type.shape[given.type.ndim - axes :]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size"
+            f"{list(given.type.shape)}"
+        )
+    scaling = [] if weight is None else [operand(weight)]
+    if bias is not None:
+        if weight is None:
+            scaling = [filled(normalized_shape, 1, given.type.dtype)]
+        scaling.append(operand(bias))
+    wide = F32 if given.type.dtype in (F16, BF16) else given.type.dtype
+    return ops.layer_norm(given, scalar(eps, wide), *scaling, axes=axes)
+
+
+def _layer_norm_backward(
+    grad: Any,
+    x: Any,
+    normalized_shape: Sequence[int],
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    bias: Any,
+    output_mask: Sequence[bool],
+) -> Any:
+    given = [operand(t) for t in (grad, x, mean, rstd, weight) if t is not None]
+    made = ops.layer_norm_backward(*given, axes=len(normalized_shape))
+    return tuple(g if wanted else None for g, wanted in zip(made, output_mask, strict=True))
+
+
+def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
+    given = operand(x)
+    shape = given.type.shape
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
+    if train is False:
+        return given, filled(shape, True, BOOL)
+    if not is_inexact(given.type.dtype):
+        name = dtype_name(TORCH[given.type.dtype])
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+    mask = bernoulli(shape, 1.0 - p)
+    scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
+    return ops.multiply(ops.multiply(given, cast_to(mask, given.type.dtype)), scale), mask
+
+
+def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
+    return multiply(multiply(operand(grad), operand(mask)), scale)
+
+
+def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
+    """Whether each target counts, and the class to look at where it does."""
+    counts = ops.not_equal(target, cast_to(ignored, S64))
+    places = ops.select(counts, target, cast_to(0, S64))
+    inside = ops.and_(
+        ops.greater_equal(places, cast_to(0, S64)), ops.less(places, cast_to(classes, S64))
+    )
+    return counts, sure(places, inside, f"Target is out of bounds: there are {classes} classes.")
+
+
+def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
+    """What each target weighs."""
+    ones = cast_to(counts, like.type.dtype)
+    if weight is None:
+        return ones
+    return ops.multiply(ones, ops.gather(operand(weight), places, axes=(0,)))
+
+
+def _check_classes(x: Any, target: Any, weight: Any) -> None:
+    """Raise torch's errors for shapes that do not go together."""
+    shape, wanted = list(x.shape), list(target.shape)
+    if len(shape) not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if len(wanted) > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if len(shape) == len(wanted) == 1 and wanted != [1]:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {wanted[0]}"
+        )
+    if wanted != (shape[:1] if len(shape) == 2 else wanted):
+        raise RuntimeError(f"size mismatch (got input: {shape}, target: {wanted})")
+    if weight is not None and tuple(weight.shape) != (shape[-1],):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {shape[-1]} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}"
+        )
+
+
+def _check_labels(x: Any, target: Any, weight: Any) -> None:
+    """Raise torch's errors for images of classes that do not go together."""
+    if target.ndim != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if x.ndim != 4:
+        raise RuntimeError(
+            "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
+            f"{x.ndim}"
+        )
+    if weight is not None and weight.numel() != x.shape[1]:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
+    if (x.shape[0], *x.shape[2:]) != tuple(target.shape):
+        sizes = [list(t.shape) for t in (x, target)]
+        raise RuntimeError(f"size mismatch (got input: {sizes[0]} , target: {sizes[1]}")
+
+
+def _nll_of_images(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    _check_labels(x, target, weight)
+    return _losses(x, target, weight, reduction, ignore_index)
+
+
+def _nll(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    _check_classes(x, target, weight)
+    return _losses(x, target, weight, reduction, ignore_index)
+
+
+def _losses(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+    """The losses of the classes along the second axis, and what they weigh together."""
+    given, wanted = operand(x), cast_to(operand(target), S64)
+    if target.dtype not in (torch.int64, torch.uint8):
+        name = dtype_name(target.dtype)
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {name}")
+    single = given.type.ndim == 1
+    if single:
+        given = ops.reshape(given, shape=(1, *given.type.shape))
+        wanted = ops.reshape(wanted, shape=(1,))
+    counts, places = _picked(wanted, given.type.shape[1], ignore_index)
+    shares = _shares(places, counts, weight, given)
+    count, *space = places.type.shape
+    column = ops.reshape(places, shape=(count, 1, *space))
+    found = ops.reshape(ops.take_along(given, column, axis=1), shape=places.type.shape)
+    zero = like(0, given)
+    losses = ops.select(counts, ops.negate(ops.multiply(found, shares)), zero)
+    axes = tuple(range(places.type.ndim))
+    total = ops.reduce_sum(shares, axes=axes)
+    if reduction == 0:
+        losses = ops.reshape(losses, shape=()) if single else losses
+        return losses, filled((), 0, given.type.dtype)
+    made = ops.reduce_sum(losses, axes=axes)
+    return (ops.divide(made, total) if reduction == 1 else made), total
+
+
+def _nll_backward(
+    grad: Any, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int, total: Any
+) -> Node:
+    given, at, wanted = operand(grad), operand(x), cast_to(operand(target), S64)
+    shape = at.type.shape
+    single = at.type.ndim == 1
+    if single:
+        at, wanted = ops.reshape(at, shape=(1, *shape)), ops.reshape(wanted, shape=(1,))
+    counts, places = _picked(wanted, at.type.shape[1], ignore_index)
+    shares = ops.multiply(ops.negate(given), _shares(places, counts, weight, at))
+    if reduction == 1:
+        shares = ops.divide(shares, operand(total))
+    shares = ops.select(counts, shares, like(0, at))
+    wide = at.type.shape
+    classes = ops.iota(dtype=S64, shape=wide, axis=1)
+    column = (wide[0], 1)
+    hit = ops.equal(classes, ops.reshape(places, shape=column))
+    made = ops.select(hit, ops.reshape(shares, shape=column), like(0, at))
+    return ops.reshape(made, shape=shape) if single else made
+
+
+def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
+    given, at = operand(grad), operand(x)
+    within = ops.less_equal(ops.abs(at), like(lambd, at))
+    return ops.select(within, like(0, given), given)
+
+
+def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
+    """How half of `x` by the logistic function of the other, which is `glu`, moves with `x`."""
+    found, given, moved = map(operand, (glu, x, tangent))
+    axis = axis_of(dim, given.type.ndim)
+    count = given.type.shape[axis] // 2
+    share = ops.logistic(part(given, axis, count, count))
+    first, second = (part(moved, axis, start, count) for start in (0, count))
+    rest = ops.multiply(ops.subtract(like(1, share), share), found)
+    return ops.add(ops.multiply(first, share), ops.multiply(rest, second))
+
+
+def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any, dim: int) -> Node:
+    """How `slope`, the gradient of `glu` for `grad`, moves with `grad` and with `x`."""
+    found, given, at, dgrad, dx = map(operand, (slope, grad, x, moved_grad, moved))
+    axis = axis_of(dim, at.type.ndim)
+    count = at.type.shape[axis] // 2
+    (first, second), (dfirst, dsecond), (_, gate) = (
+        [part(t, axis, start, count) for start in (0, count)] for t in (at, dx, found)
+    )
+    share = ops.logistic(second)
+    rest = ops.subtract(like(1, share), share)
+    change = ops.multiply(ops.multiply(share, rest), dsecond)
+    low = ops.add(ops.multiply(dgrad, share), ops.multiply(given, change))
+    bend = ops.multiply(gate, ops.multiply(ops.subtract(rest, share), dsecond))
+    product = ops.add(ops.multiply(dgrad, first), ops.multiply(given, dfirst))
+    high = ops.add(ops.multiply(ops.multiply(share, rest), product), bend)
+    return ops.concatenate(low, high, axis=axis)
+
+
+ACTIVATIONS: dict[str, Row] = {
+    "gelu": _gelu,
+    "gelu_backward": _gelu_backward,
+    "relu": _relu,
+    "silu": _silu,
+    "threshold_backward": _threshold_backward,
+    "softshrink_backward": _shrunk_backward,
+    "hardshrink_backward": _shrunk_backward,
+    "sigmoid_backward": _sigmoid_backward,
+    "tanh_backward": _tanh_backward,
+}
+
+ROWS: dict[str, Row] = {
+    "_softmax": _softmax("softmax"),
+    "_log_softmax": _softmax("log_softmax"),
+    "_softmax_backward_data": _softmax_backward("softmax_backward"),
+    "_log_softmax_backward_data": _softmax_backward("log_softmax_backward"),
+    "native_layer_norm": _layer_norm,
+    "native_layer_norm_backward": _layer_norm_backward,
+    "glu_jvp": _glu_jvp,
+    "glu_backward_jvp": _glu_backward_jvp,
+    "native_dropout_backward": _dropout_backward,
+}
+
+OTHERS: dict[str, Row] = {
+    "nll_loss_forward": _nll,
+    "nll_loss2d_forward": _nll_of_images,
+    "nll_loss_backward": _nll_backward,
+}
+"""What draws random numbers, or is checked while it runs."""
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, pure=True)
+    rows(OTHERS, asks=True)
+    rows({"native_dropout": _dropout}, follows=True)
+    rows(ACTIVATIONS, keeps=True, pure=True)

@@ -1,0 +1,229 @@
+"""Linear maps of spatial axes, each axis by a matrix: resizing, adaptive means, edges repeated.
+
+A gradient is the transposed matrices'. What torch resizes forward without antialiasing comes from
+its decompositions, which read only the elements they need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, F16, F32
+from lazytensor.core.ir.memo import remembered
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, operand
+
+Matrix = np.ndarray
+Weigh = Callable[[int, int, bool, float | None], Matrix]
+
+
+def mapped(x: Node, matrices: Sequence[Matrix]) -> Node:
+    """The last axes of `x`, each multiplied by a matrix from the left."""
+    dtype = x.type.dtype
+    wide = F32 if dtype in (F16, BF16) or not is_inexact(dtype) else dtype
+    made = cast_to(x, wide)
+    axis = x.type.ndim - len(matrices)
+    for matrix in matrices:  # the axis that is contracted comes back as the last one
+        weights = ops.leaf(matrix.astype(wide))
+        made = ops.dot_general(made, weights, contract=((axis,), (1,)))
+    if not is_inexact(dtype):
+        info = np.iinfo(dtype)
+        low, high = (cast_to(float(bound), wide) for bound in (info.min, info.max))
+        made = ops.clamp(low, ops.round_even(made), high)
+    return cast_to(made, dtype)
+
+
+def _step(n: int, m: int, align: bool, scale: float | None) -> np.float32:
+    """The distance in the input of neighbours in the output, as torch rounds it."""
+    if align:
+        return np.float32((n - 1) / (m - 1) if m > 1 else 0)
+    return np.float32(1 / scale if scale else n / m)
+
+
+def _hot(m: int, n: int, at: Matrix, share: Any = 1.0) -> Matrix:
+    made = np.zeros((m, n))
+    np.add.at(made, (np.arange(m), np.clip(at, 0, n - 1).astype(np.int64)), share)
+    return made
+
+
+def _nearest(exact: bool) -> Weigh:
+    def weigh(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+        places = np.arange(m, dtype=np.float32) + np.float32(0.5 if exact else 0)
+        return _hot(m, n, np.floor(places * _step(n, m, False, scale)))
+
+    return weigh
+
+
+def _sources(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    step, places = _step(n, m, align, scale), np.arange(m, dtype=np.float32)
+    if align:
+        return step * places
+    return step * (places + np.float32(0.5)) - np.float32(0.5)
+
+
+def _linear(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    source = np.maximum(_sources(n, m, align, scale), 0)
+    below = np.floor(source)
+    share = np.clip(source - below, 0, 1)
+    return _hot(m, n, below, 1 - share) + _hot(m, n, below + 1, share)
+
+
+def _cubic_filter(x: Matrix, a: float) -> Matrix:
+    x = np.abs(x)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+def _cubic(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    source = _sources(n, m, align, scale)
+    below = np.floor(source)
+    made = np.zeros((m, n))
+    for tap in (-1, 0, 1, 2):
+        made += _hot(m, n, below + tap, _cubic_filter(source - below - tap, -0.75))
+    return made
+
+
+def _smoothed(reach: int, filter: Callable[[Matrix], Matrix]) -> Weigh:
+    """Antialiased: the filter is as wide as the output's elements are in the input."""
+
+    def weigh(n: int, m: int, align: bool, scale: float | None) -> Matrix:
+        step = float(_step(n, m, align, scale))
+        wide = max(step, 1.0)
+        center = step * (np.arange(m) + 0.5)
+        low = np.maximum((center - reach * wide + 0.5).astype(np.int64), 0)
+        high = np.minimum((center + reach * wide + 0.5).astype(np.int64), n)
+        places = np.arange(n)
+        made = filter((places[None] - center[:, None] + 0.5) / wide)
+        made = np.where((places >= low[:, None]) & (places < high[:, None]), made, 0)
+        total: Matrix = made / made.sum(1, keepdims=True)
+        return total
+
+    return weigh
+
+
+def _tent(x: Matrix) -> Matrix:
+    return np.maximum(1 - np.abs(x), 0)
+
+
+def _adaptive(n: int, m: int) -> Matrix:
+    """The mean of each of `m` windows, which overlap where `m` does not divide `n`."""
+    made = np.zeros((m, n))
+    for i in range(m):
+        begin, end = i * n // m, math.ceil((i + 1) * n / m)
+        made[i, begin:end] = 1 / (end - begin)
+    return made
+
+
+WEIGHTS: dict[str, Weigh] = {
+    "nearest": _nearest(False),
+    "nearest_exact": _nearest(True),
+    "linear": _linear,
+    "cubic": _cubic,
+    "linear_aa": _smoothed(1, _tent),
+    "cubic_aa": _smoothed(2, lambda x: _cubic_filter(x, -0.5)),
+}
+
+
+@remembered(256)
+def _matrix(kind: str, n: int, m: int, align: bool, scale: float | None) -> Matrix:
+    return WEIGHTS[kind](n, m, align, scale)
+
+
+def _plan(kind: str, inner: Any, outer: Any, rest: Sequence[Any]) -> list[Matrix]:
+    """The matrix of each axis; `rest`: whether corners are aligned, where torch asks; scales."""
+    aligned = bool(rest) and isinstance(rest[0], bool)
+    scales = [*(rest[1:] if aligned else rest), *[None] * len(outer)]
+    align = rest[0] if aligned else False
+    sizes = zip(inner, outer, scales, strict=False)
+    return [_matrix(kind, n, m, align, scale) for n, m, scale in sizes]
+
+
+def _resized(kind: str) -> Row:
+    def row(x: Any, output_size: Sequence[int], *rest: Any) -> Node:
+        given = operand(x)
+        inner = given.type.shape[-len(output_size) :]
+        return mapped(given, _plan(kind, inner, output_size, rest))
+
+    return row
+
+
+def _resized_backward(kind: str) -> Row:
+    def row(grad: Any, output_size: Sequence[int], input_size: Sequence[int], *rest: Any) -> Node:
+        matrices = _plan(kind, input_size[-len(output_size) :], output_size, rest)
+        return mapped(operand(grad), [matrix.T for matrix in matrices])
+
+    return row
+
+
+def _adaptive_mean(x: Any, output_size: Sequence[int]) -> Node:
+    given = operand(x)
+    n = len(output_size)
+    if given.type.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"adaptive_avg_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got "
+            f"{list(given.type.shape)}"
+        )
+    inner = given.type.shape[-n:]
+    return mapped(given, [_adaptive(n, m) for n, m in zip(inner, output_size, strict=True)])
+
+
+def check_grad(grad: Node) -> None:
+    """Raise an error for the gradient of no windows; torch has the words for it."""
+    if 0 in grad.type.shape[1:]:
+        raise RuntimeError(f"a gradient of {grad.type} is of no windows")
+
+
+def _adaptive_mean_backward(n: int) -> Row:
+    def row(grad: Any, x: Any) -> Node:
+        given, inner = operand(grad), operand(x).type.shape[-n:]
+        check_grad(given)
+        sizes = zip(inner, given.type.shape[-n:], strict=True)
+        return mapped(given, [_adaptive(a, b).T for a, b in sizes])
+
+    return row
+
+
+def _edges_backward(grad: Any, x: Any, padding: Sequence[int]) -> Node:
+    """The gradient of padding with the element at the edge; torch counts axes from the last."""
+    count = len(padding) // 2
+    inner = operand(x).type.shape[-count:]
+    pads = [padding[2 * i : 2 * i + 2] for i in reversed(range(count))]
+    matrices = [
+        _hot(n + low + high, n, np.arange(n + low + high) - low).T
+        for n, (low, high) in zip(inner, pads, strict=True)
+    ]
+    return mapped(operand(grad), matrices)
+
+
+ROWS: dict[str, Row] = {
+    "_upsample_bilinear2d_aa": _resized("linear_aa"),
+    "_upsample_bicubic2d_aa": _resized("cubic_aa"),
+    "_upsample_bilinear2d_aa_backward": _resized_backward("linear_aa"),
+    "_upsample_bicubic2d_aa_backward": _resized_backward("cubic_aa"),
+    "upsample_linear1d_backward": _resized_backward("linear"),
+    "upsample_bilinear2d_backward": _resized_backward("linear"),
+    "upsample_trilinear3d_backward": _resized_backward("linear"),
+    "upsample_bicubic2d_backward": _resized_backward("cubic"),
+    **{f"upsample_nearest{n}d_backward": _resized_backward("nearest") for n in (1, 2, 3)},
+    **{
+        f"_upsample_nearest_exact{n}d_backward": _resized_backward("nearest_exact")
+        for n in (1, 2, 3)
+    },
+    "_adaptive_avg_pool2d": _adaptive_mean,
+    "_adaptive_avg_pool3d": _adaptive_mean,
+    "_adaptive_avg_pool2d_backward": _adaptive_mean_backward(2),
+    "_adaptive_avg_pool3d_backward": _adaptive_mean_backward(3),
+    **{f"replication_pad{n}d_backward": _edges_backward for n in (1, 2, 3)},
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, images=True, composed=True, asks=True)

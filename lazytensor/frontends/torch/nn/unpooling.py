@@ -1,0 +1,92 @@
+"""Places and classes made wide: maxima put back where they were, and one-hot vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.device.backend import on_host
+from lazytensor.core.ir.dtypes import S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.torch.dispatch.errors import sure
+from lazytensor.frontends.torch.dispatch.kernels import Row, functional, register, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.rows.creation import filled
+
+
+def _check_unpooled(x: Any, indices: Any, n: int, sizes: Sequence[int], steps: Any) -> None:
+    """Raise an error for what cannot be put back; torch has the words for it."""
+    fits = (
+        indices.dtype == torch.int64
+        and x.shape == indices.shape
+        and x.ndim in (n + 1, n + 2)
+        and len(sizes) == n
+        and 0 not in x.shape[-n - 1 :]
+        and all(len(numbers) == n and min(numbers) >= 0 for numbers in steps)
+        and (not steps or min(steps[0]) > 0)
+    )
+    if not fits:
+        raise RuntimeError(
+            f"max_unpool{n}d: expected places of integers, one for each element of the planes of "
+            f"{tuple(x.shape)}, but got {indices.dtype} of {tuple(indices.shape)}"
+        )
+
+
+def _unpooled(n: int) -> Row:
+    def row(x: Any, indices: Any, output_size: Sequence[int], *steps: Sequence[int]) -> Node:
+        _check_unpooled(x, indices, n, output_size, steps)
+        given, places = operand(x), operand(indices)
+        outer, inner, many = prod(x.shape[:-n]), prod(output_size), prod(x.shape[-n:])
+        inside = ops.and_(
+            ops.greater_equal(places, like(0, places)), ops.less(places, like(inner, places))
+        )
+        volumes = "x".join(map(str, output_size))
+        text = f"Found an invalid max index: output volumes are of size {volumes}"
+        places = ops.reshape(sure(places, inside, text), shape=(outer, many))
+        lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
+        zeros = filled((outer, inner), 0, given.type.dtype)
+        updates = ops.reshape(given, shape=(outer, many))
+        made = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="set")
+        return ops.reshape(made, shape=(*x.shape[:-n], *output_size))
+
+    return row
+
+
+_NEGATIVE = "Class values must be non-negative."
+_LARGE = "Class values must be smaller than num_classes."
+
+
+def _one_hot(x: Any, num_classes: int = -1) -> Node:
+    if x.dtype != torch.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    given = operand(x)
+    if not given.type.size:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return filled((*x.shape, num_classes), 0, S64)
+    if num_classes != -1 and num_classes < 1:
+        raise RuntimeError(_LARGE)
+    given = sure(given, ops.greater_equal(given, like(0, given)), _NEGATIVE)
+    if num_classes == -1:  # the shape is data
+        axes = tuple(range(given.type.ndim))
+        num_classes = int(on_host(scheduler.observe(ops.reduce_max(given, axes=axes)))) + 1
+    else:
+        given = sure(given, ops.less(given, like(num_classes, given)), _LARGE)
+    shape = (*x.shape, num_classes)
+    classes = ops.iota(dtype=S64, shape=shape, axis=x.ndim)
+    column = ops.reshape(given, shape=(*x.shape, 1))
+    return cast_to(ops.equal(classes, column), S64)
+
+
+ROWS: dict[str, Row] = {f"max_unpool{n}d": _unpooled(n) for n in (2, 3)}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, images=True, asks=True)
+    register("one_hot", functional("one_hot", _one_hot), has_derivative=True, translated=True)

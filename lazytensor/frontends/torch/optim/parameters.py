@@ -1,0 +1,50 @@
+"""Steps of optimizers over lists of parameters, each recorded as one op for all of a dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.ir.op import Composite, varying
+from lazytensor.frontends.torch.tensors.tensor import held_by
+
+Step = Callable[..., None]
+Rows = list[tuple[Any, ...]]
+
+
+def grouped(
+    columns: Sequence[Sequence[Any]], dtypes: Collection[np.dtype], marks: Iterable[Any]
+) -> dict[tuple[np.dtype, Any], Rows] | None:
+    """Rows of cells and views by dtype and mark; None where torch has to do it.
+
+    columns: a list of tensors each, of parameters and of what belongs to them.
+    """
+    held: list[list[Any]] = [[held_by(x) for x in tensors] for tensors in columns]
+    if any(None in column for column in held):
+        return None
+    types = [x.type for x in held[0]]
+    if any([x.type for x in column] != types for column in held[1:]):
+        return None
+    groups: dict[tuple[np.dtype, Any], Rows] = {}
+    for type, mark, row in zip(types, marks, zip(*held, strict=True), strict=True):
+        if type.dtype not in dtypes:
+            return None
+        groups.setdefault((type.dtype, mark), []).append(row)
+    return groups
+
+
+def record(
+    steps: Composite[Any], rows: Rows, numbers: Sequence[float], flags: Mapping[str, Any]
+) -> None:
+    """Record `steps` and write what it gives: for each parameter itself and its state.
+
+    rows: a parameter, its gradient, its state. numbers: operands before all these, as scalars.
+    """
+    dtype = rows[0][0].type.dtype
+    given = [varying(float(x), dtype) for x in numbers]
+    made = iter(steps(*given, *(part.node for row in rows for part in row), **flags))
+    for x, _, *state in rows:
+        for part in (x, *state):
+            part.write(next(made))

@@ -1,0 +1,104 @@
+"""SGD over lists of parameters: one op for all of a dtype, where torch makes a list of each number.
+
+Each result is what torch's own sequence of `_foreach_…` calls gives. What torch does to gradients
+in place (Nesterov's momentum), sparse gradients, narrow dtypes, and tensors in place of numbers
+are left to torch. In the first step momentum is torch's copy of the gradient: here a sum with what
+is zero, and so the same program as all later steps.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any, Final
+
+import torch
+from torch.optim import sgd as theirs
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
+
+NUMBERS: Final = 4
+
+
+def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tuple[Node, ...]:
+    """Parameters, and their momentum if there is one, after a step.
+
+    given: weight decay, momentum, the share of the gradient in it, and the negative learning rate;
+    then for each parameter itself, its gradient, its momentum. Result: for each parameter itself
+    and its momentum.
+    """
+    decayed, kept, share, pace = given[:NUMBERS]
+    made: list[Node] = []
+    width = 2 + momentum
+    for at in range(NUMBERS, len(given), width):
+        x, grad, *state = given[at : at + width]
+        grad = ops.negate(grad) if maximize else grad
+        if decay:
+            grad = ops.add(grad, ops.multiply(x, decayed))
+        if momentum:
+            grad = ops.add(ops.multiply(state[0], kept), ops.multiply(grad, share))
+        made += [ops.add(x, ops.multiply(grad, pace)), *([grad] if momentum else [])]
+    return tuple(made)
+
+
+STEPS: Final = Composite("sgd_steps", _sgd_steps)
+
+
+def _is_plain(options: dict[str, Any]) -> bool:
+    """Whether all that is asked for is SGD of Python numbers."""
+    names = ("weight_decay", "momentum", "lr", "dampening")
+    numbers = [options.get(name) for name in names]
+    return not (
+        torch.compiler.is_compiling()
+        or any(not isinstance(x, int | float) for x in numbers)
+        or any(options.get(name) for name in ("nesterov", "has_sparse_grad"))
+    )
+
+
+def _groups(params: Any, grads: Any, momenta: Any) -> Any:
+    """Rows by dtype, and by whether their momentum begins; None where torch has to do it."""
+    if momenta is None:
+        return grouped([params, grads], (F32, F64), [False] * len(params))
+    begins = [x is None for x in momenta]
+    given = momenta
+    if any(begins):
+        pairs = zip(momenta, grads, strict=True)
+        given = [torch.zeros_like(grad) if x is None else x for x, grad in pairs]
+    groups = grouped([params, grads, given], (F32, F64), begins)
+    if groups is not None:
+        momenta[:] = given
+    return groups
+
+
+def listed(original: Step) -> Step:
+    """torch's step over lists of parameters, recorded as one op where all is on the device."""
+
+    @wraps(original)
+    def step(params: Any, grads: Any, momenta: Any, *args: Any, **options: Any) -> None:
+        has_momentum = bool(options.get("momentum"))
+        groups = None
+        plain = not any(x is not None for x in args) and _is_plain(options)
+        if params and plain and not any(x is None for x in grads):
+            groups = _groups(params, grads, momenta if has_momentum else None)
+        if groups is None:
+            original(params, grads, momenta, *args, **options)
+            return
+        flags = {
+            "momentum": has_momentum,
+            "decay": bool(options["weight_decay"]),
+            "maximize": bool(options["maximize"]),
+        }
+        for (_, begins), rows in groups.items():
+            share = 1.0 if begins else 1 - options["dampening"]
+            numbers = options["weight_decay"], options["momentum"], share, -options["lr"]
+            record(STEPS, rows, numbers, flags)
+
+    return step
+
+
+def attach() -> None:
+    """Take the place of torch's step over lists."""
+    theirs._multi_tensor_sgd = listed(theirs._multi_tensor_sgd)

@@ -1,0 +1,144 @@
+"""Steps end by themselves: an optimizer's `step()` cuts the graph, and nothing before it does.
+
+An automatic cut within a training step would make two programs of it, and outputs of all that its
+backward needs. So there is none while gradients are recorded or computed, or an optimizer works.
+Where a backward's gradients are kept for more to be added, the graph is cut once the next
+forward begins, if a second one would make it too large: then there is one program for each round.
+Without gradients (`torch.no_grad`) the core cuts, at the heads of the user's loops.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from sys import _getframe
+from typing import Any, Final
+
+import torch
+from torch.autograd.variable import Variable
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace import automatic_cut
+from lazytensor.frontends.torch.rows.creation import stepping
+from lazytensor.frontends.torch.tensors.tensor import is_lazy, node
+
+NEVER: Final = -(2**62)
+"""A recorder's work with which it does not ask for an automatic cut."""
+LONGEST: Final = 60_000
+"""Nodes of a step that are one program: in pieces, all that its backward needs would be outputs."""
+
+
+class _Backward(threading.local):
+    serial = -1
+
+
+_backward: Final = _Backward()
+"""`serial` is the recorder's when the last backward of this thread ended."""
+
+
+def _is_recording() -> bool:
+    """Whether it is a torch operation that is being recorded, and not another frontend's."""
+    frame = _getframe(2)
+    while frame.f_back is not None and not frame.f_globals["__name__"].startswith(_FRONTENDS):
+        frame = frame.f_back
+    return frame.f_globals["__name__"].startswith(_OURS)
+
+
+_FRONTENDS: Final = "lazytensor.frontends."
+_OURS: Final = __name__.rpartition(".")[0]
+
+
+def _is_differentiated() -> bool:
+    """Whether gradients are recorded: within a `Function`'s forward torch says they are not."""
+    if torch.is_grad_enabled():
+        return True
+    frame: Any = _getframe(2)
+    while frame is not None:
+        if frame.f_code is _APPLY:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_APPLY: Final = torch.autograd.Function.apply.__func__.__code__
+
+
+def _is_under_way() -> bool:
+    """Whether the thread is in a step, whose end cuts the graph (see `automatic_cut.holds`)."""
+    if not _is_recording():
+        return False
+    recorder = thread.recorder
+    if stepping.optimizer:
+        recorder.work = NEVER
+        return True
+    if torch._C._current_graph_task_id() != -1:
+        recorder.work = NEVER
+        Variable._execution_engine.queue_callback(_end_backward)
+        return True
+    pending = nodes_made() - recorder.serial
+    if _backward.serial == recorder.serial:
+        if not torch.is_grad_enabled():
+            return True  # gradients are clipped or looked at: a step may follow
+        _backward.serial = -1
+        if pending > scheduler.LARGEST // 2:
+            metrics.count("automatic_cuts")
+            scheduler.sync(cause="automatic cut")
+    elif pending > automatic_cut.MOST_NODES or not _is_differentiated():
+        return False
+    recorder.work = 0
+    return True
+
+
+def _end_backward() -> None:
+    """Gradients are there: ask at the next operation whether the graph is to be cut."""
+    recorder = thread.recorder
+    _backward.serial = recorder.serial
+    recorder.work, recorder.passed = ELEMENTS_BOUND + 1, None
+
+
+def _is_ours(optimizer: Any) -> bool:
+    return any(is_lazy(p) for group in optimizer.param_groups for p in group["params"][:1])
+
+
+def _starting(original: Callable[..., None]) -> Callable[..., None]:
+    """An optimizer's `__init__`, after which parameters have values.
+
+    How a model that was made on the device begins is no part of a step: the first step would be a
+    program of its own.
+    """
+
+    @wraps(original)
+    def init(self: Any, params: Any, defaults: dict[str, Any]) -> None:
+        original(self, params, defaults)
+        every = (p for group in self.param_groups for p in group["params"])
+        if any(is_lazy(p) and node(p).value is None for p in every):
+            scheduler.sync(cause="initial values of parameters")
+
+    return init
+
+
+def _begin_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    stepping.call = _getframe(1) if _is_ours(optimizer) else None
+
+
+def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """The graph is cut, so that the next step repeats it."""
+    if stepping.call is not None:
+        stepping.call = None
+        scheduler.sync(cause="optimizer.step()", largest=LONGEST)
+
+
+def attach() -> None:
+    """Be told of optimizers' steps, and asked before automatic cuts."""
+    automatic_cut.holds.append(_is_under_way)
+    torch.optim.Optimizer.__init__ = _starting(torch.optim.Optimizer.__init__)
+    register_optimizer_step_pre_hook(_begin_step)
+    register_optimizer_step_post_hook(_end_step)

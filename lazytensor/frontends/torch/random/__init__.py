@@ -1,0 +1,1 @@
+"""Random streams and the distributions that are drawn from them."""

@@ -1,0 +1,270 @@
+"""Random numbers: what fills a tensor in place, samples and permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, FLOATS, S64, U64, real_of
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import Shape
+from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes, sure
+from lazytensor.frontends.torch.dispatch.kernels import Row, register, rows, write
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.random import randomness
+from lazytensor.frontends.torch.random.bounds import (
+    check_permutation,
+    check_probabilities,
+    check_uniform,
+    greatest,
+    require,
+    require_dtype,
+    whole_range,
+)
+from lazytensor.frontends.torch.tensors.tensor import TORCH, node, numpy_dtype, ref
+
+Draw = Callable[..., Node]
+
+
+def _scaled(unit: Node, scale: Any, shift: Any) -> Node:
+    own = unit.type.dtype
+    return ops.add(ops.multiply(unit, cast_to(scale, own)), cast_to(shift, own))
+
+
+def _uniform(
+    shape: Shape, dtype: np.dtype, generator: Any, low: Any = 0.0, high: Any = 1.0
+) -> Node:
+    check_uniform(dtype, low, high)
+    if dtype in COMPLEX:
+        real = real_of(dtype)
+        parts = [_uniform(shape, real, generator, low, high) for _ in range(2)]
+        return cast_to(ops.complex_(*parts), dtype)
+    return _scaled(randomness.uniform(shape, dtype, generator), high - low, low)
+
+
+def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std: Any = 1.0) -> Node:
+    require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
+    if dtype.kind == "c":  # both parts have half of the variance
+        real = F64 if dtype.itemsize == 16 else F32
+        parts = [randomness.normal(shape, real, generator) for _ in range(2)]
+        return _scaled(cast_to(ops.complex_(*parts), dtype), std * 0.5**0.5, mean)
+    return _scaled(randomness.normal(shape, dtype, generator), std, mean)
+
+
+def _within(x: Node, most: float) -> Node:
+    """Whether elements are from 0 to `most`."""
+    return ops.and_(ops.greater_equal(x, like(0.0, x)), ops.less_equal(x, like(most, x)))
+
+
+def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
+    """True with probability `p`."""
+    share = operand(p)
+    if isinstance(share, Node):
+        check_probabilities(share.type.dtype)
+        text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
+        share = sure(share, _within(share, 1.0), text)
+    draws = randomness.uniform(shape, F32, generator)
+    return ops.less(draws, cast_to(share, F32))
+
+
+def _bernoulli(shape: Shape, dtype: np.dtype, generator: Any, p: Any = 0.5) -> Node:
+    if isinstance(p, int | float):
+        require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return bernoulli(shape, p, generator)
+
+
+def _exponential(shape: Shape, dtype: np.dtype, generator: Any, rate: float = 1.0) -> Node:
+    require(rate > 0, f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+    return _scaled(randomness.exponential(shape, dtype, generator), 1 / rate, 0.0)
+
+
+def _geometric(shape: Shape, dtype: np.dtype, generator: Any, p: float) -> Node:
+    require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return ops.ceil(_exponential(shape, dtype, generator, float(-np.log1p(-p))))
+
+
+def _log_normal(
+    shape: Shape, dtype: np.dtype, generator: Any, mean: float = 1.0, std: float = 2.0
+) -> Node:
+    require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
+    return ops.exp(_scaled(randomness.normal(shape, dtype, generator), std, mean))
+
+
+def _cauchy(
+    shape: Shape, dtype: np.dtype, generator: Any, median: float = 0.0, sigma: float = 1.0
+) -> Node:
+    require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    turn = _scaled(randomness.uniform(shape, dtype, generator), pi, -pi / 2)
+    return _scaled(ops.tan(turn), sigma, median)
+
+
+def _random(
+    shape: Shape, dtype: np.dtype, generator: Any, low: int = 0, high: int | None = None
+) -> Node:
+    """Whole numbers from `low` to below `high`."""
+    first, beyond = whole_range(dtype, low, high)
+    return _whole(shape, generator, first, beyond - first)
+
+
+def _any_random(shape: Shape, dtype: np.dtype, generator: Any) -> Node:
+    """Whole numbers from 0 on, of all that a dtype has."""
+    return _whole(shape, generator, 0, greatest(dtype) + 1)
+
+
+def _whole(shape: Shape, generator: Any, low: int, count: int) -> Node:
+    """`count` whole numbers from `low` on are equally likely."""
+    words = randomness.bits(shape, U64, generator)
+    if count <= 2**63:  # the highest bit is left to the sign
+        words = ops.shift_right(words, cast_to(1, U64))
+    if count < 2**64:
+        words = ops.modulo(words, cast_to(count, U64))
+    return ops.add(ops.convert(words, dtype=S64), cast_to(low, S64))
+
+
+def _in_place(name: str, draw: Draw) -> Row:
+    def kernel(self: Any, *args: Any, generator: Any = None) -> Any:
+        type = ref(self).type
+        require_dtype(name, type.dtype)
+        write(self, cast_to(draw(type.shape, type.dtype, generator, *args), type.dtype))
+        return self
+
+    return kernel
+
+
+def _fresh_bernoulli(x: Any, p: Any = None, generator: Any = None) -> Node:
+    type = ref(x).type
+    require_dtype("bernoulli_.Tensor" if p is None else "bernoulli_.float", type.dtype)
+    made = _bernoulli(type.shape, type.dtype, generator, x if p is None else p)
+    return cast_to(made, type.dtype)
+
+
+def _permutation(n: int, generator: Any = None, dtype: Any = torch.int64, **_: Any) -> Node:
+    wanted = numpy_dtype(dtype or torch.int64)
+    check_permutation(wanted, n)
+    order = ops.argsort(randomness.bits((n,), U64, generator), axis=0)
+    return cast_to(order, wanted)
+
+
+def _checked_weights(x: Node, replacement: bool) -> Node:
+    """Weights of which at least one is not zero: checked when the program runs."""
+    most = float(np.finfo(x.type.dtype).max)
+    text = "probability tensor contains either `inf`, `nan` or element < 0"
+    if replacement:
+        text = "invalid multinomial distribution (encountering probability entry < 0, inf or nan)"
+    made = sure(x, _within(x, most), text)
+    some = ops.reduce_or(ops.greater(x, like(0.0, x)), axes=(x.type.ndim - 1,))
+    return sure(made, some, "invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+MOST_CATEGORIES: Final = 2**24
+"""More than that torch's other devices cannot tell apart in single precision."""
+
+
+def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any = None) -> Node:
+    weights = node(x)
+    shape = weights.type.shape
+    require(1 <= len(shape) <= 2, "prob_dist must be 1 or 2 dim")
+    require(count > 0, "cannot sample n_sample <= 0 samples")
+    require(
+        replacement or count <= shape[-1],
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+    )
+    require(shape[-1] <= MOST_CATEGORIES, "number of categories cannot exceed 2^24")
+    dtype = weights.type.dtype
+    require(
+        dtype in FLOATS,
+        "multinomial only supports floating-point dtypes for input, got: "
+        f"{dtype_name(TORCH[dtype])}",
+    )
+    real = F64 if dtype == F64 else F32
+    weights = _checked_weights(cast_to(weights, real), replacement)
+    last = len(shape) - 1
+    if not replacement or count == 1:  # the first to come of those that come at random
+        rates = ops.divide(weights, randomness.exponential(shape, real, generator))
+        return ops.top_k(rates, k=count)[1]
+    total = ops.cumsum(weights, axis=last)
+    whole = ops.slice(
+        total, ops.starts((0,) * last + (shape[-1] - 1,)), sizes=(*shape[:-1], 1),
+        strides=(1,) * len(shape),
+    )  # fmt: skip
+    draws = ops.multiply(randomness.uniform((*shape[:-1], count), real, generator), whole)
+    below = ops.less_equal(
+        ops.reshape(total, shape=(*shape[:-1], 1, shape[-1])),
+        ops.reshape(draws, shape=(*shape[:-1], count, 1)),
+    )
+    places = ops.reduce_sum(cast_to(below, S64), axes=(last + 1,))
+    return ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
+
+
+def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:
+    """A draw for each mean or deviation, the one or the other of which may be a number."""
+    center, width = operand(mean), operand(std)
+    if isinstance(width, Node):
+        dtype = center.type.dtype if isinstance(center, Node) else width.type.dtype
+        require(width.type.dtype.kind != "c", "normal expects standard deviation to be non-complex")
+        positive = ops.greater_equal(width, like(0.0, width))
+        width = sure(width, positive, "normal expects all elements of std >= 0.0")
+    else:
+        dtype = center.type.dtype
+        require(width >= 0, f"normal expects std >= 0.0, but found std {width:g}")
+    require_dtype("normal_", dtype)
+    shapes = [t.type.shape for t in (center, width) if isinstance(t, Node)]
+    refuse_sizes(shapes[0], shapes[-1])
+    shape = np.broadcast_shapes(*shapes)
+    return cast_to(_scaled(_normal(shape, dtype, generator), width, center), dtype)
+
+
+IN_PLACE: Final[dict[str, Draw]] = {
+    "uniform_": _uniform,
+    "normal_": _normal,
+    "bernoulli_.float": _bernoulli,
+    "bernoulli_.Tensor": _bernoulli,
+    "exponential_": _exponential,
+    "geometric_": _geometric,
+    "log_normal_": _log_normal,
+    "cauchy_": _cauchy,
+    "random_": _any_random,
+    "random_.to": lambda shape, dtype, generator, to: _random(shape, dtype, generator, 0, to),
+    "random_.from": _random,
+}
+
+ROWS: Final[dict[str, Row]] = {
+    "bernoulli": _fresh_bernoulli,
+    "bernoulli.p": _fresh_bernoulli,
+    "multinomial": _multinomial,
+    "normal.Tensor_float": _normal_of,
+    "normal.float_Tensor": _normal_of,
+    "normal.Tensor_Tensor": _normal_of,
+    "randperm": _permutation,
+    "randperm.generator": _permutation,
+}
+
+
+def _rrelu(
+    x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False,
+    generator: Any = None,
+) -> Node:  # fmt: skip
+    """`x`, by a slope where it is not positive; `noise` gets the slopes that were drawn."""
+    given = operand(x)
+    dtype = given.type.dtype
+    one, flat = cast_to(1.0, dtype), ops.less_equal(given, cast_to(0.0, dtype))
+    if not training:
+        slope = cast_to((lower + upper) / 2, dtype)
+        return ops.select(flat, ops.multiply(given, slope), given)
+    drawn = cast_to(_uniform(given.type.shape, dtype, generator, lower, upper), dtype)
+    slopes = ops.select(flat, drawn, one)
+    write(noise, slopes)
+    return ops.multiply(given, slopes)
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows({"rrelu_with_noise": _rrelu})
+    for name, draw in IN_PLACE.items():
+        register(name, _in_place(name, draw))
+    rows(ROWS)

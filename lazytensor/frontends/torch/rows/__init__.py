@@ -1,0 +1,1 @@
+"""Rows: per aten operation a function of its operands that gives nodes."""

@@ -1,0 +1,290 @@
+"""Histograms and repeated indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import F32, FLOATS, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name, sure
+from lazytensor.frontends.torch.dispatch.kernels import Row, register, rows, wrapped
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, like, operand
+from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.frontends.torch.rows.joining import part
+from lazytensor.frontends.torch.rows.sorting import search, whole
+from lazytensor.frontends.torch.tensors.tensor import TORCH
+
+
+def _line(x: Node) -> Node:
+    return ops.reshape(x, shape=(x.type.size,))
+
+
+def _added(count: int, weights: Node, places: Node) -> Node:
+    return ops.scatter(
+        filled((count,), 0, weights.type.dtype), weights, places, axes=(0,), mode="add"
+    )
+
+
+def _range(name: str, x: Node) -> tuple[Node, Node]:
+    """The least and the largest of the line `x`: finite, which is checked when the program runs."""
+    first, last = (op(x, axes=(0,)) for op in (ops.reduce_min, ops.reduce_max))
+    if not is_inexact(x.type.dtype):
+        return first, last
+    finite = ops.and_(ops.is_finite(first), ops.is_finite(last))
+    ok = ops.guard(finite, error=OutOfRangeError, text=f"{name}: the data's range is not finite")
+    return ops.guarded(first, ok), ops.guarded(last, ok)
+
+
+def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
+    """A range, so much around its one value if it has but one."""
+    single = ops.equal(first, last)
+    below = ops.select(single, ops.subtract(first, like(around, first)), first)
+    return below, ops.select(single, ops.add(last, like(around, last)), last)
+
+
+def _wide(x: Node) -> Node:
+    """Integers in s64, which torch's CPU has no histogram of, but other devices; floats in f32."""
+    if not is_inexact(x.type.dtype):
+        return cast_to(x, S64)
+    return cast_to(x, F32) if x.type.dtype.itemsize < 4 else x
+
+
+def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if min != min or max != max:
+        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    given = operand(x)
+    values = _line(given)
+    wide = _wide(values)
+    if min == max and wide.type.size:
+        low, high = _range("torch.histc", wide)
+    else:
+        low, high = like(min, wide), like(max, wide)
+    low, high = _apart(low, high, 1)
+    apart, span, count = ops.subtract(wide, low), ops.subtract(high, low), like(bins, wide)
+    if is_inexact(wide.type.dtype):
+        places = cast_to(ops.floor(ops.multiply(ops.divide(apart, span), count)), S64)
+    else:
+        places = ops.floor_divide(ops.multiply(apart, count), span)
+    places = ops.clamp(whole(0), places, whole(bins - 1))
+    inside = ops.and_(ops.greater_equal(wide, low), ops.less_equal(wide, high))
+    places = ops.select(inside, places, whole(bins))  # dropped
+    ones = filled(wide.type.shape, 1, wide.type.dtype)
+    return cast_to(_added(bins, ones, places), given.type.dtype)
+
+
+def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
+    """The edges of so many equal bins, over the range of the line `x` if none is given."""
+    if limits is None and x.type.size:
+        low, high = _range(name, x)
+    else:
+        low, high = (like(value, x) for value in limits or (0, 1))
+    low, high = _apart(low, high, 0.5)
+    step = ops.divide(ops.subtract(high, low), like(bins, x))
+    places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
+    up, down = (cast_to(n, x.type.dtype) for n in (places, ops.subtract(whole(bins), places)))
+    # From both ends to the middle, as torch's `linspace` does.
+    return ops.select(
+        ops.less(places, whole((bins + 1) // 2)),
+        ops.add(low, ops.multiply(step, up)),
+        ops.subtract(high, ops.multiply(step, down)),
+    )
+
+
+def _bins(edges: Node, values: Node) -> tuple[Node, Node]:
+    """The bin of each value, the last one with both its edges, and whether it is in any."""
+    count = edges.type.size - 1
+    first, last = (ops.reshape(part(edges, 0, i, 1), shape=()) for i in (0, count))
+    places = ops.subtract(search(edges, values, True), whole(1))
+    places = ops.select(ops.equal(values, last), whole(count - 1), places)
+    return places, ops.and_(ops.greater_equal(values, first), ops.less_equal(values, last))
+
+
+def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density: bool) -> Node:
+    """How many points, or what weight of them, each bin has: an axis for each of the edges."""
+    shape = tuple(e.type.size - 1 for e in edges)
+    place: Any = whole(0)
+    within: Any = None
+    for values, line in zip(points, edges, strict=True):
+        at, inside = _bins(line, values)
+        place = ops.add(ops.multiply(place, whole(line.type.size - 1)), at)
+        within = inside if within is None else ops.and_(within, inside)
+    weights = filled(points[0].type.shape, 1, points[0].type.dtype)
+    if weight is not None:
+        weights = _line(operand(weight))
+    made = _added(prod(shape), weights, ops.select(within, place, whole(prod(shape))))
+    if density:
+        made = ops.divide(made, ops.reduce_sum(made, axes=(0,)))
+    made = ops.reshape(made, shape=shape)
+    for axis, line in enumerate(edges if density else ()):
+        count = shape[axis]
+        widths = ops.subtract(part(line, 0, 1, count), part(line, 0, 0, count))
+        sizes = tuple(count if i == axis else 1 for i in range(len(shape)))
+        made = ops.divide(made, ops.reshape(widths, shape=sizes))
+    return made
+
+
+def _histogram(
+    x: Any, bins: Any, *, weight: Any = None, density: bool = False
+) -> tuple[Node, Node]:
+    edges = operand(bins)
+    return _counts([_line(operand(x))], [edges], weight, density), edges
+
+
+def _histogram_counted(
+    x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
+) -> tuple[Node, Node]:
+    values = _line(operand(x))
+    edges = _edges("torch.histogram", values, bins, range)
+    return _counts([values], [edges], weight, density), edges
+
+
+def _points(x: Any, weight: Any) -> list[Node]:
+    """The coordinates along the last axis, a line each."""
+    given = operand(x)
+    shape = given.type.shape
+    if len(shape) < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if given.type.dtype not in FLOATS:
+        name = dtype_name(TORCH[given.type.dtype])
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{name}'")
+    if weight is not None:
+        other = operand(weight).type
+        if other.shape != shape[:-1]:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as "
+                "the input tensor excluding its innermost dimension, but got input with shape "
+                f"{list(shape)} and weight with shape {list(other.shape)}"
+            )
+        if other.dtype != given.type.dtype:
+            names = [dtype_name(TORCH[t]).lower() for t in (given.type.dtype, other.dtype)]
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+                f"should have the same dtype, but got input({names[0]}), and weight({names[1]})"
+            )
+    last = len(shape) - 1
+    return [_line(part(given, last, i, 1)) for i in range(shape[-1])]
+
+
+def _bin_edges(points: Sequence[Node], bins: Sequence[int], range_: Any) -> list[Node]:
+    n = len(points)
+    if range_ is not None and len(range_) != 2 * n:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} "
+            f"elements, but got {len(range_)}"
+        )
+    limits: list[Any] = [None] * n
+    if range_ is not None:
+        limits = list(zip(range_[::2], range_[1::2], strict=True))
+    for axis, (low, high) in enumerate(limits if range_ else ()):
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
+                f"for dimension {axis}"
+            )
+    if len(bins) != n:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional "
+            f"histogram but got {len(bins)}"
+        )
+    return [
+        _edges("torch.histogramdd", line, count, limit)
+        for line, count, limit in zip(points, bins, limits, strict=True)
+    ]
+
+
+def _histogramdd_edges(
+    x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
+) -> list[Node]:
+    return _bin_edges(_points(x, weight), bins, range)
+
+
+def _histogramdd_counted(
+    x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
+) -> Node:
+    points = _points(x, weight)
+    return _counts(points, _bin_edges(points, bins, range), weight, density)
+
+
+def _histogramdd(x: Any, bins: Sequence[Any], *, weight: Any = None, density: bool = False) -> Node:
+    points = _points(x, weight)
+    n = len(points)
+    if len(bins) != n:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional "
+            f"histogram but got {len(bins)}"
+        )
+    return _counts(
+        points, [_checked_edges(x, line, i) for i, line in enumerate(bins)], weight, density
+    )
+
+
+def _checked_edges(x: Any, edges: Any, axis: int) -> Node:
+    text = "torch.histogramdd: bins tensor should have"
+    if edges.dtype != x.dtype:
+        names = [dtype_name(t.dtype).lower() for t in (x, edges)]
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"input with dtype {names[0]} and bins for dimension {axis} with dtype {names[1]}"
+        )
+    if edges.ndim != 1:
+        raise RuntimeError(
+            f"{text} one dimension, but got {edges.ndim} dimensions in the bins tensor for "
+            f"dimension {axis}"
+        )
+    if not edges.numel():
+        raise RuntimeError(
+            f"{text} at least 1 element, but got 0 elements in the bins tensor for dimension {axis}"
+        )
+    return operand(edges)
+
+
+def _repeated(counts: Node, output_size: int) -> Node:
+    ends = ops.cumsum(counts, axis=0)
+    places = ops.iota(dtype=S64, shape=(output_size,), axis=0)
+    return search(ends, places, True)
+
+
+def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
+    """Where the size is not given it is data: torch synchronises, and so is it here."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.dtype not in (torch.int32, torch.int64):
+        name = dtype_name(repeats.dtype)
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    counts = cast_to(operand(repeats), S64)
+    positive = ops.greater_equal(counts, cast_to(0, S64))
+    counts = sure(counts, positive, "repeats can not be negative")
+    total = ops.reduce_sum(counts, axes=(0,))
+    if output_size is None:
+        output_size = int(scheduler.observe(total))
+    else:
+        exact = ops.equal(total, cast_to(output_size, S64))
+        counts = sure(counts, exact, "allocated size does not match required size")
+    made = cast_to(_repeated(counts, output_size), operand(repeats).type.dtype)
+    return wrapped(made)
+
+
+ROWS: dict[str, Row] = {
+    "histc": _histc,
+    "histogram.bins_tensor": _histogram,
+    "histogram.bin_ct": _histogram_counted,
+    "_histogramdd_bin_edges": _histogramdd_edges,
+    "_histogramdd_from_bin_cts": _histogramdd_counted,
+    "_histogramdd_from_bin_tensors": _histogramdd,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)
+    register("repeat_interleave.Tensor", _repeat_interleave)

@@ -1,0 +1,120 @@
+"""Distances between the rows of matrices, and the gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.rows.creation import filled
+
+
+def p_norm(apart: Node, p: float) -> Node:
+    """The p-norm over the last axis."""
+    last, size = (apart.type.ndim - 1,), ops.abs(apart)
+    made: Node
+    if not apart.type.shape[-1]:
+        return filled(apart.type.shape[:-1], 0, apart.type.dtype)
+    if p == 0:
+        flags = ops.not_equal(apart, like(0, apart))
+        made = ops.reduce_sum(cast_to(flags, apart.type.dtype), axes=last)
+    elif p == 1:
+        made = ops.reduce_sum(size, axes=last)
+    elif p == 2:
+        made = ops.sqrt(ops.reduce_sum(ops.square(apart), axes=last))
+    elif math.isinf(p):
+        made = ops.reduce_max(size, axes=last)
+    else:
+        total = ops.reduce_sum(ops.power(size, like(p, apart)), axes=last)
+        made = ops.power(total, like(1 / p, apart))
+    return made
+
+
+def _slope(apart: Node, distance: Node, p: float) -> Node:
+    """How the p-norm changes with each element; nothing where it is 0."""
+    sign, size = ops.sign(apart), ops.abs(apart)
+    if p == 0 or not apart.type.size:
+        return ops.multiply(apart, like(0, apart))
+    made: Node
+    if p == 1:
+        return sign
+    if math.isinf(p):
+        made = ops.multiply(sign, cast_to(ops.equal(size, distance), apart.type.dtype))
+    else:
+        share = ops.power(ops.divide(size, distance), like(p - 1, apart))
+        made = ops.multiply(sign, share)
+    nothing = ops.or_(ops.equal(distance, like(0, apart)), ops.equal(size, like(0, apart)))
+    return ops.select(nothing, like(0, apart), made)
+
+
+def _apart(x: Any, y: Any) -> Node:
+    """The differences of all rows of `x` and all of `y`."""
+    first, second = operand(x), operand(y)
+    *a, n, m = first.type.shape
+    *b, k, _ = second.type.shape
+    rows_ = ops.reshape(first, shape=(*a, n, 1, m))
+    return ops.subtract(rows_, ops.reshape(second, shape=(*b, 1, k, m)))
+
+
+def _column(x: Node) -> Node:
+    return ops.reshape(x, shape=(*x.type.shape, 1))
+
+
+def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    return p_norm(_apart(x, y), p)
+
+
+def _cdist_backward(grad: Any, x: Any, y: Any, p: float, distance: Any) -> Node:
+    slope = _slope(_apart(x, y), _column(operand(distance)), p)
+    shares = ops.multiply(slope, _column(operand(grad)))
+    return ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
+
+
+def _pairs(x: Node) -> tuple[Node, Node]:
+    """The places of both rows of each pair."""
+    first, second = np.triu_indices(x.type.shape[0], 1)
+    return ops.leaf(first.astype(np.int64)), ops.leaf(second.astype(np.int64))
+
+
+def _between(x: Node) -> Node:
+    first, second = (ops.gather(x, places, axes=(0,)) for places in _pairs(x))
+    return ops.subtract(first, second)
+
+
+def _pdist(x: Any, p: float = 2.0) -> Node:
+    given = operand(x)
+    if given.type.shape[0] < 2:
+        return filled((0,), 0, given.type.dtype)
+    return p_norm(_between(given), p)
+
+
+def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Node:
+    given = operand(x)
+    made: Node = filled(given.type.shape, 0, given.type.dtype)
+    if given.type.shape[0] < 2:
+        return made
+    slope = _slope(_between(given), _column(operand(distance)), p)
+    shares = ops.multiply(slope, _column(operand(grad)))
+    first, second = _pairs(given)
+    made = ops.scatter(made, shares, first, axes=(0,), mode="add")
+    return ops.scatter(made, ops.negate(shares), second, axes=(0,), mode="add")
+
+
+ROWS: dict[str, Row] = {
+    "_cdist_forward": _cdist,
+    "_cdist_backward": _cdist_backward,
+    "_pdist_forward": _pdist,
+    "_pdist_backward": _pdist_backward,
+}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS, composed=True, asks=True)

@@ -1,0 +1,477 @@
+"""Elementwise rows: arithmetic, comparison, functions of one operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+
+from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64, FLOATS, FLOATS8, U8
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Op, scalar
+from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
+from lazytensor.frontends.torch.dispatch.kernels import Row, as_operands, register, rows, variants
+from lazytensor.frontends.torch.dispatch.promotion import (
+    HALVES,
+    cast_to,
+    default_float,
+    floating,
+    is_inexact,
+    operand,
+    promoted,
+    refuse_overflow,
+    result_dtype,
+    without_imaginary,
+)
+from lazytensor.frontends.torch.dispatch.recipes import remembering
+from lazytensor.frontends.torch.dispatch.refused_dtypes import (
+    check_difference,
+    check_ends,
+    check_factor,
+    check_parts,
+    check_quotient,
+)
+from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, refuse
+from lazytensor.frontends.torch.rows.functions import (
+    COMPARED,
+    DIVIDED,
+    FLOATING,
+    KEPT,
+    ROUNDED,
+    SAME,
+)
+from lazytensor.frontends.torch.tensors.tensor import NUMBERS, TORCH, wrap
+
+
+def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
+    """`op`, of two flags `boolean`."""
+
+    def choose(x: Node, y: Node) -> Node:
+        return (boolean if x.type.dtype is BOOL else op)(x, y)
+
+    return choose
+
+
+def _in_f32(row: Row) -> Row:
+    """The row; halves are computed in f32, and rounded once."""
+
+    @wraps(row)
+    def wide(*args: Any, **kwargs: Any) -> Node:
+        given = [operand(x) for x in args]
+        dtypes = {x.type.dtype for x in given if isinstance(x, Node)}
+        dtype = dtypes.pop()
+        if dtypes or dtype not in HALVES:
+            return row(*given, **kwargs)
+        given = [cast_to(x, F32) if isinstance(x, Node) else x for x in given]
+        return cast_to(row(*given, **kwargs), dtype)
+
+    return wide
+
+
+def _scaled(op: Op, boolean: Op | None) -> Row:
+    """`x + alpha * y` and its like, the hottest kernels of all: written out."""
+    fallback, one = _alternative(op, boolean) if boolean is not None else op, 1
+
+    def row(x: Any, y: Any, alpha: Any = one) -> Node:
+        first, second = promoted(x, y)
+        if boolean is None:
+            check_difference(x, y)
+        if alpha is not one:
+            check_factor(alpha, second.type.dtype)
+        if alpha != 1:
+            refuse_overflow(alpha, second.type.dtype)
+            if first.type.dtype in HALVES:
+                return _in_f32(row)(first, second, cast_to(alpha, first.type.dtype))
+            second = _multiply(second, cast_to(alpha, second.type.dtype))
+        return fallback(first, second)
+
+    return row
+
+
+_multiply = _alternative(ops.multiply, ops.and_)
+
+
+def hot(name: str, op: Op, row: Row) -> Row:
+    """A kernel of the overload `name` that goes straight to the op where the dtypes are one.
+
+    So does one of f32 or f64 and a number.
+    """
+    signatures, one = op.signatures, 1  # `alpha` that is `True` or `1.0` may be refused
+
+    def kernel(x: Any, y: Any, alpha: Any = one) -> Any:
+        kind = y.__class__
+        if kind is float or kind is int:
+            held = x.untyped_storage().handle
+            if alpha is one and held.__class__ is Cell:
+                first = held.node
+                dtype = first.type.dtype
+                if dtype is F32 or dtype is F64:
+                    return wrap(op(first, scalar(float(y), dtype)))
+        elif kind not in NUMBERS:
+            try:
+                held, other = x.untyped_storage().handle, y.untyped_storage().handle
+                first = held.node if held.__class__ is Cell else held.shown(x).node
+                second = other.node if other.__class__ is Cell else other.shown(y).node
+                if alpha is one and (first.type, second.type) in signatures:
+                    made = op(first, second)
+                    if held.__class__ is Cell and other.__class__ is Cell:
+                        return wrap(made)
+                    return as_operands(made, (x, y))
+            except AttributeError:
+                pass  # a tensor of another device
+        try:
+            return as_operands(row(x, y) if alpha is one else row(x, y, alpha), (x, y))
+        except REFUSALS as error:
+            refuse(name, error, (x, y), {} if alpha is one else {"alpha": alpha})
+
+    return kernel
+
+
+def _same(op: Callable[[Node, Node], Node]) -> Row:
+    return lambda x, y: op(*promoted(x, y))
+
+
+def _exact(op: Callable[[Node, Node], Node], meet: Callable[..., list[Node]]) -> Row:
+    """The same; of halves and a number, or a tensor without axes, in f32.
+
+    So the number is not rounded to a half first, as it is not on the CPU.
+    """
+
+    def row(x: Any, y: Any) -> Node:
+        first, second = operand(x), operand(y)
+        if isinstance(first, Node) and first.type.dtype in HALVES and _is_finer(second, first):
+            return cast_to(op(cast_to(first, F32), cast_to(second, F32)), first.type.dtype)
+        return op(*meet(first, second))
+
+    return row
+
+
+def _is_finer(x: Any, half: Node) -> bool:
+    """Whether it is a number that has more digits than a half, and a half is what they meet in."""
+    if isinstance(x, Node):
+        plain = not x.type.ndim and x.type.dtype is not half.type.dtype
+        return plain and result_dtype(half, x) is half.type.dtype
+    return x.__class__ is float or x.__class__ is int
+
+
+def _divided(op: Op) -> Row:
+    """The same, refusing to divide integers by zero."""
+
+    def row(x: Any, y: Any) -> Node:
+        first, second = promoted(x, y)
+        made: Node = op(first, second)
+        return _unless_zero(made, second, y)
+
+    return row
+
+
+def _unless_zero(made: Node, divisor: Node, y: Any) -> Node:
+    """`made`, a quotient by `y`; integers by zeros are refused, at once where `y` is a number.
+
+    Zeros among data are found when the program runs.
+    """
+    dtype = divisor.type.dtype
+    if is_inexact(dtype) or not made.type.size:
+        return made
+    if not isinstance(y, NUMBERS):
+        return sure(made, ops.not_equal(divisor, cast_to(0, dtype)), "ZeroDivisionError")
+    if y == 0:
+        raise RuntimeError("ZeroDivisionError")
+    return made
+
+
+def on_floats(op: Op) -> Row:
+    return lambda x: op(*floating(x))
+
+
+def _kept(op: Op) -> Row:
+    return lambda x: op(operand(x))
+
+
+def _rounded(op: Op) -> Row:
+    def row(x: Any) -> Node:
+        made = operand(x)
+        return op(made) if is_inexact(made.type.dtype) else made
+
+    return row
+
+
+divide = _exact(ops.divide, floating)
+"""`x / y`."""
+
+
+def _divide_mode(x: Any, y: Any, rounding_mode: str | None = None) -> Node:
+    if rounding_mode is None:
+        return divide(x, y)
+    first, second = promoted(x, y)
+    made: Node
+    if rounding_mode == "floor":
+        made = ops.floor_divide(first, second)
+    else:
+        made = ops.divide(first, second)
+        made = ops.trunc(made) if is_inexact(made.type.dtype) else made
+    return _unless_zero(made, second, y)
+
+
+def _logical(op: Op) -> Row:
+    return lambda x, y: op(cast_to(operand(x), BOOL), cast_to(operand(y), BOOL))
+
+
+def power(x: Any, y: Any) -> Node:
+    first, second = promoted(x, y)
+    if y.__class__ in (int, float):
+        if first.type.dtype is not BOOL and (few := ops.few_factors(first, y)) is not None:
+            return few
+        dtype = first.type.dtype
+        if abs(y) == 0.5 and is_inexact(dtype) and dtype != F16:  # -0.0 keeps its sign
+            return ops.sqrt(first) if y > 0 else ops.rsqrt(first)
+    negative = isinstance(y, int) and y < 0 and not is_inexact(first.type.dtype)
+    if first.type.dtype is BOOL or negative:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return ops.power(first, second)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Node:
+    flags = operand(condition)
+    if flags.type.dtype not in (BOOL, U8):
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{dtype_name(TORCH[flags.type.dtype])}"
+        )
+    pair = promoted(x, y)
+    dtype = pair[0].type.dtype
+    for value in (x, y) if dtype not in HALVES else ():  # a half is infinite instead
+        refuse_overflow(value, dtype)
+    return ops.select(cast_to(flags, BOOL), *pair)
+
+
+def _clamp(x: Any, low: Any = None, high: Any = None) -> Node:
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    nodes = promoted(*(v for v in (x, low, high) if v is not None))
+    made = nodes[0]
+    for bound in (low, high):
+        refuse_overflow(bound, made.type.dtype)
+    if low is not None:
+        made = ops.maximum(made, nodes[1])
+    if high is not None:
+        made = ops.minimum(made, nodes[-1])
+    return made
+
+
+def _flags(x: Any, op: Op, otherwise: bool) -> Node:
+    made = operand(x)
+    if made.type.dtype in FLOATS8:
+        made = cast_to(made, F32)
+    if is_inexact(made.type.dtype):
+        return op(made)
+    flag = cast_to(otherwise, BOOL)
+    return ops.broadcast(flag, shape=made.type.shape)
+
+
+def _not(x: Any) -> Node:
+    return ops.not_(operand(x))
+
+
+def _abs(x: Any) -> Node:
+    return ops.abs(operand(x))
+
+
+def _negate(x: Any) -> Node:
+    made = operand(x)
+    if made.type.dtype is BOOL:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return ops.negate(made)
+
+
+def _sign(x: Any) -> Node:
+    made = operand(x)
+    dtype = made.type.dtype
+    if dtype is BOOL:
+        return made
+    sign: Node = ops.sign(made)
+    # NaN has no sign: torch compares with 0.
+    return ops.select(ops.is_nan(made), cast_to(0, dtype), sign) if dtype in FLOATS else sign
+
+
+@_in_f32
+def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
+    """`x + value * a * b`."""
+    base, first, second = promoted(x, a, b)
+    dtype = base.type.dtype
+    refuse_overflow(value, dtype)
+    if dtype in FLOATS:
+        return ops.add_product(base, first, second, cast_to(value, dtype))
+    return ops.add(base, ops.multiply(cast_to(value, dtype), ops.multiply(first, second)))
+
+
+@_in_f32
+def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
+    """`x + value * a / b`."""
+    check_quotient(a, b)
+    base, first, second = floating(x, a, b)
+    dtype = base.type.dtype
+    refuse_overflow(value, dtype)
+    if dtype in FLOATS:
+        return ops.add_quotient(base, first, second, cast_to(value, dtype))
+    return ops.add(base, ops.divide(ops.multiply(cast_to(value, dtype), first), second))
+
+
+@_in_f32
+def lerp(x: Any, end: Any, weight: Any) -> Node:
+    """`x + weight * (end - x)`."""
+    check_ends(x, end, weight)
+    first, second, share = floating(x, end, weight)
+    if first.type.dtype in FLOATS:
+        return ops.lerp(first, second, share)
+    return ops.add(first, ops.multiply(share, ops.subtract(second, first)))
+
+
+def _to_float(x: Any) -> Node:
+    made = operand(x)
+    return made if is_inexact(made.type.dtype) else cast_to(made, default_float())
+
+
+def _nan_to_num(x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Node:
+    made = operand(x)
+    dtype = made.type.dtype
+    if not is_inexact(dtype):
+        return made
+    info = torch.finfo(torch.float32 if dtype.itemsize == 4 else torch.float64)
+    high = cast_to(info.max if posinf is None else posinf, dtype)
+    low = cast_to(info.min if neginf is None else neginf, dtype)
+    zero = cast_to(0.0, dtype)
+    bounded = ops.select(ops.is_inf(made), ops.select(ops.greater(made, zero), high, low), made)
+    return ops.select(ops.is_nan(made), cast_to(nan or 0.0, dtype), bounded)
+
+
+def _signbit(x: Any) -> Node:
+    made = operand(x)
+    if made.type.dtype.kind in "bu":
+        return _flags(x, ops.is_nan, False)
+    if is_inexact(made.type.dtype):
+        return ops.sign_bit(made)
+    return ops.less(made, cast_to(0, made.type.dtype))
+
+
+_WORDS = {torch.float32: "float", torch.float64: "double", torch.int64: "long int"}
+"""What C++ calls a dtype."""
+
+
+def _masked_fill(x: Any, mask: Any, value: Any) -> Node:
+    made = operand(x)
+    if isinstance(value, torch.Tensor) and value.ndim:
+        raise RuntimeError(
+            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    flags = operand(mask)
+    if flags.type.dtype is not BOOL:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{_WORDS.get(mask.dtype, str(mask.dtype).removeprefix('torch.'))}"
+        )
+    refuse_overflow(value, made.type.dtype)
+    filling = cast_to(without_imaginary(operand(value), made.type.dtype), made.type.dtype)
+    return ops.select(flags, filling, made)
+
+
+def _complex(real: Any, imag: Any) -> Node:
+    parts = operand(real), operand(imag)
+    check_parts(*parts)
+    return ops.complex_(*parts)
+
+
+def _polar(radius: Any, angle: Any) -> Node:
+    length, turn = operand(radius), operand(angle)
+    check_parts(length, turn)
+    return ops.complex_(ops.multiply(length, ops.cos(turn)), ops.multiply(length, ops.sin(turn)))
+
+
+multiply = _exact(_multiply, promoted)
+ROWS: dict[str, Row] = {
+    "div.Tensor_mode": _divide_mode,
+    "div.Scalar_mode": _divide_mode,
+    "div.Scalar": divide,
+    "add.Scalar": _scaled(ops.add, ops.or_),
+    "sub.Scalar": _scaled(ops.subtract, None),
+    "rsub.Tensor": lambda x, y, alpha=1: _scaled(ops.subtract, None)(y, x, alpha),
+    "rsub.Scalar": lambda x, y, alpha=1: _scaled(ops.subtract, None)(y, x, alpha),
+    "mul.Scalar": multiply,
+    "pow.Tensor_Tensor": power,
+    "pow.Tensor_Scalar": power,
+    "pow.Scalar": power,
+    "atan2": lambda x, y: ops.atan2(*floating(x, y)),
+    "copysign.Tensor": lambda x, y: ops.copysign(*floating(x, y)),
+    "copysign.Scalar": lambda x, y: ops.copysign(*floating(x, y)),
+    "logical_and": _logical(ops.and_),
+    "logical_or": _logical(ops.or_),
+    "logical_xor": _logical(ops.xor),
+    "logical_not": lambda x: ops.not_(cast_to(operand(x), BOOL)),
+    "bitwise_not": _not,
+    "abs": _abs,
+    "neg": _negate,
+    "sgn": _sign,
+    "sign": _sign,
+    "where.self": _where,
+    "clamp": _clamp,
+    "clamp.Tensor": _clamp,
+    "clamp_min": lambda x, low: _clamp(x, low),
+    "clamp_min.Tensor": lambda x, low: _clamp(x, low),
+    "clamp_max": lambda x, high: _clamp(x, None, high),
+    "clamp_max.Tensor": lambda x, high: _clamp(x, None, high),
+    "isnan": lambda x: _flags(x, ops.is_nan, False),
+    "isinf": lambda x: _flags(x, ops.is_inf, False),
+    "signbit": _signbit,
+    "addcmul": addcmul,
+    "addcdiv": addcdiv,
+    "lerp.Scalar": lerp,
+    "lerp.Tensor": lerp,
+    "nan_to_num": _nan_to_num,
+    "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
+    "polar": _polar,
+    "complex": _complex,
+}
+
+
+scaled_add = _scaled(ops.add, ops.or_)
+scaled_subtract = _scaled(ops.subtract, None)
+HOTTEST = {
+    "add.Tensor": (ops.add, scaled_add),
+    "sub.Tensor": (ops.subtract, scaled_subtract),
+    "mul.Tensor": (ops.multiply, multiply),
+}
+MADE: dict[str, Row] = {
+    "div.Tensor": divide,
+    **{name: _same(op) for name, op in (SAME | COMPARED).items()},
+    **{name: _divided(op) for name, op in DIVIDED.items()},
+    **{name: on_floats(op) for name, op in FLOATING.items()},
+    **{name: _rounded(op) for name, op in ROUNDED.items()},
+    **{name: _kept(op) for name, op in KEPT.items()},
+    **ROWS,
+}
+"""Every row but the hottest."""
+
+
+FILLED: dict[str, Row] = {"masked_fill.Scalar": _masked_fill}
+FILLED_BY_TENSORS: dict[str, Row] = {"masked_fill.Tensor": _masked_fill}
+"""Checks data, if the tensor is complex."""
+"""Results lie in rows, however the operands do."""
+
+
+def attach() -> None:
+    """Register the rows."""
+    for name, (op, row) in HOTTEST.items():
+        row = remembering(row)
+        register(name, hot(name, op, row), translated=True)
+        variants(name, row, apart="partly")
+    rows(MADE, keeps=True, pure=True)
+    rows(FILLED, pure=True, apart="partly")
+    rows(FILLED_BY_TENSORS)

@@ -1,0 +1,193 @@
+"""Products of groups of rows, each with a matrix of its own: what mixtures of experts compute.
+
+How long a group is, is data. So the rows are taken in tiles of one size, as many as it takes, in a
+loop; a tile ends where its group does, and what it has of the next one is masked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ops.control import Region
+from lazytensor.frontends.torch.dispatch.errors import dtype_name
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.frontends.torch.rows.joining import part
+from lazytensor.frontends.torch.rows.sorting import whole
+from lazytensor.frontends.torch.tensors.tensor import TORCH
+
+LEAST: Final = 8
+MOST: Final = 256
+"""Rows of a tile, of which there are about as many as a group has on average."""
+
+
+def _tile(count: int, groups: int) -> int:
+    return min(max(LEAST, 1 << max(count // groups - 1, 0).bit_length()), MOST)
+
+
+def _begin(*places: Node) -> Node:
+    """Where a slice starts: scalars, s64."""
+    return ops.concatenate(*(ops.reshape(x, shape=(1,)) for x in places), axis=0)
+
+
+def _slice(x: Node, sizes: tuple[int, ...], *places: Node) -> Node:
+    return ops.slice(x, _begin(*places), sizes=sizes, strides=(1,) * len(sizes))
+
+
+def _written(x: Node, value: Node, *places: Node) -> Node:
+    return ops.update_slice(x, value, _begin(*places), strides=(1,) * value.type.ndim)
+
+
+def _padded(x: Node, tile: int) -> Node:
+    """With so many rows more, so that a tile never ends beyond."""
+    return ops.pad(x, cast_to(0, x.type.dtype), low=(0, 0), high=(tile, 0), interior=(0, 0))
+
+
+def _rising(ends: Node, count: int) -> Node:
+    """The ends of groups, none before the last one's or beyond all rows."""
+    inside = ops.clamp(whole(0), cast_to(ends, S64), whole(count))
+    return ops.cummax(inside, axis=0)
+
+
+def _now(start: Node, ends: Node, tile: int) -> tuple[Node, Node, Node]:
+    """The group that a tile is of, where the tile ends, and which of its rows are in it."""
+    group = ops.reduce_sum(cast_to(ops.less_equal(ends, start), S64), axes=(0,))
+    end = ops.gather(ends, group, axes=(0,))
+    end = ops.minimum(end, ops.add(start, whole(tile)))
+    places = ops.add(ops.iota(dtype=S64, shape=(tile, 1), axis=0), start)
+    return group, end, ops.less(places, end)
+
+
+def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
+    """The first of `state`, after `body` for each tile."""
+
+    def more(start: Node, ends: Node, *_: Node) -> Node:
+        last = ops.reshape(part(ends, 0, ends.type.size - 1, 1), shape=())
+        return ops.less(start, last)
+
+    now = ops.broadcast(whole(0), shape=())
+    types = [x.type for x in (now, ends, *state)]
+    made: Any = ops.while_(
+        now, ends, *state,
+        condition=Region(f"{name}: more", trace_types(more, types, {})),
+        body=Region(f"{name}: tile", trace_types(body, types, {})),
+    )  # fmt: skip
+    return made[2]
+
+
+def _rows_by_matrices(x: Node, y: Node, ends: Node) -> Node:
+    """x: [t,k], y: [e,k,n]. Result: [t,n], zeros in rows that no group has."""
+    (count, k), (groups, _, n) = x.type.shape, y.type.shape
+    tile = _tile(count, groups)
+
+    def body(start: Node, ends: Node, out: Node, x: Node, y: Node) -> tuple[Node, ...]:
+        group, end, inside = _now(start, ends, tile)
+        zero = whole(0)
+        own = ops.reshape(_slice(y, (1, k, n), group, zero, zero), shape=(k, n))
+        product = ops.dot_general(_slice(x, (tile, k), start, zero), own, contract=((1,), (0,)))
+        before = _slice(out, (tile, n), start, zero)
+        made = _written(out, ops.select(inside, product, before), start, zero)
+        return end, ends, made, x, y
+
+    out = filled((count + tile, n), 0, x.type.dtype)
+    given = _rising(ends, count), out, _padded(x, tile), y
+    return part(_over_tiles("grouped product", body, *given), 0, 0, count)
+
+
+def _rows_by_rows(x: Node, y: Node, ends: Node) -> Node:
+    """x: [t,m], y: [t,n]. Result: [e,m,n], the sums of the products of each group's rows."""
+    (count, m), (_, n), groups = x.type.shape, y.type.shape, ends.type.size
+    tile = _tile(count, groups)
+    wide = F32 if x.type.dtype.itemsize < 4 else x.type.dtype
+
+    def body(start: Node, ends: Node, out: Node, x: Node, y: Node) -> tuple[Node, ...]:
+        group, end, inside = _now(start, ends, tile)
+        zero = whole(0)
+        first, second = (_slice(t, (tile, t.type.shape[1]), start, zero) for t in (x, y))
+        none = cast_to(0, first.type.dtype)
+        first, second = (ops.select(inside, t, none) for t in (first, second))
+        product = ops.dot_general(first, second, contract=((0,), (0,)), dtype=wide)
+        place = group, zero, zero
+        total = ops.add(_slice(out, (1, m, n), *place), ops.reshape(product, shape=(1, m, n)))
+        return end, ends, _written(out, total, *place), x, y
+
+    out = filled((groups, m, n), 0, wide)
+    given = _rising(ends, count), out, _padded(x, tile), _padded(y, tile)
+    return cast_to(_over_tiles("grouped sum of products", body, *given), x.type.dtype)
+
+
+BY_MATRICES: Final = Composite("grouped_product", _rows_by_matrices)
+BY_ROWS: Final = Composite("grouped_sum_of_products", _rows_by_rows)
+
+
+def _turned(x: Node) -> Node:
+    axes = tuple(range(x.type.ndim - 2))
+    return ops.transpose(x, axes=(*axes, x.type.ndim - 1, x.type.ndim - 2))
+
+
+def _check(x: Node, y: Node, offs: Any, bias: Any, out_dtype: Any) -> None:
+    for name, t in (("mat_a", x), ("mat_b", y)):
+        if t.type.dtype not in (F32, BF16, F16):
+            raise RuntimeError(
+                f"Expected {name} to be Float32, BFloat16 or Float16 matrix, got "
+                f"{dtype_name(TORCH[t.type.dtype])}"
+            )
+        if t.type.ndim not in (2, 3):
+            raise RuntimeError(f"{name} has to be 2 or 3d")
+    flat = x.type.ndim == 2 or y.type.ndim == 2
+    sums = x.type.ndim == y.type.ndim == 2
+    if x.type.shape[-1] != y.type.shape[-2]:
+        raise RuntimeError("contraction dimension of mat_a and mat_b must match")
+    if flat != (offs is not None):
+        raise RuntimeError(
+            "Have to provide offsets if there is a 2d matrix, or no offset if both matrices are 3d"
+        )
+    if offs is not None and offs.ndim != 1:
+        raise RuntimeError("offs has to be 1D")
+    if offs is not None and TORCH[operand(offs).type.dtype].itemsize != 4:
+        raise RuntimeError("Offsets have to be int32")
+    counts = [t.type.shape[0] for t in (x, y) if t.type.ndim == 3]
+    counts += [] if offs is None else [offs.numel()]
+    if not sums and len(set(counts)) > 1:
+        raise RuntimeError("matrix batch sizes have to match")
+    if bias is not None:
+        raise RuntimeError("Bias not supported yet")
+    if out_dtype is not None and out_dtype != TORCH[x.type.dtype]:
+        raise RuntimeError("Grouped gemm output dtype must match `mat_a` dtype")
+
+
+def _grouped_mm(
+    x: Any, mat2: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None
+) -> Node:
+    first, second = operand(x), operand(mat2)
+    _check(first, second, offs, bias, out_dtype)
+    made: Node
+    if offs is None:
+        made = ops.dot_general(first, second, batch=((0,), (0,)), contract=((2,), (1,)))
+        return made
+    ends = operand(offs)
+    if not first.type.size or not second.type.size:
+        shape: tuple[int, ...] = (first.type.shape[-2], second.type.shape[-1])
+        shape = shape if first.type.ndim != second.type.ndim else (ends.type.size, *shape)
+        return filled(shape, 0, first.type.dtype)
+    if first.type.ndim == second.type.ndim:
+        made = BY_ROWS(_turned(first), second, ends)
+    elif first.type.ndim == 2:
+        made = BY_MATRICES(first, second, ends)
+    else:
+        made = _turned(BY_MATRICES(_turned(second), _turned(first), ends))
+    return made
+
+
+ROWS: dict[str, Row] = {"_grouped_mm": _grouped_mm}
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(ROWS)

@@ -1,0 +1,307 @@
+"""Writing at positions which are data, and what combines the elements that meet at one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.ir.dtypes import BOOL, S64
+from lazytensor.core.ir.node import Node
+from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
+from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.promotion import (
+    cast_to,
+    is_inexact,
+    operand,
+    refuse_overflow,
+)
+from lazytensor.frontends.torch.rows.creation import filled
+from lazytensor.frontends.torch.rows.indices import checking
+from lazytensor.frontends.torch.rows.joining import (
+    check_sizes,
+    checked,
+    coordinates,
+    part,
+    scattered,
+)
+from lazytensor.frontends.torch.tensors.strides import axis_of
+
+MODES = {
+    "sum": "add",
+    "prod": "mul",
+    "amin": "min",
+    "amax": "max",
+    "mean": "add",
+    "add": "add",
+    "multiply": "mul",
+}
+"""The core's name of what torch calls a reduction."""
+
+
+class _Target:
+    """Where updates go: a tensor, the axes that are indexed, and the indices."""
+
+    def __init__(self, given: Node, updates: Node, places: list[Node], axes: tuple[int, ...]):
+        self.given, self.updates, self.places, self.axes = given, updates, places, axes
+
+    def with_(self, given: Node, mode: str, updates: Node | None = None) -> Node:
+        """`given` with the updates brought in."""
+        values = self.updates if updates is None else updates
+        return scattered(given, values, self.places, self.axes, mode)
+
+    def counts(self) -> Node:
+        """How many updates come to each element."""
+        ones = filled(self.updates.type.shape, 1, S64)
+        return self.with_(filled(self.given.type.shape, 0, S64), "add", ones)
+
+
+def _by_element(x: Any, dim: int, index: Any, source: Any) -> _Target:
+    """Along `dim`, an index for each update: `scatter`."""
+    given, places, updates = operand(x), operand(index), operand(source)
+    axis = axis_of(dim, given.type.ndim)
+    refuse_overflow(updates, given.type.dtype)
+    if not isinstance(updates, Node) or not updates.type.ndim:
+        updates = ops.broadcast(cast_to(updates, given.type.dtype), shape=places.type.shape)
+    if updates.type.dtype != given.type.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    for role, other in (("self", given), ("src", updates)):
+        if max(places.type.ndim, 1) != max(other.type.ndim, 1):
+            raise RuntimeError(
+                f"Index tensor must have the same number of dimensions as {role} tensor"
+            )
+    if given.type.ndim and places.type.ndim:
+        check_sizes(places, given, axis)
+        check_sizes(places, updates, -1, "src")
+    if places.type.ndim == 0:
+        places = ops.reshape(places, shape=(1,) * max(given.type.ndim, 1))
+        updates = ops.reshape(updates, shape=places.type.shape)
+    for i, n in enumerate(places.type.shape):
+        if updates.type.shape[i] != n:
+            updates = part(updates, i, 0, n)
+    given = given if given.type.ndim else ops.reshape(given, shape=(1,))
+    axes = tuple(range(given.type.ndim))
+    return _Target(given, updates, coordinates(given, axis, places), axes)
+
+
+def _by_line(x: Any, dim: int, index: Any, source: Any, signed: bool = False) -> _Target:
+    """Along `dim`, an index for each part of the updates: `index_add`."""
+    given, places, updates = operand(x), operand(index), operand(source)
+    axis = axis_of(dim, given.type.ndim)
+    count = places.type.size
+    if not given.type.ndim:
+        given, updates = ops.reshape(given, shape=(1,)), ops.reshape(updates, shape=(count,))
+    elif updates.type.ndim < given.type.ndim and updates.type.size == 1:
+        updates = ops.reshape(updates, shape=(1,) * given.type.ndim)
+    shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape))
+    if updates.type.shape != shape:
+        rest = [tuple(n for i, n in enumerate(s) if i != axis) for s in (updates.type.shape, shape)]
+        if rest[0] != rest[1]:
+            raise RuntimeError(
+                "source tensor shape must match self tensor shape, excluding the specified "
+                f"dimension. Got self.shape = {list(given.type.shape)} source.shape = "
+                f"{list(updates.type.shape)}"
+            )
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({count}) should be equal to source.size(dim): "
+            f"({updates.type.shape[axis]}), for dim: {axis}"
+        )
+    order = (axis, *(i for i in range(given.type.ndim) if i != axis))
+    places = ops.reshape(places, shape=(count,))
+    where = checked(places, given.type.shape[axis], signed)
+    return _Target(given, ops.transpose(updates, axes=order), [where], (axis,))
+
+
+def _shaped(made: Node, x: Any) -> Node:
+    shape = operand(x).type.shape
+    return made if made.type.shape == shape else ops.reshape(made, shape=shape)
+
+
+def _scatter(mode: str) -> Row:
+    def row(x: Any, dim: int, index: Any, source: Any, **_: Any) -> Node:
+        if not operand(index).type.size:
+            return operand(x)
+        target = _by_element(x, dim, index, source)
+        return _shaped(target.with_(target.given, mode), x)
+
+    return row
+
+
+def _scatter_by_name(x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Node:
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return _scatter(MODES[reduce])(x, dim, index, source)
+
+
+def _identity(reduce: str, dtype: np.dtype) -> Node:
+    if reduce in ("sum", "mean", "prod"):
+        return cast_to(int(reduce == "prod"), dtype)
+    lowest = reduce == "amax"
+    if is_inexact(dtype):
+        return cast_to(-np.inf if lowest else np.inf, dtype)
+    if dtype is BOOL:
+        return cast_to(not lowest, dtype)
+    info = np.iinfo(dtype)
+    return cast_to(int(info.min if lowest else info.max), dtype)
+
+
+def reduced(target: Any, reduce: str, include_self: bool) -> Node:
+    """What is there combined with the updates, or the updates alone where there are any."""
+    if reduce not in MODES:
+        raise RuntimeError(
+            "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
+        )
+    base = target.given
+    dtype = base.type.dtype
+    counts: Any = None if include_self and reduce != "mean" else target.counts()
+    if not include_self:
+        hit = ops.greater(counts, cast_to(0, S64))
+        base = ops.select(hit, _identity(reduce, dtype), base)
+    made: Node = target.with_(base, MODES[reduce])
+    if reduce != "mean":
+        return made
+    if include_self:
+        counts = ops.add(counts, cast_to(1, S64))
+    divisor = cast_to(ops.maximum(counts, cast_to(1, S64)), dtype)
+    return (ops.divide if is_inexact(dtype) else ops.floor_divide)(made, divisor)
+
+
+def _scatter_reduce(
+    x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Node:
+    if not operand(index).type.size:
+        return operand(x)
+    return _shaped(reduced(_by_element(x, dim, index, source), reduce, include_self), x)
+
+
+def _index_reduce(
+    x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Node:
+    return _shaped(reduced(_by_line(x, dim, index, source), reduce, include_self), x)
+
+
+def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Node:
+    target = _by_line(x, dim, index, source)
+    updates = target.updates
+    if alpha != 1:
+        if updates.type.dtype is BOOL:
+            updates = ops.and_(updates, cast_to(alpha, BOOL))
+        else:
+            refuse_overflow(alpha, updates.type.dtype)
+            updates = ops.multiply(updates, cast_to(alpha, updates.type.dtype))
+    return _shaped(target.with_(target.given, "add", updates), x)
+
+
+def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Node:
+    target = _by_line(x, dim, index, source)
+    return _shaped(target.with_(target.given, "set"), x)
+
+
+def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Node:
+    given, places = operand(x), operand(index)
+    axis = axis_of(dim, given.type.ndim)
+    count = places.type.size
+    shape = tuple(count if i == axis else n for i, n in enumerate(given.type.shape)) or (count,)
+    if isinstance(value, complex) and given.type.dtype.kind != "c":
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    refuse_overflow(value, given.type.dtype)
+    filling = ops.broadcast(cast_to(operand(value), given.type.dtype), shape=shape)
+    target = _by_line(x, dim, index, filling, signed=True)
+    return _shaped(target.with_(target.given, "set"), x)
+
+
+def _line(x: Node) -> Node:
+    return ops.reshape(x, shape=(x.type.size,))
+
+
+def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Node:
+    given, places, updates = operand(x), operand(index), operand(source)
+    if updates.type.dtype != given.type.dtype:
+        raise RuntimeError("put_(): self and source expected to have the same dtype")
+    if updates.type.size != places.type.size:
+        raise RuntimeError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {updates.type.size}, index.numel() = {places.type.size}"
+        )
+    if not places.type.size:
+        return given
+    where = checked(_line(places), given.type.size, signed=True)
+    mode = "add" if accumulate else "set"
+    made = scattered(_line(given), _line(updates), [where], (0,), mode)
+    return _shaped(made, x)
+
+
+def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
+    given, flags, values = operand(x), operand(mask), operand(source)
+    if flags.type.dtype is not BOOL:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got {mask.dtype}")
+    if values.type.dtype != given.type.dtype:
+        raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
+    shape = np.broadcast_shapes(given.type.shape, flags.type.shape)
+    given, flags = (ops.broadcast(t, shape=shape) for t in (given, cast_to(flags, BOOL)))
+    if not given.type.size:
+        return given
+    count = ops.cumsum(cast_to(_line(flags), S64), axis=0)
+    ok = ops.guard(
+        ops.less_equal(ops.reduce_max(count, axes=(0,)), cast_to(values.type.size, S64)),
+        error=OutOfRangeError,
+        text="masked_scatter: expected self and source to have the same number of elements",
+    )
+    if not values.type.size:
+        return ops.guarded(given, ok)
+    places = ops.maximum(ops.subtract(count, cast_to(1, S64)), cast_to(0, S64))
+    taken = ops.reshape(ops.gather(_line(values), places, axes=(0,)), shape=shape)
+    return ops.guarded(ops.select(flags, taken, given), ok)
+
+
+def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:
+    """For each element of the source the gradient of where it went to, in order; the rest got none.
+
+    Torch's own selects by the mask, and has to know how many that are.
+    """
+    given, flags = operand(grad), cast_to(operand(mask), BOOL)
+    count = math.prod(sizes)
+    flags = _line(ops.broadcast(flags, shape=given.type.shape))
+    place = ops.subtract(ops.cumsum(cast_to(flags, S64), axis=0), cast_to(1, S64))
+    place = ops.select(flags, place, cast_to(count, S64))  # dropped
+    zeros = filled((count,), 0, given.type.dtype)
+    made = scattered(zeros, _line(given), [place], (0,), "set") if count else zeros
+    return ops.reshape(made, shape=tuple(sizes))
+
+
+ROWS: dict[str, Row] = {
+    "scatter.src": _scatter("set"),
+    "scatter.value": _scatter("set"),
+    "scatter_add": _scatter("add"),
+    "scatter.reduce": _scatter_by_name,
+    "scatter.value_reduce": lambda x, dim, index, value, *, reduce: _scatter_by_name(
+        x, dim, index, value, reduce=reduce
+    ),
+    "scatter_reduce.two": _scatter_reduce,
+    "index_reduce": _index_reduce,
+    "index_add": _index_add,
+    "index_copy": _index_copy,
+    "put": _put,
+}
+MASKED: dict[str, Row] = {
+    "masked_scatter": _masked_scatter,
+    "masked_scatter_backward": _masked_scatter_backward,
+}
+
+
+FOLLOWING: dict[str, Row] = {
+    "index_fill.int_Scalar": _index_fill,
+    "index_fill.int_Tensor": _index_fill,
+}
+"""Results lie as the first operand does."""
+
+
+def attach() -> None:
+    """Register the rows."""
+    rows(checking(ROWS), apart="wholly")
+    rows(checking(FOLLOWING), follows=True, apart="wholly")
+    rows(MASKED)

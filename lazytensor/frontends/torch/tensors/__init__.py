@@ -1,0 +1,1 @@
+"""The tensor type: storages, strides, views, and tensors of other devices."""

@@ -1,0 +1,127 @@
+"""Tensors and other libraries' arrays: lazy ones share their data, others cross by DLPack.
+
+What is shared is the core's (`core/buffers/interop.py`), so that passing an array on computes
+nothing. Growing a tensor (`resize_`) gives its storage a new cell, and ends the sharing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from lazytensor.core.buffers.cell import WRITES
+from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.ir.op import leaf
+from lazytensor.frontends.torch.random.randomness import DEVICE
+from lazytensor.frontends.torch.tensors.strides import in_rows
+from lazytensor.frontends.torch.tensors.tensor import (
+    TORCH,
+    Storage,
+    create,
+    is_lazy,
+    ref,
+    share,
+    wrap,
+)
+
+_GRADIENT: Final = (
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+)
+"""Torch's own words for it."""
+
+
+def from_lazy(array: Any) -> Any:
+    """A tensor of the device that shares what `array` holds; nothing is computed.
+
+    array: a lazy array of any frontend; or a jax, NumPy or other array that has `__array__`: what
+    nobody can write to, as jax's on a CPU, is used where it is, all else is copied. Of a lazy NumPy
+    array, what is written on one side is seen on the other; what cannot be written to (tensors of
+    TensorFlow, read-only arrays) is as it is now, and stays so.
+    Raises: TypeError for anything else, or a dtype that torch has not.
+    """
+    offer = offered(array)
+    if offer is None:
+        if not hasattr(array, "__array__"):
+            raise TypeError(f"from_lazy: an array is needed, got {type(array).__name__}")
+        data = np.asarray(array)
+        offer = Offer(leaf(copied(data) if data.flags.writeable else data))
+    return taken(offer)
+
+
+def taken(offer: Offer) -> Any:
+    """A tensor of what a frontend offers. Raises: TypeError for a dtype that torch has not."""
+    held = offer.ref
+    shape, dtype = held.type.shape, held.type.dtype
+    if dtype not in TORCH:
+        raise TypeError(f"from_lazy: torch has no dtype for {held.type}")
+    if any(step.op not in WRITES for step in held.chain):
+        return wrap(held.node)
+    tensor = create(shape, TORCH[dtype])
+    # Not the cell alone, though it be one: its memory may be lent by whom it is shared with.
+    tensor.untyped_storage().handle = Storage(held, in_rows(shape))
+    return tensor
+
+
+def offer(x: Any) -> Offer | None:
+    """What a tensor shows to other frontends; None for one that is not on the device."""
+    if not is_lazy(x):
+        return None
+    refusal = _GRADIENT if x.requires_grad else ""
+    plain = x.detach().resolve_conj().resolve_neg()
+    share(plain.untyped_storage())
+    strides = tuple(step * plain.itemsize for step in plain.stride())
+    return Offer(ref(plain), strides, refusal)
+
+
+def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a copy on the CPU: memory of a program's may be overwritten by the next."""
+
+    @wraps(theirs)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return theirs(self.cpu() if is_lazy(self) else self, *args, **kwargs)
+
+    return method
+
+
+def _sharing(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.from_dlpack` or `torch.from_numpy`, which shares what is lazy."""
+
+    @wraps(theirs)
+    def function(array: Any, *, device: Any = None, copy: bool | None = None, **more: Any) -> Any:
+        offer = offered(array)
+        if offer is not None and (device is None or torch.device(device).type == DEVICE):
+            return taken(Offer(offer.copy) if copy else offer)
+        given = {"device": device, "copy": copy, **more}
+        return theirs(array, **{name: x for name, x in given.items() if x is not None})
+
+    return function
+
+
+def _taking(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.asarray`, of a tensor that shares what is lazy.
+
+    From Python 3.12 on lazy arrays have a buffer, which torch would take as floats in a line.
+    """
+
+    @wraps(theirs)
+    def function(obj: Any, **how: Any) -> Any:
+        offer = offered(obj) if hasattr(type(obj), "__buffer__") else None
+        return theirs(obj if offer is None else taken(offer), **how)
+
+    return function
+
+
+def attach() -> None:
+    """Let DLPack take tensors of the device, and other frontends what they show."""
+    for name in ("__dlpack__", "__dlpack_device__"):
+        setattr(torch.Tensor, name, _on_host(getattr(torch.Tensor, name)))
+    setattr(torch.Tensor, METHOD, offer)
+    torch.to_dlpack = torch.utils.dlpack.to_dlpack = _on_host(torch.to_dlpack)
+    torch.from_dlpack = torch.utils.dlpack.from_dlpack = _sharing(torch.from_dlpack)
+    torch.from_numpy = _sharing(torch.from_numpy)
+    torch.asarray = _taking(torch.asarray)
