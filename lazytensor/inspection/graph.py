@@ -12,7 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from lazytensor.core.ir.op import PARAMETER, Attrs, Composite, Op, element
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import PARAMETER, Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program, shown
 from lazytensor.core.ir.source_location import Place
 from lazytensor.inspection.explanation import where

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lazytensor.core import ops
-from lazytensor.core.ir.op import Composite, Op
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import Op
 from lazytensor.reuse.components import FRONTENDS, SHARED, TOOLS, is_installed, paths
 from lazytensor.reuse.source import count_lines, ops_used, python_files, texts
 from lazytensor.reuse.supported import SUPPORTED

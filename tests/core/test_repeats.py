@@ -8,9 +8,10 @@ import pytest
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite, leaf, scalar
+from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import SMALLEST
 from lazytensor.core.runtime import replay_call

@@ -14,10 +14,11 @@ from lazytensor.reuse.components import FRONTENDS, is_installed
 from lazytensor.reuse.workloads import WORKLOADS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-THINNEST = 0.26
+THINNEST = 0.28
 """Bound of a frontend's share of the lines that a workload runs, each once or each time.
 
-NumPy's frontend has the most, 0.251 of the MLP's: the policy of small arrays belongs to it.
+NumPy's frontend has the most, 0.270 of the convolution's: the policy of small arrays, the lending
+of memory and the question how NumPy lays out a result belong to it.
 """
 
 

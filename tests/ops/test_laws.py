@@ -9,8 +9,9 @@ from lazytensor.backends.xla.emit import lowerings
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import WRITES, view_step
 from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BF16, F32, F64, FLOATS
-from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Composite, Op, all_ops, element
+from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op, all_ops, element
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.ops.sample import Refusal, Sample, all_refusals, all_samples

@@ -15,7 +15,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.lowerings import library
 from lazytensor.core import ops
 from lazytensor.core.device.backend import backend
-from lazytensor.core.ir.program import trace_types
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.types import tensor_type
 
 F64 = tensor_type(np.dtype(np.float64), (3,))

@@ -79,6 +79,6 @@ def stablehlo(program: Program) -> str:
 @cache
 def fingerprint() -> bytes:
     """The client's, and a hash of the lowerings: one that is mended makes new executables."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
     text = b"".join(path.read_bytes() for path in sources)
     return client.fingerprint() + hashlib.sha256(text).digest()

@@ -18,8 +18,9 @@ from lazytensor.backends.xla.lowerings.sharing import read_shared
 from lazytensor.backends.xla.lowerings.storing import store_shared
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.assumptions import Assumptions
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
-from lazytensor.core.ir.op import PARAMETER, Composite, Op, element, find_op
+from lazytensor.core.ir.op import PARAMETER, Op, element, find_op
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.source_location import Place, line_of
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type

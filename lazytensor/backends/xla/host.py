@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.emit import lowerings
-from lazytensor.core.ir.op import Composite, Op, element
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import Op, element
 from lazytensor.core.ir.program import INPUTS
 from lazytensor.core.ir.types import TensorType
 

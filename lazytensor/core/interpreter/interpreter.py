@@ -19,7 +19,8 @@ import numpy as np
 
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.inplace import Held, beside_the_list, is_unshared
-from lazytensor.core.ir.op import Attrs, Composite, Op, element
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program
 from lazytensor.core.ir.types import TensorType, tensor_type
 

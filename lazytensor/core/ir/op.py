@@ -15,7 +15,7 @@ from weakref import ref
 
 import numpy as np
 
-from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.dtypes import DTypes, short_name
 from lazytensor.core.ir.node import Input, Node, Part, Several, Signature
 from lazytensor.core.ir.source_location import user_frame
@@ -108,40 +108,6 @@ class Op(Generic[R]):
         return find_op, (self.name,)
 
 
-class Composite(Op[R]):
-    """An op whose body is other ops: one node when recorded, inlined when lowered.
-
-    Its type is found by tracing the body once per signature.
-    """
-
-    def __init__(self, name: str, body: Callable[..., R]) -> None:
-        super().__init__(name, cast(TypeRule, body))
-        self.body = body
-        self.rule = self._trace_type
-        self.programs: dict[tuple[Any, ...], Any] = {}
-
-    def program(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Any:
-        """The body as a Program over operands of these types; memoised."""
-        from lazytensor.core.ir.program import trace_types
-
-        key = (types, *(attrs[a] if a in attrs else self.defaults[a] for a in self.attributes))
-        found = self.programs.get(key)
-        if found is None:
-            found = self.programs[key] = trace_types(self.body, types, attrs)
-        return found
-
-    def _trace_type(self, *types: TensorType, **attrs: Any) -> ResultType:
-        try:
-            program = self.program(types, attrs)
-        except (DTypeError, ShapeError) as error:
-            if str(error).startswith(f"{self.name}: "):
-                raise
-            given = ", ".join(map(str, types))
-            raise type(error)(f"{self.name}: {error} (in its body, given {given})") from None
-        results = tuple(program.instructions[i][3] for i in program.outputs)
-        return results if program.multiple else cast(TensorType, results[0])
-
-
 def signature_of(node: Node) -> Signature:
     """The signature that a pending node was made of."""
     return node.op.signature(tuple([x.type for x in node.operands]), node.op.attrs_of(node.attrs))
@@ -151,7 +117,8 @@ _registry: dict[str, Op[Any]] = {}
 _Declared = TypeVar("_Declared", bound=Op[Any])
 
 
-def _register(op: _Declared) -> _Declared:
+def register(op: _Declared) -> _Declared:
+    """Put an op into the table of ops. Raises: ValueError if its name is taken."""
     if op.name in _registry:
         raise ValueError(f"an op named {op.name!r} is declared already")
     _registry[op.name] = op
@@ -175,19 +142,14 @@ def primitive(rule: TypeRule) -> Op[Any]:
 
 def variadic(rule: TypeRule) -> Op[Any]:
     """Declare a primitive op whose operands say how many results it has."""
-    return _register(Op(rule.__name__.rstrip("_"), rule))
+    return register(Op(rule.__name__.rstrip("_"), rule))
 
 
 def named(name: str, rule: TypeRule, doc: str) -> Op:
     """Declare an elementwise op, whose rule is shared with others, by name."""
-    op: Op = _register(Op(name, rule, elementwise=True))
+    op: Op = register(Op(name, rule, elementwise=True))
     op.__doc__ = doc
     return op
-
-
-def composite(body: Callable[..., R]) -> Composite[R]:
-    """Declare a composite op by its body, a function of nodes."""
-    return _register(Composite(body.__name__.rstrip("_"), body))
 
 
 def find_op(name: str) -> Op[Any]:

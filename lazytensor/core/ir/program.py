@@ -9,18 +9,17 @@ order of recording, so a program reads like the user's source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lazytensor.core.ir.attribute import Definition
 from lazytensor.core.ir.dtypes import short_name
 from lazytensor.core.ir.module_scope import modules
-from lazytensor.core.ir.node import Input, Node
-from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Composite, Op
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op
 from lazytensor.core.ir.source_location import Place
 from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
 
@@ -161,29 +160,6 @@ def size_of(type: Any) -> int:
     return sum(t.size for t in type) if isinstance(type, tuple) else int(type.size)
 
 
-def composites(program: Program) -> dict[str, str]:
-    """The bodies of the composites in `program`, and in those bodies, by name and signature; and
-    what its attributes define, by name.
-    """
-    found: dict[str, str] = {}
-    todo = [program]
-    while todo:
-        lines = todo.pop().instructions
-        for op, operands, attrs, _ in lines:
-            for value in attrs:
-                if isinstance(value, Definition) and str(value) not in found:
-                    found[str(value)] = value.text
-                    todo += value.programs
-            if isinstance(op, Composite):
-                types = tuple(lines[j][3] for j in operands)
-                name = f"{op.name}{types}{attrs}"
-                if name not in found:
-                    body = op.program(types, op.attrs_of(attrs))
-                    found[name] = f"{body} constants {body.constants}"
-                    todo.append(body)
-    return found
-
-
 def shown(value: Any) -> str:
     """A type or an attribute's value, as programs print it."""
     if isinstance(value, np.dtype):
@@ -287,28 +263,3 @@ def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
         results.append(number_leaf(node) if index is None else index)
     program = Program(tuple(lines), tuple(results))
     return Cut(program, owners, leaves, slots)
-
-
-def trace_types(
-    body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
-) -> Program:
-    """The program of `body` over operands of these types, parameters first and in order."""
-    program, leaves = trace_body(body, types, attrs)
-    if leaves:
-        raise ValueError("a composite's body may use its operands and scalars only, not arrays")
-    return program
-
-
-def trace_body(
-    body: Callable[..., Any], types: Sequence[TensorType], attrs: dict[str, Any]
-) -> tuple[Program, list[Node]]:
-    """The program of `body`, and the leaves that it uses: parameters after those of `types`."""
-    parameters: list[Node] = [Input(PARAMETER, type) for type in types]
-    result = body(*parameters, **attrs)
-    multiple = isinstance(result, tuple | list)
-    outputs = list(result) if multiple else [result]
-    pending = reachable([*parameters, *outputs])
-    inside = [*parameters, *(node for node in pending if node.op is not PARAMETER)]
-    found = cut(inside, outputs)
-    lines, results = found.program.instructions, found.program.outputs
-    return Program(lines, results, multiple, tuple(found.slots)), found.leaves

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from lazytensor.core.ir.composite import Composite, composite
 from lazytensor.core.ir.dtypes import F64, FLOATS, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite, check_dtype, composite, scalar
+from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.bits import and_, bitcast
 from lazytensor.core.ops.elementwise import add, convert, multiply, select, subtract
 

@@ -11,8 +11,8 @@ import math
 from functools import partial
 from typing import Final
 
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.core.ops import coefficients as table
 from lazytensor.core.ops.approximation import (
     Function,

@@ -9,9 +9,10 @@ import numpy as np
 
 from lazytensor.core.buffers.cell import WRITES, Step, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOLS, FLOATS, INTS, NARROW_INTS, STORED, short_name
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, primitive, scalar
+from lazytensor.core.ir.op import check_dtype, primitive, scalar
 from lazytensor.core.ir.shapes import broadcast_shapes
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.elementwise import (

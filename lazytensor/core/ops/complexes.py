@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import COMPLEX, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Op, check_dtype, composite, scalar
+from lazytensor.core.ir.op import Op, check_dtype, scalar
 from lazytensor.core.ir.shapes import check_axes
 from lazytensor.core.ops.bits import and_
 from lazytensor.core.ops.elementwise import equal, imag, is_nan, less, real, select

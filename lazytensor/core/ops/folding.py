@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import INTS
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, starts
+from lazytensor.core.ir.op import check_dtype, starts
 from lazytensor.core.ir.shapes import check_axes
 from lazytensor.core.ops.elementwise import gcd
 from lazytensor.core.ops.movement import concatenate, reshape, slice, transpose

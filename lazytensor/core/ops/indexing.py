@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from lazytensor.core.buffers.cell import WRITES, Step, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import NUMBERS, ORDERED, S64, STORED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, primitive, scalar, starts
+from lazytensor.core.ir.op import check_dtype, primitive, scalar, starts
 from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.ops.bits import and_, or_

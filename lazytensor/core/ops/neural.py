@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from functools import reduce
 
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS, S32
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, scalar
+from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.contraction import dot_general
 from lazytensor.core.ops.elementwise import (
     abs,

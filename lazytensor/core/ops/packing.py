@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from lazytensor.core.errors import ShapeError
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOL, U8, U64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, scalar
+from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.bits import and_, bitcast, shift_right
 from lazytensor.core.ops.elementwise import convert, multiply, not_equal
 from lazytensor.core.ops.movement import reshape

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOL, FLOATS, ORDERED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, scalar, starts
+from lazytensor.core.ir.op import check_dtype, scalar, starts
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.bits import and_, not_, or_
 from lazytensor.core.ops.elementwise import add, divide, equal, select

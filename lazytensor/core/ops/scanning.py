@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.bits import and_
 from lazytensor.core.ops.control import Region, while_

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from lazytensor.core.errors import ShapeError
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import ORDERED, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, scalar
+from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.bits import and_, not_, shift_right
 from lazytensor.core.ops.elementwise import add, greater, greater_equal, less, minimum, select
 from lazytensor.core.ops.indexing import take_along

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 
+from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BF16, COMPLEX, F16, F32, FLOATS, S64, real_of
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, composite, scalar
+from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.bits import and_, or_
 from lazytensor.core.ops.elementwise import (
     abs,

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lazytensor.core.ir.op import PARAMETER, Composite, element
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import PARAMETER, element
 from lazytensor.core.ir.program import SLOTS, Instruction, Program
 from lazytensor.core.passes.rewrites import Term, filled, made, parameter, vector
 from lazytensor.core.passes.scalar_expression import Constant, Recipe, Slot

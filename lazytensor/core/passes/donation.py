@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lazytensor.core.ir.op import Composite
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.program import Program
 
 SMALLEST: Final = 16 * 1024

@@ -25,7 +25,8 @@ from weakref import ref
 
 from lazytensor.core.device.backend import Executable, backend
 from lazytensor.core.errors import LazyTensorWarning
-from lazytensor.core.ir.program import Program, composites
+from lazytensor.core.ir.composite import composites
+from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.source_location import Place, user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations

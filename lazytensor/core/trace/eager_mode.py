@@ -15,10 +15,10 @@ import numpy as np
 
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.interpreter.interpreter import apply
-from lazytensor.core.ir import program
+from lazytensor.core.ir import composite
 from lazytensor.core.ir.node import Input, Node, Part, Several, Signature, has_several
 from lazytensor.core.ir.op import PARAMETER
-from lazytensor.core.ir.program import SLOTS
+from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.source_location import describe
 from lazytensor.core.ir.types import NUMPYS_AXES
 from lazytensor.core.observe.warnings import warn_at
@@ -36,7 +36,7 @@ class _Tracing(threading.local):
 _tracing: Final = _Tracing()
 _record: Final = Node.__init__
 _record_part: Final = Part.__init__
-_trace_types: Final = program.trace_types
+_trace_types: Final = composite.trace_types
 _types: Final[dict[Any, Node]] = {}
 
 
@@ -44,17 +44,17 @@ def attach() -> None:
     """Run each operation at once from now on, in all threads."""
     Node.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
     Part.__init__ = _record_and_run_part  # type: ignore[method-assign, assignment]
-    program.trace_types = _recorded  # type: ignore[assignment]
+    composite.trace_types = _recorded  # type: ignore[assignment]
 
 
 def detach() -> None:
     """Record again."""
     Node.__init__ = _record  # type: ignore[method-assign]
     Part.__init__ = _record_part  # type: ignore[method-assign]
-    program.trace_types = _trace_types
+    composite.trace_types = _trace_types
 
 
-def _recorded(*args: Any) -> program.Program:
+def _recorded(*args: Any) -> Program:
     """The program of a composite's body, of which nothing is to run."""
     _tracing.depth += 1
     try:

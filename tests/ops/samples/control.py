@@ -8,9 +8,9 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import F64, S32
 from lazytensor.core.ir.op import scalar
-from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.control import Region
 from tests.ops.sample import Refusal, Sample

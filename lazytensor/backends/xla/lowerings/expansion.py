@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from lazytensor.backends.xla.emit import INEXACT, Emitter, Lowering, Value, emit
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import BF16, F16, F32, F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import Program, trace_types
+from lazytensor.core.ir.program import Program
 
 WIDTHS: Final = {F32: (8, 23), F64: (11, 52)}
 """Bits of the exponent and of the mantissa."""

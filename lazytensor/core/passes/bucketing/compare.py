@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from lazytensor.core.ir.op import PARAMETER, Composite, Op, element
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import PARAMETER, Op, element
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.control import Region

@@ -1,4 +1,4 @@
-"""Results of operands that do not lie in rows are laid out as NumPy would (see `layout_probe.py`)."""
+"""Results of operands that do not lie in rows have the layout that NumPy gives them."""
 
 from __future__ import annotations
 

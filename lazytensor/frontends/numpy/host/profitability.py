@@ -209,8 +209,8 @@ def account() -> Account:
     return _thread.account
 
 
-FRONTENDS: Final = str(Path(__file__).parents[1])
-PROJECT: Final = str(Path(__file__).parents[2])
+FRONTENDS: Final = str(Path(__file__).parents[2])
+PROJECT: Final = str(Path(__file__).parents[3])
 _owners: Final[dict[str, str]] = {}
 """By file: the frontend that it is of, "core" for the rest of the project, "" outside."""
 

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazytensor.core.errors import DTypeError
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.frontends.numpy.ufuncs.numerics import Comparison
 from lazytensor.frontends.numpy.ufuncs.promotion import (
     CANONICAL,
@@ -94,9 +96,6 @@ def _checked(body: Body | None, dtypes: tuple[np.dtype, ...]) -> Body | None:
     """`body` if the ops in it take these dtypes."""
     if body is None:
         return None
-    from lazytensor.core.ir.program import trace_types
-    from lazytensor.core.ir.types import tensor_type
-
     try:
         trace_types(body, [tensor_type(dtype) for dtype in dtypes], {})
     except DTypeError:

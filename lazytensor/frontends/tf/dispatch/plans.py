@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Input, Node, Signature
-from lazytensor.core.ir.op import PARAMETER, Composite, signature_of
+from lazytensor.core.ir.op import PARAMETER, signature_of
 from lazytensor.frontends.tf.dispatch import opdef
 from lazytensor.frontends.tf.dispatch.host import HostValue
 from lazytensor.frontends.tf.rows import checks

@@ -12,8 +12,9 @@ from collections import Counter
 from typing import Any, Final
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Input, Node
-from lazytensor.core.ir.op import PARAMETER, SLOT, Composite
+from lazytensor.core.ir.op import PARAMETER, SLOT
 from lazytensor.core.ir.program import Program, cut, reachable
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import TensorType

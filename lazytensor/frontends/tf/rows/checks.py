@@ -14,9 +14,10 @@ import numpy as np
 from tensorflow.python.framework import errors
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, INTS, SIGNED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import SLOT, Composite, scalar, starts
+from lazytensor.core.ir.op import SLOT, scalar, starts
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf.tensors.tensor import state
 

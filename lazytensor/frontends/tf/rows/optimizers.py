@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 from tensorflow.python.framework import ops as tf_ops
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import INTS
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.frontends.tf.dispatch import fallback, opdef
 from lazytensor.frontends.tf.dispatch.steps import watch_optimizers
 from lazytensor.frontends.tf.dispatch.table import handle

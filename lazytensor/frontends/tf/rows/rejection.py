@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import BOOL, F32, F64, S32, U32, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
-from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
 from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 from lazytensor.frontends.tf.dispatch.table import rows

@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import FLOATS, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
-from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.tf.dispatch.plans import Function
 from lazytensor.frontends.tf.dispatch.table import rows

@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.core.ir.program import Program
 from lazytensor.frontends.torch.dispatch.composition import all_hold, kept_order, traced
 from lazytensor.frontends.torch.dispatch.demands import Demands, demands

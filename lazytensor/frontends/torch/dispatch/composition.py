@@ -19,10 +19,10 @@ from torch import Tensor
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.composite import Composite, trace_body
 from lazytensor.core.ir.memo import ENTRIES_BOUND, keep, memory
 from lazytensor.core.ir.node import Node, Signature
-from lazytensor.core.ir.op import Composite
-from lazytensor.core.ir.program import Program, trace_body
+from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import TensorType
 from lazytensor.frontends.torch.tensors.strides import Ints, in_rows, kept_strides, order_of

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite, trace_types
 from lazytensor.core.ir.dtypes import COMPLEX, S32, S64, real_of
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
-from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.linalg.factorization import adjoint, first_zero, triangle

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, F64, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.core.ops.scanning import Nodes, scan
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows

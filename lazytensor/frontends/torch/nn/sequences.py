@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.core.ops.scanning import Nodes, divided, scan
 from lazytensor.frontends.torch.dispatch.promotion import like
 from lazytensor.frontends.torch.nn import recurrent

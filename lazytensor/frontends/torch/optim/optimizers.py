@@ -12,9 +12,10 @@ from typing import Any
 from torch import Tensor
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite, varying
+from lazytensor.core.ir.op import varying
 from lazytensor.frontends.torch.dispatch.kernels import register
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
 from lazytensor.frontends.torch.tensors.tensor import node, ref

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.ir.op import Composite, varying
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import varying
 from lazytensor.frontends.torch.tensors.tensor import held_by
 
 Step = Callable[..., None]

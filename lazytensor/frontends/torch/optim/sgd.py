@@ -15,9 +15,9 @@ import torch
 from torch.optim import sgd as theirs
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
 
 NUMBERS: Final = 4

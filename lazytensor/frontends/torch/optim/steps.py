@@ -53,7 +53,7 @@ def _is_recording() -> bool:
 
 
 _FRONTENDS: Final = "lazytensor.frontends."
-_OURS: Final = __name__.rpartition(".")[0]
+_OURS: Final = f"{_FRONTENDS}torch."
 
 
 def _is_differentiated() -> bool:

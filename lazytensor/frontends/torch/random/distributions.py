@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch.dispatch.errors import sure
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite, trace_types
 from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
-from lazytensor.core.ir.program import trace_types
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows

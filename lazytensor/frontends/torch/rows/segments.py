@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Composite
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
