@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 import numpy as np
 
-from lazytensor.core.ir.node import Node, Signature
+from lazytensor.core.ir.node import Node, Recorded, Signature
 from lazytensor.core.ir.op import Op, signature_of, starts
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import ELEMENTS_BOUND, TensorType
@@ -79,7 +79,7 @@ class Step:
     def read(self, base: Node) -> Node:
         """The view of `base`."""
         signature = self.reads.get(base.type) or self.signature(base.type)
-        return Node(signature, (base, *self.data))
+        return Recorded(signature, (base, *self.data))
 
     def show(self, base: np.ndarray) -> np.ndarray:
         """The view of an array of the host's: in its memory, where NumPy has such views."""
@@ -93,7 +93,7 @@ class Step:
         key = base.type, value.type
         signature = self.writes.get(key)
         if signature is not None:
-            return Node(signature, (base, value, *self.data))
+            return Recorded(signature, (base, value, *self.data))
         if key in self.writes:
             return value
         made = WRITES[self.op](base, value, *self.data, **dict(self.attrs))
@@ -290,7 +290,7 @@ def _read(cell: Cell, chain: Chain) -> Node:
     if len(chain) == 1:  # by far the most; a call less to look for the user's place behind
         step = chain[0]
         signature = step.reads.get(node.type) or step.signature(node.type)
-        node = Node(signature, (node, *step.data))
+        node = Recorded(signature, (node, *step.data))
         reads[chain] = ref(node)
         return node
     for i in range(1, len(chain) + 1):

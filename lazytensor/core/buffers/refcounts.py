@@ -13,7 +13,7 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from lazytensor.core.ir.node import Input, Node, Signature, has_several
+from lazytensor.core.ir.node import Input, Node, Recorded, Signature, has_several
 from lazytensor.core.ir.op import PARAMETER, element
 from lazytensor.core.ir.types import tensor_type
 
@@ -43,7 +43,7 @@ def owned(leaves: list[Node], edges: Mapping[Node, int]) -> list[bool]:
 def _references_of_bookkeeping() -> int:
     """References that `held` and `owned` see to a node that only a graph's edge refers to."""
     type = tensor_type(np.dtype(np.float32))
-    user = Node(Signature(element, (0,), type), (Input(PARAMETER, type),))
+    user = Recorded(Signature(element, (0,), type), (Input(PARAMETER, type),))
     nodes = [*user.operands]
     edges = Counter(user.operands)
     return next(iter([sys.getrefcount(node) - edges[node] for node in nodes]))
@@ -60,7 +60,7 @@ def owned_by_one(leaves: list[Node]) -> list[bool]:
 def _references_of_one() -> int:
     """References that `owned_by_one` sees to a leaf that only one node refers to."""
     type = tensor_type(np.dtype(np.float32))
-    user = Node(Signature(element, (0,), type), (Input(PARAMETER, type),))
+    user = Recorded(Signature(element, (0,), type), (Input(PARAMETER, type),))
     leaves = [x for x in user.operands]  # noqa: C416  # as its caller makes the list
     return next(iter([sys.getrefcount(x) for x in leaves]))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.dtypes import DTypes, short_name
-from lazytensor.core.ir.node import Input, Node, Part, Several, Signature
+from lazytensor.core.ir.node import OPERATORS, Input, Node, Part, Recorded, Several, Signature
 from lazytensor.core.ir.source_location import user_frame
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
@@ -70,7 +70,7 @@ class Op(Generic[R]):
         except KeyError:
             signature = self._infer(key, types, attrs)
         if signature.type.__class__ is not tuple:
-            return Node(signature, operands)  # type: ignore[return-value]
+            return Recorded(signature, operands)  # type: ignore[return-value]
         return several(signature, operands)  # type: ignore[return-value]
 
     def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Signature:
@@ -226,6 +226,7 @@ def datum() -> TensorType:
 PARAMETER: Final = parameter
 SLOT: Final = slot
 DATUM: Final = datum
+OPERATORS["slot"] = slot
 _STARTS: Final = [tensor_type(np.dtype(np.int64), (n,)) for n in range(65)]
 """The type of so many starts; NumPy's arrays have 64 axes at the most."""
 

@@ -83,7 +83,7 @@ def _node_cost() -> float:
     if not _seconds_per_node:
         import numpy as np
 
-        from lazytensor.core.ir.node import Input, Node, Signature
+        from lazytensor.core.ir.node import Input, Recorded, Signature
         from lazytensor.core.ir.op import PARAMETER, element
         from lazytensor.core.ir.types import tensor_type
 
@@ -92,7 +92,7 @@ def _node_cost() -> float:
             signature = Signature(element, (0,), x.type)
             start = time.perf_counter()
             for _ in range(200):
-                Node(signature, (x,))
+                Recorded(signature, (x,))
             _seconds_per_node.append((time.perf_counter() - start) / 200)
     return _seconds_per_node[0]
 

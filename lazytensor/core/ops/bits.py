@@ -11,7 +11,7 @@ from lazytensor.core.buffers.cell import WRITES, Step, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOLS, FLOATS, INTS, NARROW_INTS, STORED, short_name
-from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.node import OPERATORS, Node
 from lazytensor.core.ir.op import check_dtype, primitive, scalar
 from lazytensor.core.ir.shapes import broadcast_shapes
 from lazytensor.core.ir.types import TensorType, tensor_type
@@ -44,6 +44,17 @@ shift_right = binary(
 )
 mulhi = binary("mulhi", INTS, "The upper half of the bits of the exact product x * y.")
 next_after = binary("next_after", FLOATS, "The number next to x in the direction of y.")
+
+OPERATORS.update(
+    {
+        "and": and_,
+        "or": or_,
+        "xor": xor,
+        "invert": not_,
+        "lshift": shift_left,
+        "rshift": shift_right,
+    }
+)
 
 
 @primitive

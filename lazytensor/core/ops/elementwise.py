@@ -29,6 +29,7 @@ from lazytensor.core.ir.dtypes import (
     real_of,
     short_name,
 )
+from lazytensor.core.ir.node import OPERATORS
 from lazytensor.core.ir.op import Op, check_dtype, named, primitive
 from lazytensor.core.ir.shapes import broadcast_shapes
 from lazytensor.core.ir.types import TensorType, tensor_type
@@ -111,6 +112,22 @@ less = binary("less", ORDERED, "x < y; false where either is NaN.", flag)
 less_equal = binary("less_equal", ORDERED, "x <= y; false where either is NaN.", flag)
 greater = binary("greater", ORDERED, "x > y; false where either is NaN.", flag)
 greater_equal = binary("greater_equal", ORDERED, "x >= y; false where either is NaN.", flag)
+
+OPERATORS.update(
+    {
+        "neg": negate,
+        "add": add,
+        "sub": subtract,
+        "mul": multiply,
+        "truediv": divide,
+        "floordiv": floor_divide,
+        "mod": modulo,
+        "lt": less,
+        "le": less_equal,
+        "gt": greater,
+        "ge": greater_equal,
+    }
+)
 
 
 @primitive

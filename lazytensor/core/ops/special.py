@@ -7,7 +7,7 @@ f32 and rounded once.
 from __future__ import annotations
 
 from lazytensor.core.ir.dtypes import COMPLEX, FLOATS, NUMBERS
-from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.node import OPERATORS, Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.elementwise import binary, divide, multiply, square, unary
 
@@ -62,6 +62,8 @@ igamma = binary(
 )
 igammac = binary("igammac", FLOATS, "1 - igamma(x, y), exact where that is small.")
 polygamma = binary("polygamma", FLOATS, "Derivative number x of digamma, at y.")
+
+OPERATORS["pow"] = power
 
 
 def few_factors(x: Node, exponent: float | complex) -> Node | None:

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.ir.node import Node, Part, Several, Signature
+from lazytensor.core.ir.node import Node, Part, Recorded, Several, Signature
 from lazytensor.core.ir.op import SLOT, scalar, several, signature_of
 
 LENGTH: Final = 32
@@ -69,7 +69,7 @@ class Plan:
             if signature.type.__class__ is tuple:
                 made += several(signature, operands)
             else:
-                made.append(Node(signature, operands))
+                made.append(Recorded(signature, operands))
         return made
 
 

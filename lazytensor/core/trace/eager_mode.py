@@ -1,7 +1,7 @@
 """The debugging mode: each operation runs where it is recorded, by the reference interpreter.
 
 So a failure, a value that is not a number and a breakpoint are at the user's line. Nothing of this
-costs anything while it is off: it takes the place of `Node.__init__`, and of the tracing of
+costs anything while it is off: it takes the place of `Recorded.__init__`, and of the tracing of
 composites' bodies, in which operations are recorded as ever.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.interpreter.interpreter import apply
 from lazytensor.core.ir import composite
-from lazytensor.core.ir.node import Input, Node, Part, Several, Signature, has_several
+from lazytensor.core.ir.node import Input, Node, Part, Recorded, Several, Signature, has_several
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.source_location import describe
@@ -34,7 +34,7 @@ class _Tracing(threading.local):
 
 
 _tracing: Final = _Tracing()
-_record: Final = Node.__init__
+_record: Final = Recorded.__init__
 _record_part: Final = Part.__init__
 _trace_types: Final = composite.trace_types
 _types: Final[dict[Any, Node]] = {}
@@ -42,14 +42,14 @@ _types: Final[dict[Any, Node]] = {}
 
 def attach() -> None:
     """Run each operation at once from now on, in all threads."""
-    Node.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
+    Recorded.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
     Part.__init__ = _record_and_run_part  # type: ignore[method-assign, assignment]
     composite.trace_types = _recorded  # type: ignore[assignment]
 
 
 def detach() -> None:
     """Record again."""
-    Node.__init__ = _record  # type: ignore[method-assign]
+    Recorded.__init__ = _record  # type: ignore[method-assign]
     Part.__init__ = _record_part  # type: ignore[method-assign]
     composite.trace_types = _trace_types
 
@@ -63,7 +63,7 @@ def _recorded(*args: Any) -> Program:
         _tracing.depth -= 1
 
 
-def _record_and_run(node: Node, signature: Signature, operands: tuple[Node, ...]) -> None:
+def _record_and_run(node: Recorded, signature: Signature, operands: tuple[Node, ...]) -> None:
     _record(node, signature, operands)
     _run(node, operands)
 

@@ -13,7 +13,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, Chain, View, extend
 from lazytensor.core.ir.memo import keep, memory
-from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.node import Node, Recorded
 from lazytensor.core.ir.op import signature_of
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.basic_index import encoded, window
@@ -302,7 +302,7 @@ def _planned(found: Plan, value: Any) -> Node | None:
         return given
     if given.op is signature.op is ops.reshape:
         return ops.reshaped(given, found.target)
-    return Node(signature, (given,))
+    return Recorded(signature, (given,))
 
 
 def _element(value: Any, dtype: np.dtype) -> Any:

@@ -16,7 +16,7 @@ from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.dtypes import BOOL
 from lazytensor.core.ir.memo import Memory, keep, memory
-from lazytensor.core.ir.node import Node, Signature
+from lazytensor.core.ir.node import Node, Recorded, Signature
 from lazytensor.core.ir.op import SLOT, Op, leaf, scalar, signature_of
 from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.elementwise import convert
@@ -95,7 +95,7 @@ def forward(
         signature = plan.signature
         result: Any = new(plan.form)
         result.ref = Cell(
-            plan.body(node, second) if signature is None else Node(signature, (node, second))
+            plan.body(node, second) if signature is None else Recorded(signature, (node, second))
         )
         result._shadow = result._base = None
         if x._shadow is not None or (kind is ndarray and other._shadow is not None):
@@ -128,7 +128,7 @@ def backward(
         signature = plan.signature
         result: Any = new(plan.form)
         result.ref = Cell(
-            plan.body(first, node) if signature is None else Node(signature, (first, node))
+            plan.body(first, node) if signature is None else Recorded(signature, (first, node))
         )
         result._shadow = result._base = None
         if x._shadow is not None:
@@ -152,7 +152,9 @@ def _with_array(
         operands, arrays = ((given, node), (other, x)) if swapped else ((node, given), (x, other))
         signature = plan.signature
         result: Any = new(plan.form)
-        result.ref = Cell(plan.body(*operands) if signature is None else Node(signature, operands))
+        result.ref = Cell(
+            plan.body(*operands) if signature is None else Recorded(signature, operands)
+        )
         result._shadow = result._base = None
         if x._shadow is not None or not other.flags.c_contiguous:
             lay(result, *arrays)
@@ -191,7 +193,7 @@ def alone(plans: Plans, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return slow(x)
         signature = plan.signature
         result: Any = new(plan.form)
-        result.ref = Cell(plan.body(node) if signature is None else Node(signature, (node,)))
+        result.ref = Cell(plan.body(node) if signature is None else Recorded(signature, (node,)))
         result._shadow = result._base = None
         if x._shadow is not None:
             lay_out(result, x)
@@ -221,7 +223,7 @@ def planned(plans: Plans, node: Node, other: Any) -> Node | None:
         if second is None:
             return None
     signature = plan.signature
-    made = plan.body(node, second) if signature is None else Node(signature, (node, second))
+    made = plan.body(node, second) if signature is None else Recorded(signature, (node, second))
     return cast(Node, made)
 
 
@@ -236,7 +238,7 @@ def written(plans: Plans, args: Sequence[Any], out: Any) -> bool:
         made = planned(plans, node, args[1])
     elif len(args) == 1 and node.type in plans:
         plan = plans[node.type]
-        made = plan.body(node) if plan.signature is None else Node(plan.signature, (node,))
+        made = plan.body(node) if plan.signature is None else Recorded(plan.signature, (node,))
     if made is None or made.type is not out.ref.type:
         return False
     out.ref.write(made)
@@ -286,15 +288,15 @@ def _of_casts(operands: Sequence[Any], made: Node) -> Callable[..., Node] | None
             return None
     signature = signature_of(made)
     if len(casts) == 1:
-        return lambda x: Node(signature, (_cast(x, casts[0]),))
+        return lambda x: Recorded(signature, (_cast(x, casts[0]),))
     if len(casts) > 2:
         return None
     first, second = casts
-    return lambda x, y: Node(signature, (_cast(x, first), _cast(y, second)))
+    return lambda x, y: Recorded(signature, (_cast(x, first), _cast(y, second)))
 
 
 def _cast(node: Node, signature: Signature | None) -> Node:
-    return node if signature is None else Node(signature, (node,))
+    return node if signature is None else Recorded(signature, (node,))
 
 
 _NUMBERS: Final = (bool, int, float, complex, np.generic)

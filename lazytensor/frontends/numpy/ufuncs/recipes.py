@@ -17,7 +17,7 @@ import numpy as np
 
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.memo import Memory, keep, memory
-from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.node import Node, Recorded
 from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import learned, reader
@@ -127,7 +127,7 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
         cls, shadow = recipe.form
         result: Any = new(cls)
         result.ref = Cell(
-            recipe.record(nodes)[-1] if signature is None else Node(signature, tuple(nodes))
+            recipe.record(nodes)[-1] if signature is None else Recorded(signature, tuple(nodes))
         )
         result._shadow = shadow
         result._base = None

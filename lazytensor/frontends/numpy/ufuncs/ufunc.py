@@ -18,7 +18,7 @@ from numpy.lib import NumpyVersion
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.memo import memory
-from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.node import Node, Recorded
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, new
@@ -251,7 +251,7 @@ def _of_one(self: ufunc) -> Function:
             return call(self, (x,), kwargs)
         signature = plan.signature
         result: Any = new(plan.form)
-        result.ref = Cell(plan.body(node) if signature is None else Node(signature, (node,)))
+        result.ref = Cell(plan.body(node) if signature is None else Recorded(signature, (node,)))
         result._shadow = result._base = None
         return result
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lazytensor.core.ir.composite import Composite
-from lazytensor.core.ir.node import Input, Node, Signature
+from lazytensor.core.ir.node import Input, Node, Recorded, Signature
 from lazytensor.core.ir.op import PARAMETER, signature_of
 from lazytensor.frontends.tf.dispatch import opdef
 from lazytensor.frontends.tf.dispatch.host import HostValue
@@ -81,7 +81,7 @@ class Plan:
 def _recorded(signature: Signature, operands: Sequence[Node]) -> list[Node]:
     if isinstance(signature.type, tuple):
         return list(signature.op(*operands, **signature.op.attrs_of(signature.attrs)))
-    return [Node(signature, tuple(operands))]
+    return [Recorded(signature, tuple(operands))]
 
 
 def _body(row: Row, shape: tuple[Any, ...], named: dict[str, Any], multiple: bool) -> Function:

@@ -21,7 +21,7 @@ from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.interpreter.interpreter import interpret
 from lazytensor.core.ir.composite import Composite, trace_body
 from lazytensor.core.ir.memo import ENTRIES_BOUND, keep, memory
-from lazytensor.core.ir.node import Node, Signature
+from lazytensor.core.ir.node import Node, Recorded, Signature
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import TensorType
@@ -144,7 +144,7 @@ class Composition:
         signature, constants, results = plan
         operands = nodes + constants
         if signature.type.__class__ is not tuple:
-            return _rebuilt(results, iter((Node(signature, operands),)))
+            return _rebuilt(results, iter((Recorded(signature, operands),)))
         named = signature.op.attrs_of(signature.attrs)
         return _rebuilt(results, iter(signature.op(*operands, **named)))
 
