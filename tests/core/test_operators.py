@@ -82,7 +82,9 @@ def test_number_on_the_left(sign: Callable[[Any, Any], Any]) -> None:
         assert same(sign(2, x), BINARY[sign](ops.scalar(2, S64), x))
 
 
-@pytest.mark.parametrize("value", [True, 2, 0.5, 1 + 2j, np.float64(0.5)], ids=repr)
+@pytest.mark.parametrize(
+    "value", [True, 2, 0.5, 1 + 2j, np.float64(0.5), np.int8(3), np.True_], ids=repr
+)
 def test_numbers(value: Any) -> None:
     """A number is the slot that `scalar` makes of it: its value is no part of the program."""
     x = ops.leaf(np.ones(2, complex))

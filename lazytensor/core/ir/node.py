@@ -12,6 +12,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
+import numpy as np
+
 from lazytensor.core.ir.source_location import Place, hidden, is_hidden
 from lazytensor.core.ir.trace_state import serials, thread
 from lazytensor.core.ir.types import TensorType, tensor_type
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from lazytensor.core.ir.op import Op
 
 Scalar = bool | int | float | complex
-_NUMBERS: Final = (int, float, complex)  # a bool is an int, and a union is slower to look at
+_NUMBERS: Final = (int, float, complex, np.number, np.bool_)
+"""What `Scalar` says (a bool is an int), and NumPy's numbers, which users give in their place."""
 
 
 class Signature:

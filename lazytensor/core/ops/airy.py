@@ -11,28 +11,8 @@ import math
 from typing import Final
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ops.approximation import (
-    beside_zeros,
-    head,
-    in_double,
-    minus,
-    number,
-    plus,
-    polynomial,
-    times,
-    where,
-)
-from lazytensor.core.ops.elementwise import (
-    abs,
-    divide,
-    greater,
-    is_inf,
-    less,
-    maximum,
-    minimum,
-    negate,
-    reciprocal,
-)
+from lazytensor.core.ops.approximation import beside_zeros, head, in_double, number, polynomial
+from lazytensor.core.ops.elementwise import abs, is_inf, maximum, minimum, reciprocal, select
 from lazytensor.core.ops.special import cos, exp, sin, sqrt
 
 TINY: Final = 1e-30
@@ -99,47 +79,46 @@ ODD: Final = (
 def _zeta(x: Node, root: Node) -> tuple[Node, Node]:
     """2/3 x sqrt(x), as the sum of two numbers: products of heads are exact."""
     upper, top = head(x), head(root)
-    rest, lower = minus(x, upper), minus(root, top)
-    off = minus(minus(x, times(top, top)), times(times(top, lower), 2.0))
-    off = minus(off, times(lower, lower))
-    lost = divide(off, times(root, 2.0))  # what the root was rounded by
-    product = times(upper, top)
-    low = plus(plus(times(upper, lower), times(rest, root)), times(x, lost))
-    high = divide(product, number(1.5))
-    low = divide(plus(minus(minus(product, high), times(high, 0.5)), low), number(1.5))
-    found = plus(high, low)
-    return found, plus(minus(high, found), low)
+    rest, lower = x - upper, root - top
+    off = x - top * top - top * lower * 2.0 - lower * lower
+    lost = off / (root * 2.0)  # what the root was rounded by
+    product = upper * top
+    low = upper * lower + rest * root + x * lost
+    high = product / 1.5
+    low = ((product - high - high * 0.5) + low) / 1.5
+    found = high + low
+    return found, (high - found) + low
 
 
 def _ai(x: Node) -> Node:
-    most = where(less(x, number(0.0)), number(math.inf), number(NONE))
+    most = select(x < 0.0, number(math.inf), number(NONE))
     size = minimum(maximum(abs(x), number(TINY)), most)
     root = sqrt(size)
     zeta, low = _zeta(size, root)
     inverse = reciprocal(zeta)
     scale = sqrt(root)
-    far = greater(size, number(FAR))
-    falling = divide(polynomial(inverse, ABOVE), polynomial(inverse, ABOVE_BELOW))
-    middle = divide(polynomial(root, MIDDLE), polynomial(root, MIDDLE_BELOW))
-    fall = exp(negate(zeta))
-    above = times(where(far, divide(falling, scale), middle), minus(fall, times(fall, low)))
-    below = where(far, divide(_waves(zeta, low, inverse), scale), _near(x))
-    found = where(less(x, number(0.0)), below, above)
-    return where(is_inf(x), number(math.nan), found)
+    far = size > FAR
+    falling = polynomial(inverse, ABOVE) / polynomial(inverse, ABOVE_BELOW)
+    middle = polynomial(root, MIDDLE) / polynomial(root, MIDDLE_BELOW)
+    fall = exp(-zeta)
+    above = select(far, falling / scale, middle) * (fall - fall * low)
+    below = select(far, _waves(zeta, low, inverse) / scale, _near(x))
+    found = select(x < 0.0, below, above)
+    return select(is_inf(x), number(math.nan), found)
 
 
 def _near(x: Node) -> Node:
     place = maximum(x, number(-FAR))
-    return times(polynomial(place, NEAR), beside_zeros(place, ZEROS))
+    return polynomial(place, NEAR) * beside_zeros(place, ZEROS)
 
 
 def _waves(zeta: Node, low: Node, inverse: Node) -> Node:
-    square = times(inverse, inverse)
-    even, odd = polynomial(square, EVEN), times(inverse, polynomial(square, ODD))
+    square = inverse * inverse
+    even, odd = polynomial(square, EVEN), inverse * polynomial(square, ODD)
     sine, cosine = sin(zeta), cos(zeta)
-    sine, cosine = plus(sine, times(low, cosine)), minus(cosine, times(low, sine))
-    found = plus(times(minus(even, odd), cosine), times(plus(even, odd), sine))
-    return times(found, 1 / math.sqrt(2 * math.pi))
+    sine, cosine = sine + low * cosine, cosine - low * sine
+    found = (even - odd) * cosine + (even + odd) * sine
+    return found * (1 / math.sqrt(2 * math.pi))
 
 
 airy_ai = in_double("airy_ai", _ai, "The Airy function Ai; NaN where x is infinite.")

@@ -8,15 +8,15 @@ from lazytensor.core.ir.composite import Composite, composite
 from lazytensor.core.ir.dtypes import F64, FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
-from lazytensor.core.ops.bits import and_, bitcast
-from lazytensor.core.ops.elementwise import add, convert, multiply, select, subtract
+from lazytensor.core.ops.bits import bitcast
+from lazytensor.core.ops.elementwise import convert
 
 Function = Callable[[Node], Node]
 
 
 def head(x: Node) -> Node:
     """The first 26 bits of the f64 x."""
-    bits = and_(bitcast(x, dtype=S64), scalar(-(1 << 27), S64))
+    bits = bitcast(x, dtype=S64) & -(1 << 27)
     return bitcast(bits, dtype=F64)
 
 
@@ -41,31 +41,11 @@ def number(value: float) -> Node:
     return scalar(value, F64)
 
 
-def plus(x: Node, y: Node | float) -> Node:
-    """x + y."""
-    return add(x, y if isinstance(y, Node) else number(y))
-
-
-def minus(x: Node, y: Node | float) -> Node:
-    """x - y."""
-    return subtract(x, y if isinstance(y, Node) else number(y))
-
-
-def times(x: Node, y: Node | float) -> Node:
-    """x * y."""
-    return multiply(x, y if isinstance(y, Node) else number(y))
-
-
-def where(condition: Node, x: Node, y: Node) -> Node:
-    """x where the condition holds, else y."""
-    return select(condition, x, y)
-
-
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
     """The polynomial with these coefficients, lowest power first, by Horner's rule."""
     found = number(coefficients[-1])
     for c in reversed(coefficients[:-1]):
-        found = plus(times(found, x), c)
+        found = found * x + c
     return found
 
 
@@ -73,7 +53,7 @@ def beside_zeros(x: Node, zeros: Sequence[tuple[float, float]]) -> Node:
     """The product of `x - zero` for each zero, which is the sum of two numbers: exact near it."""
     found = None
     for high, low in zeros:
-        apart = minus(minus(x, high), low)
-        found = apart if found is None else times(found, apart)
+        apart = x - high - low
+        found = apart if found is None else found * apart
     assert found is not None
     return found

@@ -14,29 +14,16 @@ from typing import Final
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops import coefficients as table
-from lazytensor.core.ops.approximation import (
-    Function,
-    beside_zeros,
-    in_double,
-    minus,
-    number,
-    plus,
-    polynomial,
-    times,
-    where,
-)
+from lazytensor.core.ops.approximation import Function, beside_zeros, in_double, number, polynomial
 from lazytensor.core.ops.elementwise import (
     abs,
     copysign,
-    divide,
     equal,
-    greater,
     is_inf,
-    less,
     maximum,
     minimum,
-    negate,
     reciprocal,
+    select,
 )
 from lazytensor.core.ops.special import cos, exp, log, sin, sqrt
 
@@ -67,95 +54,95 @@ I_FAR, K_FAR = 5.0, 1.0
 
 def _series(order: int, x: Node) -> Node:
     """J close to 0."""
-    square = times(x, x)
-    rest = times(square, polynomial(square, table.J_SERIES[order]))
-    return plus(times(x, 0.5), times(x, rest)) if order else plus(rest, 1.0)
+    square = x * x
+    rest = square * polynomial(square, table.J_SERIES[order])
+    return x * 0.5 + x * rest if order else rest + 1.0
 
 
 def _j_near(order: int, x: Node) -> Node:
     start = _series(order, minimum(x, number(J_MIDDLE)))
     place = maximum(x, number(J_MIDDLE))
-    share = polynomial(minus(place, 5.0), table.J_MIDDLE[order])
-    found = times(share, beside_zeros(place, J_ZEROS[order]))
-    return where(greater(x, number(J_MIDDLE)), found, start)
+    share = polynomial(place - 5.0, table.J_MIDDLE[order])
+    found = share * beside_zeros(place, J_ZEROS[order])
+    return select(x > J_MIDDLE, found, start)
 
 
 def _y_near(order: int, x: Node) -> Node:
     start = minimum(x, number(Y_MIDDLE))
-    rest = polynomial(times(start, start), table.Y_SERIES[order])
-    grown = times(log(start), _series(order, start))
+    rest = polynomial(start * start, table.Y_SERIES[order])
+    grown = log(start) * _series(order, start)
     if order:
-        rest, grown = times(rest, start), minus(grown, reciprocal(start))
-    start = plus(times(grown, 2 / math.pi), rest)
+        rest, grown = rest * start, grown - reciprocal(start)
+    start = grown * (2 / math.pi) + rest
     place = maximum(x, number(Y_MIDDLE))
-    share = polynomial(minus(place, 5.25), table.Y_MIDDLE[order])
-    found = times(share, beside_zeros(place, Y_ZEROS[order]))
-    return where(greater(x, number(Y_MIDDLE)), found, start)
+    share = polynomial(place - 5.25, table.Y_MIDDLE[order])
+    found = share * beside_zeros(place, Y_ZEROS[order])
+    return select(x > Y_MIDDLE, found, start)
 
 
 def _waves(order: int, x: Node) -> tuple[Node, Node]:
     """Far out: J0 and Y0, or -Y1 and J1."""
     inverse = reciprocal(x)
-    square = times(inverse, inverse)
+    square = inverse * inverse
     even = polynomial(square, table.EVEN[order])
-    odd = times(inverse, polynomial(square, table.ODD[order]))
-    more, less_ = plus(even, odd), minus(even, odd)
+    odd = inverse * polynomial(square, table.ODD[order])
+    more, less_ = even + odd, even - odd
     sine, cosine = sin(x), cos(x)
-    scale = times(sqrt(inverse), 1 / math.sqrt(math.pi))
-    first = plus(times(more, cosine), times(less_, sine))
-    second = minus(times(more, sine), times(less_, cosine))
-    return times(scale, first), times(scale, second)
+    scale = sqrt(inverse) * (1 / math.sqrt(math.pi))
+    first = more * cosine + less_ * sine
+    second = more * sine - less_ * cosine
+    return scale * first, scale * second
 
 
 def _j(order: int, x: Node) -> Node:
     size = abs(x)
     near = _j_near(order, minimum(size, number(FAR)))
     far = _waves(order, maximum(size, number(FAR)))[order]
-    found = where(greater(size, number(FAR)), far, near)
-    return where(less(x, number(0.0)), negate(found), found) if order else found
+    found = select(size > FAR, far, near)
+    return select(x < 0.0, -found, found) if order else found
 
 
 def _y(order: int, x: Node) -> Node:
     near = _y_near(order, minimum(x, number(FAR)))
     far = _waves(order, maximum(x, number(FAR)))[1 - order]
-    far = negate(far) if order else far
-    found = where(greater(x, number(FAR)), far, near)
-    return where(equal(x, number(0.0)), number(-math.inf), found)
+    far = -far if order else far
+    found = select(x > FAR, far, near)
+    return select(equal(x, number(0.0)), number(-math.inf), found)
 
 
 def _i(order: int, is_scaled: bool, x: Node) -> Node:
     size = abs(x)
-    half = times(minimum(size, number(I_FAR)), 0.5)
-    near = polynomial(times(half, half), table.I_NEAR[order])
-    near = times(near, half) if order else near
+    half = minimum(size, number(I_FAR)) * 0.5
+    near = polynomial(half * half, table.I_NEAR[order])
+    near = near * half if order else near
     inverse = reciprocal(maximum(size, number(I_FAR)))
-    place = minus(times(inverse, 10.0), 1.0)
-    far = times(polynomial(place, table.I_FAR[order]), sqrt(inverse))
-    growth = exp(negate(size) if is_scaled else size)
-    near, far = (times(near, growth), far) if is_scaled else (near, times(far, growth))
-    found = where(greater(size, number(I_FAR)), far, near)
+    place = inverse * 10.0 - 1.0
+    far = polynomial(place, table.I_FAR[order]) * sqrt(inverse)
+    growth = exp(-size if is_scaled else size)
+    near, far = (near * growth, far) if is_scaled else (near, far * growth)
+    found = select(size > I_FAR, far, near)
     return copysign(found, x) if order else found
 
 
 def _k(order: int, is_scaled: bool, x: Node) -> Node:
     close = minimum(x, number(K_FAR))
-    square = times(close, close)
-    grown = times(log(close), polynomial(square, table.K_LOGARITHM[order]))
+    square = close * close
+    grown = log(close) * polynomial(square, table.K_LOGARITHM[order])
     rest = polynomial(square, table.K_NEAR[order])
-    near = plus(reciprocal(close), times(close, plus(grown, rest))) if order else minus(rest, grown)
+    near = reciprocal(close) + close * (grown + rest) if order else rest - grown
     inverse = reciprocal(maximum(x, number(K_FAR)))
     below = polynomial(inverse, table.K_FAR_BELOW[order])
-    rest = divide(times(inverse, polynomial(inverse, table.K_FAR[order])), below)
-    far = times(plus(rest, math.sqrt(math.pi / 2)), sqrt(inverse))
-    fall = exp(x if is_scaled else negate(x))
-    near, far = (times(near, fall), far) if is_scaled else (near, times(far, fall))
-    found = where(greater(x, number(K_FAR)), far, near)
-    return where(equal(x, number(0.0)), number(math.inf), found)
+    rest = inverse * polynomial(inverse, table.K_FAR[order]) / below
+    far = (rest + math.sqrt(math.pi / 2)) * sqrt(inverse)
+    fall = exp(x if is_scaled else -x)
+    near, far = (near * fall, far) if is_scaled else (near, far * fall)
+    found = select(x > K_FAR, far, near)
+    return select(equal(x, number(0.0)), number(math.inf), found)
 
 
 def _spherical(x: Node) -> Node:
-    found = where(equal(x, number(0.0)), number(1.0), divide(sin(x), x))
-    return where(is_inf(x), number(0.0), found)
+    found = select(equal(x, number(0.0)), number(1.0), sin(x) / x)
+    return select(is_inf(x), number(0.0), found)
 
 
 def _row(name: str, function: Function, doc: str) -> Composite:

@@ -15,18 +15,7 @@ from lazytensor.core.ir.node import OPERATORS, Node
 from lazytensor.core.ir.op import check_dtype, primitive, scalar
 from lazytensor.core.ir.shapes import broadcast_shapes
 from lazytensor.core.ir.types import TensorType, tensor_type
-from lazytensor.core.ops.elementwise import (
-    abs,
-    binary,
-    flag,
-    is_finite,
-    less,
-    multiply,
-    not_equal,
-    select,
-    subtract,
-    unary,
-)
+from lazytensor.core.ops.elementwise import abs, binary, flag, is_finite, not_equal, select, unary
 
 _CASTABLE = STORED - NARROW_INTS
 
@@ -115,16 +104,16 @@ def frexp(x: Node) -> tuple[Node, Node]:
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     integer, mantissa = np.dtype(f"int{8 * dtype.itemsize}"), int(info.nmant)
     ones = (1 << (8 * dtype.itemsize - mantissa - 1)) - 1
-    tiny = less(abs(x), scalar(float(info.smallest_normal), dtype))
-    scaled_up = multiply(x, scalar(2.0 ** (mantissa + 1), dtype))
+    tiny = abs(x) < float(info.smallest_normal)
+    scaled_up = x * 2.0 ** (mantissa + 1)
     bits = bitcast(select(tiny, scaled_up, x), dtype=integer)
-    field = and_(shift_right(bits, scalar(mantissa, integer)), scalar(ones, integer))
+    field = (bits >> mantissa) & ones
     half = scalar((ones // 2 - 1) << mantissa, integer)
-    kept = and_(bits, scalar(~(ones << mantissa), integer))
-    fraction = bitcast(or_(kept, half), dtype=dtype)
+    kept = bits & ~(ones << mantissa)
+    fraction = bitcast(kept | half, dtype=dtype)
     shift = select(tiny, scalar(mantissa + 1, integer), scalar(0, integer))
-    exponent = subtract(subtract(field, scalar(ones // 2 - 1, integer)), shift)
-    plain = and_(is_finite(x), not_equal(x, scalar(0.0, dtype)))
+    exponent = field - (ones // 2 - 1) - shift
+    plain = is_finite(x) & not_equal(x, scalar(0.0, dtype))
     return select(plain, fraction, x), select(plain, exponent, scalar(0, integer))
 
 

@@ -9,8 +9,7 @@ from lazytensor.core.ir.dtypes import COMPLEX, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, check_dtype, scalar
 from lazytensor.core.ir.shapes import check_axes
-from lazytensor.core.ops.bits import and_
-from lazytensor.core.ops.elementwise import equal, imag, is_nan, less, real, select
+from lazytensor.core.ops.elementwise import equal, imag, is_nan, real, select
 from lazytensor.core.ops.movement import iota, reshape
 from lazytensor.core.ops.reduction import reduce_max, reduce_min
 
@@ -46,10 +45,10 @@ def _position(x: Node, axis: int, best: Op, rest: float) -> Node:
 
     among = equal(re, extreme(re))
     im = select(among, im, scalar(rest, im.type.dtype))
-    among = and_(among, equal(im, extreme(im)))
+    among = among & equal(im, extreme(im))
     n = scalar(x.type.shape[axis], S64)
     places = iota(dtype=S64, shape=x.type.shape, axis=axis)
     found, missing = (
         reduce_min(select(flags, places, n), axes=(axis,)) for flags in (among, is_nan(x))
     )
-    return select(less(missing, n), missing, found)
+    return select(missing < n, missing, found)

@@ -10,8 +10,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, primitive, scalar, starts
 from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
-from lazytensor.core.ops.bits import and_, or_
-from lazytensor.core.ops.elementwise import add, equal, multiply, not_equal, select
+from lazytensor.core.ops.elementwise import equal, not_equal, select
 from lazytensor.core.ops.movement import broadcast, iota, pad, reshape, slice
 
 _SCATTERED = {"set": STORED, "add": NUMBERS, "mul": NUMBERS, "min": ORDERED, "max": ORDERED}
@@ -117,7 +116,7 @@ def _places(start: Node, shape: Shape, strides: tuple[int, ...]) -> Node:
     places: Node = broadcast(reshape(start, shape=()), shape=shape)
     for axis, stride in enumerate(strides):
         count = iota(dtype=S64, shape=shape, axis=axis)
-        places = add(places, multiply(count, scalar(stride, S64)))
+        places = places + count * stride
     return places
 
 
@@ -142,8 +141,8 @@ def _write_strided(
         return scatter(base, value, places, axes=(0,), mode="set")
     # What was written to one showing must not be undone by another, which has the old value still.
     old, size = gather(base, places, axes=(0,)), base.type.size
-    both_nan = and_(not_equal(value, value), not_equal(old, old))
-    places = select(or_(equal(value, old), both_nan), scalar(size, S64), places)
+    both_nan = not_equal(value, value) & not_equal(old, old)
+    places = select(equal(value, old) | both_nan, scalar(size, S64), places)
     spare = pad(base, scalar(0, base.type.dtype), low=(0,), high=(1,), interior=(0,))
     made = scatter(spare, value, places, axes=(0,), mode="set")
     return slice(made, starts((0,)), sizes=(size,), strides=(1,))

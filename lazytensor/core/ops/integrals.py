@@ -11,26 +11,8 @@ import math
 from typing import Final
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ops.approximation import (
-    in_double,
-    minus,
-    number,
-    plus,
-    polynomial,
-    times,
-    where,
-)
-from lazytensor.core.ops.elementwise import (
-    abs,
-    copysign,
-    divide,
-    greater,
-    less,
-    maximum,
-    minimum,
-    negate,
-    reciprocal,
-)
+from lazytensor.core.ops.approximation import in_double, number, polynomial
+from lazytensor.core.ops.elementwise import abs, copysign, maximum, minimum, reciprocal, select
 from lazytensor.core.ops.special import log, log1p
 
 MOST: Final = 4.0
@@ -76,28 +58,28 @@ SPENCE: Final = (
 def _dawsn(x: Node) -> Node:
     size = abs(x)
     close = minimum(size, number(MOST))
-    square = times(close, close)
-    near = times(close, divide(polynomial(square, NEAR), polynomial(square, NEAR_BELOW)))
+    square = close * close
+    near = close * (polynomial(square, NEAR) / polynomial(square, NEAR_BELOW))
     inverse = reciprocal(maximum(size, number(MOST)))
-    square = times(inverse, inverse)
-    rest = times(square, polynomial(minus(times(square, 32.0), 1.0), FAR))
-    far = times(times(inverse, 0.5), plus(rest, 1.0))
-    return copysign(where(greater(size, number(MOST)), far, near), x)
+    square = inverse * inverse
+    rest = square * polynomial(square * 32.0 - 1.0, FAR)
+    far = inverse * 0.5 * (rest + 1.0)
+    return copysign(select(size > MOST, far, near), x)
 
 
 def _spence(x: Node) -> Node:
-    inverted = greater(x, number(1.5))
-    place = where(inverted, reciprocal(x), x)
-    low = less(place, number(0.5))
-    w = where(low, negate(place), minus(place, 1.0))
-    found = times(w, polynomial(w, SPENCE))
+    inverted = x > 1.5
+    place = select(inverted, reciprocal(x), x)
+    low = place < 0.5
+    w = select(low, -place, place - 1.0)
+    found = w * polynomial(w, SPENCE)
     logarithm = log(maximum(x, number(LEAST)))
-    other = times(where(inverted, negate(logarithm), logarithm), log1p(negate(place)))
-    mirrored = minus(minus(number(math.pi**2 / 6), other), found)
-    found = where(low, mirrored, found)
-    turned = minus(times(times(logarithm, logarithm), -0.5), found)
-    found = where(inverted, turned, found)
-    return where(less(x, number(0.0)), number(math.nan), found)
+    other = select(inverted, -logarithm, logarithm) * log1p(-place)
+    mirrored = math.pi**2 / 6 - other - found
+    found = select(low, mirrored, found)
+    turned = logarithm * logarithm * -0.5 - found
+    found = select(inverted, turned, found)
+    return select(x < 0.0, number(math.nan), found)
 
 
 dawsn = in_double("dawsn", _dawsn, "Dawson's integral: exp(-x²) times that of exp(t²) up to x.")

@@ -6,26 +6,13 @@ f16 and bf16 are computed in f32 and rounded once.
 from __future__ import annotations
 
 import math
-from functools import reduce
 
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS, S32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.contraction import dot_general
-from lazytensor.core.ops.elementwise import (
-    abs,
-    add,
-    convert,
-    divide,
-    equal,
-    greater_equal,
-    less,
-    multiply,
-    select,
-    square,
-    subtract,
-)
+from lazytensor.core.ops.elementwise import abs, convert, equal, select, square
 from lazytensor.core.ops.movement import iota, kept, reshape
 from lazytensor.core.ops.reduction import reduce_max, reduce_sum
 from lazytensor.core.ops.special import erf, exp, rsqrt, tanh
@@ -44,22 +31,10 @@ def _narrow(x: Node, like: Node) -> Node:
     return x if x.type.dtype == like.type.dtype else convert(x, dtype=like.type.dtype)
 
 
-def _times(value: float, x: Node) -> Node:
-    return multiply(x, scalar(value, x.type.dtype))
-
-
-def _plus(value: float, x: Node) -> Node:
-    return add(x, scalar(value, x.type.dtype))
-
-
-def _product(*xs: Node) -> Node:
-    return reduce(multiply, xs)
-
-
 def _bend(x: Node) -> Node:
     """tanh of the cubic that stands in for the error function."""
-    cubic = add(x, _times(_CUBIC, _product(x, x, x)))
-    return tanh(_times(math.sqrt(2 / math.pi), cubic))
+    cubic = x + x * x * x * _CUBIC
+    return tanh(cubic * math.sqrt(2 / math.pi))
 
 
 @composite
@@ -70,8 +45,8 @@ def gelu(x: Node, *, approximate: bool = False) -> Node:
     Source: Hendrycks and Gimpel, arXiv 1606.08415.
     """
     wide = _wide("gelu", x)
-    inner = _bend(wide) if approximate else erf(_times(math.sqrt(0.5), wide))
-    return _narrow(_product(_times(0.5, wide), _plus(1.0, inner)), x)
+    inner = _bend(wide) if approximate else erf(wide * math.sqrt(0.5))
+    return _narrow(wide * 0.5 * (inner + 1.0), x)
 
 
 @composite
@@ -83,14 +58,14 @@ def gelu_backward(grad: Node, x: Node, *, approximate: bool = False) -> Node:
     wide, given = _wide("gelu_backward", x), _wide("gelu_backward", grad)
     if approximate:
         inner = _bend(wide)
-        slope = _plus(1.0, _times(3 * _CUBIC, square(wide)))
-        steep = multiply(subtract(scalar(1.0, wide.type.dtype), square(inner)), slope)
-        bell = _times(math.sqrt(2 / math.pi) / 2, steep)
+        slope = square(wide) * (3 * _CUBIC) + 1.0
+        steep = (1.0 - square(inner)) * slope
+        bell = steep * (math.sqrt(2 / math.pi) / 2)
     else:
-        inner = erf(_times(math.sqrt(0.5), wide))
-        bell = _times(1 / math.sqrt(2 * math.pi), exp(_times(-0.5, square(wide))))
-    found = add(_times(0.5, _plus(1.0, inner)), multiply(wide, bell))
-    return _narrow(multiply(given, found), x)
+        inner = erf(wide * math.sqrt(0.5))
+        bell = exp(square(wide) * -0.5) * (1 / math.sqrt(2 * math.pi))
+    found = (inner + 1.0) * 0.5 + wide * bell
+    return _narrow(given * found, x)
 
 
 def _matrix(x: Node) -> Node:
@@ -113,7 +88,7 @@ def linear(x: Node, weight: Node, *bias: Node) -> Node:
     found: Node = dot_general(rows, weight, contract=last)
     if x.type.ndim > 2:
         found = reshape(found, shape=x.type.shape[:-1] + weight.type.shape[:-1])
-    return add(found, bias[0]) if bias else found
+    return found + bias[0] if bias else found
 
 
 @composite
@@ -150,7 +125,7 @@ def _sum_kept(x: Node, axes: tuple[int, ...]) -> Node:
 
 def _mean_kept(x: Node, axes: tuple[int, ...]) -> Node:
     count = math.prod(x.type.shape[axis] for axis in axes)
-    return divide(_sum_kept(x, axes), scalar(count, x.type.dtype))
+    return _sum_kept(x, axes) / count
 
 
 @composite
@@ -165,13 +140,13 @@ def layer_norm(x: Node, epsilon: Node, *scaling: Node, axes: int) -> tuple[Node,
     """
     wide, last = _wide("layer_norm", x), _rows(x, axes)
     mean = _mean_kept(wide, last)
-    apart = subtract(wide, mean)
-    scale = rsqrt(add(_mean_kept(square(apart), last), epsilon))
-    found = multiply(apart, scale)
+    apart = wide - mean
+    scale = rsqrt(_mean_kept(square(apart), last) + epsilon)
+    found = apart * scale
     if scaling:
-        found = multiply(found, _wide("layer_norm", scaling[0]))
+        found = found * _wide("layer_norm", scaling[0])
     if len(scaling) > 1:
-        found = add(found, _wide("layer_norm", scaling[1]))
+        found = found + _wide("layer_norm", scaling[1])
     return _narrow(found, x), mean, scale
 
 
@@ -196,11 +171,11 @@ def layer_norm_backward(
     wide, last = _wide("layer_norm_backward", x), _rows(x, axes)
     given = _wide("layer_norm_backward", grad)
     before = tuple(range(x.type.ndim - axes))
-    normal = multiply(subtract(wide, mean), scale)
-    inner = multiply(given, _wide("layer_norm_backward", weight[0])) if weight else given
-    along = multiply(normal, _mean_kept(multiply(inner, normal), last))
-    found = multiply(scale, subtract(subtract(inner, _mean_kept(inner, last)), along))
-    of_weight = reduce_sum(multiply(given, normal), axes=before)
+    normal = (wide - mean) * scale
+    inner = given * _wide("layer_norm_backward", weight[0]) if weight else given
+    along = normal * _mean_kept(inner * normal, last)
+    found = scale * (inner - _mean_kept(inner, last) - along)
+    of_weight = reduce_sum(given * normal, axes=before)
     of_bias = reduce_sum(given, axes=before)
     return _narrow(found, x), _narrow(of_weight, x), _narrow(of_bias, x)
 
@@ -221,16 +196,16 @@ def attention(
     q, k, v = (_wide("attention", x) for x in (query, key, value))
     last = q.type.ndim - 1
     first = tuple(range(last - 1))
-    found = dot_general(multiply(q, scale), k, batch=(first, first), contract=((last,), (last,)))
+    found = dot_general(q * scale, k, batch=(first, first), contract=((last,), (last,)))
     least = scalar(-math.inf, found.type.dtype)
     if causal:
         rows, columns = (iota(shape=found.type.shape[-2:], axis=axis, dtype=S32) for axis in (0, 1))
-        found = select(greater_equal(rows, columns), found, least)
+        found = select(rows >= columns, found, least)
     for given in mask:
         if given.type.dtype is BOOL:
             found = select(given, found, least)
         else:
-            found = add(found, _wide("attention", given))
+            found = found + _wide("attention", given)
     share = softmax(found, axis=last)
     if mask:
         lost = equal(reduce_max(found, axes=(last,)), least)
@@ -258,7 +233,7 @@ def channel_moments(x: Node, *, axis: int) -> tuple[Node, Node]:
     """
     wide, axes = _wide("channel_moments", x), _others(x, axis)
     mean = _mean_kept(wide, axes)
-    spread = _mean_kept(square(subtract(wide, mean)), axes)
+    spread = _mean_kept(square(wide - mean), axes)
     shape = (x.type.shape[axis],)
     return reshape(mean, shape=shape), reshape(spread, shape=shape)
 
@@ -274,10 +249,10 @@ def batch_norm(x: Node, mean: Node, scale: Node, *scaling: Node, axis: int) -> N
     wide = _wide("batch_norm", x)
     factor, lines = scale, [_wide("batch_norm", line) for line in scaling]
     if lines:
-        factor = multiply(factor, lines[0])
-    found = multiply(subtract(wide, _along(mean, x, axis)), _along(factor, x, axis))
+        factor = factor * lines[0]
+    found = (wide - _along(mean, x, axis)) * _along(factor, x, axis)
     if len(lines) > 1:
-        found = add(found, _along(lines[1], x, axis))
+        found = found + _along(lines[1], x, axis)
     return _narrow(found, x)
 
 
@@ -293,16 +268,16 @@ def batch_norm_backward(
     """
     wide, axes = _wide("batch_norm_backward", x), _others(x, axis)
     given = _wide("batch_norm_backward", grad)
-    normal = multiply(subtract(wide, _along(mean, x, axis)), _along(scale, x, axis))
+    normal = (wide - _along(mean, x, axis)) * _along(scale, x, axis)
     of_bias = reduce_sum(given, axes=axes)
-    of_weight = reduce_sum(multiply(given, normal), axes=axes)
-    factor = multiply(scale, _wide("batch_norm_backward", weight[0])) if weight else scale
+    of_weight = reduce_sum(given * normal, axes=axes)
+    factor = scale * _wide("batch_norm_backward", weight[0]) if weight else scale
     inner = given
     if not fixed:
         count = scalar(math.prod(x.type.shape[i] for i in axes), wide.type.dtype)
-        inner = subtract(inner, _along(divide(of_bias, count), x, axis))
-        inner = subtract(inner, multiply(normal, _along(divide(of_weight, count), x, axis)))
-    return _narrow(multiply(inner, _along(factor, x, axis)), x), of_weight, of_bias
+        inner = inner - _along(of_bias / count, x, axis)
+        inner = inner - normal * _along(of_weight / count, x, axis)
+    return _narrow(inner * _along(factor, x, axis), x), of_weight, of_bias
 
 
 @composite
@@ -312,8 +287,8 @@ def softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
     Result: that type. Raises: DTypeError, ShapeError.
     """
     given, wide = _wide("softmax_backward", grad), _wide("softmax_backward", y)
-    product = multiply(given, wide)
-    return _narrow(subtract(product, multiply(wide, _sum_kept(product, (axis,)))), y)
+    product = given * wide
+    return _narrow(product - wide * _sum_kept(product, (axis,)), y)
 
 
 @composite
@@ -323,7 +298,7 @@ def log_softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
     Result: that type. Raises: DTypeError, ShapeError.
     """
     given, wide = _wide("log_softmax_backward", grad), _wide("log_softmax_backward", y)
-    return _narrow(subtract(given, multiply(exp(wide), _sum_kept(given, (axis,)))), y)
+    return _narrow(given - exp(wide) * _sum_kept(given, (axis,)), y)
 
 
 @composite
@@ -334,10 +309,10 @@ def lerp(x: Node, end: Node, weight: Node) -> Node:
     Result: dtype of x. Raises: DTypeError, ShapeError.
     """
     first, last, share = (_wide("lerp", t) for t in (x, end, weight))
-    apart, one = subtract(last, first), scalar(1, share.type.dtype)
-    near = less(abs(share), scalar(0.5, share.type.dtype))
-    from_end = subtract(last, multiply(apart, subtract(one, share)))
-    return _narrow(select(near, add(first, multiply(share, apart)), from_end), x)
+    apart, one = last - first, scalar(1, share.type.dtype)
+    near = abs(share) < 0.5
+    from_end = last - apart * (one - share)
+    return _narrow(select(near, first + share * apart, from_end), x)
 
 
 @composite
@@ -347,7 +322,7 @@ def add_product(x: Node, a: Node, b: Node, factor: Node) -> Node:
     Raises: DTypeError, ShapeError.
     """
     base, first, second, scale = (_wide("add_product", t) for t in (x, a, b, factor))
-    return _narrow(add(base, multiply(scale, multiply(first, second))), x)
+    return _narrow(base + scale * (first * second), x)
 
 
 @composite
@@ -357,4 +332,4 @@ def add_quotient(x: Node, a: Node, b: Node, factor: Node) -> Node:
     Raises: DTypeError, ShapeError.
     """
     base, first, second, scale = (_wide("add_quotient", t) for t in (x, a, b, factor))
-    return _narrow(add(base, divide(multiply(scale, first), second)), x)
+    return _narrow(base + scale * first / second, x)

@@ -11,16 +11,8 @@ import math
 from typing import Final
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ops.approximation import (
-    in_double,
-    minus,
-    number,
-    plus,
-    polynomial,
-    times,
-    where,
-)
-from lazytensor.core.ops.elementwise import abs, copysign, divide, equal, greater, less, minimum
+from lazytensor.core.ops.approximation import in_double, number, polynomial
+from lazytensor.core.ops.elementwise import abs, copysign, equal, minimum, select
 from lazytensor.core.ops.special import exp, log, sqrt
 
 BEND: Final = 4.0
@@ -80,29 +72,29 @@ FAR_BELOW: Final = (
 def _erfcx(x: Node) -> Node:
     size = abs(x)
     finite = minimum(size, number(MOST))
-    share = divide(finite, plus(finite, BEND))
-    found = plus(times(share, polynomial(minus(times(share, 2.0), 1.0), ERFCX)), 1.0)
-    found = divide(found, plus(times(size, 2.0), 1.0))
-    mirrored = minus(times(exp(times(x, x)), 2.0), found)
-    return where(less(x, number(0.0)), mirrored, found)
+    share = finite / (finite + BEND)
+    found = share * polynomial(share * 2.0 - 1.0, ERFCX) + 1.0
+    found = found / (size * 2.0 + 1.0)
+    mirrored = exp(x * x) * 2.0 - found
+    return select(x < 0.0, mirrored, found)
 
 
 def _ndtri(p: Node) -> Node:
-    apart = minus(p, 0.5)
-    least = minimum(p, minus(number(1.0), p))
-    r = sqrt(minus(number(0.0), log(least)))
-    is_far = greater(r, number(5.0))
-    tail, far = minus(r, START), minus(r, 5.0)
-    above = where(is_far, polynomial(far, FAR), polynomial(tail, TAIL))
-    below = where(is_far, polynomial(far, FAR_BELOW), polynomial(tail, TAIL_BELOW))
-    inside = less(abs(apart), number(0.425))
-    rest = minus(number(0.425 * 0.425), times(apart, apart))
-    above = where(inside, polynomial(rest, CENTRE), above)
-    share = divide(above, where(inside, polynomial(rest, CENTRE_BELOW), below))
-    outside = copysign(minus(times(r, math.sqrt(2)), share), apart)
-    found = where(inside, times(apart, share), outside)
-    end = where(less(p, number(0.5)), number(-math.inf), number(math.inf))
-    return where(equal(least, number(0.0)), end, found)
+    apart = p - 0.5
+    least = minimum(p, 1.0 - p)
+    r = sqrt(0.0 - log(least))
+    is_far = r > 5.0
+    tail, far = r - START, r - 5.0
+    above = select(is_far, polynomial(far, FAR), polynomial(tail, TAIL))
+    below = select(is_far, polynomial(far, FAR_BELOW), polynomial(tail, TAIL_BELOW))
+    inside = abs(apart) < 0.425
+    rest = 0.425 * 0.425 - apart * apart
+    above = select(inside, polynomial(rest, CENTRE), above)
+    share = above / select(inside, polynomial(rest, CENTRE_BELOW), below)
+    outside = copysign(r * math.sqrt(2) - share, apart)
+    found = select(inside, apart * share, outside)
+    end = select(p < 0.5, number(-math.inf), number(math.inf))
+    return select(equal(least, number(0.0)), end, found)
 
 
 erfcx = in_double("erfcx", _erfcx, "exp(x²) times erfc(x).")

@@ -7,8 +7,8 @@ from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOL, U8, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
-from lazytensor.core.ops.bits import and_, bitcast, shift_right
-from lazytensor.core.ops.elementwise import convert, multiply, not_equal
+from lazytensor.core.ops.bits import bitcast
+from lazytensor.core.ops.elementwise import convert, not_equal
 from lazytensor.core.ops.movement import reshape
 
 # Eight flags are a number of eight bytes. A product with the first moves each into its bit of the
@@ -32,8 +32,8 @@ def pack_bits(x: Node, *, little: bool) -> Node:
     shape = (*x.type.shape[:-1], x.type.shape[-1] // 8, 8)
     flags = x if x.type.dtype == BOOL else not_equal(x, scalar(0, U8))
     words = bitcast(reshape(convert(flags, dtype=U8), shape=shape), dtype=U64)
-    moved = multiply(words, scalar(GATHERING[little], U64))
-    return convert(shift_right(moved, scalar(56, U64)), dtype=U8)
+    moved = words * GATHERING[little]
+    return convert(moved >> 56, dtype=U8)
 
 
 @composite
@@ -46,7 +46,7 @@ def unpack_bits(x: Node, *, little: bool) -> Node:
     if not x.type.ndim:
         raise ShapeError(f"unpack_bits: an axis is needed, got {x.type}")
     shape = (*x.type.shape[:-1], 8 * x.type.shape[-1])
-    copies = multiply(convert(x, dtype=U64), scalar(COPIES, U64))
-    picked = and_(copies, scalar(PICKING[little], U64))
+    copies = convert(x, dtype=U64) * COPIES
+    picked = copies & PICKING[little]
     bits = not_equal(bitcast(picked, dtype=U8), scalar(0, U8))
     return reshape(convert(bits, dtype=U8), shape=shape)

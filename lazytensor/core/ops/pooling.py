@@ -14,8 +14,7 @@ from lazytensor.core.ir.dtypes import BOOL, FLOATS, ORDERED
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar, starts
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.ops.bits import and_, not_, or_
-from lazytensor.core.ops.elementwise import add, divide, equal, select
+from lazytensor.core.ops.elementwise import equal, select
 from lazytensor.core.ops.movement import broadcast, pad, slice
 from lazytensor.core.ops.reduction import identity, reduce_window
 
@@ -65,10 +64,10 @@ def max_pool_backward(
     total: Node | None = None
     for place in _places(window):
         part = slice(wide, starts(place), sizes=y.type.shape, strides=strides)
-        hit = and_(equal(part, y), not_(taken))
-        taken = or_(taken, hit)
+        hit = equal(part, y) & ~taken
+        taken = taken | hit
         share = _spread(select(hit, grad, zero), place, strides, wide.type.shape)
-        total = share if total is None else add(total, share)
+        total = share if total is None else total + share
     assert total is not None
     sizes = x.type.shape
     return slice(total, starts(low), sizes=sizes, strides=(1,) * len(sizes))
@@ -100,7 +99,7 @@ def mean_pool(x: Node, *, window: Ints, strides: Ints, padding: Pairs) -> Node:
     """
     check_dtype("mean_pool", FLOATS, x.type)
     total = _reduced(x, "sum", window, strides, padding)
-    return divide(total, _counts(x, x.type.shape, window, strides, padding))
+    return total / _counts(x, x.type.shape, window, strides, padding)
 
 
 @composite
@@ -112,7 +111,7 @@ def mean_pool_backward(
     Result: dtype of grad, `shape`. Raises: DTypeError, ShapeError.
     """
     check_dtype("mean_pool_backward", FLOATS, grad.type)
-    shares = divide(grad, _counts(grad, shape, window, strides, padding))
+    shares = grad / _counts(grad, shape, window, strides, padding)
     around = tuple(
         (k - 1 - low, n + low - (m - 1) * s - 1)
         for n, m, k, s, (low, _) in zip(

@@ -18,7 +18,7 @@ from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.shapes import broadcast_shapes
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.contraction import dot_general
-from lazytensor.core.ops.elementwise import convert, multiply, not_equal
+from lazytensor.core.ops.elementwise import convert, not_equal
 from lazytensor.core.ops.movement import broadcast, reshape, transpose
 from lazytensor.core.ops.reduction import reduce_or, reduce_sum
 from lazytensor.core.ops.windows import convolved
@@ -84,7 +84,7 @@ def contract(x: Node, y: Node, left: Labels, right: Labels, result: Labels) -> N
     plan = _plan(x.type.shape, y.type.shape, tuple(left), tuple(right), tuple(result))
     x, y = _prepared(x, plan.left), _prepared(y, plan.right)
     if not plan.left.contract:
-        return multiply(_spread(x, plan.left), _spread(y, plan.right))
+        return _spread(x, plan.left) * _spread(y, plan.right)
     batch, axes = (plan.left.batch, plan.right.batch), (plan.left.contract, plan.right.contract)
     seen = None if batch[0] else convolved(x, y, axes)
     total = dot_general(x, y, batch=batch, contract=axes) if seen is None else seen

@@ -10,9 +10,7 @@ from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.ops.bits import and_
 from lazytensor.core.ops.control import Region, while_
-from lazytensor.core.ops.elementwise import add, greater_equal, less
 from lazytensor.core.ops.movement import broadcast, concatenate, reshape, slice, update_slice
 
 Nodes = Sequence[Node]
@@ -43,13 +41,13 @@ def scan(
         return [*after, *made]
 
     def more(time: Node, end: Node, *_: Node) -> Node:
-        return and_(greater_equal(time, scalar(0, S64)), less(time, end))
+        return (time >= 0) & (time < end)
 
     def step(time: Node, end: Node, *rest: Node) -> list[Node]:
         whole, before, same, tables = divided(rest, *counts)
         after, made = body(time, [_line(x, time) for x in whole], before, same)
         stored = [_stored(*pair, time) for pair in zip(tables, made, strict=True)]
-        later = add(time, scalar(-1 if backwards else 1, S64))
+        later = time + (-1 if backwards else 1)
         return [later, end, *whole, *after, *same, *stored]
 
     # The end is an operand, so that the bodies are the same for any length.

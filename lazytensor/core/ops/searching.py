@@ -10,15 +10,14 @@ from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import ORDERED, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
-from lazytensor.core.ops.bits import and_, not_, shift_right
-from lazytensor.core.ops.elementwise import add, greater, greater_equal, less, minimum, select
+from lazytensor.core.ops.elementwise import less, minimum, select
 from lazytensor.core.ops.indexing import take_along
 from lazytensor.core.ops.movement import broadcast
 
 BEHIND: Final[dict[str, Callable[..., Any]]] = {
     "less": less,
-    "not greater": lambda x, y: not_(greater(x, y)),
-    "not greater or equal": lambda x, y: not_(greater_equal(x, y)),
+    "not greater": lambda x, y: ~(x > y),
+    "not greater or equal": lambda x, y: ~(x >= y),
 }
 """Per name: whether a value's place is behind an element. They differ for NaN."""
 
@@ -42,9 +41,9 @@ def bisect(lines: Node, values: Node, *, behind: str) -> Node:
     start: Node = broadcast(scalar(0, S64), shape=values.type.shape)
     end: Node = broadcast(scalar(n, S64), shape=values.type.shape)
     for _ in range(n.bit_length()):
-        middle = shift_right(add(start, end), scalar(1, S64))
+        middle = (start + end) >> 1
         seen = take_along(lines, minimum(middle, scalar(n - 1, S64)), axis=axis)
-        on = and_(less(start, end), BEHIND[behind](seen, values))
-        start = select(on, add(middle, scalar(1, S64)), start)
+        on = (start < end) & BEHIND[behind](seen, values)
+        start = select(on, middle + 1, start)
         end = select(on, end, middle)
     return start

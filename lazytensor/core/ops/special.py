@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from lazytensor.core.ir.dtypes import COMPLEX, FLOATS, NUMBERS
 from lazytensor.core.ir.node import OPERATORS, Node
-from lazytensor.core.ir.op import scalar
-from lazytensor.core.ops.elementwise import binary, divide, multiply, square, unary
+from lazytensor.core.ops.elementwise import binary, square, unary
 
 _INEXACT = FLOATS | COMPLEX
 
@@ -73,9 +72,9 @@ def few_factors(x: Node, exponent: float | complex) -> Node | None:
     if exponent == 2:
         return square(x)
     if exponent == 3:
-        return multiply(square(x), x)
+        return square(x) * x
     if exponent == 4:
         return square(square(x))
     if exponent == -1 and x.type.dtype in FLOATS:
-        return divide(scalar(1, x.type.dtype), x)
+        return 1 / x
     return None

@@ -11,25 +11,17 @@ from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BF16, COMPLEX, F16, F32, FLOATS, S64, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
-from lazytensor.core.ops.bits import and_, or_
 from lazytensor.core.ops.elementwise import (
     abs,
-    add,
     clamp,
     conj,
     convert,
-    divide,
     equal,
-    greater,
     is_finite,
     is_nan,
-    less,
-    less_equal,
-    multiply,
     real,
     select,
     square,
-    subtract,
 )
 from lazytensor.core.ops.indexing import gather
 from lazytensor.core.ops.movement import broadcast, kept, reshape
@@ -62,7 +54,7 @@ def _count(x: Node, axes: Axes) -> int:
 
 def _mean(x: Node, axes: Axes, keepdims: bool) -> Node:
     total = _sum(x, axes, keepdims)
-    return divide(total, scalar(_count(x, axes), total.type.dtype))
+    return total / _count(x, axes)
 
 
 @composite
@@ -99,14 +91,14 @@ def _counted_mean(op: str, x: Node, flags: Node, axes: Axes, keepdims: bool) -> 
     total = _sum(select(flags, wide, scalar(0, wide.type.dtype)), axes, keepdims)
     counted = convert(broadcast(flags, shape=x.type.shape), dtype=S64)
     count = _sum(counted, axes, keepdims)
-    return _narrow(divide(total, convert(count, dtype=wide.type.dtype)), x), count
+    return _narrow(total / convert(count, dtype=wide.type.dtype), x), count
 
 
 def _squares(x: Node, axes: Axes) -> Node:
     """Sum over `axes` of the squared distances from the mean there."""
-    apart: Node = subtract(x, _mean(x, axes, True))
+    apart: Node = x - _mean(x, axes, True)
     complex_ = apart.type.dtype.kind == "c"
-    return real(multiply(apart, conj(apart))) if complex_ else square(apart)
+    return real(apart * conj(apart)) if complex_ else square(apart)
 
 
 @composite
@@ -117,13 +109,13 @@ def variance(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> N
     elements less the degrees of freedom. Result: the real dtype of x.
     Raises: DTypeError, ShapeError. Source: numpy.var.
     """
-    return _narrow(divide(_sum(_squares(_wide("variance", x), axes), axes, keepdims), divisor), x)
+    return _narrow(_sum(_squares(_wide("variance", x), axes), axes, keepdims) / divisor, x)
 
 
 @composite
 def deviation(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     """The square root of `variance`. Operands, result and errors as there. Source: numpy.std."""
-    total = divide(_sum(_squares(_wide("deviation", x), axes), axes, keepdims), divisor)
+    total = _sum(_squares(_wide("deviation", x), axes), axes, keepdims) / divisor
     return _narrow(sqrt(total), x)
 
 
@@ -143,8 +135,8 @@ def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
         return _narrow(log(_sum(wide, axes, keepdims)), x)
     top = _top(wide, axes)
     top = select(is_finite(top), top, scalar(0, top.type.dtype))
-    total = log(_sum(exp(subtract(wide, top)), axes, keepdims))
-    return _narrow(add(total, top if keepdims else reshape(top, shape=total.type.shape)), x)
+    total = log(_sum(exp(wide - top), axes, keepdims))
+    return _narrow(total + (top if keepdims else reshape(top, shape=total.type.shape)), x)
 
 
 @composite
@@ -154,8 +146,8 @@ def softmax(x: Node, *, axis: int) -> Node:
     x: floats. Result: type of x. Raises: DTypeError, ShapeError. Source: scipy.special.softmax.
     """
     wide = _wide("softmax", x)
-    shifted = exp(subtract(wide, _top(wide, (axis,))))
-    return _narrow(divide(shifted, _sum(shifted, (axis,), True)), x)
+    shifted = exp(wide - _top(wide, (axis,)))
+    return _narrow(shifted / _sum(shifted, (axis,), True), x)
 
 
 @composite
@@ -165,8 +157,8 @@ def log_softmax(x: Node, *, axis: int) -> Node:
     Raises: DTypeError, ShapeError. Source: scipy.special.log_softmax.
     """
     wide = _wide("log_softmax", x)
-    shifted = subtract(wide, _top(wide, (axis,)))
-    return _narrow(subtract(shifted, log(_sum(exp(shifted), (axis,), True))), x)
+    shifted = wide - _top(wide, (axis,))
+    return _narrow(shifted - log(_sum(exp(shifted), (axis,), True)), x)
 
 
 @composite
@@ -187,10 +179,10 @@ def is_close(x: Node, y: Node, rtol: Node, atol: Node, *, equal_nan: bool = Fals
     x, y, rtol, atol: one dtype of floats, shapes that broadcast. `equal_nan`: NaN is close to NaN.
     Result: pred. Raises: DTypeError, ShapeError. Source: numpy.isclose.
     """
-    near = less_equal(abs(subtract(x, y)), add(atol, multiply(rtol, abs(y))))
-    found: Node = or_(and_(near, is_finite(y)), equal(x, y))
+    near = abs(x - y) <= atol + rtol * abs(y)
+    found: Node = (near & is_finite(y)) | equal(x, y)
     if equal_nan:
-        found = or_(found, and_(is_nan(x), is_nan(y)))
+        found = found | (is_nan(x) & is_nan(y))
     return found
 
 
@@ -205,14 +197,14 @@ def interp(x: Node, xp: Node, fp: Node, left: Node, right: Node) -> Node:
     last = xp.type.size - 1
     first, end = (gather(xp, scalar(i, S64), axes=(0,)) for i in (0, last))
     one, highest = scalar(1, S64), scalar(max(last - 1, 0), S64)
-    low = clamp(scalar(0, S64), subtract(searchsorted(xp, x, side="right"), one), highest)
-    high = add(low, scalar(min(last, 1), S64))
+    low = clamp(scalar(0, S64), searchsorted(xp, x, side="right") - one, highest)
+    high = low + min(last, 1)
     x0, x1, y0, y1 = (gather(line, place, axes=(0,)) for line in (xp, fp) for place in (low, high))
-    slope = divide(subtract(y1, y0), subtract(x1, x0))
-    inner = add(multiply(slope, subtract(x, x0)), y0)
-    other = add(multiply(slope, subtract(x, x1)), y1)
+    slope = (y1 - y0) / (x1 - x0)
+    inner = slope * (x - x0) + y0
+    other = slope * (x - x1) + y1
     inner = select(is_nan(inner), select(equal(y0, y1), y0, other), inner)
     inner = select(equal(x, x0), y0, inner)  # also where the next point is infinitely far
     inner = select(equal(x, end), gather(fp, scalar(last, S64), axes=(0,)), inner)
-    inner = select(less(x, first), left, select(greater(x, end), right, inner))
+    inner = select(x < first, left, select(x > end, right, inner))
     return select(is_nan(x), x, inner)

@@ -96,14 +96,14 @@ def _window(k: Node, units: int, dtype: np.dtype) -> tuple[Node, Node]:
     bits = units * inverse_pi(64 * count) << 63 + FIRST[dtype]
     words = [number(bits >> 64 * (count - i) & 2**64 - 1, k) for i in range(count)]
     for step in steps:
-        later = ops.not_equal(ops.and_(k, number(64 * step, k)), number(0, k))
+        later = ops.not_equal(k & (64 * step), number(0, k))
         words = [ops.select(later, words[i + step], words[i]) for i in range(step + 2)]
-    left = ops.and_(k, number(63, k))
-    right = ops.xor(left, number(63, k))
+    left = k & 63
+    right = left ^ 63
 
     def joined(high: Node, low: Node) -> Node:
-        rest = ops.shift_right(ops.shift_right(low, number(1, k)), right)
-        return ops.or_(ops.shift_left(high, left), rest)
+        rest = (low >> 1) >> right
+        return (high << left) | rest
 
     return joined(words[0], words[1]), joined(words[1], words[2])
 
@@ -113,39 +113,39 @@ def _far(x: Node, units: int, shift: float) -> tuple[Node, Node]:
     dtype = x.type.dtype
     mantissa, bias = (23, 127) if dtype == F32 else (52, 1023)
     bits = ops.convert(ops.bitcast(x, dtype=U32 if dtype == F32 else U64), dtype=U64)
-    exponent = ops.shift_right(bits, number(mantissa, bits))
+    exponent = bits >> mantissa
     least = number(bias + mantissa + FIRST[dtype], bits)
-    high, low = _window(ops.subtract(ops.maximum(exponent, least), least), units, dtype)
+    high, low = _window(ops.maximum(exponent, least) - least, units, dtype)
     one = number(1 << mantissa, bits)
-    whole = ops.or_(ops.and_(bits, number((1 << mantissa) - 1, bits)), one)
-    turns = ops.add(ops.multiply(whole, high), _upper_half(whole, low, dtype))
+    whole = (bits & ((1 << mantissa) - 1)) | one
+    turns = whole * high + _upper_half(whole, low, dtype)
     if shift:
-        turns = ops.add(turns, number(1 << 62, turns))
-    twice = ops.bitcast(ops.shift_left(turns, number(1, turns)), dtype=S64)
-    r = ops.multiply(ops.convert(twice, dtype=F64), ops.scalar(np.pi / units / 2**64, F64))
-    return r, ops.add(turns, number(1 << 62, turns))
+        turns = turns + (1 << 62)
+    twice = ops.bitcast(turns << 1, dtype=S64)
+    r = ops.convert(twice, dtype=F64) * (np.pi / units / 2**64)
+    return r, turns + (1 << 62)
 
 
 def _upper_half(x: Node, y: Node, dtype: np.dtype) -> Node:
     """The upper 64 bits of x * y, one or two too few."""
     half, mask = number(32, x), number(0xFFFFFFFF, x)
-    y1 = ops.shift_right(y, half)
+    y1 = y >> half
     if dtype == F32:  # x has 24 bits
-        return ops.shift_right(ops.multiply(x, y1), half)
-    x1, x0, y0 = ops.shift_right(x, half), ops.and_(x, mask), ops.and_(y, mask)
-    crossed = ops.shift_right(ops.multiply(x1, y0), half)
-    crossed = ops.add(crossed, ops.shift_right(ops.multiply(x0, y1), half))
-    return ops.add(ops.multiply(x1, y1), crossed)
+        return (x * y1) >> half
+    x1, x0, y0 = x >> half, x & mask, y & mask
+    crossed = (x1 * y0) >> half
+    crossed = crossed + ((x0 * y1) >> half)
+    return x1 * y1 + crossed
 
 
 def _near(x: Node, units: int, shift: float, count: int) -> tuple[Node, Node]:
     """Distance of the f64 x >= 0 from the nearest `(n - shift) * pi / units`, and n in a u64."""
-    n = ops.round_even(ops.add(ops.multiply(x, number(units / np.pi, x)), number(shift, x)))
-    multiple = ops.subtract(n, number(shift, n))
+    n = ops.round_even(x * (units / np.pi) + shift)
+    multiple = n - shift
     for part in _pi_parts(units, count):
-        x = ops.subtract(x, ops.multiply(multiple, number(part, x)))
-    bits = ops.bitcast(ops.add(n, number(1.5 * 2**52, n)), dtype=U64)  # n is in the lowest bits
-    return x, ops.shift_left(bits, number(63, bits))
+        x = x - multiple * part
+    bits = ops.bitcast(n + 1.5 * 2**52, dtype=U64)  # n is in the lowest bits
+    return x, bits << 63
 
 
 @cache
@@ -165,16 +165,16 @@ def _distance(x: Node, units: int, shift: float) -> tuple[Node, Node]:
     dtype = x.type.dtype
     r, n = _near(ops.convert(x, dtype=F64), units, shift, 3 if dtype == F32 else 4)
     far_r, far_n = _far(x, units, shift)
-    far = ops.greater_equal(x, number(NEAR[dtype], x))
-    far = ops.and_(far, ops.less(x, number(np.inf, x)))  # r of infinity is NaN, by subtraction
+    far = x >= NEAR[dtype]
+    far = far & (x < np.inf)  # r of infinity is NaN, by subtraction
     return ops.convert(ops.select(far, far_r, r), dtype=dtype), ops.select(far, far_n, n)
 
 
 def series(r: Node, coefficients: dict[np.dtype, tuple[float, ...]]) -> Node:
     """`r + r**3 * polynomial(r**2)`."""
-    square = ops.multiply(r, r)
-    more = ops.multiply(ops.multiply(r, square), polynomial(square, coefficients[r.type.dtype]))
-    return ops.add(r, more)
+    square = r * r
+    more = r * square * polynomial(square, coefficients[r.type.dtype])
+    return r + more
 
 
 def _signed(found: Node, *signs: Node) -> Node:
@@ -184,17 +184,17 @@ def _signed(found: Node, *signs: Node) -> Node:
     bits = ops.bitcast(found, dtype=unsigned)
     top = number(1 << 63, signs[0])
     for sign in signs:
-        flip = ops.and_(sign, top)
+        flip = sign & top
         if dtype == F32:
-            flip = ops.convert(ops.shift_right(flip, number(32, flip)), dtype=U32)
-        bits = ops.xor(bits, flip)
+            flip = ops.convert(flip >> 32, dtype=U32)
+        bits = bits ^ flip
     return ops.bitcast(bits, dtype=dtype)
 
 
 def _sine(x: Node) -> Node:
     r, n = _distance(ops.abs(x), 1, 0.0)
     found = _signed(series(r, SINE), n)
-    return ops.select(ops.sign_bit(x), ops.negate(found), found)
+    return ops.select(ops.sign_bit(x), -found, found)
 
 
 def _cosine(x: Node) -> Node:
@@ -204,15 +204,15 @@ def _cosine(x: Node) -> Node:
 
 def _tangent(x: Node) -> Node:
     r, n = _distance(ops.abs(x), 2, 0.0)
-    square = ops.multiply(r, r)
+    square = r * r
     sine = series(r, TANGENT_SINE)
-    half = ops.multiply(square, number(0.5, r))
-    more = ops.multiply(square, polynomial(square, TANGENT_COSINE[r.type.dtype]))
-    cosine = ops.add(ops.subtract(number(1, r), half), ops.multiply(square, more))
-    odd = ops.less(ops.bitcast(n, dtype=S64), ops.scalar(0, S64))
+    half = square * 0.5
+    more = square * polynomial(square, TANGENT_COSINE[r.type.dtype])
+    cosine = 1 - half + square * more
+    odd = ops.bitcast(n, dtype=S64) < 0
     above, below = ops.select(odd, cosine, sine), ops.select(odd, sine, cosine)
-    turned = ops.xor(odd, ops.sign_bit(x))
-    return ops.divide(above, ops.select(turned, ops.negate(below), below))
+    turned = odd ^ ops.sign_bit(x)
+    return above / ops.select(turned, -below, below)
 
 
 LOWERINGS.update(

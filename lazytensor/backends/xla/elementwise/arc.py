@@ -72,19 +72,19 @@ def _quadrant(y: Node, x: Node) -> Node:
     The lesser over the greater is at most 1, and beyond tan(pi / 8) turned back by pi / 4.
     """
     less, greater = ops.minimum(x, y), ops.maximum(x, y)
-    turned = ops.greater(less, ops.multiply(greater, number(TAN_EIGHTH, x)))
-    above = ops.select(turned, ops.subtract(less, greater), less)
-    below = ops.select(turned, ops.add(less, greater), greater)
-    angle = series(fixed(ops.divide(above, below)), ARCTANGENT)
-    quarter = ops.add(number(np.pi / 4, x), ops.add(angle, number(PI_REST / 4, x)))
+    turned = less > greater * TAN_EIGHTH
+    above = ops.select(turned, less - greater, less)
+    below = ops.select(turned, less + greater, greater)
+    angle = series(fixed(above / below), ARCTANGENT)
+    quarter = np.pi / 4 + (angle + PI_REST / 4)
     angle = ops.select(turned, quarter, angle)
-    return ops.select(ops.greater(y, x), _from_pi(angle, 2), angle)
+    return ops.select(y > x, _from_pi(angle, 2), angle)
 
 
 def _from_pi(angle: Node, units: int) -> Node:
     """`pi / units - angle`."""
-    rest = ops.subtract(angle, number(PI_REST / units, angle))
-    return ops.subtract(number(np.pi / units, angle), rest)
+    rest = angle - PI_REST / units
+    return np.pi / units - rest
 
 
 def _arctangent(x: Node) -> Node:
@@ -96,12 +96,12 @@ def _angle(y: Node, x: Node) -> Node:
     # Halved if large, so that their sum does not overflow; of two infinities or zeros, two ones or
     # 0 / 1.
     one, infinity = number(1, x), number(np.inf, x)
-    large = ops.greater(ops.maximum(ops.abs(y), ops.abs(x)), one)
+    large = ops.maximum(ops.abs(y), ops.abs(x)) > one
     scale = ops.select(large, number(0.5, x), one)
-    y_size, x_size = (ops.multiply(ops.abs(v), scale) for v in (y, x))
+    y_size, x_size = (ops.abs(v) * scale for v in (y, x))
     far = ops.equal(ops.minimum(x_size, y_size), infinity)
     none = ops.equal(ops.maximum(x_size, y_size), number(0, x))
-    abscissa = ops.select(ops.or_(far, none), one, x_size)
+    abscissa = ops.select(far | none, one, x_size)
     angle = _quadrant(ops.select(far, one, y_size), abscissa)
     return ops.copysign(ops.select(ops.sign_bit(x), _from_pi(angle, 1), angle), y)
 
@@ -109,23 +109,23 @@ def _angle(y: Node, x: Node) -> Node:
 def _arcsine_parts(x: Node) -> tuple[Node, Node]:
     """Whether |x| > 1/2; and asin(x) if not, else asin(sqrt((1 - |x|) / 2))."""
     size, half = ops.abs(x), number(0.5, x)
-    outer = ops.greater(size, half)
-    square = ops.multiply(ops.subtract(number(1, x), size), half)
-    square = ops.select(outer, square, ops.multiply(x, x))
+    outer = size > half
+    square = (1 - size) * half
+    square = ops.select(outer, square, x * x)
     root = ops.select(outer, ops.sqrt(square), x)
-    more = ops.multiply(square, polynomial(square, ARCSINE[x.type.dtype]))
-    return outer, ops.add(root, ops.multiply(root, more))
+    more = square * polynomial(square, ARCSINE[x.type.dtype])
+    return outer, root + root * more
 
 
 def _arcsine(x: Node) -> Node:
     outer, angle = _arcsine_parts(x)
-    far = _from_pi(ops.multiply(angle, number(2, x)), 2)
+    far = _from_pi(angle * 2, 2)
     return ops.select(outer, ops.copysign(far, x), angle)
 
 
 def _arccosine(x: Node) -> Node:
     outer, angle = _arcsine_parts(x)
-    twice = ops.multiply(angle, number(2, x))
+    twice = angle * 2
     far = ops.select(ops.sign_bit(x), _from_pi(twice, 1), twice)
     return ops.select(outer, far, _from_pi(angle, 2))
 

@@ -129,15 +129,15 @@ def _sign(x: Node) -> Node:
     if x.type.dtype in COMPLEX:
         size = ops.abs(x)
         flat = ops.complex_(size, number(0, size))
-        return ops.select(ops.equal(x, zero), zero, ops.divide(x, flat))
-    above = ops.convert(ops.greater(x, zero), dtype=x.type.dtype)
-    below = ops.convert(ops.less(x, zero), dtype=x.type.dtype)
-    found = ops.subtract(above, below)
+        return ops.select(ops.equal(x, zero), zero, x / flat)
+    above = ops.convert(x > zero, dtype=x.type.dtype)
+    below = ops.convert(x < zero, dtype=x.type.dtype)
+    found = above - below
     return ops.select(not_a_number(x), x, found) if x.type.dtype in FLOATS else found
 
 
 def _reciprocal(x: Node) -> Node:
-    return ops.divide(number(1, x), x)
+    return 1 / x
 
 
 def _complex(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
@@ -200,7 +200,7 @@ def _ignoring_nan(extreme: Op) -> Lowering:
 
 def _heaviside(x: Node, y: Node) -> Node:
     zero = number(0, x)
-    step = ops.convert(ops.greater(x, zero), dtype=x.type.dtype)
+    step = ops.convert(x > zero, dtype=x.type.dtype)
     return ops.select(ops.equal(x, zero), y, ops.select(not_a_number(x), x, step))
 
 
@@ -209,7 +209,7 @@ LOWERINGS.update(
         ops.abs: _abs,
         ops.negate: by_parts(direct("negate"), lambda do, a, b: (do("negate", a), do("negate", b))),
         ops.sign: expansion(_sign),
-        ops.square: expansion(lambda x: ops.multiply(x, x)),
+        ops.square: expansion(lambda x: x * x),
         ops.reciprocal: expansion(_reciprocal),
         ops.conj: by_parts(_conj, lambda do, a, b: (a, do("negate", b))),
         ops.real: _part("real"),

@@ -53,16 +53,16 @@ def _shift_right(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 def _sign_bit(x: Node) -> Node:
     bits = ops.bitcast(x, dtype=signed_as(x.type.dtype))
-    return ops.less(bits, number(0, bits))
+    return bits < 0
 
 
 def _copysign(x: Node, y: Node) -> Node:
     """The sign bit of y over the other bits of x."""
     integer = signed_as(x.type.dtype)
     least = ops.scalar(int(np.iinfo(integer).min), integer)
-    size = ops.and_(ops.bitcast(x, dtype=integer), ops.not_(least))
-    sign = ops.and_(ops.bitcast(y, dtype=integer), least)
-    return ops.bitcast(ops.or_(size, sign), dtype=x.type.dtype)
+    size = ops.bitcast(x, dtype=integer) & ~least
+    sign = ops.bitcast(y, dtype=integer) & least
+    return ops.bitcast(size | sign, dtype=x.type.dtype)
 
 
 def _next_after(x: Node, y: Node) -> Node:
@@ -74,13 +74,13 @@ def _next_after(x: Node, y: Node) -> Node:
 
     def ordered(v: Node) -> Node:
         bits = ops.bitcast(v, dtype=integer)
-        return ops.select(ops.less(bits, zero), ops.subtract(least, bits), bits)
+        return ops.select(bits < zero, least - bits, bits)
 
     at, towards = ordered(x), ordered(y)
-    step = ops.select(ops.less(at, towards), one, ops.negate(one))
-    moved = ops.add(at, step)
-    bits = ops.select(ops.less(moved, zero), ops.subtract(least, moved), moved)
-    sign = ops.and_(ops.bitcast(x, dtype=integer), least)
+    step = ops.select(at < towards, one, -one)
+    moved = at + step
+    bits = ops.select(moved < zero, least - moved, moved)
+    sign = ops.bitcast(x, dtype=integer) & least
     bits = ops.select(ops.equal(moved, zero), sign, bits)
     found = ops.select(ops.equal(at, towards), y, ops.bitcast(bits, dtype=dtype))
     return ops.select(ops.not_equal(x, x), x, ops.select(ops.not_equal(y, y), y, found))
@@ -90,17 +90,17 @@ def _mulhi(x: Node, y: Node) -> Node:
     dtype = x.type.dtype
     if dtype.itemsize < 8:
         wide = S64 if dtype in SIGNED else U64
-        product = ops.multiply(ops.convert(x, dtype=wide), ops.convert(y, dtype=wide))
-        upper = ops.shift_right(product, number(dtype.itemsize * 8, product))
+        product = ops.convert(x, dtype=wide) * ops.convert(y, dtype=wide)
+        upper = product >> (dtype.itemsize * 8)
         return ops.convert(upper, dtype=dtype)
     half, low = number(32, x), number(0xFFFFFFFF, x)
-    x1, y1 = ops.shift_right(x, half), ops.shift_right(y, half)
-    x0, y0 = ops.and_(x, low), ops.and_(y, low)
-    carry = ops.shift_right(ops.bitcast(ops.multiply(x0, y0), dtype=U64), ops.scalar(32, U64))
-    first = ops.add(ops.multiply(x1, y0), ops.bitcast(carry, dtype=dtype))
-    second = ops.add(ops.multiply(x0, y1), ops.and_(first, low))
-    upper = ops.add(ops.multiply(x1, y1), ops.shift_right(first, half))
-    return ops.add(upper, ops.shift_right(second, half))
+    x1, y1 = x >> half, y >> half
+    x0, y0 = x & low, y & low
+    carry = ops.bitcast(x0 * y0, dtype=U64) >> 32
+    first = x1 * y0 + ops.bitcast(carry, dtype=dtype)
+    second = x0 * y1 + (first & low)
+    upper = x1 * y1 + (first >> half)
+    return upper + (second >> half)
 
 
 def _ldexp(x: Node, exponent: Node) -> Node:
@@ -120,9 +120,9 @@ def _ldexp(x: Node, exponent: Node) -> Node:
     given = x
     for _ in range(3):
         step = ops.clamp(number(1 - bias, left), left, number(bias - 1, left))
-        left = ops.subtract(left, step)
-        bits = ops.shift_left(ops.add(step, number(bias, step)), number(mantissa, step))
-        x = ops.multiply(x, ops.bitcast(bits, dtype=dtype))
+        left = left - step
+        bits = (step + bias) << mantissa
+        x = x * ops.bitcast(bits, dtype=dtype)
     # XLA makes one factor of two known ones, which may be infinite: zero times that would be NaN.
     return ops.select(ops.equal(given, number(0, given)), given, x)
 
@@ -204,8 +204,8 @@ def _gcd(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 def _lcm(x: Node, y: Node) -> Node:
     """|x| / gcd * |y|, wrapping around; 0 if either is."""
-    size = ops.divide(_size(x), _size(ops.gcd(x, y)))
-    return ops.convert(ops.multiply(size, _size(y)), dtype=x.type.dtype)
+    size = _size(x) / _size(ops.gcd(x, y))
+    return ops.convert(size * _size(y), dtype=x.type.dtype)
 
 
 def _convert(e: Emitter, type: TensorType, x: Value, *, dtype: np.dtype) -> Value:
@@ -243,10 +243,10 @@ def _to_integer(e: Emitter, type: TensorType, x: Value) -> Value:
 def _to_u64(x: Node) -> Node:
     """The s64 conversion of x below 2**63, of x - 2**63 with the top bit flipped from there on."""
     half = number(2.0**63, x)
-    far = ops.greater_equal(x, half)
-    near = ops.convert(ops.select(far, ops.subtract(x, half), x), dtype=S64)
+    far = x >= half
+    near = ops.convert(ops.select(far, x - half, x), dtype=S64)
     bits = ops.bitcast(near, dtype=U64)
-    return ops.select(far, ops.xor(bits, ops.scalar(2**63, U64)), bits)
+    return ops.select(far, bits ^ 2**63, bits)
 
 
 LOWERINGS.update(

@@ -59,13 +59,13 @@ def _put(value: float, where: Node, x: Node) -> Node:
 
 def _wild(x: Node) -> Node:
     """Whether x is infinite or NaN."""
-    return ops.not_(ops.is_finite(x))
+    return ~ops.is_finite(x)
 
 
 def _signed(x: Node, *signs: Node) -> Node:
     """`x`, negated once for each of `signs` that is negative or -0."""
     for sign in signs:
-        x = ops.select(ops.sign_bit(sign), ops.negate(x), x)
+        x = ops.select(ops.sign_bit(sign), -x, x)
     return x
 
 
@@ -112,7 +112,7 @@ def turned(f: Function) -> Function:
 def _cos(a: Node, b: Node) -> Parts:
     """cosh(i z)."""
     p, q = _cosh(_turned_cos)(ops.abs(b), ops.abs(a))
-    return p, ops.negate(_signed(q, a, b))
+    return p, -_signed(q, a, b)
 
 
 def _turned_sin(a: Node, b: Node) -> Parts:
@@ -123,14 +123,14 @@ def _turned_sin(a: Node, b: Node) -> Parts:
 
 def _turned_cos(a: Node, b: Node) -> Parts:
     p, q = xla("cosine")(b, a)
-    return p, ops.negate(q)
+    return p, -q
 
 
 def _sinh(f: Function) -> Function:
     def call(a: Node, b: Node) -> Parts:
         p, q = f(a, b)
-        edge = ops.or_(_is(a, 0), _is(a, np.inf))
-        return ops.select(ops.and_(_wild(b), edge), a, p), _put(0, _is(b, 0), q)
+        edge = _is(a, 0) | _is(a, np.inf)
+        return ops.select(_wild(b) & edge, a, p), _put(0, _is(b, 0), q)
 
     return call
 
@@ -139,8 +139,8 @@ def _cosh(f: Function) -> Function:
     def call(a: Node, b: Node) -> Parts:
         p, q = f(a, b)
         wild = _wild(b)
-        p = _put(np.inf, ops.and_(wild, _is(a, np.inf)), p)
-        flat = ops.or_(_is(b, 0), ops.and_(wild, _is(a, 0)))
+        p = _put(np.inf, wild & _is(a, np.inf), p)
+        flat = _is(b, 0) | (wild & _is(a, 0))
         return p, _put(0, flat, q)
 
     return call
@@ -149,29 +149,29 @@ def _cosh(f: Function) -> Function:
 def _tanh(a: Node, b: Node) -> Parts:
     p, q = xla("tanh")(a, b)
     wild, far = _wild(b), _is(a, np.inf)
-    p = _put(1, far, _put(0, ops.and_(wild, _is(a, 0)), p))
-    return p, _put(0, ops.or_(far, ops.and_(not_a_number(a), _is(b, 0))), q)
+    p = _put(1, far, _put(0, wild & _is(a, 0), p))
+    return p, _put(0, far | (not_a_number(a) & _is(b, 0)), q)
 
 
 def _asinh(a: Node, b: Node) -> Parts:
     p, q = xla("chlo.asinh")(a, b)
     nan = not_a_number(a)
-    p = _put(np.nan, ops.and_(nan, ops.not_equal(b, number(np.inf, b))), p)
-    return p, _put(0, ops.and_(nan, _is(b, 0)), q)
+    p = _put(np.nan, nan & ops.not_equal(b, number(np.inf, b)), p)
+    return p, _put(0, nan & _is(b, 0), q)
 
 
 def _atanh(a: Node, b: Node) -> Parts:
     p, q = xla("chlo.atanh")(a, b)
-    nan = ops.or_(not_a_number(a), not_a_number(b))
+    nan = not_a_number(a) | not_a_number(b)
     far = _is(b, np.inf)
-    flat = ops.or_(far, ops.or_(_is(a, 0), _is(a, np.inf)))
+    flat = far | (_is(a, 0) | _is(a, np.inf))
     p = ops.select(nan, _put(0, flat, number(np.nan, p)), p)
     return p, ops.select(nan, _put(HALF_PI, far, number(np.nan, q)), q)
 
 
 def _acos(a: Node, b: Node) -> Parts:
     p, q = xla("chlo.acos")(a, b)
-    lost = ops.and_(not_a_number(b), ops.is_finite(a))
+    lost = not_a_number(b) & ops.is_finite(a)
     p = ops.select(lost, _put(HALF_PI, _is(a, 0), number(np.nan, p)), p)
     return p, _put(np.nan, lost, q)
 
@@ -179,24 +179,24 @@ def _acos(a: Node, b: Node) -> Parts:
 def _acosh(a: Node, b: Node) -> Parts:
     p, q = xla("chlo.acosh")(a, b)
     nan = not_a_number(b)
-    p = _put(np.nan, ops.and_(nan, ops.is_finite(a)), p)
-    return p, _put(HALF_PI, ops.and_(nan, _is(a, 0)), q)
+    p = _put(np.nan, nan & ops.is_finite(a), p)
+    return p, _put(HALF_PI, nan & _is(a, 0), q)
 
 
 def _exp(a: Node, b: Node) -> Parts:
     p, q = xla("exponential")(a, b)
     wild = _wild(b)
-    p = _put(np.inf, ops.and_(wild, _is(a, np.inf)), p)
-    none = ops.and_(wild, _is(a, -np.inf))
+    p = _put(np.inf, wild & _is(a, np.inf), p)
+    none = wild & _is(a, -np.inf)
     return _put(0, none, p), _put(0, none, q)
 
 
 def _expm1(a: Node, b: Node) -> Parts:
     p, q = xla("exponential_minus_one")(a, b)
     wild, flat = _wild(b), _is(b, 0)
-    p = _put(np.inf, ops.and_(wild, _is(a, np.inf)), p)
-    none = ops.and_(wild, _is(a, -np.inf))
-    zero = ops.and_(flat, _is(a, 0))  # +0, as 1 - 1 is
+    p = _put(np.inf, wild & _is(a, np.inf), p)
+    none = wild & _is(a, -np.inf)
+    zero = flat & _is(a, 0)  # +0, as 1 - 1 is
     return _put(0, zero, _put(-1, none, p)), _put(0, none, ops.select(flat, b, q))
 
 
@@ -205,7 +205,7 @@ def _far(f: Function) -> Function:
 
     def call(a: Node, b: Node) -> Parts:
         p, q = f(a, b)
-        return _put(np.inf, ops.or_(_infinite(a), _infinite(b)), p), q
+        return _put(np.inf, _infinite(a) | _infinite(b), p), q
 
     return call
 
@@ -214,8 +214,8 @@ def _scaled(f: Function, before: float, after: float) -> Function:
     """`after * f(before * z)`, both parts by themselves: a product of infinities may be NaN."""
 
     def call(a: Node, b: Node) -> Parts:
-        p, q = f(*(ops.multiply(x, number(before, x)) if before != 1 else x for x in (a, b)))
-        p, q = (ops.multiply(x, number(after, x)) if after != 1 else x for x in (p, q))
+        p, q = f(*(x * before if before != 1 else x for x in (a, b)))
+        p, q = (x * after if after != 1 else x for x in (p, q))
         return p, q
 
     return call
@@ -224,8 +224,8 @@ def _scaled(f: Function, before: float, after: float) -> Function:
 def _sqrt(a: Node, b: Node) -> Parts:
     p, q = xla("sqrt")(a, b)
     nan, far = not_a_number(b), _is(b, np.inf)
-    p = _put(np.inf, ops.or_(far, ops.and_(nan, _is(a, np.inf))), p)
-    q = _put(np.inf, ops.or_(far, ops.and_(nan, _is(a, -np.inf))), q)
+    p = _put(np.inf, far | (nan & _is(a, np.inf)), p)
+    q = _put(np.inf, far | (nan & _is(a, -np.inf)), q)
     return p, q
 
 
@@ -234,8 +234,8 @@ def _sign(a: Node, b: Node) -> Parts:
     p, q = _plain_sign(a, b)
     along, across = _infinite(a), _infinite(b)
     one = number(1, a)
-    a_only = ops.and_(along, ops.not_(across))
-    b_only = ops.and_(across, ops.not_(along))
+    a_only = along & ~across
+    b_only = across & ~along
     p = ops.select(a_only, ops.copysign(_all(one, a), a), _put(0, b_only, p))
     q = ops.select(b_only, ops.copysign(_all(one, b), b), _put(0, a_only, q))
     return p, q
@@ -248,7 +248,7 @@ def _all(x: Node, like: Node) -> Node:
 def _plain_sign(a: Node, b: Node) -> Parts:
     size = ops.abs(ops.complex_(a, b))
     none = _is(size, 0)
-    p, q = (ops.select(none, number(0, x), ops.divide(x, size)) for x in (a, b))
+    p, q = (ops.select(none, number(0, x), x / size) for x in (a, b))
     return p, q
 
 
@@ -272,16 +272,16 @@ def _scaled_length(a: Node, b: Node) -> Node:
     a, b = ops.abs(a), ops.abs(b)
     largest = number(2.0 ** (np.finfo(a.type.dtype).maxexp - 3), a)
     most = ops.bitcast(ops.minimum(ops.maximum(a, b), largest), dtype=unsigned)
-    field = ops.and_(most, number((2 ** (unsigned.itemsize * 8 - 1 - bits) - 1) << bits, most))
-    down = ops.bitcast(ops.subtract(number(top << bits, most), field), dtype=a.type.dtype)
-    up = ops.bitcast(ops.add(field, number(1 << bits, most)), dtype=a.type.dtype)
-    x, y = ops.multiply(a, down), ops.multiply(b, down)
-    size = ops.multiply(ops.sqrt(ops.add(ops.multiply(x, x), ops.multiply(y, y))), up)
-    return _put(np.inf, ops.or_(_infinite(a), _infinite(b)), size)
+    field = most & number((2 ** (unsigned.itemsize * 8 - 1 - bits) - 1) << bits, most)
+    down = ops.bitcast((top << bits) - field, dtype=a.type.dtype)
+    up = ops.bitcast(field + (1 << bits), dtype=a.type.dtype)
+    x, y = a * down, b * down
+    size = ops.sqrt(x * x + y * y) * up
+    return _put(np.inf, _infinite(a) | _infinite(b), size)
 
 
 def _edged_length(z: Node, size: Node) -> Node:
-    far = ops.or_(_infinite(ops.real(z)), _infinite(ops.imag(z)))
+    far = _infinite(ops.real(z)) | _infinite(ops.imag(z))
     return _put(np.inf, far, size)
 
 

@@ -17,13 +17,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare, opaque
 from lazytensor.backends.xla.elementwise.exponential import FORMATS, power_of_two
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.lowerings.expansion import (
-    expansion,
-    fixed,
-    not_a_number,
-    number,
-    once,
-)
+from lazytensor.backends.xla.lowerings.expansion import expansion, fixed, not_a_number, number, once
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, INTS, S32, SIGNED
 from lazytensor.core.ir.node import Node
@@ -88,9 +82,9 @@ def _remainder_step(x: Node, y: Node) -> Node:
     multiple = _near_multiple(size, divisor)
     rest = _rest(size, multiple)
     # A quotient rounded up to the next whole number leaves a negative rest.
-    rest = ops.select(ops.less(rest, number(0, x)), ops.add(rest, multiple), rest)
-    rest = ops.select(ops.less(size, divisor), size, rest)
-    undefined = ops.or_(ops.equal(divisor, number(0, x)), ops.equal(size, number(np.inf, x)))
+    rest = ops.select(rest < 0, rest + multiple, rest)
+    rest = ops.select(size < divisor, size, rest)
+    undefined = ops.equal(divisor, number(0, x)) | ops.equal(size, number(np.inf, x))
     rest = ops.select(undefined, number(np.nan, x), rest)
     return ops.copysign(ops.select(not_a_number(y), y, rest), x)
 
@@ -100,11 +94,11 @@ def _near_multiple(x: Node, y: Node) -> Node:
     form = FORMATS[x.type.dtype]
     shift = ops.scalar(form.mantissa, form.integer)
     bits = (ops.bitcast(v, dtype=form.integer) for v in (x, y))
-    apart = ops.subtract(*(ops.shift_right(v, shift) for v in bits))
-    s = ops.maximum(ops.subtract(apart, number(25, apart)), number(0, apart))
-    half = ops.shift_right(s, number(1, s))
-    y = ops.multiply(y, power_of_two(half, x))
-    return ops.multiply(y, power_of_two(ops.subtract(s, half), x))
+    apart = ops.subtract(*(v >> shift for v in bits))
+    s = ops.maximum(apart - 25, number(0, apart))
+    half = s >> 1
+    y = y * power_of_two(half, x)
+    return y * power_of_two(s - half, x)
 
 
 def _rest(x: Node, y: Node) -> Node:
@@ -112,43 +106,43 @@ def _rest(x: Node, y: Node) -> Node:
     if x.type.dtype == F32:
         wide = _rest(*(ops.convert(v, dtype=F64) for v in (x, y)))
         return ops.convert(wide, dtype=F32)
-    q = ops.floor(ops.divide(x, y))
+    q = ops.floor(x / y)
     upper = head(y)
-    lower = ops.subtract(y, upper)
-    return ops.subtract(ops.subtract(x, ops.multiply(q, upper)), ops.multiply(q, lower))
+    lower = y - upper
+    return x - q * upper - q * lower
 
 
 _step = expansion(_remainder_step)
-_too_large = expansion(lambda x, y: ops.greater_equal(ops.abs(x), ops.abs(y)))
+_too_large = expansion(lambda x, y: ops.abs(x) >= ops.abs(y))
 
 
 def _divmod_ints(x: Node, y: Node) -> tuple[Node, Node]:
     """Quotient and rest, rounding down; both 0 where y is."""
     zero = number(0, x)
-    quotient = ops.divide(x, y)
-    rest = ops.select(ops.equal(y, zero), zero, ops.subtract(x, ops.multiply(quotient, y)))
+    quotient = x / y
+    rest = ops.select(ops.equal(y, zero), zero, x - quotient * y)
     if x.type.dtype not in SIGNED:
         return quotient, rest
-    opposite = ops.less(ops.xor(rest, y), zero)
-    down = ops.and_(ops.not_equal(rest, zero), opposite)
-    quotient = ops.subtract(quotient, ops.convert(down, dtype=x.type.dtype))
-    return quotient, ops.add(rest, ops.select(down, y, zero))
+    opposite = (rest ^ y) < zero
+    down = ops.not_equal(rest, zero) & opposite
+    quotient = quotient - ops.convert(down, dtype=x.type.dtype)
+    return quotient, rest + ops.select(down, y, zero)
 
 
 def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
     """Quotient and rest by NumPy's steps, which Python's floats take too."""
     zero, one = number(0.0, x), number(1.0, x)
     rest = ops.remainder(x, y)
-    quotient = fixed(ops.divide(ops.subtract(x, rest), y))
-    unlike = ops.xor(ops.less(y, zero), ops.less(rest, zero))
-    down = ops.and_(ops.not_equal(rest, zero), unlike)
-    quotient = ops.select(down, ops.subtract(quotient, one), quotient)
-    rest = ops.select(down, ops.add(rest, y), rest)
+    quotient = fixed((x - rest) / y)
+    unlike = (y < zero) ^ (rest < zero)
+    down = ops.not_equal(rest, zero) & unlike
+    quotient = ops.select(down, quotient - one, quotient)
+    rest = ops.select(down, rest + y, rest)
     rest = ops.select(ops.equal(rest, zero), ops.copysign(zero, y), rest)
     floor = ops.floor(quotient)
-    short = ops.greater(ops.subtract(quotient, floor), number(0.5, x))
-    floor = ops.select(short, ops.add(floor, one), floor)
-    ratio = fixed(ops.divide(x, y))
+    short = quotient - floor > 0.5
+    floor = ops.select(short, floor + one, floor)
+    ratio = fixed(x / y)
     floor = ops.select(ops.equal(quotient, zero), ops.copysign(zero, ratio), floor)
     empty = ops.equal(y, zero)
     return ops.select(empty, ratio, floor), ops.select(empty, number(np.nan, x), rest)

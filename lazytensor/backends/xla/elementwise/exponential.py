@@ -14,13 +14,7 @@ import numpy as np
 
 from lazytensor.backends.xla.elementwise.arithmetic import real_or_complex
 from lazytensor.backends.xla.emit import LOWERINGS, Lowering
-from lazytensor.backends.xla.lowerings.expansion import (
-    costly,
-    expansion,
-    fixed,
-    number,
-    polynomial,
-)
+from lazytensor.backends.xla.lowerings.expansion import costly, expansion, fixed, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64, S32, S64
 from lazytensor.core.ir.node import Node
@@ -102,9 +96,9 @@ def split(x: Node) -> tuple[Node, Node]:
     """f, and k as a float, for positive x."""
     form = FORMATS[x.type.dtype]
     bits = ops.bitcast(x, dtype=form.integer)
-    k = ops.shift_right(ops.subtract(bits, number(form.root, bits)), number(form.mantissa, bits))
-    near = ops.subtract(bits, ops.shift_left(k, number(form.mantissa, k)))
-    f = ops.subtract(ops.bitcast(near, dtype=x.type.dtype), number(1, x))
+    k = (bits - form.root) >> form.mantissa
+    near = bits - (k << form.mantissa)
+    f = ops.bitcast(near, dtype=x.type.dtype) - 1
     return f, _as_float(k, x.type.dtype)
 
 
@@ -114,42 +108,42 @@ def _whole(n: Node) -> Node:
     Unlike conversions of 64 bits, that is a vector instruction on every processor.
     """
     form = FORMATS[n.type.dtype]
-    bits = ops.bitcast(ops.add(n, number(form.magic, n)), dtype=form.integer)
-    return ops.subtract(bits, number(form.magic_bits, bits))
+    bits = ops.bitcast(n + form.magic, dtype=form.integer)
+    return bits - form.magic_bits
 
 
 def _as_float(n: Node, dtype: np.dtype) -> Node:
     """The float that the small integer n is."""
     form = FORMATS[dtype]
-    shifted = ops.bitcast(ops.add(n, number(form.magic_bits, n)), dtype=dtype)
-    return ops.subtract(shifted, number(form.magic, shifted))
+    shifted = ops.bitcast(n + form.magic_bits, dtype=dtype)
+    return shifted - form.magic
 
 
 def _log_near_one(f: Node) -> tuple[Node, Node]:
     """log(1 + f) as `f - rest`; the two."""
-    s = fixed(ops.divide(f, ops.add(f, number(2, f))))
-    z = ops.multiply(s, s)
-    half_square = ops.multiply(ops.multiply(f, f), number(0.5, f))
-    series = ops.multiply(z, polynomial(z, LOGARITHM[f.type.dtype]))
-    return f, ops.subtract(half_square, ops.multiply(s, ops.add(half_square, series)))
+    s = fixed(f / (f + 2))
+    z = s * s
+    half_square = f * f * 0.5
+    series = z * polynomial(z, LOGARITHM[f.type.dtype])
+    return f, half_square - s * (half_square + series)
 
 
 def log_joined(f: Node, k: Node, more: Node | None = None) -> Node:
     """`k * log(2) + log(1 + f) + more`."""
     high, low = FORMATS[f.type.dtype].ln2
-    small = ops.multiply(k, number(low, k))
+    small = k * low
     if more is not None:
-        small = ops.add(small, more)
+        small = small + more
     f, rest = _log_near_one(f)
-    tail = ops.subtract(ops.subtract(rest, small), f)
-    return ops.subtract(ops.multiply(k, number(high, k)), tail)
+    tail = rest - small - f
+    return k * high - tail
 
 
 def _with_edges(x: Node, found: Node) -> Node:
     """`found` where x is positive and finite; what a logarithm is elsewhere."""
     below = ops.select(ops.equal(x, number(0, x)), number(-np.inf, x), number(np.nan, x))
-    inside = ops.select(ops.greater(x, number(0, x)), found, below)
-    return ops.select(ops.less(x, number(np.inf, x)), inside, x)
+    inside = ops.select(x > 0, found, below)
+    return ops.select(x < np.inf, inside, x)
 
 
 def _log(x: Node) -> Node:
@@ -158,11 +152,11 @@ def _log(x: Node) -> Node:
 
 def log1p_of(x: Node) -> Node:
     one = number(1, x)
-    u = fixed(ops.add(x, one))
-    above = ops.subtract(one, fixed(ops.subtract(u, x)))
-    below = ops.subtract(x, ops.subtract(u, one))
-    lost = ops.select(ops.greater_equal(u, number(2, x)), above, below)
-    found = _with_edges(u, log_joined(*split(u), ops.divide(lost, u)))
+    u = fixed(x + one)
+    above = one - fixed(u - x)
+    below = x - (u - one)
+    lost = ops.select(u >= 2, above, below)
+    found = _with_edges(u, log_joined(*split(u), lost / u))
     return ops.select(ops.equal(x, number(0, x)), x, found)
 
 
@@ -181,38 +175,38 @@ def _log2(x: Node) -> Node:
     """Exact for powers of 2."""
     f, k = split(x)
     f, rest = _log_near_one(f)
-    part = ops.multiply(ops.subtract(f, rest), number(1 / LN2, f))
-    return _with_edges(x, ops.add(k, part))
+    part = (f - rest) * (1 / LN2)
+    return _with_edges(x, k + part)
 
 
 def _log10(x: Node) -> Node:
     """Exact for powers of 10, thanks to log10(2) in two parts."""
     f, k = split(x)
     f, rest = _log_near_one(f)
-    part = ops.multiply(ops.subtract(f, rest), number(1 / np.log(10.0), f))
-    low = ops.multiply(k, number(1.42050232272661e-13, k))
-    high = ops.multiply(k, number(0.30102999566383914, k))
-    return _with_edges(x, ops.add(high, ops.add(low, part)))
+    part = (f - rest) * number(1 / np.log(10.0), f)
+    low = k * 1.42050232272661e-13
+    high = k * 0.30102999566383914
+    return _with_edges(x, high + (low + part))
 
 
 def _reduced(x: Node) -> tuple[Node, Node]:
     """r, and n as a float, for x = n * log(2) + r."""
     high, low = FORMATS[x.type.dtype].ln2
-    n = ops.round_even(ops.multiply(x, number(1 / LN2, x)))
-    r = ops.subtract(x, ops.multiply(n, number(high, n)))
-    return ops.subtract(r, ops.multiply(n, number(low, n))), n
+    n = ops.round_even(x * (1 / LN2))
+    r = x - n * high
+    return r - n * low, n
 
 
 def expm1_near_zero(r: Node) -> Node:
-    square = ops.multiply(r, r)
-    more = ops.multiply(ops.multiply(r, square), polynomial(r, EXPONENTIAL[r.type.dtype]))
-    return ops.add(r, ops.add(ops.multiply(square, number(0.5, r)), more))
+    square = r * r
+    more = r * square * polynomial(r, EXPONENTIAL[r.type.dtype])
+    return r + (square * 0.5 + more)
 
 
 def power_of_two(n: Node, like: Node) -> Node:
     """`2**n` for the integers n (of the width of `like`) that are exponents of normal numbers."""
     form = FORMATS[like.type.dtype]
-    bits = ops.shift_left(ops.add(n, number(form.bias, n)), number(form.mantissa, n))
+    bits = (n + form.bias) << form.mantissa
     return ops.bitcast(bits, dtype=like.type.dtype)
 
 
@@ -221,7 +215,7 @@ def plain_exp(x: Node) -> Node:
     r, n = _reduced(x)
     p = expm1_near_zero(r)
     power = power_of_two(_whole(n), x)
-    return ops.add(ops.multiply(p, power), power)
+    return p * power + power
 
 
 def quarter_exp(x: Node) -> tuple[Node, Node]:
@@ -229,20 +223,20 @@ def quarter_exp(x: Node) -> tuple[Node, Node]:
     form = FORMATS[x.type.dtype]
     r, n = _reduced(ops.clamp(number(form.least, x), x, number(form.most, x)))
     n = ops.maximum(n, number(3 - form.bias, n))
-    less = ops.subtract(_whole(n), ops.scalar(2, form.integer))
+    less = _whole(n) - 2
     return expm1_near_zero(r), power_of_two(less, x)
 
 
 def half_expm1(x: Node) -> Node:
     """`expm1(x) / 2`."""
     p, h = quarter_exp(x)
-    found = ops.add(ops.multiply(p, h), ops.subtract(h, number(0.25, x)))
-    return ops.select(ops.equal(x, number(0, x)), x, ops.add(found, found))
+    found = p * h + (h - 0.25)
+    return ops.select(ops.equal(x, number(0, x)), x, found + found)
 
 
 def _expm1(x: Node) -> Node:
     half = half_expm1(x)
-    return ops.add(half, half)
+    return half + half
 
 
 def _exp2(x: Node) -> Node:
@@ -251,24 +245,24 @@ def _exp2(x: Node) -> Node:
     bound = 2.0 * form.bias
     inside = ops.clamp(number(-bound, x), x, number(bound, x))
     n = ops.round_even(inside)
-    p = expm1_near_zero(ops.multiply(ops.subtract(inside, n), number(LN2, x)))
-    return scaled(ops.add(p, number(1, p)), n)
+    p = expm1_near_zero((inside - n) * LN2)
+    return scaled(p + 1, n)
 
 
 def scaled(x: Node, n: Node) -> Node:
     """`x * 2**n` for a float n of twice the range of exponents: in two steps."""
     whole = _whole(n)
-    first = ops.shift_right(whole, number(1, whole))
-    scaled = ops.multiply(x, power_of_two(first, x))
-    return ops.multiply(scaled, power_of_two(ops.subtract(whole, first), x))
+    first = whole >> 1
+    scaled = x * power_of_two(first, x)
+    return scaled * power_of_two(whole - first, x)
 
 
-_scaled_exp = expansion(lambda x: ops.exp(ops.multiply(x, number(LN2, x))))
+_scaled_exp = expansion(lambda x: ops.exp(x * LN2))
 
 
 def _scaled_log(factor: float) -> Lowering:
     """A row: a logarithm of complex numbers to another base."""
-    return expansion(lambda x: ops.multiply(ops.log(x), number(factor, x)))
+    return expansion(lambda x: ops.log(x) * factor)
 
 
 LOWERINGS.update(

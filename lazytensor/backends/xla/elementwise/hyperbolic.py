@@ -19,44 +19,44 @@ LARGE: Final = 2.0**60
 
 def _sinh(x: Node) -> Node:
     half = half_expm1(ops.abs(x))
-    more = ops.divide(half, ops.add(ops.add(half, half), number(1, x)))
-    more = ops.select(ops.less(half, number(LARGE, x)), more, number(0.5, x))  # not inf / inf
-    return ops.copysign(ops.add(half, more), x)
+    more = half / (half + half + 1)
+    more = ops.select(half < LARGE, more, number(0.5, x))  # not inf / inf
+    return ops.copysign(half + more, x)
 
 
 def _cosh(x: Node) -> Node:
     p, h = quarter_exp(ops.abs(x))
-    quarter = ops.add(ops.multiply(p, h), h)
-    half = ops.add(quarter, quarter)
-    return ops.add(half, ops.divide(number(0.25, x), half))
+    quarter = p * h + h
+    half = quarter + quarter
+    return half + 0.25 / half
 
 
 def _asinh(x: Node) -> Node:
     size, one = ops.abs(x), number(1, x)
-    square = ops.multiply(size, size)
-    root = ops.sqrt(ops.add(square, one))
-    near = ops.add(size, ops.divide(square, ops.add(root, one)))
+    square = size * size
+    root = ops.sqrt(square + one)
+    near = size + square / (root + one)
     return ops.copysign(_log1p_or_log(size, near), x)
 
 
 def _acosh(x: Node) -> Node:
-    less = ops.subtract(x, number(1, x))
-    root = ops.sqrt(ops.add(ops.add(less, less), ops.multiply(less, less)))
-    found = _log1p_or_log(x, ops.add(less, root))
-    return ops.select(ops.less(x, number(1, x)), number(np.nan, x), found)
+    less = x - 1
+    root = ops.sqrt(less + less + less * less)
+    found = _log1p_or_log(x, less + root)
+    return ops.select(x < 1, number(np.nan, x), found)
 
 
 def _log1p_or_log(x: Node, near: Node) -> Node:
     """log1p(near), or log(2 * x) where x is large and `near` may have overflowed."""
-    far = ops.greater(x, number(LARGE, x))
+    far = x > LARGE
     more = ops.select(far, number(LN2, x), number(0, x))
-    return ops.add(log1p_of(ops.select(far, x, near)), more)
+    return log1p_of(ops.select(far, x, near)) + more
 
 
 def _atanh(x: Node) -> Node:
     size = ops.abs(x)
-    twice = ops.divide(ops.add(size, size), ops.subtract(number(1, x), size))
-    return ops.copysign(ops.multiply(log1p_of(fixed(twice)), number(0.5, x)), x)
+    twice = (size + size) / (1 - size)
+    return ops.copysign(log1p_of(fixed(twice)) * 0.5, x)
 
 
 LOWERINGS.update(

@@ -43,50 +43,50 @@ Branch = tuple[list[TensorType], Callable[..., list[Value]]]
 def _logarithm(x: Node) -> tuple[Node, Node]:
     """log(x) of a positive f64 in two parts, the first of 26 bits."""
     f, k = split(x)
-    below = fixed(ops.add(f, number(2, f)))
-    lost = ops.subtract(f, ops.subtract(below, number(2, f)))
-    s = fixed(ops.divide(f, below))
+    below = fixed(f + 2)
+    lost = f - (below - 2)
+    s = fixed(f / below)
     s_head, below_head = head(s), head(below)
-    below_tail = ops.add(ops.subtract(below, below_head), lost)
+    below_tail = (below - below_head) + lost
     # What s_head leaves of f, exactly, over the divisor.
-    rest = ops.subtract(f, ops.multiply(s_head, below_head))
-    rest = ops.subtract(rest, ops.multiply(s_head, below_tail))
-    s_tail = ops.divide(rest, below)
-    z = ops.multiply(s, s)
-    series = ops.multiply(ops.multiply(s, z), polynomial(z, LOGARITHM[F64]))
+    rest = f - s_head * below_head
+    rest = rest - s_head * below_tail
+    s_tail = rest / below
+    z = s * s
+    series = s * z * polynomial(z, LOGARITHM[F64])
     high, low = FORMATS[F64].ln2
-    large = ops.multiply(k, number(high, k))
-    twice = ops.add(s_head, s_head)
-    total = fixed(ops.add(large, twice))
-    missed = ops.add(ops.subtract(large, total), twice)
-    small = ops.add(ops.add(s_tail, s_tail), series)
-    small = ops.add(ops.add(small, ops.multiply(k, number(low, k))), missed)
-    upper = head(ops.add(total, small))
-    return upper, ops.add(ops.subtract(total, upper), small)
+    large = k * high
+    twice = s_head + s_head
+    total = fixed(large + twice)
+    missed = (large - total) + twice
+    small = s_tail + s_tail + series
+    small = small + k * low + missed
+    upper = head(total + small)
+    return upper, (total - upper) + small
 
 
 def _positive_f64(x: Node, y: Node) -> Node:
     """`x**y` for finite positive x."""
     log_head, log_tail = _logarithm(x)
     bound = number(2.0**64, y)  # beyond, only 1 has a power that is neither 0 nor infinite
-    y = ops.clamp(ops.negate(bound), y, bound)
+    y = ops.clamp(-bound, y, bound)
     y_head = head(y)
-    high = ops.multiply(y_head, log_head)
-    low = ops.add(ops.multiply(ops.subtract(y, y_head), log_head), ops.multiply(y, log_tail))
+    high = y_head * log_head
+    low = (y - y_head) * log_head + y * log_tail
     high = ops.clamp(number(-1400, y), high, number(1400, y))
     low = ops.clamp(number(-1, y), low, number(1, y))
     ln2_high, ln2_low = FORMATS[F64].ln2
-    n = ops.round_even(ops.multiply(high, number(1 / LN2, y)))
-    r = ops.subtract(high, ops.multiply(n, number(ln2_high, n)))
-    r = ops.add(ops.subtract(r, ops.multiply(n, number(ln2_low, n))), low)
+    n = ops.round_even(high * (1 / LN2))
+    r = high - n * ln2_high
+    r = r - n * ln2_low + low
     p = expm1_near_zero(r)
-    return scaled(ops.add(p, number(1, p)), n)
+    return scaled(p + 1, n)
 
 
 def _positive_f32(x: Node, y: Node) -> Node:
     """The same in f32."""
     logarithm = log_joined(*split(ops.convert(x, dtype=F64)))
-    exponent = ops.multiply(ops.convert(y, dtype=F64), logarithm)
+    exponent = ops.convert(y, dtype=F64) * logarithm
     exponent = ops.clamp(number(-200, exponent), exponent, number(200, exponent))
     return ops.convert(plain_exp(exponent), dtype=F32)
 
@@ -95,10 +95,10 @@ def _with_edges(x: Node, y: Node, found: Node) -> Node:
     """`found`, or `x**y` where x is 0 or infinite or one of them is NaN."""
     zero, infinity = number(0, x), number(np.inf, x)
     far = ops.equal(x, infinity)
-    high = ops.select(ops.xor(far, ops.less(y, zero)), infinity, zero)
-    found = ops.select(ops.or_(far, ops.equal(x, zero)), high, found)
-    missing = ops.or_(not_a_number(x), not_a_number(y))
-    return ops.select(missing, ops.add(x, y), found)
+    high = ops.select(far ^ (y < zero), infinity, zero)
+    found = ops.select(far | ops.equal(x, zero), high, found)
+    missing = not_a_number(x) | not_a_number(y)
+    return ops.select(missing, x + y, found)
 
 
 def _float_power(x: Node, y: Node) -> Node:
@@ -108,13 +108,13 @@ def _float_power(x: Node, y: Node) -> Node:
     found = (_positive_f32 if x.type.dtype == F32 else _positive_f64)(size, y)
     found = _with_edges(size, y, found)
     whole = ops.equal(ops.floor(y), y)
-    half = ops.multiply(y, number(0.5, y))
-    odd = ops.and_(whole, ops.not_equal(ops.floor(half), half))
-    found = ops.select(ops.and_(ops.sign_bit(x), odd), ops.negate(found), found)
-    inside = ops.and_(ops.less(x, zero), ops.less(size, infinity))
-    found = ops.select(ops.and_(inside, ops.not_(whole)), number(np.nan, x), found)
-    minus_one = ops.and_(ops.equal(size, one), ops.equal(ops.abs(y), infinity))
-    unit = ops.or_(ops.or_(ops.equal(x, one), ops.equal(y, zero)), minus_one)
+    half = y * 0.5
+    odd = whole & ops.not_equal(ops.floor(half), half)
+    found = ops.select(ops.sign_bit(x) & odd, -found, found)
+    inside = (x < zero) & (size < infinity)
+    found = ops.select(inside & ~whole, number(np.nan, x), found)
+    minus_one = ops.equal(size, one) & ops.equal(ops.abs(y), infinity)
+    unit = ops.equal(x, one) | ops.equal(y, zero) | minus_one
     return ops.select(unit, one, found)
 
 
@@ -168,10 +168,10 @@ def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 def _inverse_power(x: Node, y: Node, found: Node) -> Node:
     """`found`, or `x**y` for negative y: of 1 and -1 what their powers are, of the others 0."""
     zero, one = number(0, x), number(1, x)
-    unit = ops.or_(ops.equal(x, one), ops.equal(x, ops.negate(one)))
-    odd = ops.not_equal(ops.and_(y, one), zero)
+    unit = ops.equal(x, one) | ops.equal(x, -one)
+    odd = ops.not_equal(y & one, zero)
     power = ops.select(unit, ops.select(odd, x, one), zero)
-    return ops.select(ops.less(y, zero), power, found)
+    return ops.select(y < zero, power, found)
 
 
 _inverse = expansion(_inverse_power)

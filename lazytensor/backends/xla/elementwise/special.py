@@ -43,21 +43,21 @@ _LN2 = float(np.log(2.0))
 
 
 def _logaddexp(x: Node, y: Node) -> Node:
-    apart = ops.negate(ops.abs(ops.subtract(x, y)))
-    found = ops.add(ops.maximum(x, y), ops.log1p(ops.exp(apart)))
+    apart = -ops.abs(x - y)
+    found = ops.maximum(x, y) + ops.log1p(ops.exp(apart))
     # Equal infinities, whose difference is NaN.
-    return ops.select(ops.equal(x, y), ops.add(x, number(_LN2, x)), found)
+    return ops.select(ops.equal(x, y), x + _LN2, found)
 
 
 def _logaddexp2(x: Node, y: Node) -> Node:
-    apart = ops.negate(ops.abs(ops.subtract(x, y)))
-    more = ops.multiply(ops.log1p(ops.exp2(apart)), number(1 / _LN2, x))
-    return ops.select(ops.equal(x, y), ops.add(x, number(1, x)), ops.add(ops.maximum(x, y), more))
+    apart = -ops.abs(x - y)
+    more = ops.log1p(ops.exp2(apart)) * (1 / _LN2)
+    return ops.select(ops.equal(x, y), x + 1, ops.maximum(x, y) + more)
 
 
 def _digamma(x: Node) -> Node:
     infinity = ops.broadcast(number(np.inf, x), shape=x.type.shape)
-    pole = ops.copysign(infinity, ops.negate(x))
+    pole = ops.copysign(infinity, -x)
     return ops.select(ops.equal(x, number(0, x)), pole, _library_digamma(x))
 
 
@@ -66,9 +66,9 @@ def _erf(x: Node) -> Node:
     if x.type.dtype != F64:
         return _library_erf(x)
     size, one = ops.abs(x), number(1, x)
-    near = ops.multiply(x, polynomial(ops.multiply(x, x), ERF))
-    far = ops.copysign(ops.subtract(one, ops.erfc(size)), x)
-    return ops.select(ops.less(size, one), near, far)
+    near = x * polynomial(x * x, ERF)
+    far = ops.copysign(one - ops.erfc(size), x)
+    return ops.select(size < one, near, far)
 
 
 def _erf_inv(x: Node) -> Node:
@@ -77,12 +77,12 @@ def _erf_inv(x: Node) -> Node:
     if x.type.dtype != F64:
         return found
     size, y = ops.abs(x), ops.abs(found)
-    missing = ops.subtract(ops.subtract(number(1, x), size), ops.erfc(y))
-    error = ops.select(ops.less(y, number(0.5, x)), ops.subtract(ops.erf(y), size), missing)
-    slope = ops.multiply(ops.exp(ops.negate(ops.multiply(y, y))), number(2 / np.pi**0.5, x))
-    step = ops.divide(error, slope)
-    better = ops.subtract(y, ops.divide(step, ops.add(ops.multiply(y, step), number(1, x))))
-    return ops.select(ops.less(size, number(1, x)), ops.copysign(better, x), found)
+    missing = 1 - size - ops.erfc(y)
+    error = ops.select(y < 0.5, ops.erf(y) - size, missing)
+    slope = ops.exp(-(y * y)) * (2 / np.pi**0.5)
+    step = error / slope
+    better = y - step / (y * step + 1)
+    return ops.select(size < 1, ops.copysign(better, x), found)
 
 
 def _library(name: str) -> Op:
@@ -107,12 +107,12 @@ def _incomplete_gamma(function: Callable[..., Any], upper: bool) -> Callable[...
         found = ops.select(ops.is_inf(x), ends[0], inner(x, y))
         found = ops.select(ops.is_inf(y), ends[1], found)
         found = ops.select(ops.equal(x, zero), ends[1], found)
-        wrong = ops.and_(ops.equal(x, zero), ops.equal(y, zero))
+        wrong = ops.equal(x, zero) & ops.equal(y, zero)
         for flag in (
-            ops.and_(ops.is_inf(x), ops.is_inf(y)), ops.less(x, zero), ops.less(y, zero),
+            ops.is_inf(x) & ops.is_inf(y), x < zero, y < zero,
             ops.is_nan(x), ops.is_nan(y),
         ):  # fmt: skip
-            wrong = ops.or_(wrong, flag)
+            wrong = wrong | flag
         return ops.select(wrong, number(np.nan, x), found)
 
     return body

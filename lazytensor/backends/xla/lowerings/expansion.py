@@ -104,8 +104,8 @@ def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
     while len(terms) > 1:
         pairs = zip(terms[::2], terms[1::2], strict=False)
         rest = terms[-1:] if len(terms) % 2 else []
-        terms = [ops.add(low, ops.multiply(high, x)) for low, high in pairs] + rest
-        x = ops.multiply(x, x)
+        terms = [low + high * x for low, high in pairs] + rest
+        x = x * x
     return terms[0]
 
 

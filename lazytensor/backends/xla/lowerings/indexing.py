@@ -124,7 +124,7 @@ def _set_last(x: Node, updates: Node, *indices: Node, axes: Ints) -> Node:
     order = (*axes, *(i for i in range(x.type.ndim) if i not in axes))
     back = tuple(order.index(i) for i in range(x.type.ndim))
     shown = ops.reshape(last, shape=places + (1,) * (x.type.ndim - len(axes)))
-    written = ops.greater_equal(shown, ops.scalar(0, S64))
+    written = shown >= 0
     return ops.select(ops.transpose(written, axes=back), ops.transpose(chosen, axes=back), x)
 
 
@@ -138,9 +138,9 @@ def _segments(x: Node, places: Node, *, axis: int, mode: str) -> Node:
     count, zero = ops.scalar(places.type.size, S64), ops.scalar(0, S64)
     row = ops.iota(dtype=S64, shape=(rows.type.shape[0],), axis=0)
     found = ops.searchsorted(places, row, side="right")
-    segment = ops.subtract(found, ops.scalar(1, S64))
+    segment = found - 1
     first = ops.gather(places, ops.maximum(segment, zero), axes=(0,))
-    left = ops.or_(ops.less(segment, zero), ops.equal(first, row))
+    left = (segment < zero) | ops.equal(first, row)
     heads = ops.gather(rows, places, axes=(0,))
     target = ops.select(left, count, segment)  # beyond the last: dropped
     made = ops.scatter(heads, rows, target, axes=(0,), mode=mode)

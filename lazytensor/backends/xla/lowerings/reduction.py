@@ -370,7 +370,7 @@ def _extreme_by_value(x: Node, kind: str) -> Node:
     extreme = ops.reshape(reduce(x, axes=(1,)), shape=(m, 1, k))
     there = ops.equal(x, extreme)
     if x.type.dtype in FLOATS:  # NaN is the extreme of a line with NaN, and equals nothing
-        there = ops.or_(there, ops.not_equal(x, x))
+        there = there | ops.not_equal(x, x)
     places = ops.iota(dtype=index, shape=(1, n, 1), axis=1)
     first = ops.reduce_min(ops.select(there, places, ops.scalar(n, index)), axes=(1,))
     return ops.convert(first, dtype=S64)
@@ -394,10 +394,10 @@ def _extreme_of_blocks(x: Node, kind: str) -> Node:
         last = ops.reshape(reduce(last, axes=(1,)), shape=(m, 1))
         extremes = ops.concatenate(extremes, last, axis=1)
     block = ops.reshape(search(extremes, axis=1), shape=(m, 1))
-    start = ops.minimum(ops.multiply(block, ops.scalar(width, S64)), ops.scalar(n - width, S64))
-    places = ops.add(start, ops.iota(dtype=S64, shape=(1, width), axis=1))
+    start = ops.minimum(block * width, ops.scalar(n - width, S64))
+    places = start + ops.iota(dtype=S64, shape=(1, width), axis=1)
     inside = search(ops.take_along(x, places, axis=1), axis=1)
-    return ops.add(ops.reshape(start, shape=(m,)), inside)
+    return ops.reshape(start, shape=(m,)) + inside
 
 
 def _block_width(n: int) -> int:

@@ -51,9 +51,9 @@ def _key(x: Node, *, ties: bool) -> Node:
 def _fold(bits: Node) -> Node:
     """A float's bits to an integer that orders as the float does, and back: it undoes itself."""
     dtype = bits.type.dtype
-    sign = ops.shift_right(bits, ops.scalar(dtype.itemsize * 8 - 1, dtype))
-    flips = ops.and_(sign, ops.scalar(int(np.iinfo(dtype).max), dtype))
-    return ops.xor(bits, flips)
+    sign = bits >> (dtype.itemsize * 8 - 1)
+    flips = sign & int(np.iinfo(dtype).max)
+    return bits ^ flips
 
 
 def _unkey(key: Node, dtype: np.dtype) -> Node:
@@ -73,10 +73,10 @@ def _sort_one(x: Node, *, axis: int, descending: bool) -> Node:
     key = _last(_key(x, ties=False), axis)
     line = key.type.ndim - 1
     if descending:
-        key = ops.not_(key)
+        key = ~key
     key = ops.sort(key, axis=line)
     if descending:
-        key = ops.not_(key)
+        key = ~key
     return _unkey(_last(key, axis), x.type.dtype)
 
 
@@ -84,16 +84,16 @@ def _words(x: Node, descending: bool) -> list[Node]:
     """Signed integers of at most 32 bits that order as `x` does, the most significant first."""
     key = _key(x, ties=True)
     if descending:
-        key = ops.not_(key)
+        key = ~key
     dtype = key.type.dtype
     if dtype == U32:
-        return [ops.subtract(ops.convert(key, dtype=S64), ops.scalar(2**31, S64))]
+        return [ops.convert(key, dtype=S64) - 2**31]
     if dtype.itemsize < 8:
         return [ops.convert(key, dtype=S64)]
     if dtype == U64:
-        key = ops.bitcast(ops.xor(key, ops.scalar(2**63, U64)), dtype=S64)
-    high = ops.shift_right(key, ops.scalar(32, S64))
-    low = ops.subtract(ops.and_(key, ops.scalar(2**32 - 1, S64)), ops.scalar(2**31, S64))
+        key = ops.bitcast(key ^ 2**63, dtype=S64)
+    high = key >> 32
+    low = (key & (2**32 - 1)) - 2**31
     return [high, low]
 
 
@@ -106,8 +106,8 @@ def _order(*keys: Node, descending: bool) -> Node:
     order: Node | None = None
     for word in reversed([word for key in keys for word in _words(key, descending)]):
         word = word if order is None else ops.take_along(word, order, axis=line)
-        packed = ops.or_(ops.shift_left(word, ops.scalar(32, S64)), places)
-        found = ops.and_(ops.sort(packed, axis=line), low)
+        packed = (word << 32) | places
+        found = ops.sort(packed, axis=line) & low
         order = found if order is None else ops.take_along(order, found, axis=line)
     assert order is not None
     return order
