@@ -27,8 +27,9 @@ from lazytensor.core.ir.program import cut, reachable
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.bucketing.pad import FIRST, capacity_for
 from lazytensor.core.runtime import scheduler, shape_buckets
+from lazytensor.core.runtime.cost_model import price_of
 from lazytensor.core.runtime.executor import Run
-from lazytensor.core.runtime.program_cache import cache, price_of
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 from tests.core.growing import (
     EXACT,

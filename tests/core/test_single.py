@@ -12,7 +12,7 @@ from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import SMALLEST
-from lazytensor.core.runtime import program_cache as policy
+from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
@@ -57,7 +57,7 @@ def test_what_is_left_to_numpy_is_not_cut_either_and_compiled_when_that_pays(
 ) -> None:
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(settings, "disk", False)
-    monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", 0.0)
     x, y = array(np.arange(5.0)), array(np.ones(5))
     for _ in range(2):
         (x - y).numpy()

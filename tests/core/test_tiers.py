@@ -12,8 +12,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.ir.program import cut, reachable
 from lazytensor.core.observe import metrics
-from lazytensor.core.runtime import program_cache as policy
-from lazytensor.core.runtime import tier_timing
+from lazytensor.core.runtime import cost_model, tier_timing
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
@@ -46,7 +45,8 @@ def test_jax_is_imported_once_that_has_paid_and_not_because_a_program_comes_back
         """
         import numpy as np
         from lazytensor.core import ops
-        from lazytensor.core.runtime.program_cache import IMPORT_SECONDS, cache
+        from lazytensor.core.runtime.cost_model import IMPORT_SECONDS
+        from lazytensor.core.runtime.program_cache import cache
         from lazytensor.core.device.backend import is_loaded
         from lazytensor.core.ir.op import leaf
         from lazytensor.core.runtime.scheduler import fetch
@@ -67,7 +67,8 @@ def test_what_has_paid_in_the_last_process_pays_for_jax_sooner(tmp_path: Path) -
         import numpy as np
         from lazytensor.core.observe import metrics
         from lazytensor.core import ops
-        from lazytensor.core.runtime.program_cache import IMPORT_SECONDS, KNOWN_SHARE, cache
+        from lazytensor.core.runtime.cost_model import IMPORT_SECONDS, KNOWN_SHARE, saved
+        from lazytensor.core.runtime.program_cache import cache
         from lazytensor.core.device.backend import is_loaded
         from lazytensor.core.ir.op import leaf
         from lazytensor.core.runtime.scheduler import fetch
@@ -80,7 +81,7 @@ def test_what_has_paid_in_the_last_process_pays_for_jax_sooner(tmp_path: Path) -
         print(metrics.counts["compiles"], before < 2 * KNOWN_SHARE * IMPORT_SECONDS)
         for _ in range(int(sys.argv[1])):  # XLA takes a quarter of NumPy's 2 ms
             fetch(ops.sin(ops.add(leaf(x), leaf(x))))
-            if cache.entries()[-1].saved > 2 * IMPORT_SECONDS:
+            if saved(cache.entries()[-1]) > 2 * IMPORT_SECONDS:
                 break
     """
     folder = {"LAZYTENSOR_DISK": "1", "LAZYTENSOR_CACHE_DIR": str(tmp_path)}
@@ -90,7 +91,7 @@ def test_what_has_paid_in_the_last_process_pays_for_jax_sooner(tmp_path: Path) -
 
 def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     let_xla_be_better(monkeypatch)
-    monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", 0.0)
     for _ in range(3000):
         fetch(small())
         if counts("compiles") == [1]:
@@ -105,15 +106,15 @@ def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) 
 def asked(spent: float, runs: int) -> bool:
     """Whether a program is to be compiled that has cost so much in so many runs."""
     found = cut(reachable(outputs := [small()]), outputs)
-    return Entry(found.program, spent=spent, runs=runs).should_compile()
+    return cost_model.should_compile(Entry(found.program, spent=spent, runs=runs))
 
 
 def test_a_program_is_compiled_when_it_has_cost_as_much_and_sooner_if_it_comes_back() -> None:
-    price = policy.COMPILE_SECONDS + 2 * policy.COMPILE_SECONDS_PER_NODE
-    many, call = 1000, policy.SECONDS_PER_CALL
+    price = cost_model.COMPILE_SECONDS + 2 * cost_model.COMPILE_SECONDS_PER_NODE
+    many, call = 1000, cost_model.SECONDS_PER_CALL
     assert [asked(price * x, 0) for x in (0.9, 1.1)] == [False, True]
     # However often it has come back, it is not taken to do so for ever,
-    least = price / policy.MOST_EAGER
+    least = price / cost_model.MOST_EAGER
     assert [asked(least * x + many * call, many) for x in (0.9, 1.1)] == [False, True]
     # and what XLA needs to start a program is not saved.
     assert not asked(many * call, many)
@@ -122,19 +123,19 @@ def test_a_program_is_compiled_when_it_has_cost_as_much_and_sooner_if_it_comes_b
 def test_what_is_not_on_disk_where_others_are_asks_for_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    price = policy.COMPILE_SECONDS + 2 * policy.COMPILE_SECONDS_PER_NODE
+    price = cost_model.COMPILE_SECONDS + 2 * cost_model.COMPILE_SECONDS_PER_NODE
     found = cut(reachable(outputs := [small()]), outputs)
-    for spent, expected in ((1.1, False), (1.1 * policy.HESITATION, True)):
+    for spent, expected in ((1.1, False), (1.1 * cost_model.HESITATION, True)):
         entry = Entry(found.program, spent=price * spent, sought=())
         monkeypatch.setattr(cache, "loaded", 0)
-        assert entry.should_compile()
+        assert cost_model.should_compile(entry)
         monkeypatch.setattr(cache, "loaded", 1)
-        assert entry.should_compile() is expected
+        assert cost_model.should_compile(entry) is expected
 
 
 def test_the_first_compile_pays_for_jax_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "is_loaded", lambda: False)
-    for spent, expected in ((policy.IMPORT_SECONDS + 0.01, False), (2.0, True)):
+    monkeypatch.setattr(cost_model, "is_loaded", lambda: False)
+    for spent, expected in ((cost_model.IMPORT_SECONDS + 0.01, False), (2.0, True)):
         cache.spent = spent
         assert asked(spent, 0) is expected
 
@@ -144,7 +145,7 @@ def test_what_the_interpreter_runs_faster_it_goes_on_running(
 ) -> None:
     monkeypatch.setattr(tier_timing, "MARGIN", np.inf)  # NumPy's time is always the better one
     monkeypatch.setattr(tier_timing, "QUICKER", 0.0)
-    monkeypatch.setattr(policy, "SECONDS_PER_CALL", 0.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", 0.0)
     x, y = np.zeros(3), np.ones(3)
     while not counts("compiles")[0]:
         fetch(ops.add(leaf(x), leaf(y)))
@@ -166,7 +167,7 @@ def test_numpy_by_itself_is_taken_to_be_faster_than_the_interpreter() -> None:
     fetch(ops.negate(x))
     fetch(ops.update_slice(x, y, starts((1, 0)), strides=(1, 1)))
     whole, part = cache.entries()[-2:]
-    assert 0 < whole.detour < part.detour
+    assert 0 < cost_model.detour(whole) < cost_model.detour(part)
     assert (whole.extent.replaced, part.extent.replaced) == (0, y.type.nbytes)
 
 
@@ -185,7 +186,7 @@ def test_an_operation_by_itself_is_seen_to_be_the_hosts() -> None:
 
 
 def test_a_large_program_is_compiled_at_once() -> None:
-    size = int(2 * (policy.COMPILE_SECONDS / policy.SECONDS_PER_ELEMENT))
+    size = int(2 * (cost_model.COMPILE_SECONDS / cost_model.SECONDS_PER_ELEMENT))
     x = ops.negate(ops.broadcast(ops.scalar(-1.0, F64), shape=(size,)))
     assert fetch(ops.reduce_sum(x, axes=(0,))) == size
     assert counts("interpreted", "compiles") == [0, 1]

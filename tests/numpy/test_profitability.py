@@ -10,7 +10,8 @@ from lazytensor.core.interpreter.work import extent_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.ir.program import cut, reachable
-from lazytensor.core.runtime.program_cache import LEAST_SHARE, MANY, Entry
+from lazytensor.core.runtime.cost_model import LEAST_SHARE, MANY_SIZES
+from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.shape_buckets import Family, Growth
 from lazytensor.core.runtime.tier_timing import TRIALS, WARMING
 from lazytensor.core.settings import settings
@@ -182,14 +183,16 @@ def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.Monke
     assert policy.cache.spent == waits
 
 
-@pytest.mark.parametrize(("sizes", "refusals"), [(MANY, 1), (MANY - 1, 1), (MANY, 0)])
+@pytest.mark.parametrize(
+    ("sizes", "refusals"), [(MANY_SIZES, 1), (MANY_SIZES - 1, 1), (MANY_SIZES, 0)]
+)
 def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
-    account, family = Account(), Family(sizes, refusals)
+    account, family = Account(), Family(wanted=0, sizes=sizes, refusals=refusals)
     for _ in range(ENOUGH):
         new = interpreted(2 * BOUND, 1)
         new.growth = Growth(family)
         account.note(new, RUN)
-    lose = sizes >= MANY and refusals > 0
+    lose = sizes >= MANY_SIZES and refusals > 0
     assert settings.small == (2 * BOUND + 1 if lose else BOUND)
 
 

@@ -9,7 +9,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut, reachable
-from lazytensor.core.runtime.host_partition import needed_by_host
+from lazytensor.core.runtime.host_partition import host_instructions
 from lazytensor.core.runtime.program_cache import Entry
 
 N = 256
@@ -52,5 +52,5 @@ def test_the_host_has_the_whole_program(name: str) -> None:
     output = made()
     found = cut(reachable([output]), [output])
     entry = Entry(found.program)
-    needed_by_host(entry, found)
+    host_instructions(entry)
     assert entry.hosted == hosted

@@ -16,7 +16,7 @@ from lazytensor.core.ir.dtypes import BOOL, COMPLEX
 from lazytensor.core.ops.bits import bitcast
 from lazytensor.core.ops.elementwise import imag, real
 from lazytensor.core.ops.indexing import strided
-from lazytensor.core.ops.movement import diagonal, reshape, reverse, slice, transpose
+from lazytensor.core.ops.movement import broadcast, diagonal, reshape, reverse, slice, transpose
 
 Ints = tuple[int, ...]
 Array = np.ndarray[Any, Any]
@@ -99,6 +99,7 @@ SHOWS.update(
         strided: _show_strided,
         reshape: _by(reshaped),
         transpose: _by(np.transpose),
+        broadcast: _by(np.broadcast_to),
         reverse: lambda *, axes: lambda x: np.flip(x, axes),
         real: _by(np.real),
         imag: _by(imaginary),

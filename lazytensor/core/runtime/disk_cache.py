@@ -31,8 +31,9 @@ from lazytensor.core.ir.source_location import Place, user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.passes.specialize import SlotHistory
+from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.announce import announced
-from lazytensor.core.runtime.program_cache import IMPORT_SECONDS, Entry
+from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.settings import settings
 
 Pairs = tuple[tuple[int, int], ...]
@@ -140,7 +141,7 @@ def _note_use(entry: Entry, text: str) -> None:
 def _say_what_pays() -> None:
     """Let other processes know, as this one ends, whether XLA has saved what its import takes."""
     used = [(entry, path) for known, path in _used if (entry := known()) is not None]
-    is_saved = sum(entry.saved for entry, _ in used) >= IMPORT_SECONDS
+    is_saved = sum(cost_model.saved(entry) for entry, _ in used) >= cost_model.IMPORT_SECONDS
     for _, path in used:
         with suppress(OSError):
             if is_saved:

@@ -13,7 +13,7 @@ it is used, cannot be set: then it must be what it was, or the program is compil
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -22,50 +22,50 @@ from lazytensor.core.ir.program import Cut, Program
 from lazytensor.core.passes.canonicalize import Normal, normal
 from lazytensor.core.passes.scalar_expression import Recipe, Slot, follow
 from lazytensor.core.passes.specialize import pack
-
-if TYPE_CHECKING:
-    from lazytensor.core.runtime.executor import Run
-    from lazytensor.core.runtime.program_cache import Entry
+from lazytensor.core.runtime.program_cache import Entry, Twin
+from lazytensor.core.runtime.run import Run
 
 _compiled: Final[WeakValueDictionary[Program, Entry]] = WeakValueDictionary()
 """By normal form: what was compiled first."""
 
 
-class Twin(NamedTuple):
-    """Another program's entry, and how it is run in one's place.
+def known(run: Run) -> Run | None:
+    """The run as one of the twin, where there is one and numbers are as they must be."""
+    twin = run.entry.twin
+    return None if twin is None else _translated(twin, run)
 
-    `leaves`, `outputs`: per parameter and output of the other's, which of one's own it is. `slots`:
-    those to be set, and from what; `fixed`: what must be there, in a dtype, to the bit. `values`:
-    the other's slots, as far as they are not set.
-    """
 
-    entry: Entry
-    leaves: tuple[int, ...]
-    outputs: tuple[int, ...]
-    slots: tuple[tuple[int, Recipe], ...]
-    fixed: tuple[tuple[Recipe, np.dtype, bytes], ...]
-    values: tuple[Any, ...]
+def searched(run: Run) -> Run | None:
+    """The same for a run that is about to be compiled: its twin is searched for."""
+    entry = run.entry
+    if entry.twin is None and run.exact is None:
+        entry.twin = find(entry)
+    return known(run)
 
-    def translated(self, run: Run) -> Run | None:
-        """The same run as one of the other program's; None where a number is another there."""
-        given = run.found.slots
-        for recipe, dtype, bits in self.fixed:
-            if _bits(recipe, given, dtype) != bits:
-                return None
-        slots = list(self.values)
-        for position, recipe in self.slots:
-            slots[position] = follow(recipe, given)
-        program = self.entry.program
-        leaves = [run.found.leaves[i] for i in self.leaves]
-        owned = [run.owned[i] for i in self.leaves]
-        packed = pack(program, slots)
-        self.entry.observe(packed, owned)
-        found = Cut(program, [None] * len(program.instructions), leaves, slots)
-        outputs = [run.outputs[i] for i in self.outputs]
-        return run._replace(
-            entry=self.entry, found=found, outputs=outputs, packed=packed, owned=owned,
-            recorded=run.found.program,
-        )  # fmt: skip
+
+def _translated(twin: Twin, run: Run) -> Run | None:
+    """The same run as one of the other program's; None where a number is another there."""
+    given = run.found.slots
+    for recipe, dtype, bits in twin.fixed:
+        if _bits(recipe, given, dtype) != bits:
+            return None
+    slots = list(twin.values)
+    for position, recipe in twin.slots:
+        slots[position] = follow(recipe, given)
+    entry = twin.entry
+    program = entry.program
+    leaves = [run.found.leaves[i] for i in twin.leaves]
+    owned = [run.owned[i] for i in twin.leaves]
+    packed = pack(program, slots)
+    entry.observe(packed, owned)
+    return run._replace(
+        entry=entry,
+        found=Cut(program, [None] * len(program.instructions), leaves, slots),
+        outputs=[run.outputs[i] for i in twin.outputs],
+        packed=packed,
+        owned=owned,
+        recorded=run.found.program,
+    )
 
 
 def remember(entry: Entry) -> None:

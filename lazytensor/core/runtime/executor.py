@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from threading import RLock, get_ident
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,121 +14,64 @@ from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import apply, compute, references, takes, with_leaves
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
-from lazytensor.core.ir.program import Cut, Program
 from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
-from lazytensor.core.observe.recompile_reason import DONATION, Change, change, scalar_change
-from lazytensor.core.passes.specialize import Packed
-from lazytensor.core.runtime import equivalent_programs, guards, locking, replay_op, shape_buckets
+from lazytensor.core.observe.recompile_reason import Change
+from lazytensor.core.runtime import guards, locking, replay_op, variants
 from lazytensor.core.runtime.arguments import argument, host_operand, in_rows, with_room
+from lazytensor.core.runtime.compilation import obtain
 from lazytensor.core.runtime.guards import Failure
-from lazytensor.core.runtime.host_partition import may_share, needed_before, needed_by_host
-from lazytensor.core.runtime.program_cache import PATIENCE, Entry, cache, ran
+from lazytensor.core.runtime.host_partition import needed_before
+from lazytensor.core.runtime.program_cache import Entry, ran
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.tier_timing import Trial
+from lazytensor.core.runtime.tiers import Tier, executable_entry, tier_of
 from lazytensor.core.settings import settings
 
 ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
-FEW: Final = 8
-"""Operations of a program that is compared with NumPy where nothing but its text is known."""
 WAITED_FOR: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
-
-
-_compiling: Final = RLock()
-"""One program is compiled at a time: a compiler that is interrupted by another has more states than
-anybody has tested, and it uses all processors for one."""
-
-
-class Run(NamedTuple):
-    """One cut to be run. `outputs` are the nodes of the program's outputs, in order.
-
-    `once`: compiling it would not pay, whatever it costs to interpret. `proved`: it would, as it is
-    part of a program that was compiled. `recorded`: the program that was recorded, if a twin of it
-    is run. `exact`: the run as it was recorded, if this is of a program with room for other sizes.
-    `cutting`: the seconds between the graph and the program.
-    """
-
-    entry: Entry
-    found: Cut
-    outputs: list[Node]
-    packed: Packed
-    owned: list[bool]
-    cause: str
-    started: float
-    once: bool = False
-    proved: bool = False
-    recorded: Program | None = None
-    exact: Run | None = None
-    cutting: float = 0.0
-
-    @property
-    def room(self) -> float:
-        """How many times as much the program computes as what was recorded; 1 if that is it."""
-        if self.exact is None:
-            return 1.0
-        return self.entry.extent.elements / max(self.exact.entry.extent.elements, 1)
 
 
 def run(run: Run) -> list[Node] | None:
     """Run the program and settle its outputs.
 
-    If some of its instructions are better run by the host, nothing is run, and the result is what
-    has to be computed before `run_on_host`, maybe nothing; else it is None.
+    If the host is to run a part of it, nothing is run: the result is what has to be computed before
+    `run_on_host`, which may be nothing. Otherwise it is None.
     """
-    return _run(_as_twin(run) or run)
+    run = variants.known(run)
+    tier = tier_of(run)
+    while tier is Tier.COMPILE and (other := variants.sparing(run)) is not None:
+        run, tier = other, tier_of(other)
+    if tier is Tier.PART_ON_HOST:
+        return needed_before(_hosts(run.entry), run.found)
+    if tier is Tier.HOST:
+        _run_by_numpy(run)
+    else:
+        _run_by_xla(run, tier)
+    return None
 
 
-def _as_twin(run: Run) -> Run | None:
-    """The run as one of the program that has taken this one's place, if one has."""
-    twin = run.entry.twin
-    return None if twin is None else twin.translated(run)
+def _run_by_numpy(run: Run) -> None:
+    """Let the interpreter run the whole of it, compiled or not."""
+    if not run.request.once:
+        _remember_alone(run)
+    _interpret(run)
+    if run.entry.sharing.is_open():
+        run.entry.sharing.compiled(time.perf_counter() - run.started)
 
 
-def _run(run: Run) -> list[Node] | None:
-    entry, found = run.entry, run.found
+def _run_by_xla(run: Run, tier: Tier) -> None:
+    """Run the executable, made now where there is none; timed, where tiers are compared."""
     how, new, before = "cached", None, run.entry.runs
-    if found.program.is_beyond_numpy:
-        if entry.executable is None:
-            _obtain(run)
-        _execute(run, entry)
-        return None
-    if entry.executable is None and run.exact is None and (roomy := shape_buckets.padded(run)):
-        return _run(roomy)
-    if _is_shared(run):
-        return needed_before(entry.shared or (), found)
-    if _is_interpreted(run):
-        _interpret(run)
-        if entry.sharing.is_open():
-            entry.sharing.compiled(time.perf_counter() - run.started)
-        return None
-    if entry.executable is None:
-        wider = cache.superset(found.program, run.packed)
-        if wider is not None:
-            entry = wider
-        elif not _is_to_compile(run) and not (entry.is_worth_a_look() and _load(run)):
-            _remember_alone(run)
-            _interpret(run)
-            return None
-        else:
-            needed = needed_by_host(entry, found)
-            if needed is not None and run.exact is not None:
-                shape_buckets.refuse(run.exact, "NumPy runs a part of it")
-                return _run(run.exact)
-            if needed is not None and entry.hosted:
-                _remember_alone(run)
-                _interpret(run)
-                return None
-            if needed is not None:
-                return needed
-            if entry.twin is None and run.exact is None:
-                entry.twin = equivalent_programs.find(entry)
-                if (other := _as_twin(run)) is not None:
-                    return _run(other)
-            how, new = _obtain(run)
-    if how == "cached":
+    if tier is Tier.COMPILE:
+        how, new = obtain(run)
+    else:
         metrics.count("cache_hits")
+    entry = executable_entry(run)
+    assert entry is not None
     try:
         if settings.tier == "auto" and entry.trial.is_open():
             _try(run, entry, entry.trial)
@@ -143,40 +85,13 @@ def _run(run: Run) -> list[Node] | None:
             _execute(run, entry)
     finally:
         _log(run, how, new, before)
-    return None
-
-
-def _is_interpreted(run: Run) -> bool:
-    """Whether the interpreter has this run, compiled or not."""
-    if settings.tier == "auto" and run.entry.trial.interprets():
-        _remember_alone(run)
-        return True
-    return run.once or settings.tier == "interpret"
-
-
-def _is_to_compile(run: Run) -> bool:
-    return run.proved or run.entry.should_compile()
-
-
-def _is_shared(run: Run) -> bool:
-    """Whether NumPy has the end of this run, for the trial's sake or as the faster one."""
-    entry = run.entry
-    if settings.tier != "auto" or entry.executable is None or not entry.trial.is_decided():
-        return False
-    if run.recorded is not None or run.exact is not None:
-        return False  # there are no nodes of another program's instructions
-    if entry.shared is None:
-        entry.shared = may_share(entry.program)
-        if entry.shared:
-            entry.sharing.interpreted(0.0)  # nothing is known of it, so it is to be tried
-    return entry.sharing.interprets()
 
 
 def _remember_alone(run: Run) -> None:
     """If this program, which `replay_op` may run from now on, is one operation, let it know."""
     program = run.found.program
-    is_own = run.recorded is None and run.exact is None
-    if program.size == 1 and not program.guards and is_own:
+    is_plain = not program.guards and not program.is_beyond_numpy
+    if program.size == 1 and is_plain and run.recorded is None:
         (node,) = run.outputs
         replay_op.remember(node, run.entry)
 
@@ -197,68 +112,12 @@ def _try(run: Run, entry: Entry, trial: Trial) -> None:
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     seconds = time.perf_counter() - run.started
     program = run.recorded or run.found.program
-    events.record(Event(user_place(), run.cause, program, how, new, seconds, before))
+    events.record(Event(user_place(), run.request.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
-        cutting = run.cutting if run.cause in WAITED_FOR else None
+        cutting = run.cutting if run.request.cause in WAITED_FOR else None
         for note in ran:
             note(run.entry, seconds, cutting, run.room)
-
-
-def _obtain(run: Run) -> tuple[str, Change | None]:
-    """Make sure of the entry's executable; how it was got, and why it had to be compiled."""
-    entry = run.entry
-    if entry.executable is not None or _load(run):
-        return "loaded from disk", None
-    new = _change(run)
-    from lazytensor.core.runtime import disk_cache
-
-    backend()  # made with the lock held
-    entry.compiled_by = get_ident()
-    try:
-        with locking.outside(run.outputs), _compiling:
-            disk_cache.compile_and_store(entry, run.owned, entry.program.places)
-    finally:
-        entry.compiled_by = 0
-    _remember(run)
-    return "compiled", new
-
-
-def _load(run: Run) -> bool:
-    # A program that compiles nothing does not wait for its imports.
-    from lazytensor.core.runtime import disk_cache
-
-    entry = run.entry
-    loaded = disk_cache.load(entry, run.owned)
-    if loaded:
-        cache.loaded += 1
-        _remember(run)
-        # Else it would never be compared with NumPy. Of longer ones few are NumPy's.
-        if not entry.runs and entry.program.size <= FEW:
-            entry.trial.interpreted(entry.estimate)
-    return loaded
-
-
-def _remember(run: Run) -> None:
-    """Let other programs run in the place of this one, if that is one that was recorded."""
-    if run.exact is None:
-        equivalent_programs.remember(run.entry)
-
-
-def _change(run: Run) -> Change:
-    """Why the program is not among the compiled ones."""
-    entry, program = run.entry, run.found.program
-    if entry.history.changes:
-        return scalar_change(program, entry.history, run.packed)
-    if entry.disowned == PATIENCE:
-        text = "an input is no longer shared, and its memory is used for a result"
-        return Change(DONATION, text)
-    entries = (e for e in cache.entries() if not e.padded)
-    mine = run.exact or run
-    known = [e.program for e in entries if e is not mine.entry][-events.NEAREST :]
-    found = change(mine.found.program, known)
-    said = shape_buckets.remark(mine)
-    return found._replace(text=f"{found.text}{said}") if said else found
 
 
 def _interpret(run: Run) -> None:
@@ -388,10 +247,13 @@ def _raise_first(failed: dict[int, Failure]) -> None:
 
 def only_hosts(run: Run) -> Run:
     """The run without nodes, but for those that the host computes, in order."""
-    host = run.entry.host or run.entry.shared
-    assert host is not None
-    nodes = run.found.nodes
-    return run._replace(found=run.found._replace(nodes=[nodes[i] for i in host]))
+    nodes = [run.found.nodes[i] for i in _hosts(run.entry)]
+    return run._replace(found=run.found._replace(nodes=nodes))
+
+
+def _hosts(entry: Entry) -> tuple[int, ...]:
+    """The instructions that the host runs, where it runs a part."""
+    return entry.host or entry.shared or ()
 
 
 def run_on_host(run: Run, before: float) -> None:

@@ -20,19 +20,19 @@ FEW: Final = 4096
 """Elements that NumPy works on in about the time in which XLA's threads wake up."""
 
 
-def needed_by_host(entry: Entry, found: Cut) -> list[Node] | None:
-    """None if the host has nothing to run; else what must be computed before it can.
-
-    That is everything that does not depend on the host's instructions and that somebody, or
-    something that does depend on them, needs: it makes one program.
-    """
+def host_instructions(entry: Entry) -> tuple[int, ...]:
+    """The instructions of a program that the host is to run. Imports the backend."""
     if entry.host is None:
         entry.host = _host_instructions(entry)
-    return needed_before(entry.host, found) if entry.host else None
+    return entry.host
 
 
 def needed_before(host: tuple[int, ...], found: Cut) -> list[Node]:
-    """What must be computed before the host can run these instructions."""
+    """What must be computed before the host can run these instructions.
+
+    That is everything that does not depend on them and that somebody, or something that does
+    depend on them, needs: it makes one program.
+    """
     after = set(host)
     before: dict[Node, None] = {}
     for i, (_, operands, _, _) in enumerate(found.program.instructions):

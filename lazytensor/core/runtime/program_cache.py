@@ -1,10 +1,4 @@
-"""The compile cache in memory, and the policy of tiers.
-
-A program that is new and small is interpreted; what interpreting it has cost is added up, and once
-that reaches what compiling it would cost, it is compiled. So nothing ever takes much more than
-twice as long as the better of the two would have. Some programs NumPy runs faster all the same:
-the first compiled runs are timed, and the faster tier is kept (`Trial`).
-"""
+"""What is known of each program that was run: its executable, its variants, its timings."""
 
 from __future__ import annotations
 
@@ -12,55 +6,25 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
-from lazytensor.core.device.backend import Executable, is_loaded
+import numpy as np
+
+from lazytensor.core.device.backend import Executable
 from lazytensor.core.interpreter.work import Extent, extent_of
 from lazytensor.core.ir.program import Program
 from lazytensor.core.observe import metrics
+from lazytensor.core.passes.bucketing.compare import Side
+from lazytensor.core.passes.bucketing.pad import Link
 from lazytensor.core.passes.donation import donations
+from lazytensor.core.passes.scalar_expression import Recipe
 from lazytensor.core.passes.specialize import Packed, SlotHistory
 from lazytensor.core.runtime.locking import Elsewhere
-from lazytensor.core.runtime.tier_timing import WARMING, Trial
+from lazytensor.core.runtime.tier_timing import Trial
 from lazytensor.core.settings import settings
 
-if TYPE_CHECKING:
-    from lazytensor.core.runtime.equivalent_programs import Twin
-    from lazytensor.core.runtime.shape_buckets import Family, Growth
-
-SECONDS_PER_ELEMENT: Final = 2e-9
-SECONDS_PER_NODE: Final = 3e-6
-SECONDS_PER_STEP: Final = 1.2e-6
-"""What the interpreter needs for an operation besides NumPy's time."""
-SECONDS_PER_BYTE: Final = 5e-11
-"""What it takes to copy an array."""
-LEAST_SHARE: Final = 0.25
-"""Of NumPy's time what XLA is taken to need at the least, where it was never tried."""
-FUSED_SHARE: Final = 0.1
-"""The same of long chains of operations, of which only ends are read and written."""
-SECONDS_PER_CALL: Final = 4e-5
-"""What it takes to start a compiled program, and to wait for it."""
-COMPILE_SECONDS: Final = 0.08
-COMPILE_SECONDS_PER_NODE: Final = 3e-3
-"""Processor seconds: of 34 programs of 1 to 450 operations that were measured, half took from
-half of this to twice as much."""
-IMPORT_SECONDS: Final = 0.7
-KNOWN_SHARE: Final = 0.25
-"""Of what else would have to be spent before jax is imported, for what is known to pay for that."""
-HESITATION: Final = 1.5
-"""How many times its price a program must have cost that is not on disk, where others were: an
-earlier process has found it too little. Else one near its price is compiled now and then for ever.
-"""
-WORTH_A_LOOK: Final = 0.003
-"""Seconds of interpreting after which a program is looked for on disk."""
 PATIENCE: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
-MANY: Final = 16
-"""Sizes of a program that has no room for more, from which the next ones are taken to come once."""
-EAGER_AFTER: Final = 8
-"""Runs after which a program is compiled at half the price: it will come back again."""
-MOST_EAGER: Final = 4.0
-"""The price is divided by this at the most, however often a program has come back."""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -75,7 +39,7 @@ class Entry:
     `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
     `twin`: what is run in its place (see `equivalent_programs.py`). `growth`: what is known of its
     sizes, and `padded`: that it is a program made with room for more (see `passes/bucketing`).
-    `compiled_by`: the thread that compiles it just now. `pays`: see `is_known_to_pay`, once known.
+    `compiled_by`: the thread that compiles it just now. `pays`: see `disk_lookup.is_known_to_pay`.
     """
 
     program: Program
@@ -124,60 +88,6 @@ class Entry:
             self._extent = extent_of(self.program)
         return self._extent
 
-    @property
-    def estimate(self) -> float:
-        """Seconds that NumPy needs for it, as far as its text says."""
-        return self.extent.elements * SECONDS_PER_ELEMENT + self.program.size * SECONDS_PER_NODE
-
-    @property
-    def debt(self) -> float:
-        """Seconds spent interpreting it, one more run included: as long as the others, if known."""
-        return self.spent + (self.spent / self.runs if self.spent and self.runs else self.estimate)
-
-    def gain(self, seconds: float, cutting: float = 0.0, room: float = 1.0) -> float | None:
-        """How much longer NumPy takes than a run of so many seconds; None while it is not known.
-
-        `cutting`: those of them in which processors did nothing else. `room`: how many times as
-        much the program computes as what was recorded.
-        """
-        if self.executable is not None and not self.spent:  # so large that it was compiled at once
-            return self.estimate - seconds
-        gain = self.trial.gain(seconds * room, cutting * room)
-        return None if gain is None else gain / room - self.detour
-
-    @property
-    def detour(self) -> float:
-        """Seconds by which the interpreter is slower than NumPy by itself.
-
-        It has steps to look up, and what is written to a part of an array it computes elsewhere
-        and copies, where NumPy computes it in its place.
-        """
-        return self.program.size * SECONDS_PER_STEP + self.extent.replaced * SECONDS_PER_BYTE
-
-    def most_gain(self, seconds: float, is_small: bool = False) -> float | None:
-        """What there is to gain if XLA were as fast as it can be; of a run by NumPy in `seconds`.
-
-        That is NumPy's own time less what XLA and a cut take besides. None where XLA has had a
-        chance, and for the first runs, in which everything is new. `is_small`: there is nothing to
-        gain, as all arrays are smaller than those that are recorded.
-        """
-        least = self.trial.least()
-        if self.executable is not None or self.runs <= WARMING or least is None:
-            return None
-        if is_small:
-            return least[1] - seconds - self.detour
-        program = self.program
-        moved = (len(program.parameters) + len(program.results)) / program.size
-        share = min(max(moved, FUSED_SHARE), LEAST_SHARE)
-        gain = (1.0 - share) * (least[0] - self.detour)
-        return gain - SECONDS_PER_CALL - (seconds - least[1])
-
-    def comes_once(self) -> bool:
-        """Whether it was new, as are all the programs of a loop in which each has other sizes."""
-        family = None if self.growth is None else self.growth.family
-        many = family is not None and family.refusals > 0 and family.sizes >= MANY
-        return many and self.runs <= 1 and self.executable is None
-
     def owe(self, seconds: float) -> None:
         """Take note of seconds of work that interpreting it took."""
         self.spent += seconds
@@ -185,50 +95,55 @@ class Entry:
         if self.growth is not None:
             self.growth.family.spent += seconds
 
-    def is_worth_a_look(self) -> bool:
-        """Whether looking for it on disk costs little against what it has cost already.
 
-        That takes jax, which is imported sooner for what is known to pay for it.
-        """
-        if not settings.disk or self.debt < WORTH_A_LOOK:
-            return False
-        if is_loaded():
-            return True
-        return cache.may_import(0.0, self.estimate, KNOWN_SHARE) and self.is_known_to_pay()
+class Twin(NamedTuple):
+    """Another program's entry, and how it is run in one's place.
 
-    def is_known_to_pay(self) -> bool:
-        """Whether XLA has saved more than its import took in an earlier process that ran this."""
-        if self.pays is None:
-            # Most processes do not need its imports.
-            from lazytensor.core.runtime import disk_cache
+    `leaves`, `outputs`: per parameter and output of the other program, the position in this one.
+    `slots`: the other's slots that are set, each from what. `fixed`: numbers that must have these
+    bits in this dtype. `values`: the other's slots that are not set.
+    """
 
-            self.pays = settings.disk and disk_cache.pays(self.program)
-        return self.pays
-
-    @property
-    def saved(self) -> float:
-        """Seconds that XLA saves in as many runs as there were, as far as both were timed."""
-        saved = self.trial.saved()
-        if saved is None:  # not spent: it is so large that it was compiled at once
-            saved = 0.0 if self.spent else self.estimate
-        return self.runs * saved
-
-    def should_compile(self) -> bool:
-        """Whether compiling pays now (see the module's text)."""
-        if settings.tier != "auto":
-            return settings.tier == "compile"
-        price = price_of(self.program)
-        if self.sought is not None and cache.loaded:
-            price *= HESITATION
-        if not cache.may_import(price, self.estimate):
-            return False
-        saved = self.debt - self.runs * SECONDS_PER_CALL
-        return saved * min(1 + self.runs / EAGER_AFTER, MOST_EAGER) > price
+    entry: Entry
+    leaves: tuple[int, ...]
+    outputs: tuple[int, ...]
+    slots: tuple[tuple[int, Recipe], ...]
+    fixed: tuple[tuple[Recipe, np.dtype, bytes], ...]
+    values: tuple[Any, ...]
 
 
-def price_of(program: Program) -> float:
-    """Seconds that compiling a program takes, roughly."""
-    return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
+@dataclass
+class Family:
+    """Programs that differ in sizes, or not even in these.
+
+    `sizes`: how many there were. `sides`: the last of them. `varying`: slots that were not always
+    the same. `last`: the entry that a program was padded to last. `refusals`: how many could not
+    be padded. `wanted`: the number of sizes from which padding is tried. `spent`: seconds spent
+    interpreting those that have no room, since one got it.
+    """
+
+    wanted: int
+    sizes: int = 0
+    refusals: int = 0
+    sides: list[Side] = field(default_factory=list)
+    varying: set[int] = field(default_factory=set)
+    last: Entry | None = None
+    spent: float = 0.0
+
+
+@dataclass
+class Growth:
+    """What is known of a program's sizes.
+
+    `entry`: the program with room, once there is one, and the `link` to it. `refusal`: why there is
+    none. `wasted`: seconds that this program has lost by being padded.
+    """
+
+    family: Family
+    entry: Entry | None = None
+    link: Link | None = None
+    refusal: str = ""
+    wasted: float = 0.0
 
 
 class Cache:
@@ -246,13 +161,6 @@ class Cache:
         """Programs of one operation, by what that is (see `replay_op.py`)."""
         self.families: dict[int, Family] = {}
         """Programs that are the same but for sizes (see `shape_buckets.py`)."""
-
-    def may_import(self, price: float, seconds: float, share: float = 1.0) -> bool:
-        """Whether jax is there, or its import and a compile have paid, one more run included.
-
-        Or a share of them. However often a program has come back: a loop may end before.
-        """
-        return is_loaded() or self.spent + seconds >= share * (IMPORT_SECONDS + price)
 
     def find(self, program: Program) -> Entry:
         """The entry of this program, made now if it is new."""

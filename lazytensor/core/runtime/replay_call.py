@@ -26,10 +26,10 @@ from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.runtime import replay_op
 from lazytensor.core.runtime.arguments import arguments
-from lazytensor.core.runtime.executor import Run
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
 
 NOWHERE: Final = -1
@@ -105,7 +105,7 @@ def _is_plain(run: Run) -> bool:
     entry, program = run.entry, run.found.program
     if entry.executable is None or entry.twin is not None or entry.padded or run.exact is not None:
         return False
-    if run.found.slots or run.once or _overwrites(program):
+    if run.found.slots or run.request.once or _overwrites(program):
         return False
     if settings.tier == "auto":
         trial = entry.trial

@@ -23,7 +23,7 @@ from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.passes.specialize import pack
-from lazytensor.core.runtime import locking
+from lazytensor.core.runtime import cost_model, disk_lookup, locking
 from lazytensor.core.runtime.arguments import arguments, host_operand, in_rows
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.program_cache import Entry, cache, ran
@@ -83,9 +83,9 @@ def run(node: Node, cause: str) -> bool:
 
 def _is_left_to_numpy(entry: Entry) -> bool:
     """Whether nothing is to be done yet for an executable: neither looked for on disk nor made."""
-    if entry.is_worth_a_look() and entry.sought is None:
+    if disk_lookup.is_worth_a_look(entry) and entry.sought is None:
         return False
-    return entry.twin is None and not entry.should_compile()
+    return entry.twin is None and not cost_model.should_compile(entry)
 
 
 def account(entry: Entry, cause: str, how: str, start: float) -> None:

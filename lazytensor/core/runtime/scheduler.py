@@ -37,6 +37,7 @@ from lazytensor.core.runtime import executor, guards, locking, replay_op
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.run import Request, Run
 
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
@@ -51,7 +52,7 @@ def sync(
     largest: int = 0,
     alone: bool = False,
     once: bool = False,
-    runs: list[executor.Run] | None = None,
+    runs: list[Run] | None = None,
 ) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
@@ -72,8 +73,8 @@ def sync(
             live = wanted if alone else _live(wanted)
         recorder.busy += 1
         try:
-            if not _computes(live, wanted, cause, largest, once, runs):
-                _compute(_pending(wanted), cause, once=once)
+            if not _computes(live, wanted, Request(cause, largest, once, runs=runs)):
+                _compute(_pending(wanted), Request(cause, once=once))
         except BaseException:
             locking.resume()
             raise
@@ -90,14 +91,7 @@ def sync(
             node.value.throw()
 
 
-def _computes(
-    live: list[Node],
-    wanted: list[Node],
-    cause: str,
-    largest: int,
-    once: bool,
-    runs: list[executor.Run] | None,
-) -> bool:
+def _computes(live: list[Node], wanted: list[Node], request: Request) -> bool:
     """Compute `live`; say whether that did not fail, or raise if `wanted` is what failed.
 
     One failing graph must not make every later cut fail: what is not computed now is computed when
@@ -105,7 +99,7 @@ def _computes(
     nodes, all of which would become outputs.
     """
     try:
-        _compute(live, cause, largest, once, runs=runs)
+        _compute(live, request)
     except Exception:
         recorder = thread.recorder
         recorder.refused = WeakSet([*(recorder.refused or ()), *_pending(live)])
@@ -181,43 +175,61 @@ def _pending_cells(cells: list[ref[Pending]]) -> list[ref[Pending]]:
     return [r for r in cells if (cell := r()) is not None and cell.node.value is None]
 
 
-def _compute(
-    outputs: list[Node],
-    cause: str,
-    largest: int = 0,
-    once: bool = False,
-    proved: bool = False,
-    runs: list[executor.Run] | None = None,
-) -> None:
+class _Work:
+    """Nodes to be settled; `then`, what the host runs once they are; `failure`, what is raised.
+
+    `began`: when they were asked for.
+    """
+
+    __slots__ = ("began", "failure", "outputs", "request", "then")
+
+    def __init__(self, outputs: list[Node], request: Request, then: Run | None = None) -> None:
+        self.outputs = outputs
+        self.request = request
+        self.then = then
+        self.failure: Failure | None = None
+        self.began = perf_counter()
+
+    def finish(self) -> None:
+        """Run what had to wait. Raises: the error of an output that no memory can hold."""
+        if self.failure is not None:
+            self.failure.throw()
+        if self.then is not None:
+            seconds = perf_counter() - self.began
+            run = self.then._replace(started=self.then.started + seconds)
+            executor.run_on_host(run, seconds)
+
+
+def _compute(outputs: list[Node], request: Request) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
-    if (
-        len(outputs) == 1
-        and not locking.are_elsewhere(outputs)
-        and replay_op.run(outputs[0], cause)
-    ):
+    is_one = len(outputs) == 1 and not locking.are_elsewhere(outputs)
+    if is_one and replay_op.run(outputs[0], request.cause):
         return
-    while outputs:
+    stack = [_Work(outputs, request)]
+    while stack:
+        work = stack[-1]
+        work.outputs = _pending(work.outputs)
+        if not work.outputs:
+            stack.pop().finish()
+            continue
         waits = False
         try:
-            _compute_next(outputs, cause, largest, once, proved, runs)
+            first = _compute_next(work)
         except locking.Elsewhere:
             waits = True  # not here, where the frames that it was raised in hold nodes
         if waits:
             locking.wait()
-        outputs = _pending(outputs)
+        elif first is not None:
+            stack.append(first)
 
 
-def _compute_next(
-    outputs: list[Node],
-    cause: str,
-    largest: int,
-    once: bool,
-    proved: bool,
-    runs: list[executor.Run] | None,
-) -> None:
-    """Settle those of `outputs` that the next program computes. Raises: Elsewhere."""
-    started = perf_counter()
-    nodes, edges, wanted = _gather(outputs, max(largest, LARGEST))
+def _compute_next(work: _Work) -> _Work | None:
+    """Settle those of the outputs that the next program computes. Raises: Elsewhere.
+
+    The result is what has to be settled before, if the host runs a part of the program.
+    """
+    started, request = perf_counter(), work.request
+    nodes, edges, wanted = _gather(work.outputs, max(request.largest, LARGEST))
     if locking.are_elsewhere(nodes):
         raise locking.Elsewhere
     wanted = wanted + held(nodes, edges, set(wanted))
@@ -226,7 +238,7 @@ def _compute_next(
     if Failure in [leaf.value.__class__ for leaf in found.leaves]:
         guards.spread(found, wanted)
         metrics.spent("cutting", started)
-        return
+        return None
     own = owned(found.leaves, edges)
     entry = cache.find(found.program)
     if entry.program is found.program:  # it is new
@@ -234,27 +246,20 @@ def _compute_next(
     else:  # that one knows its layout already
         found = Cut(entry.program, found.nodes, found.leaves, found.slots)
     if found.program.largest_output > host_memory.most():
-        failure = guards.oversized(found, wanted)
-        del found, edges
-        _compute(_pending(outputs), cause, largest, once, proved, runs)
-        failure.throw()
+        work.failure = guards.oversized(found, wanted)
+        return None
     packed = pack(entry.program, found.slots)
     entry.observe(packed, own)
     cutting = metrics.spent("cutting", started)
-    run = executor.Run(
-        entry, found, wanted, packed, own, cause, started, once, proved, cutting=cutting
-    )
+    run = Run(entry, found, wanted, packed, own, request, started, cutting=cutting)
     needed = executor.run(run)
-    if runs is not None:
-        runs.append(run)
-    if needed is not None:
-        paused = perf_counter()
-        # Else all nodes would seem to be somebody's, and become outputs of what comes before.
-        run = executor.only_hosts(run)
-        del found, edges
-        _compute(needed, cause, proved=entry.executable is not None)
-        before = perf_counter() - paused
-        executor.run_on_host(run._replace(started=started + before), before)
+    if request.runs is not None:
+        request.runs.append(run)
+    if needed is None:
+        return None
+    # With its other nodes all would seem to be held, and become outputs of what comes before.
+    then = executor.only_hosts(run)
+    return _Work(needed, Request(request.cause, proved=entry.executable is not None), then)
 
 
 def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node, int], list[Node]]:

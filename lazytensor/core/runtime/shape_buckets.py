@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Cut, Program
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.bucketing.compare import Opened, Refused, Side, opened
-from lazytensor.core.passes.bucketing.pad import FIRST, Link, Roomy, roomy
+from lazytensor.core.passes.bucketing.pad import FIRST, Roomy, roomy
 from lazytensor.core.passes.scalar_expression import Constant
 from lazytensor.core.passes.specialize import pack
-from lazytensor.core.runtime.program_cache import Entry, cache, price_of
+from lazytensor.core.runtime.cost_model import estimate, may_import, price_of
+from lazytensor.core.runtime.host_partition import host_instructions
+from lazytensor.core.runtime.program_cache import Entry, Family, Growth, cache
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
-
-if TYPE_CHECKING:
-    from lazytensor.core.runtime.executor import Run
 
 SIZES: Final = 3
 """Sizes of a program from which it is padded: two may be all there are, as a last batch."""
@@ -33,88 +32,28 @@ SHARE: Final = 0.125
 one size takes as long as NumPy may take for all of it."""
 
 
-@dataclass
-class Family:
-    """Programs that differ in sizes, or not even in these.
-
-    `sizes`: how many there were. `sides`: the last of them. `varying`: slots that were not always
-    the same. `last`: the entry that a program was padded to last. `refusals`: how many could not
-    be padded; that is tried when there are so many sizes as `wanted`. `spent`: seconds spent
-    interpreting those that have no room, since one got it.
-    """
-
-    sizes: int = 0
-    refusals: int = 0
-    wanted: int = SIZES
-    sides: list[Side] = field(default_factory=list)
-    varying: set[int] = field(default_factory=set)
-    last: Entry | None = None
-    spent: float = 0.0
-
-    def pays(self, seconds: float) -> bool:
-        """Whether to make room for one more size, that takes so many seconds: one has been compiled
-        that has room, or soon may be."""
-        last = self.last
-        if last is None or last.executable is not None or settings.tier != "auto":
-            return True
-        price = price_of(last.program)
-        debt = last.spent + self.spent + seconds
-        return debt >= SHARE * price and cache.may_import(price, seconds)
-
-    def meet(self, side: Side) -> None:
-        """One more program."""
-        self.sizes += 1
-        for last in self.sides[-1:]:
-            pairs = enumerate(zip(side.slots, last.slots, strict=False))
-            self.varying.update(i for i, (a, b) in pairs if repr(a) != repr(b))
-        self.sides = [*self.sides[1 - KEPT :], side]
-
-    def refuse(self) -> None:
-        """One of them could not be padded: laying two side by side costs a millisecond."""
-        self.refusals += 1
-        if self.refusals >= REFUSALS:
-            self.wanted = 2 * self.sizes
-
-    def other(self, program: Program) -> Side | None:
-        """The last program of it that has other sizes than this one."""
-        return next((s for s in reversed(self.sides) if _types(s.program) != _types(program)), None)
-
-
 def _types(program: Program) -> list[Any]:
     return [line[3] for line in program.instructions]
 
 
-@dataclass
-class Growth:
-    """What is known of a program's sizes.
-
-    `entry`: the program with room, once there is one, and the `link` to it. `refusal`: why there is
-    none. `wasted`: seconds that this program has lost by being padded.
-    """
-
-    family: Family
-    entry: Entry | None = None
-    link: Link | None = None
-    refusal: str = ""
-    wasted: float = 0.0
-
-
 def padded(run: Run) -> Run | None:
     """The same run as one of the program with room; None if it has none."""
-    if run.once or not settings.padding or settings.tier == "interpret":
+    if run.exact is not None or run.entry.executable is not None or run.request.once:
+        return None
+    if not settings.padding or settings.tier == "interpret" or run.entry.program.is_beyond_numpy:
         return None
     growth = run.entry.growth or _met(run)
     if growth.refusal:
         return None
     if growth.entry is None:
         family = growth.family
-        if family.sizes < family.wanted or not family.pays(run.entry.estimate):
+        if family.sizes < family.wanted or not _pays(family, estimate(run.entry)):
             return None
         try:
             _pad(run, growth)
         except Refused as refused:
             growth.refusal = str(refused)
-            family.refuse()
+            _refused(family)
             metrics.count("unpadded")
             return None
     return _translated(run, growth)
@@ -131,6 +70,14 @@ def remark(run: Run) -> str:
     return "" if link is None else f"; sizes up to {link.capacity} are one program from now on"
 
 
+def without_room(run: Run) -> Run | None:
+    """The run as it was recorded, where NumPy is to run a part of the program with room."""
+    if run.exact is None or not host_instructions(run.entry):
+        return None
+    refuse(run.exact, "NumPy runs a part of it")
+    return run.exact
+
+
 def refuse(run: Run, reason: str) -> None:
     """The program has no room from now on."""
     growth = run.entry.growth
@@ -141,12 +88,41 @@ def refuse(run: Run, reason: str) -> None:
 def _met(run: Run) -> Growth:
     """Find the program's family."""
     program = run.found.program
-    family = cache.families.setdefault(_key(program), Family())
+    family = cache.families.setdefault(_key(program), Family(wanted=SIZES))
     while len(cache.families) > settings.programs:
         del cache.families[next(iter(cache.families))]
-    family.meet(Side(program, run.found.slots))
+    _meet(family, Side(program, run.found.slots))
     growth = run.entry.growth = Growth(family)
     return growth
+
+
+def _meet(family: Family, side: Side) -> None:
+    """Take note of one more program."""
+    family.sizes += 1
+    for last in family.sides[-1:]:
+        pairs = enumerate(zip(side.slots, last.slots, strict=False))
+        family.varying.update(i for i, (a, b) in pairs if repr(a) != repr(b))
+    family.sides = [*family.sides[1 - KEPT :], side]
+
+
+def _refused(family: Family) -> None:
+    """Take note of one that cannot be padded: laying two side by side costs a millisecond."""
+    family.refusals += 1
+    if family.refusals >= REFUSALS:
+        family.wanted = 2 * family.sizes
+
+
+def _pays(family: Family, seconds: float) -> bool:
+    """Whether to make room for one more size, whose run takes these seconds.
+
+    It does where a program with room has been compiled, or soon may be.
+    """
+    last = family.last
+    if last is None or last.executable is not None or settings.tier != "auto":
+        return True
+    price = price_of(last.program)
+    debt = last.spent + family.spent + seconds
+    return debt >= SHARE * price and may_import(price, seconds)
 
 
 def _key(program: Program) -> int:
@@ -165,7 +141,8 @@ def _kind(type: Any) -> Any:
 def _pad(run: Run, growth: Growth) -> None:
     """Make the program with room. Raises: Refused."""
     family, mine = growth.family, Side(run.found.program, run.found.slots)
-    other = family.other(mine.program)
+    types = _types(mine.program)
+    other = next((s for s in reversed(family.sides) if _types(s.program) != types), None)
     if other is None:
         raise Refused("there is but one program of its kind")
     lines = opened(mine, other)

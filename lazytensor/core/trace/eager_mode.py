@@ -36,7 +36,7 @@ class _Tracing(threading.local):
 _tracing: Final = _Tracing()
 _record: Final = Recorded.__init__
 _record_part: Final = Part.__init__
-_trace_types: Final = composite.trace_types
+_trace_body: Final = composite.trace_body
 _types: Final[dict[Any, Node]] = {}
 
 
@@ -44,21 +44,21 @@ def attach() -> None:
     """Run each operation at once from now on, in all threads."""
     Recorded.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
     Part.__init__ = _record_and_run_part  # type: ignore[method-assign, assignment]
-    composite.trace_types = _recorded  # type: ignore[assignment]
+    composite.trace_body = _recorded  # type: ignore[assignment]
 
 
 def detach() -> None:
     """Record again."""
     Recorded.__init__ = _record  # type: ignore[method-assign]
     Part.__init__ = _record_part  # type: ignore[method-assign]
-    composite.trace_types = _trace_types
+    composite.trace_body = _trace_body
 
 
-def _recorded(*args: Any) -> Program:
+def _recorded(*args: Any) -> tuple[Program, list[Node]]:
     """The program of a composite's body, of which nothing is to run."""
     _tracing.depth += 1
     try:
-        return _trace_types(*args)
+        return _trace_body(*args)
     finally:
         _tracing.depth -= 1
 

@@ -24,6 +24,8 @@ from typing import Final
 
 from lazytensor.core.device.backend import is_loaded
 from lazytensor.core.device.processors import processors
+from lazytensor.core.runtime import cost_model
+from lazytensor.core.runtime.disk_lookup import is_known_to_pay
 from lazytensor.core.runtime.program_cache import Entry, cache, ran
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
@@ -104,7 +106,9 @@ class Account:
         if not counts and not self._counts(largest, MEASURED_SPAN):
             return
         recording = min(size * SECONDS_PER_OPERATION, max(since, 0.0))
-        gain = entry.gain(seconds, seconds / PROCESSORS if cutting is None else cutting, room)
+        gain = cost_model.gain(
+            entry, seconds, seconds / PROCESSORS if cutting is None else cutting, room
+        )
         if gain is None:
             if counts:
                 self._note_untried(entry, seconds, recording, is_small, cutting is None)
@@ -115,8 +119,12 @@ class Account:
         self, entry: Entry, seconds: float, recording: float, is_small: bool, automatic: bool
     ) -> None:
         """Take note of a run of what XLA has not run yet, by what there is to gain at the most."""
-        once = entry.comes_once()
-        most = min(entry.estimate - seconds, 0.0) if once else entry.most_gain(seconds, is_small)
+        once = cost_model.comes_once(entry)
+        most = (
+            min(cost_model.estimate(entry) - seconds, 0.0)
+            if once
+            else cost_model.most_gain(entry, seconds, is_small)
+        )
         if most is None:
             return
         if most < recording:
@@ -142,14 +150,14 @@ class Account:
         least = entry.trial.least()
         assert least is not None
         self.promised += gain
-        self.lost_before += seconds - least[1] + entry.detour
-        self.numpys += least[1] - entry.detour
+        self.lost_before += seconds - least[1] + cost_model.detour(entry)
+        self.numpys += least[1] - cost_model.detour(entry)
         if self.lost_before <= LOSS:
             return
         left = LONGEST
         if self.promised > 0.0:
             left = BEGINNING * self.numpys / self.promised - cache.spent
-        if self.promised < self.lost_before and left > 0.0 and not entry.is_known_to_pay():
+        if self.promised < self.lost_before and left > 0.0 and not is_known_to_pay(entry):
             self.largest = max(self.largest, entry.extent.largest)
             self.waits = min(left, self.interval)
             self._raise(self.waits)

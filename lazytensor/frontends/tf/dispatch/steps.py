@@ -19,8 +19,8 @@ from tensorflow.python.eager import context
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.trace_state import nodes_made, thread
 from lazytensor.core.runtime import replay_call, scheduler
-from lazytensor.core.runtime.executor import Run
 from lazytensor.core.runtime.replay_call import Call
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.trace import automatic_cut
 from lazytensor.frontends.tf.tensors.tensor import state
 
