@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lazytensor.core.ir.source_location import Place, line_of
-from lazytensor.core.observe.events import KEPT, Event, Fallback, changes, listeners
-from lazytensor.core.observe.recompile_reason import AGAIN, FIRST, Change
+from lazytensor.core.observe.events import EVENTS_KEPT, Event, Fallback, changes, listeners
+from lazytensor.core.observe.recompile_reason import FIRST_RUN, RUN_AGAIN, Change
 from lazytensor.core.settings import settings
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked
@@ -31,7 +31,7 @@ Happened = tuple[Event | Fallback, Place | None]
 @contextmanager
 def heard() -> Iterator[Collection[Happened]]:
     """What happens in the block, the last of it where that is much, on the user's own lines."""
-    happened: deque[Happened] = deque(maxlen=KEPT)
+    happened: deque[Happened] = deque(maxlen=EVENTS_KEPT)
 
     def hear(event: Event | Fallback) -> None:
         frame, _ = own_frame(sys._getframe(1))
@@ -65,7 +65,7 @@ class Line:
     def changes(self) -> Counter[str]:
         """Kinds of what had changed, where something had."""
         kinds = (new.change.kind for new in self.new)
-        return Counter(kind for kind in kinds if kind not in (FIRST, AGAIN))
+        return Counter(kind for kind in kinds if kind not in (FIRST_RUN, RUN_AGAIN))
 
     @property
     def is_hot(self) -> bool:

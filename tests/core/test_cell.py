@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import WRITES, Cell, Step, view_step
+from lazytensor.core.buffers.cell import WRITES, Cell, ViewStep, view_step
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
@@ -20,7 +20,7 @@ from tests.core.arrays import array
 
 Shape = tuple[int, ...]
 Reading = Callable[[np.ndarray], np.ndarray]
-Row = tuple[Step, Reading]
+Row = tuple[ViewStep, Reading]
 SHAPE = (3, 4, 4)
 
 

@@ -16,9 +16,9 @@ from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.program_cache import cache
-from lazytensor.core.runtime.scheduler import LARGEST, fetch, observe, sync
+from lazytensor.core.runtime.scheduler import PROGRAM_NODES_BOUND, fetch, observe, sync
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.automatic_cut import FUSED, PROVED, SHORT
+from lazytensor.core.trace.automatic_cut import FUSED_NODES, PROVING_CUTS, SHORT_LOOP_NODES
 from tests.core.arrays import Array, array, zeros
 
 N = 1000
@@ -272,7 +272,9 @@ def fed(x: Array) -> Array:
     return x * 0.5 + array(np.ones(x.node.type.size))
 
 
-@pytest.mark.parametrize(("step", "per_cut"), [(elementwise, FUSED // 4), (shifted, 1), (fed, 1)])
+@pytest.mark.parametrize(
+    ("step", "per_cut"), [(elementwise, FUSED_NODES // 4), (shifted, 1), (fed, 1)]
+)
 def test_a_graph_grows_longer_where_it_becomes_one_loop_over_memory(
     step: Callable[[Array], Array], per_cut: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,7 +282,7 @@ def test_a_graph_grows_longer_where_it_becomes_one_loop_over_memory(
     monkeypatch.setattr(cell, "ELEMENTS_BOUND", 0)
     settings.tier = "interpret"
     x = array(np.zeros(1000))
-    for _ in range(SHORT):
+    for _ in range(SHORT_LOOP_NODES):
         x = step(x)
     before = counts("automatic_cuts")  # the loop is found
     for _ in range(10 * per_cut):
@@ -302,7 +304,7 @@ def test_a_loop_of_large_arrays_does_not_make_one_of_small_arrays_wait() -> None
     x = array(np.zeros(8_000_000))
     for _ in range(28):
         x = ((x[::-1] + 1.0)[::-1] * 0.5)[::-1] - 1.0
-    assert thread.recorder.rounds > PROVED
+    assert thread.recorder.rounds > PROVING_CUTS
     x = array(np.zeros(10))
     for _ in range(3000):
         x = x[::-1] + 1.0
@@ -330,7 +332,7 @@ def test_a_long_straight_line_is_several_programs() -> None:
     for i in range(nodes // 2):
         expected = expected * 0.5 + i
     assert np.array_equal(fetch(x), expected)
-    assert counts("cuts") == -(-nodes // LARGEST)
+    assert counts("cuts") == -(-nodes // PROGRAM_NODES_BOUND)
 
 
 def test_every_chunk_gives_what_later_ones_need() -> None:
@@ -340,7 +342,7 @@ def test_every_chunk_gives_what_later_ones_need() -> None:
     far, nodes, expected = leaf(base), [], []
     early = ops.sin(far)
     x, y = far, base
-    for i in range(LARGEST):
+    for i in range(PROGRAM_NODES_BOUND):
         x, order = ops.sort(ops.add(x, early), ops.negate(far), axis=0, keys=1)
         total = y + np.sin(base)
         index = np.argsort(total, kind="stable")
@@ -357,9 +359,9 @@ def test_every_chunk_gives_what_later_ones_need() -> None:
 
 def test_a_chunk_that_is_compiled() -> None:
     x = leaf(np.ones(3))
-    for _ in range(LARGEST + 10):
+    for _ in range(PROGRAM_NODES_BOUND + 10):
         x = ops.add(x, ops.scalar(1.0, x.type.dtype))
-    assert fetch(x).tolist() == [LARGEST + 11.0] * 3
+    assert fetch(x).tolist() == [PROGRAM_NODES_BOUND + 11.0] * 3
     assert counts("compiles") == 2
 
 

@@ -11,14 +11,14 @@ from lazytensor.core.device.backend import is_host
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut, reachable
-from lazytensor.core.passes.donation import SMALLEST, donations
+from lazytensor.core.passes.donation import SMALLEST_BUFFER, donations
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
 from tests.core.processes import run
 
-N = SMALLEST // 8
+N = SMALLEST_BUFFER // 8
 
 
 def large(start: float = 0.0) -> Array:

@@ -19,7 +19,7 @@ from lazytensor.core.ir.program import cut, reachable
 from lazytensor.core.observe import events as happened
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Event, Fallback, events
-from lazytensor.core.observe.recompile_reason import FIRST, Change, change
+from lazytensor.core.observe.recompile_reason import FIRST_RUN, Change, change
 from lazytensor.core.runtime import announce
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
@@ -105,7 +105,7 @@ def test_what_has_no_line_in_common_is_no_version_of_it() -> None:
     x = leaf(np.ones(3))
     fetch(ops.sin(x))
     fetch(ops.sin(leaf(np.ones(4))))
-    assert events[-1].change == Change(FIRST, "the first program of its kind")
+    assert events[-1].change == Change(FIRST_RUN, "the first program of its kind")
 
 
 def test_a_function_called_from_another_line_is_the_same() -> None:

@@ -13,21 +13,21 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.interpreter import inplace, interpreter
-from lazytensor.core.interpreter.interpreter import WORTH_REUSE
+from lazytensor.core.interpreter.interpreter import REUSE_BYTES
 from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.runtime import executor
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import F64, Array, array
 
-N = WORTH_REUSE // 4  # so that half of the elements are worth it
+N = REUSE_BYTES // 4  # so that half of the elements are worth it
 
 
 @pytest.fixture(autouse=True)
 def interpreted(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy runs everything."""
     settings.tier = "interpret"
-    monkeypatch.setattr(interpreter, "WORTH_A_LOOK", WORTH_REUSE)
+    monkeypatch.setattr(interpreter, "VIEW_SEARCH_BYTES", REUSE_BYTES)
 
 
 def own(start: float = 0.0) -> Array:

@@ -25,7 +25,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut, reachable
 from lazytensor.core.observe import metrics
-from lazytensor.core.passes.bucketing.pad import FIRST, capacity_for
+from lazytensor.core.passes.bucketing.pad import FIRST_CAPACITY, capacity_for
 from lazytensor.core.runtime import scheduler, shape_buckets
 from lazytensor.core.runtime.cost_model import price_of
 from lazytensor.core.runtime.executor import Run
@@ -54,7 +54,7 @@ from tests.core.growing import (
 EXACTLY = 2
 """Sizes that get a program of their own before it shows that sizes change."""
 SIZES = (5, 6, 7, 12, 64, 65)
-CLASSES = len({max(capacity_for(n + 3), FIRST) for n in SIZES[EXACTLY:]})
+CLASSES = len({max(capacity_for(n + 3), FIRST_CAPACITY) for n in SIZES[EXACTLY:]})
 TOGETHER = 6
 """So many rows of the table are one program, as compiling takes most of the time."""
 
@@ -286,7 +286,7 @@ def test_a_size_that_comes_again_and_again_gets_its_own_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What padding costs is added up, until compiling would have cost less."""
-    monkeypatch.setattr(shape_buckets, "SECONDS_PER_ELEMENT", 3e-5)
+    monkeypatch.setattr(shape_buckets, "SECONDS_PER_WASTED_ELEMENT", 3e-5)
     for n in (300, 301, *[302] * 20):
         scheduler.observe(ops.abs(leaf(np.ones(n))))
     counts = metrics.snapshot()
@@ -297,7 +297,7 @@ def test_a_size_that_comes_again_and_again_gets_its_own_program(
 def test_what_would_be_padding_for_the_most_part_is_not_padded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shape_buckets, "SECONDS_PER_ELEMENT", 1e-3)
+    monkeypatch.setattr(shape_buckets, "SECONDS_PER_WASTED_ELEMENT", 1e-3)
     for n in (300, 301, 302):
         scheduler.observe(ops.abs(leaf(np.ones(n))))
     counts = metrics.snapshot()

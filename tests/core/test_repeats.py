@@ -13,7 +13,7 @@ from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.observe import metrics
-from lazytensor.core.passes.donation import SMALLEST
+from lazytensor.core.passes.donation import SMALLEST_BUFFER
 from lazytensor.core.runtime import replay_call
 from lazytensor.core.runtime.executor import Run
 from lazytensor.core.runtime.program_cache import cache
@@ -140,5 +140,5 @@ def test_an_operand_given_twice_teaches_nothing() -> None:
 def test_what_may_be_overwritten_is_cut_as_ever() -> None:
     step = Steps()
     for _ in range(3):
-        step(*leaves(SMALLEST))
+        step(*leaves(SMALLEST_BUFFER))
     assert step.told == 0

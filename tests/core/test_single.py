@@ -11,7 +11,7 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.observe import metrics
-from lazytensor.core.passes.donation import SMALLEST
+from lazytensor.core.passes.donation import SMALLEST_BUFFER
 from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
@@ -81,7 +81,7 @@ def test_numbers_may_vary() -> None:
 
 @pytest.mark.parametrize("step", [lambda x, y: x * y, lambda x, y: y * x], ids=["first", "last"])
 def test_what_nobody_needs_is_donated_and_nothing_else(step: Callable[..., Array]) -> None:
-    x, y = array(np.ones(SMALLEST)), array(np.full(SMALLEST, 2.0))
+    x, y = array(np.ones(SMALLEST_BUFFER)), array(np.full(SMALLEST_BUFFER, 2.0))
     for _ in range(12):
         old, before = x.node.value, metrics.seconds["cutting"]
         x = step(x, y)
@@ -91,14 +91,14 @@ def test_what_nobody_needs_is_donated_and_nothing_else(step: Callable[..., Array
     kept = x
     for _ in range(TIMES):
         x = step(x, y)
-        assert np.array_equal(kept.numpy(), np.full(SMALLEST, 2.0**12))
-    assert np.array_equal(x.numpy(), np.full(SMALLEST, 2.0 ** (12 + TIMES)))
+        assert np.array_equal(kept.numpy(), np.full(SMALLEST_BUFFER, 2.0**12))
+    assert np.array_equal(x.numpy(), np.full(SMALLEST_BUFFER, 2.0 ** (12 + TIMES)))
 
 
 def test_a_value_that_the_host_looks_at_often_can_still_be_computed_with() -> None:
-    x = array(np.arange(float(SMALLEST)))
+    x = array(np.arange(float(SMALLEST_BUFFER)))
     total = [fetch(ops.reduce_sum(x.node, axes=(0,))) for _ in range(TIMES)]
-    assert set(map(float, total)) == {SMALLEST * (SMALLEST - 1) / 2}
+    assert set(map(float, total)) == {SMALLEST_BUFFER * (SMALLEST_BUFFER - 1) / 2}
     x[0] = 5.0
     assert float(fetch(ops.reduce_sum(x.node, axes=(0,)))) == total[0] + 5
     assert x.node.type.dtype == F64

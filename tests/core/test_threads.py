@@ -15,7 +15,7 @@ from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.automatic_cut import MOST_NODES
+from lazytensor.core.trace.automatic_cut import PENDING_NODES_BOUND
 from tests.core.arrays import Array, array, zeros
 
 WORKERS = 8
@@ -145,9 +145,9 @@ def test_a_thread_cuts_what_it_wrote_to_arrays_that_others_have_pending() -> Non
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(elsewhere, 1).result() is False
         metrics.reset()
-        pool.submit(elsewhere, 2 * MOST_NODES).result()
+        pool.submit(elsewhere, 2 * PENDING_NODES_BOUND).result()
     assert metrics.snapshot()["automatic_cuts"] >= 2  # a graph without bound else
-    assert set(shared.numpy()[1:-1]) == {2.0 + 2 * MOST_NODES}
+    assert set(shared.numpy()[1:-1]) == {2.0 + 2 * PENDING_NODES_BOUND}
 
 
 def test_cuts_of_one_thread_are_counted_together() -> None:
@@ -215,7 +215,7 @@ def test_threads_that_alternate_all_the_time() -> None:
 def test_a_thread_cuts_where_it_would_had_nobody_recorded_before() -> None:
     """What others have recorded is no part of its graph, and that is short and one loop."""
     x = array(np.ones(8))
-    for _ in range(MOST_NODES):
+    for _ in range(PENDING_NODES_BOUND):
         x = x + 1.0
     sync()
 

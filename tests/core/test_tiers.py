@@ -149,16 +149,16 @@ def test_what_the_interpreter_runs_faster_it_goes_on_running(
     x, y = np.zeros(3), np.ones(3)
     while not counts("compiles")[0]:
         fetch(ops.add(leaf(x), leaf(y)))
-    monkeypatch.setattr(tier_timing, "NEAR", np.inf)
+    monkeypatch.setattr(tier_timing, "NEAR_SHORT", np.inf)
     trials = tier_timing.WARMING + tier_timing.TRIALS
     for _ in range(trials - 1):  # the compile's own run was one
         fetch(ops.add(leaf(x), leaf(y)))
     before = counts("interpreted")[0]
     again = tier_timing.WARMING_AGAIN + tier_timing.TIMED_AGAIN
     # Before the last ones XLA is tried again.
-    for _ in range(trials + tier_timing.AGAIN + again + 1):
+    for _ in range(trials + tier_timing.RUNS_UNTIL_RETIMED + again + 1):
         assert fetch(ops.add(leaf(x), leaf(y))).tolist() == [1.0, 1.0, 1.0]
-    assert counts("interpreted") == [before + trials + tier_timing.AGAIN + 1]
+    assert counts("interpreted") == [before + trials + tier_timing.RUNS_UNTIL_RETIMED + 1]
     assert counts("compiles", "cache_hits") == [1, trials - 1 + again]
 
 

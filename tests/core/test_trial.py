@@ -11,7 +11,7 @@ def test_xla_is_tried_again_for_a_few_runs(again: float, chosen: bool) -> None:
     trial.interpreted(1.0)
     for _ in range(policy.WARMING + policy.TRIALS):
         trial.compiled(2.0)
-    for _ in range(policy.WARMING + policy.TRIALS + policy.AGAIN):
+    for _ in range(policy.WARMING + policy.TRIALS + policy.RUNS_UNTIL_RETIMED):
         assert trial.interprets()
         trial.interpreted(1.0)
     for _ in range(policy.WARMING_AGAIN + policy.TIMED_AGAIN):
@@ -50,8 +50,8 @@ def test_tiers_are_compared_by_their_quickest_runs(
 @pytest.mark.parametrize(
     ("seconds", "times", "tried"),
     [
-        (1e-4, 0.9 * policy.NEAR, True),
-        (1e-4, 1.1 * policy.NEAR, False),
+        (1e-4, 0.9 * policy.NEAR_SHORT, True),
+        (1e-4, 1.1 * policy.NEAR_SHORT, False),
         (2e-3, 0.9 * policy.NEAR_LONG, True),
         (2e-3, 1.1 * policy.NEAR_LONG, False),
         (1.0, 0.9 * policy.NEAR_LONGEST, True),
@@ -84,7 +84,7 @@ XLAS = 1e-4
 @pytest.mark.parametrize(("numpys", "chosen"), [(2 * XLAS, False), (XLAS / 2, True)])
 def test_the_interpreter_is_tried_again_too(numpys: float, chosen: bool) -> None:
     trial = decided(2 * XLAS, XLAS)
-    for runs in (policy.AGAIN, policy.AGAIN_AFTER * policy.AGAIN):
+    for runs in (policy.RUNS_UNTIL_RETIMED, policy.AGAIN_AFTER * policy.RUNS_UNTIL_RETIMED):
         for _ in range(runs):
             assert trial.is_decided()
             assert not trial.interprets()
@@ -130,8 +130,8 @@ def test_the_interpreter_is_timed_for_as_long_as_it_warms_up() -> None:
 
 
 def test_a_share_of_many_runs_is_the_interpreters() -> None:
-    trial, runs = decided(2 * XLAS, XLAS), policy.AGAIN
-    while runs < 100 * policy.SHARE:
+    trial, runs = decided(2 * XLAS, XLAS), policy.RUNS_UNTIL_RETIMED
+    while runs < 100 * policy.XLA_RUNS_PER_TRIAL:
         for _ in range(runs):
             trial.ran()
         while trial.is_open():
@@ -140,19 +140,20 @@ def test_a_share_of_many_runs_is_the_interpreters() -> None:
         while trial.interprets():
             trial.interpreted(2 * XLAS)
             timed += 1
-        assert timed == max(1 + policy.STILL_WARMING, runs // policy.SHARE)
+        assert timed == max(1 + policy.STILL_WARMING, runs // policy.XLA_RUNS_PER_TRIAL)
         runs *= policy.AGAIN_AFTER
 
 
 @pytest.mark.parametrize(("times", "tried"), [(0.9, True), (1.1, False)])
 @pytest.mark.parametrize(
-    ("seconds", "near"), [(1e-4, policy.NEAR), (2e-3, policy.NEAR_LONG), (1.0, policy.NEAR_LONGEST)]
+    ("seconds", "near"),
+    [(1e-4, policy.NEAR_SHORT), (2e-3, policy.NEAR_LONG), (1.0, policy.NEAR_LONGEST)],
 )
 def test_what_was_slower_when_warm_is_tried_again_if_it_was_not_much(
     seconds: float, near: float, times: float, tried: bool
 ) -> None:
     trial = decided(times * seconds * near**0.5, seconds)
-    for _ in range(100 * policy.AGAIN):
+    for _ in range(100 * policy.RUNS_UNTIL_RETIMED):
         trial.ran()
         if trial.is_open():
             break
@@ -161,7 +162,7 @@ def test_what_was_slower_when_warm_is_tried_again_if_it_was_not_much(
 
 def test_what_xla_saves_is_known_while_both_are_timed_again() -> None:
     trial = decided(2 * XLAS, XLAS)
-    for _ in range(policy.AGAIN):
+    for _ in range(policy.RUNS_UNTIL_RETIMED):
         assert trial.saved() == XLAS
         trial.ran()
     assert trial.is_open()

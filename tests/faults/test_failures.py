@@ -14,7 +14,7 @@ from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ir.trace_state import thread as recording
-from lazytensor.core.runtime.scheduler import LARGEST, fetch, observe, sync
+from lazytensor.core.runtime.scheduler import PROGRAM_NODES_BOUND, fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
 
@@ -145,14 +145,14 @@ def test_reading_while_the_failure_is_handled() -> None:
 def test_a_failure_in_one_of_several_chunks() -> None:
     x = leaf(np.zeros(2))
     spoiled = None
-    for i in range(3 * LARGEST // 2):
+    for i in range(3 * PROGRAM_NODES_BOUND // 2):
         x = ops.add(x, ops.scalar(1.0, F64))
         if i == 10:
             spoiled = checked(x, 5.0)
     assert spoiled is not None
     with pytest.raises(DataError):
         sync(ops.add(x, spoiled))
-    assert fetch(x).tolist() == [3 * LARGEST // 2] * 2
+    assert fetch(x).tolist() == [3 * PROGRAM_NODES_BOUND // 2] * 2
 
 
 # Errors that are nobody's data: a lowering or a reference that raises.

@@ -14,8 +14,8 @@ __all__ = ["fresh"]
 def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put back the bounds that random programs move."""
     for module, name in [
-        (scheduler, "LARGEST"),
+        (scheduler, "PROGRAM_NODES_BOUND"),
         (cell, "ELEMENTS_BOUND"),
-        (automatic_cut, "MOST_NODES"),
+        (automatic_cut, "PENDING_NODES_BOUND"),
     ]:
         monkeypatch.setattr(module, name, getattr(module, name))

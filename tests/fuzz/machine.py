@@ -230,13 +230,13 @@ def _tier(m: Machine, action: Action) -> None:
 
 def _chunks(m: Machine, action: Action) -> None:
     if m.barriers:
-        scheduler.LARGEST = [2, 5, 1500][action.a % 3]  # type: ignore[misc]
+        scheduler.PROGRAM_NODES_BOUND = [2, 5, 1500][action.a % 3]  # type: ignore[misc]
 
 
 def _automatic(m: Machine, action: Action) -> None:
     if m.barriers:
         cell.ELEMENTS_BOUND = 0
-        automatic_cut.MOST_NODES = action.a  # type: ignore[misc]
+        automatic_cut.PENDING_NODES_BOUND = action.a  # type: ignore[misc]
 
 
 def _forget(m: Machine, action: Action) -> None:

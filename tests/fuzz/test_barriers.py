@@ -40,15 +40,19 @@ def test_compiling_never_changes_results(program: list[Action]) -> None:
     assert_same(Machine(barriers=False).run(program), expected)
 
 
-LARGEST, BOUND, MOST_NODES = scheduler.LARGEST, cell.ELEMENTS_BOUND, automatic_cut.MOST_NODES
+LARGEST, BOUND, MOST_NODES = (
+    scheduler.PROGRAM_NODES_BOUND,
+    cell.ELEMENTS_BOUND,
+    automatic_cut.PENDING_NODES_BOUND,
+)
 
 
 def usual() -> None:
     """Undo what the program before has set."""
     forget()
     settings.tier, settings.programs = "interpret", 4096
-    scheduler.LARGEST, cell.ELEMENTS_BOUND = LARGEST, BOUND  # type: ignore[misc]
-    automatic_cut.MOST_NODES = MOST_NODES  # type: ignore[misc]
+    scheduler.PROGRAM_NODES_BOUND, cell.ELEMENTS_BOUND = LARGEST, BOUND  # type: ignore[misc]
+    automatic_cut.PENDING_NODES_BOUND = MOST_NODES  # type: ignore[misc]
 
 
 def assert_same(got: list[np.ndarray], expected: list[np.ndarray]) -> None:

@@ -143,7 +143,7 @@ def test_an_account_hears_only_of_numpys_cuts(
 ) -> None:
     """Each program is on arrays of a size that counts, and loses by the price of recording."""
     monkeypatch.setattr(settings, "tier", "auto")
-    monkeypatch.setattr(profitability, "SECONDS_PER_OPERATION", 1.0)
+    monkeypatch.setattr(profitability, "SECONDS_PER_RECORD", 1.0)
     monkeypatch.setattr(profitability, "is_loaded", lambda: True)
     work()
     put_back()

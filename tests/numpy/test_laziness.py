@@ -20,9 +20,9 @@ HOMES = ["", "fft", "linalg", "random"]
 NO_ARRAYS = {"geterr", "seterr"}
 """Ours, but there is nothing in them to be lazy."""
 EXPECTED = {
-    (True, False): {laziness.LAZY, laziness.DRAWS, laziness.HOST},
-    (True, True): {laziness.OFTEN, laziness.DRAWS, laziness.HOST},
-    (False, True): {laziness.CUTS, laziness.HOST},
+    (True, False): {laziness.RECORDS, laziness.DRAWS, laziness.COMPUTES_ARGUMENTS},
+    (True, True): {laziness.OFTEN, laziness.DRAWS, laziness.COMPUTES_ARGUMENTS},
+    (False, True): {laziness.CUTS, laziness.COMPUTES_ARGUMENTS},
 }
 """By whether there are lines in the tables that only record, and lines that cut. Where NumPy
 computes, lines without an array only record."""

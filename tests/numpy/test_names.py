@@ -101,14 +101,16 @@ def test_how_much_is_lazy() -> None:
         assert coverage.lazy_share(counts) >= 0.9, (home, counts)
     top = dict(coverage.table())[""]
     assert top.total() == len(coverage.callables("")) >= 380
-    assert top[coverage.RECORDED] >= 0.75 * top.total()
+    assert top[coverage.OUTCOME_RECORDED] >= 0.75 * top.total()
 
 
 def test_what_is_said_to_record_does() -> None:
     """Some expression that may not cut (see `expressions.py`) has each function that records."""
     text = "\n".join(line for line in table(*THEMES) if not line.startswith("!"))
     seen = set(re.findall(r"np\.(\w+)\(", text))
-    recorded = {n for n in coverage.callables("") if coverage.kind("", n) == coverage.RECORDED}
+    recorded = {
+        n for n in coverage.callables("") if coverage.kind("", n) == coverage.OUTCOME_RECORDED
+    }
     assert recorded - seen - set(UFUNCS) - {"row_stack"} == set()  # NumPy warns of that name
     assert not coverage.BY_DATA & seen
 

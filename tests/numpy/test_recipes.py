@@ -11,7 +11,7 @@ import pytest
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor.frontends.numpy.arrays.array import wrap
-from lazytensor.frontends.numpy.ufuncs.recipes import BOUND, recorded
+from lazytensor.frontends.numpy.ufuncs.recipes import RECIPES_BOUND, recorded
 from tests.numpy.agreement import assert_agree
 
 Call = Callable[..., Any]
@@ -292,9 +292,9 @@ def test_a_call_is_made_once_for_each_key_and_few_keys_are_kept() -> None:
 
     function = recorded(shifted, shifted)
     x = lnp.ones(3)
-    for n in [*range(BOUND)] * 2:
+    for n in [*range(RECIPES_BOUND)] * 2:
         function(x, n)
-    assert calls == [*range(BOUND)]
-    function(x, BOUND)
+    assert calls == [*range(RECIPES_BOUND)]
+    function(x, RECIPES_BOUND)
     function(x, 0)
-    assert calls[BOUND:] == [BOUND, 0]
+    assert calls[RECIPES_BOUND:] == [RECIPES_BOUND, 0]

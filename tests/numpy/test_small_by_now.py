@@ -356,7 +356,7 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
 def test_a_loop_without_a_look_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     """An automatic cut leaves the first operation of a round pending, on which all may depend."""
     x = known(np).reshape(4, -1).sum(axis=0)
-    monkeypatch.setattr(policy, "SECONDS_PER_OPERATION", 1.0)
+    monkeypatch.setattr(policy, "SECONDS_PER_RECORD", 1.0)
     monkeypatch.setattr(settings, "tier", "auto")
     assert issubclass(type(x), Lazy)
     metrics.reset()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from lazytensor.backends.xla.elementwise.division import SMALL
+from lazytensor.backends.xla.elementwise.division import BRANCH_ELEMENTS
 from lazytensor.core import ops
 from lazytensor.core.interpreter.interpreter import references
 from lazytensor.core.ir.dtypes import F32, F64, INTS, S64
@@ -102,8 +102,10 @@ def test_whole_constants_are_divided_while_compiling(op: Op, dtype: np.dtype) ->
 @pytest.mark.parametrize("spread", [3, 30, 960])
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 def test_remainders_of_large_arrays_are_exact(op: Op, spread: int, dtype: np.dtype) -> None:
-    sizes = np.exp2(RANDOM.uniform(-spread, spread, (2, SMALL)) / (1 if dtype == F64 else 9))
-    x, y = (sizes * RANDOM.choice([-1, 1], (2, SMALL))).astype(dtype)
+    sizes = np.exp2(
+        RANDOM.uniform(-spread, spread, (2, BRANCH_ELEMENTS)) / (1 if dtype == F64 else 9)
+    )
+    x, y = (sizes * RANDOM.choice([-1, 1], (2, BRANCH_ELEMENTS))).astype(dtype)
     x[:4], y[:4] = [np.inf, 1, -0.0, 5], [1, np.inf, 2, 0]
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(computed(op, x, y), references()[op](x, y))

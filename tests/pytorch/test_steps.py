@@ -84,7 +84,7 @@ def test_a_step_of_a_large_model_is_one_program(monkeypatch: pytest.MonkeyPatch)
     metrics.reset()
     accumulate(net, "lazytensor", 1, 1)
     counts = metrics.snapshot()
-    assert counts["nodes"] > scheduler.LARGEST
+    assert counts["nodes"] > scheduler.PROGRAM_NODES_BOUND
     assert counts["cuts"] == 1
 
 

@@ -157,7 +157,7 @@ def test_all_forms_agree(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x, w = (random.standard_normal(s) for s in (shape, kernel))
     monkeypatch.setattr(settings, "disk", False)
     monkeypatch.setattr(convolution, "WORTH", 0)
-    monkeypatch.setattr(convolution, "MANY", 0)
+    monkeypatch.setattr(convolution, "KNOWN_MATRIX_ELEMENTS_BOUND", 0)
     tried: list[str] = []
 
     def computed() -> np.ndarray:

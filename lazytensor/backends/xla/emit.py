@@ -293,7 +293,7 @@ def _lower(
     raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
 
 
-SMALL: Final = 8
+TRANSPOSED_RATIO: Final = 8
 """An operand this many times smaller than the result is transposed rather than the result."""
 
 
@@ -301,7 +301,7 @@ def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...]
     """How all operands but small ones are transposed, if alike: the result may be so, too."""
     found = None
     for x in operands:
-        if x.turned is None and SMALL * x.type.size <= type.size:
+        if x.turned is None and TRANSPOSED_RATIO * x.type.size <= type.size:
             continue
         if x.turned is None or x.type.shape != type.shape or found not in (None, x.turned[1]):
             return None

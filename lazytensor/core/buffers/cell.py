@@ -37,13 +37,13 @@ SHOWS: dict[Op[Any], Callable[..., Show]] = {}
 """Per view op: `show(*data, **attrs)`, a function that gives the view of an array of the host's: in
 its memory, where NumPy has such views."""
 
-MERGES: dict[tuple[Op, Op], Callable[[Step, Step], Step]] = {}
+MERGES: dict[tuple[Op, Op], Callable[[ViewStep, ViewStep], ViewStep]] = {}
 """Per pair of view ops: the one step that does what the two do, so that chains stay short."""
 
 writing: Final = threading.RLock()
 
 
-class Step:
+class ViewStep:
     """One view op: `starts` enter a program as slots, `attrs` are static and sorted by name.
 
     Equal steps are one object, so that chains of them are compared and hashed by identity. `data`
@@ -104,19 +104,21 @@ class Step:
         return made
 
 
-_steps: Final[WeakValueDictionary[tuple[Any, ...], Step]] = WeakValueDictionary()
+_steps: Final[WeakValueDictionary[tuple[Any, ...], ViewStep]] = WeakValueDictionary()
 
 
-def view_step(op: Op, starts: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]) -> Step:
+def view_step(
+    op: Op, starts: tuple[int, ...] | None, attrs: tuple[tuple[str, Any], ...]
+) -> ViewStep:
     """The one step that does this."""
     key = (op, starts, attrs)
     found = _steps.get(key)
     if found is None:
-        found = _steps[key] = Step(op, starts, attrs)
+        found = _steps[key] = ViewStep(op, starts, attrs)
     return found
 
 
-Chain = tuple[Step, ...]
+Chain = tuple[ViewStep, ...]
 
 
 class Watcher:
@@ -214,7 +216,7 @@ class Cell:
         value = self.node.value
         return value if isinstance(value, np.ndarray) else None
 
-    def view(self, *steps: Step) -> Cell | View:
+    def view(self, *steps: ViewStep) -> Cell | View:
         """A view through `steps`."""
         return self.through(steps)
 
@@ -253,7 +255,7 @@ class View:
         """Write `node`, of the view's type, through to the cell."""
         self.cell.write_through(self.chain, node)
 
-    def view(self, *steps: Step) -> View:
+    def view(self, *steps: ViewStep) -> View:
         """A view of this view."""
         return self.through(steps)
 

@@ -25,7 +25,7 @@ M_TRIM_THRESHOLD: Final = -1
 M_TOP_PAD: Final = -2
 M_MMAP_MAX: Final = -4
 M_ARENA_MAX: Final = -8
-KEPT: Final = 1024**3
+FREED_BYTES_KEPT: Final = 1024**3
 STEP: Final = 64 * 1024**2
 
 
@@ -38,5 +38,5 @@ def keep_freed_memory() -> None:
     if mallopt is not None:
         mallopt(M_ARENA_MAX, 1)
         mallopt(M_MMAP_MAX, 0)
-        mallopt(M_TRIM_THRESHOLD, KEPT)
+        mallopt(M_TRIM_THRESHOLD, FREED_BYTES_KEPT)
         mallopt(M_TOP_PAD, STEP)

@@ -41,14 +41,14 @@ PICKING: set[Op] = set()
 """Ops whose reference reads no more of the first operand than the result has elements."""
 CHOOSING: set[Op] = set()
 """Ops whose reference reads only those elements of its first operand that flags choose."""
-WORTH_REUSE: Final = 2**16
+REUSE_BYTES: Final = 2**16
 """Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
 
-WORTH_A_LOOK: Final = 2**20
+VIEW_SEARCH_BYTES: Final = 2**20
 """Bytes of an array from which a copy takes longer than to look for all views of it."""
 
 
-class Step(NamedTuple):
+class KernelStep(NamedTuple):
     """An instruction, ready to be run: value `place` is `function(*operands)`.
 
     `over` are operands that nothing needs after it. If the memory of one is nobody else's, the
@@ -63,10 +63,10 @@ class Step(NamedTuple):
     last_uses: list[int]
     over: tuple[int, ...]
     writing: Mapping[int, Reference] | None
-    part: Part | None
+    part: WrittenPart | None
 
 
-class Part(NamedTuple):
+class WrittenPart(NamedTuple):
     """The next step, if it puts what a ufunc gave, which nothing else needs, in a part of an array.
 
     `shown(array, *data)`, with values `data`, is that part of value `base`: the ufunc may write
@@ -140,7 +140,7 @@ def compute(
                 values[j] = None
 
 
-def _computed_there(step: Step, part: Part, values: list[Any], held: Held) -> bool:
+def _computed_there(step: KernelStep, part: WrittenPart, values: list[Any], held: Held) -> bool:
     """Let a ufunc compute the part of an array that its result is to replace; say whether it did.
 
     As NumPy does in `x[1:] += y`. Views of the array may be what it reads, for the last time.
@@ -195,7 +195,7 @@ def _new_quiet() -> Context:
     return context
 
 
-def _steps(program: Program) -> list[Step]:
+def _steps(program: Program) -> list[KernelStep]:
     """The instructions that compute; kept with the program, as most are run again."""
     if program.steps is None:
         lines = enumerate(program.instructions)
@@ -206,7 +206,7 @@ def _steps(program: Program) -> list[Step]:
     return program.steps
 
 
-def _step(program: Program, index: int) -> Step:
+def _step(program: Program, index: int) -> KernelStep:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
@@ -219,24 +219,24 @@ def _step(program: Program, index: int) -> Step:
         alone = [j for j in last if operands.count(j) == 1 and lines[j][3] is type]
         writing = {j: f for j, f in usable.items() if j in alone}
         over = tuple(writing)
-    elif isinstance(function, np.ufunc) and type.nbytes >= WORTH_REUSE:
+    elif isinstance(function, np.ufunc) and type.nbytes >= REUSE_BYTES:
         over = tuple(j for j in last if lines[j][3] is type)
-    return Step(index, function, operands, type, last, over, writing, None)
+    return KernelStep(index, function, operands, type, last, over, writing, None)
 
 
-def _part(program: Program, step: Step, place: int) -> Part | None:
+def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
     """What the next step, which gives value `place`, does with the result of `step`."""
     op, operands, attrs, type = program.instructions[place]
     if op not in REPLACING or operands[1] != step.place or operands[0] == step.place:
         return None
     last = program.last_uses[place]
     is_free = operands[0] in last and step.place in last
-    if not is_free or not isinstance(step.function, np.ufunc) or step.type.nbytes < WORTH_REUSE:
+    if not is_free or not isinstance(step.function, np.ufunc) or step.type.nbytes < REUSE_BYTES:
         return None
     if step.type.dtype is not type.dtype:
         return None
     shown = partial(REPLACING[op], step.type.shape, **op.attrs_of(attrs))
-    return Part(place, operands[0], operands[2:], shown, last)
+    return WrittenPart(place, operands[0], operands[2:], shown, last)
 
 
 def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
@@ -253,7 +253,7 @@ def _freed_of_views(values: list[Any], over: tuple[int, ...], held: Held) -> int
     So `x[i] = x[j]` copies what it moves, and not `x`.
     """
     for i in over:
-        if values[i].nbytes < WORTH_A_LOOK:
+        if values[i].nbytes < VIEW_SEARCH_BYTES:
             continue
         owner = id(values[i] if values[i].base is None else values[i].base)
         views = [j for j, value in enumerate(values) if j != i and _shows(value, owner)]

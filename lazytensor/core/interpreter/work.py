@@ -12,7 +12,7 @@ from lazytensor.core.interpreter.interpreter import PICKING, REPLACING, VIEWING,
 from lazytensor.core.ir.program import INPUTS, Program, size_of
 
 
-class Extent(NamedTuple):
+class Work(NamedTuple):
     """How much a program computes.
 
     `elements`: of all that is computed, parts that replace others among them. `largest`: elements
@@ -24,7 +24,7 @@ class Extent(NamedTuple):
     replaced: int
 
 
-def extent_of(program: Program) -> Extent:
+def extent_of(program: Program) -> Work:
     """How much this program computes."""
     references()  # which fills the tables of ops
     lines = program.instructions
@@ -39,4 +39,4 @@ def extent_of(program: Program) -> Extent:
         elif op not in INPUTS and op not in VIEWING:
             elements += size_of(type)
             met.update((i, *operands[op in PICKING :]))
-    return Extent(elements, max((size_of(lines[i][3]) for i in met), default=0), replaced)
+    return Work(elements, max((size_of(lines[i][3]) for i in met), default=0), replaced)

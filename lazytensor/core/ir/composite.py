@@ -27,8 +27,6 @@ class Composite(Op[R]):
 
     def program(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Program:
         """The body as a Program over operands of these types; memoised."""
-        from lazytensor.core.ir.composite import trace_types
-
         key = (types, *(attrs[a] if a in attrs else self.defaults[a] for a in self.attributes))
         found = self.programs.get(key)
         if found is None:

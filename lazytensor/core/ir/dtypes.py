@@ -42,8 +42,8 @@ STORED: DTypes = BOOLS | NUMBERS | NARROW_INTS | FLOATS8
 """Every dtype that can be held, moved and converted."""
 
 _PREFIX = {"b": "pred", "i": "s", "u": "u", "f": "f", "c": "c"}
-_REAL: dict[np.dtype, np.dtype] = {C64: F32, C128: F64}
-_COMPLEX: dict[np.dtype, np.dtype] = {F32: C64, F64: C128}
+_REAL_OF: dict[np.dtype, np.dtype] = {C64: F32, C128: F64}
+_COMPLEX_OF: dict[np.dtype, np.dtype] = {F32: C64, F64: C128}
 
 
 def short_name(dtype: np.dtype) -> str:
@@ -61,9 +61,9 @@ def short_name(dtype: np.dtype) -> str:
 
 def real_of(dtype: np.dtype) -> np.dtype:
     """The dtype of a complex dtype's parts; a real dtype is its own."""
-    return _REAL.get(dtype, dtype)
+    return _REAL_OF.get(dtype, dtype)
 
 
 def complex_of(dtype: np.dtype) -> np.dtype:
     """The complex dtype whose parts have this dtype (`f32` or `f64`)."""
-    return _COMPLEX.get(dtype, dtype)
+    return _COMPLEX_OF.get(dtype, dtype)

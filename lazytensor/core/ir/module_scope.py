@@ -15,7 +15,7 @@ from typing import Final
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.trace_state import nodes_made
 
-KEPT: Final = 20_000
+MARKS_KEPT: Final = 20_000
 """Beginnings and ends that are remembered; a program that is older is shown without names."""
 
 
@@ -64,8 +64,8 @@ def _mark(name: str) -> None:
     scopes = _scopes
     scopes.numbers.append(nodes_made())
     scopes.names.append(name)
-    if len(scopes.numbers) > KEPT:
-        del scopes.numbers[: KEPT // 2], scopes.names[: KEPT // 2]
+    if len(scopes.numbers) > MARKS_KEPT:
+        del scopes.numbers[: MARKS_KEPT // 2], scopes.names[: MARKS_KEPT // 2]
 
 
 def _name(serial: int) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lazytensor.core.ir.op import Op
 
 Scalar = bool | int | float | complex
-_NUMBERS: Final = (int, float, complex, np.number, np.bool_)
+_SCALARS: Final = (int, float, complex, np.number, np.bool_)
 """What `Scalar` says (a bool is an int), and NumPy's numbers, which users give in their place."""
 
 
@@ -89,7 +89,7 @@ def _unary(name: str) -> Callable[[Node], Node]:
 
 def _number(op: Op, value: object, beside: Node) -> Node:
     """The slot that a number is beside a node."""
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, _SCALARS):
         return Input(OPERATORS["slot"], tensor_type(beside.type.dtype), value)
     given = type(value).__name__
     raise TypeError(f"{op.name}: a node or a Python number is needed beside a node, got {given}")
@@ -188,20 +188,20 @@ class Recorded(Node):
         self.place = None
 
 
-class Several(Recorded):
+class TupleNode(Recorded):
     """A node whose op has several results; `parts` are the nodes that pick these, while in use."""
 
     __slots__ = ("parts",)
 
-    parts: tuple[ref[Part], ...]
+    parts: tuple[ref[ResultNode], ...]
 
 
-class Part(Node):
+class ResultNode(Node):
     """One of several results, recorded together with the node that has them."""
 
     __slots__ = ()
 
-    def __init__(self, signature: Signature, whole: Several) -> None:
+    def __init__(self, signature: Signature, whole: TupleNode) -> None:
         self.op = signature.op
         self.operands = (whole,)
         self.attrs = signature.attrs

@@ -17,7 +17,15 @@ import numpy as np
 
 from lazytensor.core.errors import DTypeError
 from lazytensor.core.ir.dtypes import DTypes, short_name
-from lazytensor.core.ir.node import OPERATORS, Input, Node, Part, Recorded, Several, Signature
+from lazytensor.core.ir.node import (
+    OPERATORS,
+    Input,
+    Node,
+    Recorded,
+    ResultNode,
+    Signature,
+    TupleNode,
+)
 from lazytensor.core.ir.source_location import user_frame
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
@@ -189,18 +197,18 @@ def _parts(signature: Signature) -> tuple[Signature, ...]:
     return signature.parts
 
 
-def several(signature: Signature, operands: tuple[Node, ...]) -> tuple[Part, ...]:
+def several(signature: Signature, operands: tuple[Node, ...]) -> tuple[ResultNode, ...]:
     """The results of an op with several, recorded."""
-    whole = Several(signature, operands)
+    whole = TupleNode(signature, operands)
     picks = signature.parts or _parts(signature)
-    parts = tuple([Part(pick, whole) for pick in picks])
+    parts = tuple([ResultNode(pick, whole) for pick in picks])
     whole.parts = tuple(map(ref, parts))
     return parts
 
 
 def elements(node: Node) -> list[Node]:
     """The results of a node with several, as far as they are still in use and pending."""
-    if node.__class__ is not Several:
+    if node.__class__ is not TupleNode:
         return []
     return [part for r in node.parts if (part := r()) is not None and part.value is None]
 

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.source_location import Place
-from lazytensor.core.observe.recompile_reason import AGAIN, DONATION, SCALAR, Change, change
+from lazytensor.core.observe.recompile_reason import DONATION, RUN_AGAIN, SCALAR, Change, change
 
-KEPT: Final = 10_000
-NEAREST: Final = 64
+EVENTS_KEPT: Final = 10_000
+PROGRAMS_COMPARED: Final = 64
 """Programs that a new one is compared with."""
 
 
@@ -53,8 +53,8 @@ class Fallback(NamedTuple):
     seconds: float
 
 
-events: Final[deque[Event]] = deque(maxlen=KEPT)
-fallbacks: Final[deque[Fallback]] = deque(maxlen=KEPT)
+events: Final[deque[Event]] = deque(maxlen=EVENTS_KEPT)
+fallbacks: Final[deque[Fallback]] = deque(maxlen=EVENTS_KEPT)
 listeners: Final[list[Callable[[Event | Fallback], None]]] = []
 """Called with each event as it happens, on the stack of the user's line that caused it."""
 
@@ -85,10 +85,10 @@ def changes(happened: Iterable[Event]) -> Iterator[tuple[Event, Change | None]]:
         program = event.program
         if event.change is not None:
             again = program in known and event.change.kind not in (SCALAR, DONATION)
-            often = Change(AGAIN, f"interpreted {event.runs} times before") if again else None
+            often = Change(RUN_AGAIN, f"interpreted {event.runs} times before") if again else None
             yield event, often or event.change
         elif program in known or event.runs or event.how not in ("interpreted", "loaded from disk"):
             yield event, None
         else:
-            yield event, change(program, [*known][-NEAREST:])
+            yield event, change(program, [*known][-PROGRAMS_COMPARED:])
         known[program] = None

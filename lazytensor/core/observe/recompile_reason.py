@@ -17,7 +17,7 @@ from lazytensor.core.ir.source_location import Place, describe
 from lazytensor.core.ir.types import ResultType, TensorType
 from lazytensor.core.passes.specialize import Packed, SlotHistory
 
-FIRST: Final = "first"
+FIRST_RUN: Final = "first"
 SHAPE: Final = "shape"
 GROWTH: Final = "growth"
 DTYPE: Final = "dtype"
@@ -29,7 +29,7 @@ INPUT: Final = "input"
 LIVE: Final = "live"
 SCALAR: Final = "scalar"
 DONATION: Final = "donation"
-AGAIN: Final = "again"
+RUN_AGAIN: Final = "again"
 
 
 class Change(NamedTuple):
@@ -82,7 +82,7 @@ def change(program: Program, known: Sequence[Program]) -> Change:
     pairs = (_pair(program, other) for other in reversed(known) if other is not program)
     nearest = max(filter(_related, pairs), key=lambda p: (p.alike, p.equal), default=None)
     if nearest is None:
-        return Change(FIRST, "the first program of its kind")
+        return Change(FIRST_RUN, "the first program of its kind")
     changed = _of_types(nearest) or _of_inputs(nearest) or _of_preparation(nearest)
     if changed is not None:
         return changed

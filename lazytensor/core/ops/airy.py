@@ -19,14 +19,14 @@ TINY: Final = 1e-30
 """Here it is what it is at 0."""
 NONE: Final = 120.0
 """Here the function is below any f64."""
-FAR: Final = 4.0
+ASYMPTOTIC_FROM: Final = 4.0
 """From here on, and below minus this, the forms for large numbers are used."""
 ZEROS: Final = (
     (-2.338107410459767, -3.912260409818305e-17),
     (-4.08794944413097, -3.387261694242901e-16),
 )
 """The first zeros, each as the sum of two numbers."""
-NEAR: Final = (
+NEAR_ZERO: Final = (
     0.03714434438500628, -0.052051443301534446, 0.03110893189051133, -0.009278549625855089,
     0.0007268492056948646, 0.00048208243815232497, -0.00019380080376546369,
     2.6130888815755193e-05, 2.707566727186725e-06, -1.688807453218451e-06, 2.5422142652212693e-07,
@@ -59,14 +59,14 @@ ABOVE_BELOW: Final = (
     24.997189304361935, 1.549288624979538,
 )  # fmt: skip
 """The denominator."""
-EVEN: Final = (
+PHASE_COSINE: Final = (
     1.0, -0.03713348765414084, 0.057649189908478796, -0.2915908288957157, 3.079105099240981,
     -55.48999251267918, 1498.3338105919456, -53151.64778414148, 2122525.921435726,
     -82659737.41623151, 2829335371.4168262, -79423489300.64865, 1736033798328.912,
     -28077098604712.633, 313968453694752.6, -2158302048282262.0, 6854093532402547.0,
 )  # fmt: skip
 """P of Ai(-x) = (P cos(ζ - π/4) + Q sin(ζ - π/4)) / (sqrt(π) x^(1/4)), in 1 / ζ²."""
-ODD: Final = (
+PHASE_SINE: Final = (
     0.06944444444444443, -0.03799305912757998, 0.11609906325425817, -0.877665878717633,
     12.340739626431267, -278.06537683428746, 9075.168159066785, -387320.3097241315,
     19041461.47187866, -947799801.29299, 43235208357.40907, -1692563102666.9167,
@@ -97,7 +97,7 @@ def _ai(x: Node) -> Node:
     zeta, low = _zeta(size, root)
     inverse = reciprocal(zeta)
     scale = sqrt(root)
-    far = size > FAR
+    far = size > ASYMPTOTIC_FROM
     falling = polynomial(inverse, ABOVE) / polynomial(inverse, ABOVE_BELOW)
     middle = polynomial(root, MIDDLE) / polynomial(root, MIDDLE_BELOW)
     fall = exp(-zeta)
@@ -108,13 +108,13 @@ def _ai(x: Node) -> Node:
 
 
 def _near(x: Node) -> Node:
-    place = maximum(x, number(-FAR))
-    return polynomial(place, NEAR) * beside_zeros(place, ZEROS)
+    place = maximum(x, number(-ASYMPTOTIC_FROM))
+    return polynomial(place, NEAR_ZERO) * beside_zeros(place, ZEROS)
 
 
 def _waves(zeta: Node, low: Node, inverse: Node) -> Node:
     square = inverse * inverse
-    even, odd = polynomial(square, EVEN), inverse * polynomial(square, ODD)
+    even, odd = polynomial(square, PHASE_COSINE), inverse * polynomial(square, PHASE_SINE)
     sine, cosine = sin(zeta), cos(zeta)
     sine, cosine = sine + low * cosine, cosine - low * sine
     found = (even - odd) * cosine + (even + odd) * sine

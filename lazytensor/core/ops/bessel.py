@@ -84,8 +84,8 @@ def _waves(order: int, x: Node) -> tuple[Node, Node]:
     """Far out: J0 and Y0, or -Y1 and J1."""
     inverse = reciprocal(x)
     square = inverse * inverse
-    even = polynomial(square, table.EVEN[order])
-    odd = inverse * polynomial(square, table.ODD[order])
+    even = polynomial(square, table.BESSEL_COSINE[order])
+    odd = inverse * polynomial(square, table.BESSEL_SINE[order])
     more, less_ = even + odd, even - odd
     sine, cosine = sin(x), cos(x)
     scale = sqrt(inverse) * (1 / math.sqrt(math.pi))

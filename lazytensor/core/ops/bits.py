@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from lazytensor.core.buffers.cell import WRITES, Step, view_step
+from lazytensor.core.buffers.cell import WRITES, ViewStep, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOLS, FLOATS, INTS, NARROW_INTS, STORED, short_name
@@ -122,6 +122,6 @@ ldexp.elementwise = reduce_precision.elementwise = True
 WRITES[bitcast] = lambda base, value, *, dtype: bitcast(value, dtype=base.type.dtype)
 
 
-def bitcast_step(dtype: np.dtype) -> Step:
+def bitcast_step(dtype: np.dtype) -> ViewStep:
     """The view step of a bitcast."""
     return view_step(bitcast, None, (("dtype", dtype),))

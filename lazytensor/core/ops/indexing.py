@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lazytensor.core.buffers.cell import WRITES, Step, view_step
+from lazytensor.core.buffers.cell import WRITES, ViewStep, view_step
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import NUMBERS, ORDERED, S64, STORED
@@ -161,6 +161,6 @@ def _repeats(shape: Shape, strides: tuple[int, ...]) -> bool:
 WRITES[strided] = _write_strided
 
 
-def strided_step(start: int, shape: Shape, strides: tuple[int, ...]) -> Step:
+def strided_step(start: int, shape: Shape, strides: tuple[int, ...]) -> ViewStep:
     """The view step of `strided`."""
     return view_step(strided, (start,), (("shape", shape), ("strides", strides)))

@@ -15,11 +15,11 @@ from lazytensor.core.ops.approximation import in_double, number, polynomial
 from lazytensor.core.ops.elementwise import abs, copysign, maximum, minimum, reciprocal, select
 from lazytensor.core.ops.special import log, log1p
 
-MOST: Final = 4.0
+DAWSON_NEAR_BOUND: Final = 4.0
 """Up to here Dawson's integral is x times a function of x²."""
 LEAST: Final = 1e-300
 """A logarithm of 0 that is multiplied by 0 is of this instead."""
-NEAR: Final = (
+DAWSON_NEAR: Final = (
     1.0, -0.09436904540258746, 0.04388960270671309, -0.0010733992307010675,
     0.00041197130339387953, 1.583882923631248e-06, 1.4212067662331355e-06, 2.5670519877604058e-08,
     2.150171833882178e-09, 4.420919328786141e-11, 1.2436490392211255e-12, 1.4156648708072405e-14,
@@ -32,7 +32,7 @@ NEAR_BELOW: Final = (
     3.3702748704667228e-09, 1.031676553887578e-10, 2.271309431607799e-12, 2.9899957376037005e-14,
 )  # fmt: skip
 """The denominator."""
-FAR: Final = (
+DAWSON_FAR: Final = (
     0.5255031327386718, 0.027845548529490494, 0.002671716991293712, 0.0003955429818287528,
     8.494839158756801e-05, 2.6279070156842474e-05, 1.1917595053542717e-05, 7.094776122958252e-06,
     3.4584764155531126e-06, -1.1322053106232146e-06, -4.687396728730978e-06,
@@ -57,14 +57,14 @@ SPENCE: Final = (
 
 def _dawsn(x: Node) -> Node:
     size = abs(x)
-    close = minimum(size, number(MOST))
+    close = minimum(size, number(DAWSON_NEAR_BOUND))
     square = close * close
-    near = close * (polynomial(square, NEAR) / polynomial(square, NEAR_BELOW))
-    inverse = reciprocal(maximum(size, number(MOST)))
+    near = close * (polynomial(square, DAWSON_NEAR) / polynomial(square, NEAR_BELOW))
+    inverse = reciprocal(maximum(size, number(DAWSON_NEAR_BOUND)))
     square = inverse * inverse
-    rest = square * polynomial(square * 32.0 - 1.0, FAR)
+    rest = square * polynomial(square * 32.0 - 1.0, DAWSON_FAR)
     far = inverse * 0.5 * (rest + 1.0)
-    return copysign(select(size > MOST, far, near), x)
+    return copysign(select(size > DAWSON_NEAR_BOUND, far, near), x)
 
 
 def _spence(x: Node) -> Node:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lazytensor.core.buffers.cell import MERGES, WRITES, Step, view_step
+from lazytensor.core.buffers.cell import MERGES, WRITES, ViewStep, view_step
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import NUMBERS, STORED
 from lazytensor.core.ir.node import Node
@@ -212,37 +212,37 @@ def kept(reduced: Node, x: Node, axes: Ints, keepdims: bool = True) -> Node:
     return reshape(reduced, shape=shape)
 
 
-def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> Step:
+def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> ViewStep:
     """The view step of a slice; with negative strides, of a reversal."""
     return view_step(slice, begin, (("sizes", sizes), ("strides", strides)))
 
 
-def reshape_step(shape: Shape) -> Step:
+def reshape_step(shape: Shape) -> ViewStep:
     """The view step of a reshape."""
     return view_step(reshape, None, (("shape", shape),))
 
 
-def transpose_step(axes: Ints) -> Step:
+def transpose_step(axes: Ints) -> ViewStep:
     """The view step of a transpose."""
     return view_step(transpose, None, (("axes", axes),))
 
 
-def diagonal_step(offset: int, axis1: int, axis2: int) -> Step:
+def diagonal_step(offset: int, axis1: int, axis2: int) -> ViewStep:
     """The view step of a diagonal."""
     return view_step(diagonal, None, (("axis1", axis1), ("axis2", axis2), ("offset", offset)))
 
 
-def real_step() -> Step:
+def real_step() -> ViewStep:
     """The view step of the real part of complex elements."""
     return view_step(real, None, ())
 
 
-def imag_step() -> Step:
+def imag_step() -> ViewStep:
     """The view step of the imaginary part of complex elements."""
     return view_step(imag, None, ())
 
 
-def _merge_slices(first: Step, second: Step) -> Step:
+def _merge_slices(first: ViewStep, second: ViewStep) -> ViewStep:
     assert first.starts is not None
     assert second.starts is not None
     before, after = dict(first.attrs), dict(second.attrs)

@@ -17,7 +17,7 @@ from lazytensor.core.ops.special import exp, log, sqrt
 
 BEND: Final = 4.0
 """The x at which v, see ERFCX, is 1/2."""
-MOST: Final = 1e300
+INFINITE_X: Final = 1e300
 """An x at which v is 1."""
 ERFCX: Final = (
     0.465990237251105, -0.7452324709322301, 0.7759917751374701, -0.6397976666280815,
@@ -55,7 +55,7 @@ TAIL_BELOW: Final = (
     0.03653775096236904, 0.0031045723966457565, 0.00011831643275257624, 1.327537561130109e-06,
 )  # fmt: skip
 """The denominator."""
-FAR: Final = (
+TAIL_FAR: Final = (
     0.4131631683643716, 0.2922102841013221, 0.0842068076129112, 0.012744246774078396,
     0.001090688921506375, 5.3181904190780555e-05, 1.4255717387618178e-06, 1.935453168459598e-08,
     1.1351126708014422e-10, 2.008565124814884e-13, 1.4152834564661443e-17,
@@ -71,7 +71,7 @@ FAR_BELOW: Final = (
 
 def _erfcx(x: Node) -> Node:
     size = abs(x)
-    finite = minimum(size, number(MOST))
+    finite = minimum(size, number(INFINITE_X))
     share = finite / (finite + BEND)
     found = share * polynomial(share * 2.0 - 1.0, ERFCX) + 1.0
     found = found / (size * 2.0 + 1.0)
@@ -85,7 +85,7 @@ def _ndtri(p: Node) -> Node:
     r = sqrt(0.0 - log(least))
     is_far = r > 5.0
     tail, far = r - START, r - 5.0
-    above = select(is_far, polynomial(far, FAR), polynomial(tail, TAIL))
+    above = select(is_far, polynomial(far, TAIL_FAR), polynomial(tail, TAIL))
     below = select(is_far, polynomial(far, FAR_BELOW), polynomial(tail, TAIL_BELOW))
     inside = abs(apart) < 0.425
     rest = 0.425 * 0.425 - apart * apart

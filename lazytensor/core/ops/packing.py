@@ -15,7 +15,7 @@ from lazytensor.core.ops.movement import reshape
 # highest byte, and none into another's; the second picks each byte's bit out of eight copies.
 # Of each the first is for the highest bit first, the second for the lowest.
 GATHERING = (0x8040201008040201, 0x0102040810204080)
-PICKING = (0x0102040810204080, 0x8040201008040201)
+BIT_MASKS = (0x0102040810204080, 0x8040201008040201)
 COPIES = 0x0101010101010101
 
 
@@ -47,6 +47,6 @@ def unpack_bits(x: Node, *, little: bool) -> Node:
         raise ShapeError(f"unpack_bits: an axis is needed, got {x.type}")
     shape = (*x.type.shape[:-1], 8 * x.type.shape[-1])
     copies = convert(x, dtype=U64) * COPIES
-    picked = copies & PICKING[little]
+    picked = copies & BIT_MASKS[little]
     bits = not_equal(bitcast(picked, dtype=U8), scalar(0, U8))
     return reshape(convert(bits, dtype=U8), shape=shape)

@@ -27,7 +27,7 @@ Axes = tuple[int, ...]
 Labels = Sequence[Hashable]
 
 
-class Side(NamedTuple):
+class Factor(NamedTuple):
     """What is done to one operand: axes left out, axes summed, its axes for the product.
 
     Without anything to sum over in common, `order` and `spread` line it up with the result.
@@ -41,11 +41,11 @@ class Side(NamedTuple):
     spread: Shape
 
 
-class Plan(NamedTuple):
+class Contraction(NamedTuple):
     """How to get to the result; `order` puts the axes of the product in the result's order."""
 
-    left: Side
-    right: Side
+    left: Factor
+    right: Factor
     order: Axes
 
 
@@ -91,13 +91,13 @@ def contract(x: Node, y: Node, left: Labels, right: Labels, result: Labels) -> N
     return moved(total, plan.order)
 
 
-def _prepared(x: Node, side: Side) -> Node:
+def _prepared(x: Node, side: Factor) -> Node:
     if side.shape is not None:
         x = reshape(x, shape=side.shape)
     return reduce_sum(x, axes=side.sums) if side.sums else x
 
 
-def _spread(x: Node, side: Side) -> Node:
+def _spread(x: Node, side: Factor) -> Node:
     x = moved(x, side.order)
     return x if x.type.shape == side.spread else reshape(x, shape=side.spread)
 
@@ -117,7 +117,7 @@ def summed(x: Node, labels: str, result: str) -> Node:
 
 
 @remembered(4096)
-def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Plan:
+def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Contraction:
     sizes: dict[Hashable, int] = {}
     for n, label in zip((*x, *y), (*left, *right), strict=True):
         if sizes.get(label, 1) not in (1, n) and n != 1:
@@ -136,7 +136,7 @@ def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Pl
     summed = [label for label in shared if label not in result]
     given = batch + [label for side in used for label in side if label not in shared]
     sides = [
-        Side(
+        Factor(
             None if len(all_) == len(kept) else tuple(sizes[label] for label in kept),
             tuple(axis for axis, label in enumerate(kept) if label not in mine),
             tuple(map(mine.index, batch)),
@@ -148,4 +148,4 @@ def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Pl
     ]
     # A label of the result may be only where its length is one, and so be left out of both.
     order = () if summed == [] else tuple(map(given.index, result))
-    return Plan(sides[0], sides[1], order)
+    return Contraction(sides[0], sides[1], order)

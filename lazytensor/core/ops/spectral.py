@@ -7,7 +7,7 @@ from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, DTypes, complex_of, rea
 from lazytensor.core.ir.op import check_dtype, primitive
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
-REAL: DTypes = frozenset([F32, F64])
+REAL_PARTS: DTypes = frozenset([F32, F64])
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 
 
@@ -22,7 +22,7 @@ def fft(x: TensorType, *, kind: str, lengths: Shape) -> TensorType:
     """
     if kind not in KINDS or not 1 <= len(lengths) <= min(3, x.ndim):
         raise ShapeError(f"fft: {kind} over one to three axes {lengths}, got {x}")
-    dtype = check_dtype("fft", REAL if kind == "RFFT" else COMPLEX, x)
+    dtype = check_dtype("fft", REAL_PARTS if kind == "RFFT" else COMPLEX, x)
     half = (*lengths[:-1], lengths[-1] // 2 + 1)
     given = half if kind == "IRFFT" else lengths
     result = half if kind == "RFFT" else lengths

@@ -8,7 +8,7 @@ from typing import Final
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.program import Program
 
-SMALLEST: Final = 16 * 1024
+SMALLEST_BUFFER: Final = 16 * 1024
 """Bytes under which giving a buffer back to the allocator costs nothing worth saving."""
 
 
@@ -23,7 +23,7 @@ def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int],
     free = {
         index: position
         for position, index in enumerate(program.parameters)
-        if owned[position] and lines[index][3].nbytes >= SMALLEST
+        if owned[position] and lines[index][3].nbytes >= SMALLEST_BUFFER
     }
     pairs: dict[int, int] = {}
     for base_of in (_updated, _ancestor):

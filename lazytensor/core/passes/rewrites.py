@@ -76,7 +76,7 @@ def made(op: Op, operands: tuple[Term, ...], attrs: dict[str, Any], type: Any) -
     """The term of an op at operands, by the first rule that applies."""
     if op.elementwise:
         return _elementwise(op, operands, attrs, type)
-    rule = RULES.get(op)
+    rule = REWRITES.get(op)
     found = rule(operands, attrs, type) if rule is not None else None
     return _plain(op, operands, attrs, type) if found is None else found
 
@@ -352,7 +352,7 @@ def _iota(operands: tuple[Term, ...], attrs: dict[str, Any], type: TensorType) -
 
 
 Rule = Callable[[tuple[Term, ...], dict[str, Any], Any], Term]
-RULES: Final[dict[Op[Any], Rule]] = {
+REWRITES: Final[dict[Op[Any], Rule]] = {
     ops.iota: _iota,
     ops.reshape: _reshape,
     ops.broadcast: _broadcast,

@@ -9,7 +9,7 @@ from lazytensor.core.device.backend import backend
 from lazytensor.core.observe import events
 from lazytensor.core.observe.recompile_reason import DONATION, Change, change, scalar_change
 from lazytensor.core.runtime import cost_model, equivalent_programs, locking, shape_buckets
-from lazytensor.core.runtime.program_cache import PATIENCE, cache
+from lazytensor.core.runtime.program_cache import DISOWNED_RUNS, cache
 from lazytensor.core.runtime.run import Run
 
 TRIED: Final = 8
@@ -65,12 +65,12 @@ def _reason(run: Run) -> Change:
     entry, program = run.entry, run.found.program
     if entry.history.changes:
         return scalar_change(program, entry.history, run.packed)
-    if entry.disowned == PATIENCE:
+    if entry.disowned == DISOWNED_RUNS:
         text = "an input is no longer shared, and its memory is used for a result"
         return Change(DONATION, text)
     entries = (e for e in cache.entries() if not e.padded)
     mine = run.exact or run
-    known = [e.program for e in entries if e is not mine.entry][-events.NEAREST :]
+    known = [e.program for e in entries if e is not mine.entry][-events.PROGRAMS_COMPARED :]
     found = change(mine.found.program, known)
     said = shape_buckets.remark(mine)
     return found._replace(text=f"{found.text}{said}") if said else found

@@ -41,7 +41,7 @@ an earlier process."""
 HESITATION: Final = 1.5
 """Compile-price multiplier for programs missing from a warm disk cache: an earlier process has not
 compiled them. Without it a program near its price is compiled now and then for ever."""
-WORTH_A_LOOK: Final = 0.003
+DISK_LOOKUP_SECONDS: Final = 0.003
 """Seconds of interpreting after which a program is looked up on disk."""
 MANY_SIZES: Final = 16
 """Sizes of a program without room for more, from which each further size is expected once only."""

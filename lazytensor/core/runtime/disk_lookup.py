@@ -22,7 +22,7 @@ def is_worth_a_look(entry: Entry) -> bool:
 
     The backend loads what is found. It is imported sooner for a program that is known to pay.
     """
-    if not settings.disk or cost_model.debt(entry) < cost_model.WORTH_A_LOOK:
+    if not settings.disk or cost_model.debt(entry) < cost_model.DISK_LOOKUP_SECONDS:
         return False
     if is_loaded():
         return True

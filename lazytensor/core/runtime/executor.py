@@ -31,7 +31,7 @@ from lazytensor.core.settings import settings
 
 ON_HOST: Final = "run by NumPy"
 """How the rest of a cut was run that is no program of its own."""
-WAITED_FOR: Final = frozenset(["observation", "boolean mask"])
+OBSERVING_CAUSES: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
 
 
@@ -115,7 +115,7 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     events.record(Event(user_place(), run.request.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
-        cutting = run.cutting if run.request.cause in WAITED_FOR else None
+        cutting = run.cutting if run.request.cause in OBSERVING_CAUSES else None
         for note in ran:
             note(run.entry, seconds, cutting, run.room)
 

@@ -16,7 +16,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import INPUTS, Cut, Program, size_of
 from lazytensor.core.runtime.program_cache import Entry
 
-FEW: Final = 4096
+FREE_ELEMENTS: Final = 4096
 """Elements that NumPy works on in about the time in which XLA's threads wake up."""
 
 
@@ -86,7 +86,7 @@ def _work(program: Program, index: int) -> int:
         return 0
     types = [type, *(program.instructions[j][3] for j in operands[op in PICKING :])]
     most = max(map(size_of, types))
-    return most if most > FEW else 0
+    return most if most > FREE_ELEMENTS else 0
 
 
 def _add_views(program: Program, host: set[int]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
 
 lock: Final = threading.RLock()
-LONG: Final = 2**14
+OUTSIDE_ELEMENTS: Final = 2**14
 """Elements of the largest array of a program from which NumPy computes it outside: about 10 µs."""
 _ended: Final = threading.Condition(lock)
 _under_way: Final[dict[int, frozenset[Node]]] = {}
@@ -39,13 +39,15 @@ class Elsewhere(Exception):
     """What is to be run has to wait for another thread. Raised by who has changed nothing yet."""
 
 
-def outside(nodes: Iterable[Node] = (), size: int = LONG) -> AbstractContextManager[None]:
+def outside(
+    nodes: Iterable[Node] = (), size: int = OUTSIDE_ELEMENTS
+) -> AbstractContextManager[None]:
     """Let other threads cut during the block, which computes what `nodes` will be settled with.
 
-    Not if that is short, as are programs whose largest array has less than `LONG` elements, and not
-    in a cut within a cut, as finalizers make them: the outer one is half done.
+    Not if that is short, as are programs whose largest array has less than `OUTSIDE_ELEMENTS`
+    elements. Not in a cut within a cut either, as finalizers make them: the outer one is half done.
     """
-    if size < LONG or not Recorder.several or _closing or thread.recorder.busy > 1:
+    if size < OUTSIDE_ELEMENTS or not Recorder.several or _closing or thread.recorder.busy > 1:
         return _inside
     return _outside(nodes)
 

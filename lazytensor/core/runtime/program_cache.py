@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core.device.backend import Executable
-from lazytensor.core.interpreter.work import Extent, extent_of
+from lazytensor.core.interpreter.work import Work, extent_of
 from lazytensor.core.ir.program import Program
 from lazytensor.core.observe import metrics
-from lazytensor.core.passes.bucketing.compare import Side
+from lazytensor.core.passes.bucketing.compare import SlottedProgram
 from lazytensor.core.passes.bucketing.pad import Link
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.passes.scalar_expression import Recipe
@@ -23,7 +23,7 @@ from lazytensor.core.runtime.locking import Elsewhere
 from lazytensor.core.runtime.tier_timing import Trial
 from lazytensor.core.settings import settings
 
-PATIENCE: Final = 3
+DISOWNED_RUNS: Final = 3
 """Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 
 
@@ -61,7 +61,7 @@ class Entry:
     padded: bool = False
     compiled_by: int = 0
     pays: bool | None = None
-    _extent: Extent | None = None
+    _extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
@@ -77,12 +77,12 @@ class Entry:
             self.history.observe(packed)
         elif self.executable is not None and owned != self.owned:
             self.disowned += 1
-            if self.disowned == PATIENCE:
+            if self.disowned == DISOWNED_RUNS:
                 more = len(donations(self.program, owned)) > len(self.donated)
                 self.executable = None if more else self.executable
 
     @property
-    def extent(self) -> Extent:
+    def extent(self) -> Work:
         """How much it computes."""
         if self._extent is None:
             self._extent = extent_of(self.program)
@@ -125,7 +125,7 @@ class Family:
     wanted: int
     sizes: int = 0
     refusals: int = 0
-    sides: list[Side] = field(default_factory=list)
+    sides: list[SlottedProgram] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
     last: Entry | None = None
     spent: float = 0.0

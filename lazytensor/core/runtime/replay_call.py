@@ -35,7 +35,7 @@ from lazytensor.core.settings import settings
 NOWHERE: Final = -1
 
 
-class Known(NamedTuple):
+class KnownCall(NamedTuple):
     """A call's program: per input the operand that it is, per output the result and its type."""
 
     entry: Entry
@@ -83,7 +83,7 @@ def learn(made: Call, runs: Sequence[Run]) -> None:
         return
     types = [node.type for node in run.outputs]
     pairs = tuple(zip(outputs, types, strict=True))
-    cache.alone[(made.op,)] = Known(run.entry, tuple(inputs), pairs)
+    cache.alone[(made.op,)] = KnownCall(run.entry, tuple(inputs), pairs)
 
 
 def _places(serials: tuple[int, ...]) -> dict[int, int]:
@@ -116,7 +116,7 @@ def _is_plain(run: Run) -> bool:
 
 def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | None:
     """The results of a call, as leaves, if it was met before; None if it is to be recorded."""
-    known: Known | None = cache.alone.get((op,))
+    known: KnownCall | None = cache.alone.get((op,))
     if known is None or thread.recorder.cells or settings.tier == "interpret":
         return None
     with lock:
@@ -130,7 +130,7 @@ def repeated(op: Op[Any], operands: Sequence[Node], cause: str) -> list[Any] | N
     return results
 
 
-def _run(known: Known, operands: Sequence[Node], start: float) -> list[Any] | None:
+def _run(known: KnownCall, operands: Sequence[Node], start: float) -> list[Any] | None:
     """The results, as leaves; None if they cannot be had, or if a guard is false."""
     executable = known.entry.executable
     if executable is None:
@@ -151,7 +151,7 @@ def _run(known: Known, operands: Sequence[Node], start: float) -> list[Any] | No
     return results
 
 
-def _leaves(known: Known, values: list[Any], place: Place | None) -> list[Any]:
+def _leaves(known: KnownCall, values: list[Any], place: Place | None) -> list[Any]:
     """The results that have these values."""
     results: list[Any] = [None] * len(values)
     for (at, type), value in zip(known.outputs, values, strict=True):

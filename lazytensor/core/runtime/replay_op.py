@@ -33,7 +33,7 @@ LOOKS_KEPT: Final = 256
 _type_of = attrgetter("type")
 
 
-class Known(NamedTuple):
+class KnownOp(NamedTuple):
     """A program of one operation. `reference` is None where NumPy has none.
 
     `kinds`: per operand the op of the slot that it is, or None for a leaf.
@@ -50,13 +50,13 @@ def remember(node: Node, entry: Entry) -> None:
     operands = node.operands
     attrs = node.op.attrs_of(node.attrs)
     kinds = tuple(x.op if x.op in SLOTS else None for x in operands)
-    cache.alone[_key(node, operands)] = Known(entry, references().get(node.op), attrs, kinds)
+    cache.alone[_key(node, operands)] = KnownOp(entry, references().get(node.op), attrs, kinds)
 
 
 def run(node: Node, cause: str) -> bool:
     """Settle an operation by itself, if it was met before; say whether that was so."""
     operands = node.operands
-    known: Known | None = cache.alone.get(_key(node, operands))
+    known: KnownOp | None = cache.alone.get(_key(node, operands))
     if known is None or settings.tier == "interpret":
         return False
     entry, start = known.entry, perf_counter()
@@ -114,7 +114,7 @@ def _key(node: Node, operands: tuple[Node, ...]) -> tuple[Any, ...]:
     return node.op, node.attrs, node.type, *map(_type_of, operands)
 
 
-def _interpret(node: Node, known: Known, start: float) -> bool:
+def _interpret(node: Node, known: KnownOp, start: float) -> bool:
     """Let NumPy do it, if there is all that it needs; say whether there was."""
     values = []
     for operand in node.operands:
@@ -158,7 +158,7 @@ def _keep_on_host(node: Node, value: np.ndarray) -> None:
         node.value = value
 
 
-def _execute(node: Node, known: Known) -> bool:
+def _execute(node: Node, known: KnownOp) -> bool:
     """Run the executable, if all is as it was when that was made; say whether it was."""
     entry, executable = known.entry, known.entry.executable
     is_timed = settings.tier == "auto" and entry.trial.is_open()
@@ -189,7 +189,7 @@ def _execute(node: Node, known: Known) -> bool:
     return True
 
 
-def _inputs(node: Node, known: Known) -> tuple[list[Any], list[Any]] | None:
+def _inputs(node: Node, known: KnownOp) -> tuple[list[Any], list[Any]] | None:
     """The buffers of an operation's leaves and the values of its slots.
 
     None if these are other operands than slots were, or if others of the leaves are nobody else's;

@@ -26,7 +26,7 @@ from lazytensor.core.buffers.refcounts import held, owned
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.node import Node, Several
+from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.program import SLOTS, Cut, collect, cut
 from lazytensor.core.ir.source_location import user_place
@@ -42,7 +42,7 @@ from lazytensor.core.runtime.run import Request, Run
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
 AUTOMATIC: Final = "automatic cut"
-LARGEST: Final = 1500
+PROGRAM_NODES_BOUND: Final = 1500
 """Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
 
 
@@ -56,9 +56,9 @@ def sync(
 ) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
-    `largest`: nodes of one program, if more than `LARGEST`: for graphs that come again and again.
-    `alone`: `nodes` and what they need only. `once`: the graph will not come again, so that it is
-    interpreted. `runs`: gets what was run.
+    `largest`: nodes of one program, if more than `PROGRAM_NODES_BOUND`: for graphs that come again
+    and again. `alone`: `nodes` and what they need only. `once`: the graph will not come again, so
+    that it is interpreted. `runs`: gets what was run.
     """
     recorder = thread.recorder
     if recorder.tracing:
@@ -229,7 +229,7 @@ def _compute_next(work: _Work) -> _Work | None:
     The result is what has to be settled before, if the host runs a part of the program.
     """
     started, request = perf_counter(), work.request
-    nodes, edges, wanted = _gather(work.outputs, max(request.largest, LARGEST))
+    nodes, edges, wanted = _gather(work.outputs, max(request.largest, PROGRAM_NODES_BOUND))
     if locking.are_elsewhere(nodes):
         raise locking.Elsewhere
     wanted = wanted + held(nodes, edges, set(wanted))
@@ -279,7 +279,7 @@ def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node
 
 def _with_elements(nodes: list[Node]) -> list[Node]:
     """`nodes` and all results of those that have several: these become outputs one by one."""
-    several = [node for node in nodes if node.__class__ is Several]
+    several = [node for node in nodes if node.__class__ is TupleNode]
     if not several:
         return nodes
     there = set(nodes)

@@ -7,8 +7,8 @@ from typing import Any, Final
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Cut, Program
 from lazytensor.core.observe import metrics
-from lazytensor.core.passes.bucketing.compare import Opened, Refused, Side, opened
-from lazytensor.core.passes.bucketing.pad import FIRST, Roomy, roomy
+from lazytensor.core.passes.bucketing.compare import Opened, Refused, SlottedProgram, opened
+from lazytensor.core.passes.bucketing.pad import FIRST_CAPACITY, Roomy, roomy
 from lazytensor.core.passes.scalar_expression import Constant
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime.cost_model import estimate, may_import, price_of
@@ -17,17 +17,17 @@ from lazytensor.core.runtime.program_cache import Entry, Family, Growth, cache
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
 
-SIZES: Final = 3
+SIZES_BEFORE_ROOM: Final = 3
 """Sizes of a program from which it is padded: two may be all there are, as a last batch."""
 REFUSALS: Final = 4
 """Programs of a family that could not be padded, after which that is tried ever more rarely."""
-KEPT: Final = 4
+SIDES_KEPT: Final = 4
 """Programs of a family that a new one may be laid beside."""
-SECONDS_PER_ELEMENT: Final = 2.5e-10
+SECONDS_PER_WASTED_ELEMENT: Final = 2.5e-10
 """What an element costs a compiled program that need not have computed it."""
-RUNS: Final = 500
+RUNS_OF_WASTE: Final = 500
 """So many runs may cost as much by elements beyond their size as a compile that is saved."""
-SHARE: Final = 0.125
+NEXT_SIZE_SHARE: Final = 0.125
 """Of a compile's price what a family must have cost until more of its sizes get room: to look at
 one size takes as long as NumPy may take for all of it."""
 
@@ -62,7 +62,7 @@ def padded(run: Run) -> Run | None:
 def remark(run: Run) -> str:
     """What to say of a program's sizes where it has to be compiled."""
     growth = run.entry.growth
-    if growth is None or growth.family.sizes < SIZES:
+    if growth is None or growth.family.sizes < SIZES_BEFORE_ROOM:
         return ""
     if growth.refusal:
         return f"; no room is made for more: {growth.refusal}"
@@ -88,21 +88,21 @@ def refuse(run: Run, reason: str) -> None:
 def _met(run: Run) -> Growth:
     """Find the program's family."""
     program = run.found.program
-    family = cache.families.setdefault(_key(program), Family(wanted=SIZES))
+    family = cache.families.setdefault(_key(program), Family(wanted=SIZES_BEFORE_ROOM))
     while len(cache.families) > settings.programs:
         del cache.families[next(iter(cache.families))]
-    _meet(family, Side(program, run.found.slots))
+    _meet(family, SlottedProgram(program, run.found.slots))
     growth = run.entry.growth = Growth(family)
     return growth
 
 
-def _meet(family: Family, side: Side) -> None:
+def _meet(family: Family, side: SlottedProgram) -> None:
     """Take note of one more program."""
     family.sizes += 1
     for last in family.sides[-1:]:
         pairs = enumerate(zip(side.slots, last.slots, strict=False))
         family.varying.update(i for i, (a, b) in pairs if repr(a) != repr(b))
-    family.sides = [*family.sides[1 - KEPT :], side]
+    family.sides = [*family.sides[1 - SIDES_KEPT :], side]
 
 
 def _refused(family: Family) -> None:
@@ -122,7 +122,7 @@ def _pays(family: Family, seconds: float) -> bool:
         return True
     price = price_of(last.program)
     debt = last.spent + family.spent + seconds
-    return debt >= SHARE * price and may_import(price, seconds)
+    return debt >= NEXT_SIZE_SHARE * price and may_import(price, seconds)
 
 
 def _key(program: Program) -> int:
@@ -140,14 +140,14 @@ def _kind(type: Any) -> Any:
 
 def _pad(run: Run, growth: Growth) -> None:
     """Make the program with room. Raises: Refused."""
-    family, mine = growth.family, Side(run.found.program, run.found.slots)
+    family, mine = growth.family, SlottedProgram(run.found.program, run.found.slots)
     types = _types(mine.program)
     other = next((s for s in reversed(family.sides) if _types(s.program) != types), None)
     if other is None:
         raise Refused("there is but one program of its kind")
     lines = opened(mine, other)
     made = roomy(lines, mine.slots, family.varying)
-    if made.link.capacity < FIRST:
+    if made.link.capacity < FIRST_CAPACITY:
         made = _with_much_room(lines, mine, family) or made
     if _wasted(made) > price_of(made.program):
         raise Refused("most of what would be computed lies beyond its size")
@@ -159,18 +159,18 @@ def _pad(run: Run, growth: Growth) -> None:
     growth.entry, growth.link = entry, made.link
 
 
-def _with_much_room(lines: Opened, mine: Side, family: Family) -> Roomy | None:
-    """The program with room for `FIRST`, if that costs next to nothing."""
+def _with_much_room(lines: Opened, mine: SlottedProgram, family: Family) -> Roomy | None:
+    """The program with room for `FIRST_CAPACITY`, if that costs next to nothing."""
     try:
-        made = roomy(lines, mine.slots, family.varying, FIRST)
+        made = roomy(lines, mine.slots, family.varying, FIRST_CAPACITY)
     except Refused:  # a large array would grow on two axes
         return None
-    return made if RUNS * _wasted(made) <= price_of(made.program) else None
+    return made if RUNS_OF_WASTE * _wasted(made) <= price_of(made.program) else None
 
 
 def _wasted(made: Roomy) -> float:
     """Seconds a run that elements beyond the size take."""
-    return made.link.waste * SECONDS_PER_ELEMENT
+    return made.link.waste * SECONDS_PER_WASTED_ELEMENT
 
 
 def _prepare(run: Run, entry: Entry, family: Family, made: Roomy) -> None:
@@ -192,7 +192,7 @@ def _translated(run: Run, growth: Growth) -> Run | None:
     given = run.found.slots
     if any(given[position][axis] != 0 for position, axis in link.fixed):
         return None
-    growth.wasted += link.waste * SECONDS_PER_ELEMENT
+    growth.wasted += link.waste * SECONDS_PER_WASTED_ELEMENT
     if growth.wasted > price_of(entry.program):  # in which composites are open, as XLA has them
         run.entry.spent += growth.wasted
         refuse(run, "its size came again and again")

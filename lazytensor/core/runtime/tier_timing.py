@@ -21,22 +21,22 @@ QUICKER: Final = 0.95
 that depend on data are learnt by the processor."""
 STILL_WARMING: Final = 3
 """Runs that are timed at the least after one like that."""
-NEAR: Final = 10.0
+NEAR_SHORT: Final = 10.0
 """How many times XLA's time the interpreter's best may be for it to be tried when warm: cold runs
 take up to four times as long."""
-LONG: Final = 0.002
+LONG_RUN_SECONDS: Final = 0.002
 """Seconds of a run from which `NEAR_LONG` counts: trying it costs more, and cold shows less."""
 NEAR_LONG: Final = 4.0
 LONGEST: Final = 0.02
 NEAR_LONGEST: Final = 2.0
-AGAIN: Final = 20
+RUNS_UNTIL_RETIMED: Final = 20
 """Runs of the tier that was chosen after which both are timed again; then `AGAIN_AFTER` times as
 many, and so on."""
 AGAIN_AFTER: Final = 4
 WARMING_AGAIN: Final = 1
 TIMED_AGAIN: Final = 2
 """Runs by XLA that are timed then. If it is still slower, nothing else is tried."""
-SHARE: Final = 40
+XLA_RUNS_PER_TRIAL: Final = 40
 """A run by the interpreter for so many by XLA is timed then. In a loop to whose data the time
 depends, a few would be of a part of it only."""
 MARGIN: Final = 0.95
@@ -70,7 +70,7 @@ class Trial:
         self._least = inf  # of what the interpreter took, lately or in the last trial
         self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
         self._theirs = 0  # and by the interpreter, after those
-        self._again, self._runs = AGAIN, 0
+        self._again, self._runs = RUNS_UNTIL_RETIMED, 0
         self._interprets = False
         self._saved: float | None = None
 
@@ -134,7 +134,7 @@ class Trial:
 
     def compiled(self, seconds: float) -> None:
         """Take note of how long a compiled run took, that was to be timed."""
-        is_again = self._again > AGAIN
+        is_again = self._again > RUNS_UNTIL_RETIMED
         if self._xlas <= (TIMED_AGAIN if is_again else TRIALS):
             self._compiled.append(seconds)
         self._xlas -= 1
@@ -143,7 +143,7 @@ class Trial:
         if self._interprets and self._least < MARGIN * min(self._compiled):
             return  # it was found before to be the faster one, and still is
         if is_again and not self._interprets:
-            self._theirs = max(1, self._again // AGAIN_AFTER // SHARE)
+            self._theirs = max(1, self._again // AGAIN_AFTER // XLA_RUNS_PER_TRIAL)
         else:
             self._theirs = WARMING + TRIALS if self._is_near() else 0
         self._interprets = False
@@ -168,5 +168,7 @@ class Trial:
     def _is_near(self, warm: bool = False) -> bool:
         """Whether the interpreter may be the faster one; `warm`: it was timed when it was."""
         best = self._least
-        near = NEAR if best < LONG else NEAR_LONG if best < LONGEST else NEAR_LONGEST
+        near = (
+            NEAR_SHORT if best < LONG_RUN_SECONDS else NEAR_LONG if best < LONGEST else NEAR_LONGEST
+        )
         return best < (sqrt(near) if warm else near) * min(self._compiled)

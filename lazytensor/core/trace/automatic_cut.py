@@ -17,22 +17,22 @@ from lazytensor.core.ir.trace_state import Recorder, nodes_made, thread
 from lazytensor.core.ir.types import ELEMENTS_BOUND, NODE_WORK
 from lazytensor.core.observe import metrics
 
-PATIENCE: Final = 2
+WORK_MULTIPLE: Final = 2
 """A cut waits for its loop until this many times the usual work is pending."""
-SHORT: Final = 256
+SHORT_LOOP_NODES: Final = 256
 """Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
-PROVED: Final = 4
+PROVING_CUTS: Final = 4
 """Cuts at one loop's head after which no better loop is looked for while it comes round."""
-LIGHT: Final = 4
+LIGHT_WORK: Final = 4
 """How many times `NODE_WORK` an operation counts for at the most where arrays are small."""
-FEW: Final = 4
+ROUNDS_PER_PROGRAM: Final = 4
 """Programs of which one is made where a value is asked for after each so many."""
-FUSED: Final = 64
+FUSED_NODES: Final = 64
 """Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
 loop over memory, so a longer one reads and writes less."""
-REPEATS: Final = 8
+REPEATS_OF_A_LOOP: Final = 8
 """Times in a row that a point of the program is met before it counts as a loop."""
-MOST_NODES: Final = 4000
+PENDING_NODES_BOUND: Final = 4000
 """Pending nodes past which the graph is cut wherever the program is."""
 
 
@@ -70,7 +70,7 @@ def _cut_if_aligned(last: Place | None) -> None:
 
     recorder = thread.recorder
     pending = nodes_made() - recorder.serial
-    if recorder.fuses and pending < FUSED:
+    if recorder.fuses and pending < FUSED_NODES:
         return
     here, previous = user_stack(), recorder.previous
     if last is not None and previous and last[0] is previous[0][0]:
@@ -79,14 +79,14 @@ def _cut_if_aligned(last: Place | None) -> None:
     better = loop is not None and _is_better(loop, pending)
     if better:
         recorder.loop = loop
-    elif pending > MOST_NODES:
+    elif pending > PENDING_NODES_BOUND:
         recorder.loop = None
     elif recorder.loop is None or not recorder.loop.is_at(here):
         recorder.previous = here
         return
     recorder.rounds = 0 if better or recorder.loop is None else recorder.rounds + 1
     recorder.stride = recorder.work
-    if pending > PATIENCE * recorder.steady:
+    if pending > WORK_MULTIPLE * recorder.steady:
         recorder.steady = 0
     metrics.count("automatic_cuts")
     sync(cause=AUTOMATIC)
@@ -97,9 +97,13 @@ def _waits(place: Place | None) -> bool:
     """Whether the loop has proved itself and this is not its head: the answer in most cases."""
     recorder = thread.recorder
     loop = recorder.loop
-    if loop is None or recorder.rounds < PROVED or recorder.work > PATIENCE * recorder.stride:
+    if (
+        loop is None
+        or recorder.rounds < PROVING_CUTS
+        or recorder.work > WORK_MULTIPLE * recorder.stride
+    ):
         return False
-    if nodes_made() - recorder.serial > MOST_NODES:
+    if nodes_made() - recorder.serial > PENDING_NODES_BOUND:
         return False  # another loop, of smaller arrays
     return place != loop.places[0]
 
@@ -113,9 +117,12 @@ def _ends_by_itself() -> bool:
     recorder = thread.recorder
     pending = nodes_made() - recorder.serial
     span = recorder.steady
-    if pending < SHORT or not pending <= PATIENCE * span <= PATIENCE * FEW * pending:
+    if (
+        pending < SHORT_LOOP_NODES
+        or not pending <= WORK_MULTIPLE * span <= WORK_MULTIPLE * ROUNDS_PER_PROGRAM * pending
+    ):
         return False
-    if recorder.work > LIGHT * NODE_WORK * pending:
+    if recorder.work > LIGHT_WORK * NODE_WORK * pending:
         return False
     recorder.work = ELEMENTS_BOUND // 2  # when to look again
     return True
@@ -126,15 +133,21 @@ def _is_better(loop: Loop, pending: int) -> bool:
     recorder = thread.recorder
     seen = recorder.loops
     now = nodes_made()
-    period = now - seen.get(loop, -MOST_NODES)
-    if len(seen) > SHORT:
+    period = now - seen.get(loop, -PENDING_NODES_BOUND)
+    if len(seen) > SHORT_LOOP_NODES:
         seen.clear()
     seen[loop] = now
     current = recorder.loop
-    if current is not None and recorder.work <= PATIENCE * max(recorder.stride, ELEMENTS_BOUND):
-        return loop.contains(current) and period <= SHORT
-    around = any(other.contains(loop) and now - at <= SHORT for other, at in seen.items())
-    return pending >= SHORT and not (around and pending < PATIENCE * SHORT)
+    if current is not None and recorder.work <= WORK_MULTIPLE * max(
+        recorder.stride, ELEMENTS_BOUND
+    ):
+        return loop.contains(current) and period <= SHORT_LOOP_NODES
+    around = any(
+        other.contains(loop) and now - at <= SHORT_LOOP_NODES for other, at in seen.items()
+    )
+    return pending >= SHORT_LOOP_NODES and not (
+        around and pending < WORK_MULTIPLE * SHORT_LOOP_NODES
+    )
 
 
 def _loop_at(here: tuple[Place, ...]) -> Loop | None:
@@ -143,7 +156,7 @@ def _loop_at(here: tuple[Place, ...]) -> Loop | None:
     if here == recorder.previous:
         # One instruction may make several arrays; coming back this often is a loop of one.
         recorder.repeats += 1
-        return Loop(here[:1], len(here) - 1) if recorder.repeats >= REPEATS else None
+        return Loop(here[:1], len(here) - 1) if recorder.repeats >= REPEATS_OF_A_LOOP else None
     recorder.repeats = 0
     frames = zip(reversed(here), reversed(recorder.previous), strict=False)
     for outside, ((code, offset), (old_code, old_offset)) in enumerate(frames):

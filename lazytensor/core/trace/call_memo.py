@@ -21,12 +21,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.ir.node import Node, Part, Recorded, Several, Signature
+from lazytensor.core.ir.node import Node, Recorded, ResultNode, Signature, TupleNode
 from lazytensor.core.ir.op import SLOT, scalar, several, signature_of
 
-LENGTH: Final = 32
+PLAN_STEPS_BOUND: Final = 32
 """Operations, numbers included, that a plan has at the most."""
-LISTED: Final = 64
+LISTED_ELEMENTS_BOUND: Final = 64
 """Elements of a list or tuple that are looked at."""
 
 Key = tuple[Any, ...]
@@ -34,7 +34,7 @@ Reader = Callable[[Sequence[Any], dict[str, Any], list[Node]], Key | None]
 """Makes a call's key, and puts its nodes into the list; None if an argument is unusual."""
 
 
-class Plan:
+class CallPlan:
     """What a call of certain types and plain values records; `form` is for the frontend.
 
     `steps` are recorded one after another, each of a signature and where its operands are among the
@@ -73,7 +73,7 @@ class Plan:
         return made
 
 
-def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> Plan | None:
+def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> CallPlan | None:
     """The plan of a call that gave `made` for the nodes `given`, all of which it used.
 
     before: how many nodes there were when it began. None if it did anything but record.
@@ -81,7 +81,7 @@ def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> Plan | 
     if len(set(given)) < len(given):
         return None
     steps, constants = _behind(made, given)
-    if len(steps) + len(constants) > LENGTH or not all(
+    if len(steps) + len(constants) > PLAN_STEPS_BOUND or not all(
         node.serial >= before and node.value is None for node in steps
     ):
         return None
@@ -91,13 +91,13 @@ def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> Plan | 
     place = {node: i for i, node in enumerate((*given, *constants))}
     count = len(place)
     for node in steps:
-        if isinstance(node, Part):
+        if isinstance(node, ResultNode):
             place[node] = place[node.operands[0]] + node.attrs[0]
             continue
         place[node] = count  # of several results, where the first is
-        count += len(node.parts) if isinstance(node, Several) else 1
-    recorded = [node for node in steps if not isinstance(node, Part)]
-    return Plan(
+        count += len(node.parts) if isinstance(node, TupleNode) else 1
+    recorded = [node for node in steps if not isinstance(node, ResultNode)]
+    return CallPlan(
         len(given),
         tuple(constants),
         tuple((signature_of(node), tuple(place[x] for x in node.operands)) for node in recorded),
@@ -109,7 +109,7 @@ def _behind(made: Sequence[Node], given: Sequence[Node]) -> tuple[list[Node], li
     """What was recorded between `given` and `made`, in order, and the inputs besides `given`."""
     found: dict[Node, None] = {}
     stack = [*made]
-    while stack and len(found) <= 2 * LENGTH:
+    while stack and len(found) <= 2 * PLAN_STEPS_BOUND:
         node = stack.pop()
         if node not in found and node not in given:
             found[node] = None
@@ -219,7 +219,7 @@ def reader(
             elif kind is float and x == x:
                 parts.append(x or str(x))  # which tells 0.0 from -0.0
             elif kind is tuple or kind is list:
-                inner = key(x, {}, nodes) if len(x) <= LISTED else None
+                inner = key(x, {}, nodes) if len(x) <= LISTED_ELEMENTS_BOUND else None
                 if inner is None:
                     return None
                 parts.append(inner)

@@ -16,7 +16,15 @@ import numpy as np
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.interpreter.interpreter import apply
 from lazytensor.core.ir import composite
-from lazytensor.core.ir.node import Input, Node, Part, Recorded, Several, Signature, has_several
+from lazytensor.core.ir.node import (
+    Input,
+    Node,
+    Recorded,
+    ResultNode,
+    Signature,
+    TupleNode,
+    has_several,
+)
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.source_location import describe
@@ -35,7 +43,7 @@ class _Tracing(threading.local):
 
 _tracing: Final = _Tracing()
 _record: Final = Recorded.__init__
-_record_part: Final = Part.__init__
+_record_part: Final = ResultNode.__init__
 _trace_body: Final = composite.trace_body
 _types: Final[dict[Any, Node]] = {}
 
@@ -43,14 +51,14 @@ _types: Final[dict[Any, Node]] = {}
 def attach() -> None:
     """Run each operation at once from now on, in all threads."""
     Recorded.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
-    Part.__init__ = _record_and_run_part  # type: ignore[method-assign, assignment]
+    ResultNode.__init__ = _record_and_run_part  # type: ignore[method-assign, assignment]
     composite.trace_body = _recorded  # type: ignore[assignment]
 
 
 def detach() -> None:
     """Record again."""
     Recorded.__init__ = _record  # type: ignore[method-assign]
-    Part.__init__ = _record_part  # type: ignore[method-assign]
+    ResultNode.__init__ = _record_part  # type: ignore[method-assign]
     composite.trace_body = _trace_body
 
 
@@ -68,7 +76,7 @@ def _record_and_run(node: Recorded, signature: Signature, operands: tuple[Node, 
     _run(node, operands)
 
 
-def _record_and_run_part(part: Part, signature: Signature, whole: Several) -> None:
+def _record_and_run_part(part: ResultNode, signature: Signature, whole: TupleNode) -> None:
     _record_part(part, signature, whole)
     _run(part, (whole,))
 

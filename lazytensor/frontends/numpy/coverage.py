@@ -13,15 +13,15 @@ from lazytensor.frontends.numpy.host import functions as host
 from lazytensor.frontends.numpy.modules import stride_tricks
 from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
 
-RECORDED: Final = "recorded"
-PLAIN: Final = "asks no array for values"
+OUTCOME_RECORDED: Final = "recorded"
+ASKS_NOTHING: Final = "asks no array for values"
 MADE: Final = "made of numbers, buffers, files"
 VALUES: Final = "needs values"
 FALLBACK: Final = "not lazy yet"
 
-KINDS: Final = {
-    RECORDED: "records, and computes nothing",
-    PLAIN: "of shapes, dtypes and settings",
+OUTCOMES: Final = {
+    OUTCOME_RECORDED: "records, and computes nothing",
+    ASKS_NOTHING: "of shapes, dtypes and settings",
     MADE: "what it makes is a lazy array",
     VALUES: "by its nature: computes its arguments, without a warning",
     FALLBACK: "NumPy computes it, with a warning",
@@ -43,10 +43,10 @@ NEVER_LAZY: Final = frozenset(
 )
 """Functions of dates, functions and texts, which no lazy array is given to."""
 
-LAZY: Final = (RECORDED, PLAIN, MADE)
+LAZY_OUTCOMES: Final = (OUTCOME_RECORDED, ASKS_NOTHING, MADE)
 """What never waits for an array's values."""
 
-HOMES: Final = ("", "linalg", "fft", "random", "lib.stride_tricks")
+MODULE_NAMES: Final = ("", "linalg", "fft", "random", "lib.stride_tricks")
 """Modules by name; the empty one is `numpy` itself."""
 
 
@@ -65,19 +65,19 @@ def callables(home: str) -> list[str]:
 def kind(home: str, name: str) -> str:
     """What becomes of a call of this function."""
     if home == "random" or name in ("test", "LinAlgError"):
-        return MADE if home == "random" else PLAIN
+        return MADE if home == "random" else ASKS_NOTHING
     if home:
         lazy = stride_tricks.LAZY if "." in home else functions.MODULES[home].LAZY
         frequencies = home == "fft" and name.endswith("freq")
-        return RECORDED if name in lazy else MADE if frequencies else VALUES
+        return OUTCOME_RECORDED if name in lazy else MADE if frequencies else VALUES
     return _kind_at_top(name)
 
 
 def _kind_at_top(name: str) -> str:
     if name in NEVER_LAZY:
-        return PLAIN
+        return ASKS_NOTHING
     if name in UFUNCS:
-        return RECORDED
+        return OUTCOME_RECORDED
     if name in BY_DATA:
         return VALUES
     if name in host.MAKES.split():
@@ -85,13 +85,13 @@ def _kind_at_top(name: str) -> str:
     if name in functions.HOST:
         return VALUES
     if name in functions.LAZY:
-        return RECORDED
-    return PLAIN if name in {**functions.ABOUT, **namespace.LAZY} else FALLBACK
+        return OUTCOME_RECORDED
+    return ASKS_NOTHING if name in {**functions.ABOUT, **namespace.LAZY} else FALLBACK
 
 
 def table() -> list[tuple[str, Counter[str]]]:
     """Per module: how many callables there are of each kind."""
-    return [(home, Counter(kind(home, name) for name in callables(home))) for home in HOMES]
+    return [(home, Counter(kind(home, name) for name in callables(home))) for home in MODULE_NAMES]
 
 
 def _module(root: Any, home: str) -> Any:
@@ -111,7 +111,7 @@ def missing(home: str) -> list[str]:
 
 def lazy_share(counts: Counter[str]) -> float:
     """How many of the callables never wait for values."""
-    return sum(counts[kind] for kind in LAZY) / max(counts.total(), 1)
+    return sum(counts[kind] for kind in LAZY_OUTCOMES) / max(counts.total(), 1)
 
 
 def report() -> str:
@@ -122,8 +122,8 @@ def report() -> str:
         title = f"numpy.{home}" if home else "numpy"
         row = f"{counts.total():9}  {len(missing(home)):7}  {lazy_share(counts):5.0%}"
         lines.append(f"{title:26}{row}")
-        lines += [f"    {counts[k]:4}  {k} ({KINDS[k]})" for k in KINDS if counts[k]]
-        rest += [f"{title}.{n}" for n in callables(home) if kind(home, n) not in LAZY]
+        lines += [f"    {counts[k]:4}  {k} ({OUTCOMES[k]})" for k in OUTCOMES if counts[k]]
+        rest += [f"{title}.{n}" for n in callables(home) if kind(home, n) not in LAZY_OUTCOMES]
     return "\n".join([*lines, "", "Not lazy:", *textwrap.wrap(", ".join(rest), 100)])
 
 

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-LAZY: Final = "Lazy."
+RECORDS: Final = "Lazy."
 OFTEN: Final = (
     "Lazy, but for arguments with which the shape or the dtype of the result is data: then it cuts "
     "the graph."
 )
 CUTS: Final = "Cuts the graph: what it gives, or how much of it, is data."
-HOST: Final = "Cuts the graph: NumPy computes it; arrays that it gives are lazy again."
+COMPUTES_ARGUMENTS: Final = (
+    "Cuts the graph: NumPy computes it; arrays that it gives are lazy again."
+)
 DRAWS: Final = "Drawn at once, by NumPy; what is drawn is lazy."
 FALLS: Final = "Falls back to NumPy, with a warning."
-LINES: Final = (LAZY, OFTEN, CUTS, HOST, DRAWS, FALLS)
+LINES: Final = (RECORDS, OFTEN, CUTS, COMPUTES_ARGUMENTS, DRAWS, FALLS)
 
-_NAMED: Final = {
+_NAMES_BY_LINE: Final = {
     OFTEN: "array histogram matrix_rank poly qr where",
     CUTS: "allclose argwhere array_equal array_equiv bincount flatnonzero nonzero piecewise "
     "real_if_close trim_zeros",
 }
-_LINES: Final = {name: line for line, names in _NAMED.items() for name in names.split()}
+_LINE_OF: Final = {name: line for line, names in _NAMES_BY_LINE.items() for name in names.split()}
 
 
 def line(name: str) -> str:
     """What is said of a function that records."""
-    return _LINES.get(name, LAZY)
+    return _LINE_OF.get(name, RECORDS)
 
 
 def said(line: str, name: str, text: str | None) -> str:

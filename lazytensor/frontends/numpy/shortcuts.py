@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.host.small import (
 )
 
 Function = Callable[..., Any]
-OF_TWO: Final = frozenset(["dot", "inner", "vdot"])
+PRODUCTS: Final = frozenset(["dot", "inner", "vdot"])
 """Products of two arrays, which loops over rows are made of."""
 
 _SEVERAL: Final = frozenset([list, tuple])
@@ -64,7 +64,7 @@ def public(found: FunctionType, real: Any) -> MethodType:
     if name in GROWING:
         made = _growing(found, real)
     else:
-        made = _of_two(found, real) if name in OF_TWO else _of_one(found, real, alone)
+        made = _of_two(found, real) if name in PRODUCTS else _of_one(found, real, alone)
     update_wrapper(made, found)
     del made.__dict__["__wrapped__"]  # or its parameters would be taken for those of the method
     try:

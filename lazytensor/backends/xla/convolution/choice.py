@@ -34,7 +34,7 @@ RUNS: Final = 9
 """Runs of each way, of which the median counts: ways that make large arrays vary most, and would
 win by their fastest run."""
 HOPELESS: Final = 4.0
-LONG: Final = 0.02  # seconds
+LONG_RUN_SECONDS: Final = 0.02  # seconds
 """What takes so many times as long as the fastest, and this long, is run twice only: in double
 precision some take seconds."""
 
@@ -71,7 +71,9 @@ def _seconds(
     taken: dict[str, list[float]] = {name: [] for name in forms}
     for run in range(RUNS):
         for name, executable in runs.items():
-            if run > 1 and min(taken[name]) > max(LONG, HOPELESS * min(map(min, taken.values()))):
+            if run > 1 and min(taken[name]) > max(
+                LONG_RUN_SECONDS, HOPELESS * min(map(min, taken.values()))
+            ):
                 continue
             start = time.perf_counter()
             client.block_until_ready(executable(inputs)[0])

@@ -26,7 +26,7 @@ from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.ops.contraction import Axes
 
-FEW: Final = 64
+PRODUCTS_BOUND: Final = 64
 """So many products may be terms of one sum."""
 
 
@@ -35,7 +35,7 @@ def is_depthwise(type: TensorType, x: TensorType, w: TensorType, window: Window)
     groups, each = window.feature_groups, w.shape[window.kernel[1]]
     if window.batch_groups == 1:
         return (groups > 1 or each == 1) and has_few_terms(type, x, w, window)
-    few = math.prod(space(type, window.result)) <= FEW and not any(window.backward)
+    few = math.prod(space(type, window.result)) <= PRODUCTS_BOUND and not any(window.backward)
     alone = x.shape[window.data[0]] == window.batch_groups
     return few and alone and _is_real(type, x, w)
 
@@ -43,7 +43,7 @@ def is_depthwise(type: TensorType, x: TensorType, w: TensorType, window: Window)
 def has_few_terms(type: TensorType, x: TensorType, w: TensorType, window: Window) -> bool:
     """Whether an element of the result is a sum of few products."""
     taps = math.prod(space(w, window.kernel))
-    return taps * w.shape[window.kernel[1]] <= FEW and _is_real(type, x, w)
+    return taps * w.shape[window.kernel[1]] <= PRODUCTS_BOUND and _is_real(type, x, w)
 
 
 def _is_real(*types: TensorType) -> bool:

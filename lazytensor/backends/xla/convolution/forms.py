@@ -39,15 +39,15 @@ from lazytensor.core import ops
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs, dense, layouts
 
-FEW: Final = 64
+TAPS_BOUND: Final = 64
 """So many taps of a kernel, or places of a result, may become parts of one matrix product."""
-LARGE: Final = 2**26
+MATRIX_ELEMENTS_BOUND: Final = 2**26
 """Elements that the matrix may have."""
 THIN: Final = 96
 """So few results of a place that a matrix of all that is seen takes long, beside the product."""
 WORTH: Final = 2**20
 """Products in a convolution for which it is worth to measure."""
-MANY: Final = 2**24
+KNOWN_MATRIX_ELEMENTS_BOUND: Final = 2**24
 """The same where one form is known to be good."""
 
 
@@ -109,7 +109,7 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
     size = type.size * w.type.size // w.type.shape[window.kernel[0]]
     if len(forms) == 1:
         taken = "rows"
-    elif size < MANY and _is_matrix(type, x.type, w.type, window):
+    elif size < KNOWN_MATRIX_ELEMENTS_BOUND and _is_matrix(type, x.type, w.type, window):
         taken = _natural(forms, window)
     elif size < WORTH:
         taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
@@ -159,12 +159,20 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
     features, out = w.shape[kernel[1]], w.shape[kernel[0]]
     seen = x.shape[window.data[0]] * places * features * taps
     one = leading and taps == 1
-    if taps <= FEW and seen <= LARGE and (trailing or one or (leading and kernel[1] < kernel[0])):
+    if (
+        taps <= TAPS_BOUND
+        and seen <= MATRIX_ELEMENTS_BOUND
+        and (trailing or one or (leading and kernel[1] < kernel[0]))
+    ):
         found["patches"] = by_patches
     made = x.size // features * out * taps
-    if taps <= FEW and made <= LARGE and (trailing or one or (leading and kernel[0] < kernel[1])):
+    if (
+        taps <= TAPS_BOUND
+        and made <= MATRIX_ELEMENTS_BOUND
+        and (trailing or one or (leading and kernel[0] < kernel[1]))
+    ):
         found["products"] = by_products
-    if places <= FEW and not any(window.backward) and seen <= LARGE:
+    if places <= TAPS_BOUND and not any(window.backward) and seen <= MATRIX_ELEMENTS_BOUND:
         found["places"] = by_places
     if _is_for_lines(type, w, window):
         found["lines"] = by_lines
@@ -174,7 +182,7 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
 def _is_for_lines(type: TensorType, w: TensorType, window: Window) -> bool:
     """Whether a matrix of all taps takes long, and lines of padding are few."""
     taps, places = space(w, window.kernel), space(type, window.result)
-    thin = w.shape[window.kernel[0]] <= THIN and math.prod(taps) <= FEW
+    thin = w.shape[window.kernel[0]] <= THIN and math.prod(taps) <= TAPS_BOUND
     forward = window.data[0] < window.data[1] and window.strides[0] == window.outer[0] == 1
     return thin and forward and len(taps) > 1 and 1 < taps[0] < places[0]
 

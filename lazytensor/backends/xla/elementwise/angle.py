@@ -2,7 +2,7 @@
 
 A sine is computed from the distance r of its argument to the nearest multiple of pi, as
 `sin(n * pi + r) = (-1)**n * sin(r)`; a cosine's multiples are `n - 1/2`, a tangent's are of pi / 2.
-How r is found, without error for any argument: below `NEAR`, multiples of pi in parts are
+How r is found, without error for any argument: below `WHOLE_BOUND`, multiples of pi in parts are
 subtracted from x, in f64, each part so short that its product with n is exact (Cody and Waite).
 Beyond, `x = X * 2**k` with an integer X, and X times as many bits of `2**k / pi` modulo 2 as matter
 is a fixed-point number whose top bit is the parity of n (Payne and Hanek).
@@ -63,7 +63,7 @@ TANGENT_COSINE: Final = {  # from the third term on
         -1.1358425785501756e-11,
     ),
 }
-NEAR: Final = {F32: 2.0**24, F64: 2.0**27}
+WHOLE_BOUND: Final = {F32: 2.0**24, F64: 2.0**27}
 FIRST: Final = {F32: 0, F64: -32}
 """The least k that there is beyond it, or less."""
 
@@ -165,7 +165,7 @@ def _distance(x: Node, units: int, shift: float) -> tuple[Node, Node]:
     dtype = x.type.dtype
     r, n = _near(ops.convert(x, dtype=F64), units, shift, 3 if dtype == F32 else 4)
     far_r, far_n = _far(x, units, shift)
-    far = x >= NEAR[dtype]
+    far = x >= WHOLE_BOUND[dtype]
     far = far & (x < np.inf)  # r of infinity is NaN, by subtraction
     return ops.convert(ops.select(far, far_r, r), dtype=dtype), ops.select(far, far_n, n)
 

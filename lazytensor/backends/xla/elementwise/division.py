@@ -25,7 +25,7 @@ from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.approximation import head
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]
-SMALL: Final = 2**14
+BRANCH_ELEMENTS: Final = 2**14
 """Elements up to which the time to compile a branch is not worth it."""
 
 
@@ -67,7 +67,7 @@ def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     """Two steps of 26 bits; C's function for quotients of more, and for small arrays."""
-    if type.size < SMALL or client.platform() != "cpu":
+    if type.size < BRANCH_ELEMENTS or client.platform() != "cpu":
         return e.op("remainder", type, x, y)
     rest = once(e, _step(e, type, _step(e, type, x, y), y))
     unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))

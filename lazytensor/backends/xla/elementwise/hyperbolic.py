@@ -13,14 +13,14 @@ from lazytensor.backends.xla.lowerings.expansion import costly, fixed, number
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 
-LARGE: Final = 2.0**60
+ONE_VANISHES_FROM: Final = 2.0**60
 """From here on 1 + x is x, and its square is not infinite yet."""
 
 
 def _sinh(x: Node) -> Node:
     half = half_expm1(ops.abs(x))
     more = half / (half + half + 1)
-    more = ops.select(half < LARGE, more, number(0.5, x))  # not inf / inf
+    more = ops.select(half < ONE_VANISHES_FROM, more, number(0.5, x))  # not inf / inf
     return ops.copysign(half + more, x)
 
 
@@ -48,7 +48,7 @@ def _acosh(x: Node) -> Node:
 
 def _log1p_or_log(x: Node, near: Node) -> Node:
     """log1p(near), or log(2 * x) where x is large and `near` may have overflowed."""
-    far = x > LARGE
+    far = x > ONE_VANISHES_FROM
     more = ops.select(far, number(LN2, x), number(0, x))
     return log1p_of(ops.select(far, x, near)) + more
 

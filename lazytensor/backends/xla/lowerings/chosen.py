@@ -13,7 +13,7 @@ from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit_body
 from lazytensor.backends.xla.lowerings.reduction import (
     COMBINE,
-    NARROW,
+    HALF_DTYPES,
     OWN_LOOP,
     pieces_of,
     reduced,
@@ -57,7 +57,7 @@ def _in_one_loop(e: Emitter, x: Value, flags: Value, axes: Ints) -> tuple[Value,
     turned = x.turned is not None or flags.turned is not None
     if client.platform() != "cpu" or not pieces or not plain or turned:
         return None
-    wide = F32 if x.type.dtype in NARROW else x.type.dtype
+    wide = F32 if x.type.dtype in HALF_DTYPES else x.type.dtype
     parts = (*outer, pieces, length // pieces)
     x, flags = e.reshape(e.convert(x, wide), parts), e.reshape(flags, parts)
     chosen = e.op("select", x.type, flags, x, e.full(0, x.type))

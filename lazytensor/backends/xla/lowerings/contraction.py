@@ -29,13 +29,13 @@ from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, INTS, S32, S64, real_of
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.contraction import Axes, AxesPair, sum_dtype
 
-FEW: Final = 8
+SUMMED_PRODUCTS_BOUND: Final = 8
 """At most so many products are summed one by one."""
 REUSED: Final = 4
 """An operand that is read more often is not computed inside the fused loop, again and again."""
-MANY: Final = 2**20
+SPLIT_PRODUCTS: Final = 2**20
 """So many products are worth splitting 64-bit integers and complex numbers for."""
-NARROW: Final = 16
+NARROW_ROWS: Final = 16
 """A matrix of fewer rows is all reading: splitting it costs more than it gains."""
 FUSED: Final = frozenset(
     f"stablehlo.{name}" for name in ("add", "subtract", "multiply", "divide", "negate", "select")
@@ -44,7 +44,7 @@ FUSED: Final = frozenset(
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
 TURNED: Final = 32
 """A matrix that is read by columns is transposed first if no side is less than that."""
-NEAR: Final = 2**18
+CACHED_ELEMENTS: Final = 2**18
 """Elements of a product of f32 that the processor keeps near: only then transposing pays."""
 MANY_FLOPS: Final = 2**23
 """So many products of matrices of dtypes that BLAS knows are the host's."""
@@ -82,7 +82,7 @@ def _dot_general(
     inner = math.prod(x.type.shape[axis] for axis in contract[0])
     if client.platform() != "cpu":
         return _product(e, type, x, y, dot)
-    if 1 <= inner <= FEW:
+    if 1 <= inner <= SUMMED_PRODUCTS_BOUND:
         return _sum_of_products(e, type, x, y, dot, inner)
     if type.dtype in BLAS and not dot.batch[0]:
         for matrix, vector, side in ((x, y, 0), (y, x, 1)):
@@ -93,9 +93,9 @@ def _dot_general(
         return e.convert(narrow, type.dtype)
     if type.dtype in INTS:
         x, y = e.convert(x, type.dtype), e.convert(y, type.dtype)
-        if type.size * inner >= MANY:
+        if type.size * inner >= SPLIT_PRODUCTS:
             return _sum_of_limbs(e, type, x, y, dot, inner)
-    if type.dtype in COMPLEX and type.size * inner >= MANY and _is_matrix(x, y, dot):
+    if type.dtype in COMPLEX and type.size * inner >= SPLIT_PRODUCTS and _is_matrix(x, y, dot):
         return _sum_of_parts(e, type, x, y, dot)
     return _product(e, type, x, y, dot)
 
@@ -111,7 +111,7 @@ def _is_line_by_line(matrix: Value, vector: Value, dot: Dot, side: int) -> bool:
     return (
         order == lines
         and dot.contract[1 - side] == whole
-        and matrix.type.size >= MANY
+        and matrix.type.size >= SPLIT_PRODUCTS
         and matrix.type.dtype == vector.type.dtype
         and not matrix.stored
         and matrix.turned is None
@@ -131,7 +131,7 @@ def _is_matrix(x: Value, y: Value, dot: Dot) -> bool:
         math.prod(value.type.shape[axis] for axis in dot.free(side, value.type.ndim))
         for side, value in enumerate((x, y))
     )
-    return min(sizes) >= NARROW
+    return min(sizes) >= NARROW_ROWS
 
 
 def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
@@ -170,7 +170,7 @@ def _is_by_columns(type: TensorType, x: Value, y: Value, dot: Dot) -> bool:
     Of f64 that is half the time (1024²: 61 and 121 GFLOP/s), as Eigen has one thread; of f32 0.87
     of it in the mean of 36 shapes (0.55 to 1.19), and not less where the result is large.
     """
-    if type.dtype == F32 and type.size > NEAR:
+    if type.dtype == F32 and type.size > CACHED_ELEMENTS:
         return False
     return all(
         value.type.dtype in (F32, F64)
@@ -299,7 +299,7 @@ def _large(
     if not inner:
         return False
     sides = x.size // inner, y.size // inner
-    return x.size * sides[1] >= (ALL_READ if min(sides) < NARROW else MANY_FLOPS)
+    return x.size * sides[1] >= (ALL_READ if min(sides) < NARROW_ROWS else MANY_FLOPS)
 
 
 ALONE[ops.dot_general] = _large

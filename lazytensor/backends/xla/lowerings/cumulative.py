@@ -19,14 +19,14 @@ from lazytensor.backends.xla.emit import INEXACT, LOWERINGS, Emitter, Lowering, 
 from lazytensor.backends.xla.lowerings.loops import repeat
 from lazytensor.backends.xla.lowerings.movement import reverse as backwards
 from lazytensor.backends.xla.lowerings.movement import static_slice
-from lazytensor.backends.xla.lowerings.reduction import COMBINE, NARROW, reduced
+from lazytensor.backends.xla.lowerings.reduction import COMBINE, HALF_DTYPES, reduced
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.reduction import identity
 
-LANES: Final = 8
-SMALL: Final = 4096
+SCAN_LANES: Final = 8
+PLAIN_SCAN_ELEMENTS: Final = 4096
 """Elements under which XLA's own way costs nothing worth saving."""
 MOST_LANES: Final = 4096
 """Elements of one step of a loop from which several lines are not taken together."""
@@ -39,11 +39,11 @@ def cumulative(kind: str) -> Lowering:
         n = type.shape[axis]
         if not type.size or n == 1:
             return x
-        wide = F32 if type.dtype in NARROW and kind in ("sum", "prod") else type.dtype
+        wide = F32 if type.dtype in HALF_DTYPES and kind in ("sum", "prod") else type.dtype
         x = e.convert(backwards(e, x, [axis] if reverse else []), wide)
         before, after = math.prod(type.shape[:axis]), math.prod(type.shape[axis + 1 :])
         x = e.reshape(x, (before, n, after))
-        if type.size <= SMALL or client.platform() != "cpu":
+        if type.size <= PLAIN_SCAN_ELEMENTS or client.platform() != "cpu":
             found = _window(e, x, kind)
         else:
             found = _lines(e, x, kind)
@@ -83,8 +83,8 @@ def _lines(e: Emitter, x: Value, kind: str) -> Value:
     m, n, k = x.type.shape
     together = _lines_together(m, k)
     # A product of parts may be 0 * inf where the running product has long been 0.
-    whole = n < LANES * LANES or (kind == "prod" and x.type.dtype in INEXACT)
-    parts = 1 if whole else max(LANES // (together * k), 1)
+    whole = n < SCAN_LANES * SCAN_LANES or (kind == "prod" and x.type.dtype in INEXACT)
+    parts = 1 if whole else max(SCAN_LANES // (together * k), 1)
     parts = next((p for p in range(parts, 2 * parts) if n % p == 0), parts)
     length = -(-n // parts)
     cut = e.reshape(_padded(e, x, parts * length), (m, parts, length, k))
@@ -141,9 +141,9 @@ def _scan(e: Emitter, x: Value, start: Value, kind: str, together: int) -> Value
 
 def _lines_together(m: int, k: int) -> int:
     """How many of `m` lines, each `k` wide, one loop takes along: a divisor of `m`."""
-    if m * k <= LANES or (k >= LANES and m * k <= MOST_LANES):
+    if m * k <= SCAN_LANES or (k >= SCAN_LANES and m * k <= MOST_LANES):
         return m
-    return next(n for n in range(max(LANES // k, 1), 0, -1) if m % n == 0)
+    return next(n for n in range(max(SCAN_LANES // k, 1), 0, -1) if m % n == 0)
 
 
 def _carried(e: Emitter, totals: Value, kind: str) -> Value:

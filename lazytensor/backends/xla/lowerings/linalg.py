@@ -19,7 +19,7 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.linalg import CHECKED
 
 Array: TypeAlias = jax.Array
-LARGE: Final = 64
+BLOCKED_ROWS: Final = 64
 PER_ELEMENT: Final = 120
 """Multiplications that LAPACK does in eight times what NumPy takes for an element of a function."""
 
@@ -194,7 +194,7 @@ def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
     which take 1.6 times as long again.
     """
     size = min(x.shape[-2:])
-    if size < LARGE:
+    if size < BLOCKED_ROWS:
         return 0
     products = max(y.size for y in (x, *others)) * size * (4 if x.dtype in COMPLEX else 1)
     return max(products // PER_ELEMENT, 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
-from lazytensor.backends.xla.emit import LOWERINGS, SMALL, Emitter, Value
+from lazytensor.backends.xla.emit import LOWERINGS, TRANSPOSED_RATIO, Emitter, Value
 from lazytensor.backends.xla.lowerings.transposition import sliced, transpose
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
@@ -124,7 +124,7 @@ def _window(e: Emitter, x: Value, starts: Sequence[Value], sizes: Shape) -> Valu
     def cut() -> list[Value]:
         return [e.op("dynamic_slice", type, x, *starts, slice_sizes=i64s(sizes))]
 
-    small = LEAST_BASE <= x.type.size >= SMALL * type.size and type.size > 1
+    small = LEAST_BASE <= x.type.size >= TRANSPOSED_RATIO * type.size and type.size > 1
     if client.platform() != "cpu" or not small or not (x.stored or x.shared):
         return cut()[0]
     never = e.full(np.iinfo(np.int64).min, starts[0].type)

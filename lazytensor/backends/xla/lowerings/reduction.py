@@ -32,17 +32,17 @@ from lazytensor.core.ops.reduction import identity
 Ints = tuple[int, ...]
 Combine = Callable[[Emitter, TensorType, Value, Value], Value]
 
-NARROW: Final = frozenset([F16, BF16])
+HALF_DTYPES: Final = frozenset([F16, BF16])
 """Dtypes that are reduced in f32."""
 WIDE_ROW: Final = 32 * 1024
 """Bytes of a kept last axis from which the library is slow in every case we measured."""
 SHORT_LINE: Final = 24
-FEW: Final = 4096
+ONE_GO_ELEMENTS: Final = 4096
 """Elements up to which a line, or all lines together, are reduced in one go."""
 SEARCHED: Final = 16
-LONG: Final = 2**14
+SEARCHED_LINE_ELEMENTS: Final = 2**14
 """Elements of a line up to which it is searched in one go, and from which on by blocks."""
-LANES: Final = (8, 16, 32, 20, 10, 12, 25)
+LINE_LENGTHS: Final = (8, 16, 32, 20, 10, 12, 25)
 """Lengths of the short lines that long ones are cut into, the best first."""
 
 
@@ -141,7 +141,7 @@ def reduction(kind: str) -> Lowering:
         x = e.reshape(x, tuple(x.type.shape[axis] for axis in several))
         if axes:
             as_bytes = type.dtype == BOOL and kind in _OF_BYTES
-            wide = F32 if type.dtype in NARROW else U8 if as_bytes else type.dtype
+            wide = F32 if type.dtype in HALF_DTYPES else U8 if as_bytes else type.dtype
             x = e.convert(x, wide)
             x = reduced(e, x, axes, _OF_BYTES[kind] if as_bytes else kind)
         return e.reshape(e.convert(x, type.dtype), type.shape)
@@ -277,14 +277,14 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
     """Lines along the last axis: cut into short ones, combined to one of these, then reduced."""
     *outer, n = x.type.shape
     last = len(outer)
-    if n <= SHORT_LINE or x.type.size <= FEW:
+    if n <= SHORT_LINE or x.type.size <= ONE_GO_ELEMENTS:
         return _reduce(e, x, (last,), kind, _SHORT[kind])
     pieces = pieces_of(n)
     if pieces and (kind == "sum" or _is_count(x) or _is_choice(x)):
         return _folded(e, x, kind, pieces)
-    lanes = next((lanes for lanes in LANES if n % lanes == 0), None)
+    lanes = next((lanes for lanes in LINE_LENGTHS if n % lanes == 0), None)
     if lanes is None:
-        whole = n - n % LANES[0]
+        whole = n - n % LINE_LENGTHS[0]
         zeros, ones = (0,) * last, (1,) * (last + 1)
         even = static_slice(e, x, (*zeros, 0), (*outer, whole), ones)
         rest = static_slice(e, x, (*zeros, whole), (*outer, n - whole), ones)
@@ -318,7 +318,7 @@ def arg_reduction(kind: str) -> Lowering:
     blocks = expansion(lambda x: _extreme_of_blocks(x, kind))
 
     def lower(e: Emitter, type: TensorType, x: Value, *, axis: int) -> Value:
-        if x.type.dtype in NARROW:
+        if x.type.dtype in HALF_DTYPES:
             x = e.convert(x, F32)
         if x.type.dtype == BOOL:
             x = e.convert(x, U8)
@@ -326,9 +326,9 @@ def arg_reduction(kind: str) -> Lowering:
         if not type.size:
             return e.full(0, type)
         lines = e.reshape(x, (type.size // after, n, after))
-        if after == 1 and (n <= SEARCHED or x.type.size <= FEW):
+        if after == 1 and (n <= SEARCHED or x.type.size <= ONE_GO_ELEMENTS):
             found = _extreme_of_short(e, lines, kind)
-        elif after == 1 and n >= LONG:
+        elif after == 1 and n >= SEARCHED_LINE_ELEMENTS:
             found = blocks(e, type, e.reshape(lines, lines.type.shape[:2]))
         else:
             found = by_value(e, type, lines)
@@ -402,7 +402,7 @@ def _extreme_of_blocks(x: Node, kind: str) -> Node:
 
 def _block_width(n: int) -> int:
     """A multiple of LANES near the square root of `n`, one that divides `n` if there is one."""
-    lanes = LANES[0]
+    lanes = LINE_LENGTHS[0]
     least = -(-math.isqrt(n) // lanes) * lanes
     return next((w for w in range(least, 3 * least, lanes) if n % w == 0), least)
 

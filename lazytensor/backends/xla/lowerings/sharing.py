@@ -16,7 +16,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 WRITE: Final = "stablehlo.dynamic_update_slice"
 PRODUCT: Final = "stablehlo.dot_general"
 MOVES: Final = frozenset(["stablehlo.reshape", "stablehlo.transpose"])
-WIDTHS: Final = {"f32": (8, 23), "f64": (11, 52)}
+BITS_BY_NAME: Final = {"f32": (8, 23), "f64": (11, 52)}
 """Bits of the exponent and of the mantissa."""
 
 
@@ -44,7 +44,7 @@ def _is_multiplied(op: Any) -> bool:
 
 def _read(write: Any, written: Any, uses: list[Any]) -> None:
     """A loop between a write and its uses."""
-    widths = WIDTHS.get(str(ir.ShapedType(written.type).element_type))
+    widths = BITS_BY_NAME.get(str(ir.ShapedType(written.type).element_type))
     if widths is None:
         return
     width = ir.IntegerType.get_signless(32)

@@ -26,9 +26,9 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 
 S8, S16, U16 = (np.dtype(t) for t in ("int8", "int16", "uint16"))
 EXACT_IN_F32: Final = frozenset([BOOL, F16, BF16, F32, S8, U8, S16, U16])
-FEW: Final = 16
+TOP_SHARE: Final = 16
 """XLA's own search is for the largest 1/16 of a line at most."""
-MANY: Final = 2**15
+HOST_SORT_ELEMENTS: Final = 2**15
 """Elements from which the host's sort, of one line or of many, pays for the cut."""
 _SIGNED: Final = {F16: S16, BF16: S16, F32: S32, F64: S64}
 
@@ -161,7 +161,7 @@ def _top_k(e: Emitter, type: Any, x: Value, *, k: int) -> tuple[Value, ...]:
     values, places = type
     if not values.size:
         return e.full(0, values), e.full(0, places)
-    if x.type.dtype not in EXACT_IN_F32 or k * FEW > x.type.shape[-1]:
+    if x.type.dtype not in EXACT_IN_F32 or k * TOP_SHARE > x.type.shape[-1]:
         return _top_by_order(e, type, x, k=k)
     single = _single(e, x.type.with_dtype(F32), x)
     found = [places.with_dtype(F32), places.with_dtype(S32)]
@@ -216,14 +216,14 @@ _search_key = expansion(lambda x: _key(x, ties=True))
 
 def _many(x: TensorType, *_: TensorType, **__: Any) -> bool:
     """NumPy sorts by vector instructions, five to ten times faster, and need not for ranks."""
-    return x.size >= MANY
+    return x.size >= HOST_SORT_ELEMENTS
 
 
 def _few_of_many(x: TensorType, *, k: int) -> bool:
     """NumPy finds the k largest without sorting; so does XLA, but only floats of 32 bits."""
     n = x.shape[-1]
     exact = x.dtype in EXACT_IN_F32
-    return not exact and n >= 512 and x.size >= 2**14 and k * FEW <= n
+    return not exact and n >= 512 and x.size >= 2**14 and k * TOP_SHARE <= n
 
 
 HOST[ops.sort] = HOST[ops.argsort] = HOST[ops.order_statistics] = _many

@@ -15,7 +15,7 @@ from lazytensor.core.ir.dtypes import C64, F32
 from lazytensor.core.ir.types import Shape, TensorType
 
 VERY_LONG: Final = 2**18
-LONG: Final = 2**12
+HOST_LINE_ELEMENTS: Final = 2**12
 """Elements of a line from which it is the host's."""
 
 
@@ -26,7 +26,12 @@ def _fft(e: Emitter, type: TensorType, x: Value, *, kind: str, lengths: Shape) -
 def _one_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
     """One line of doubles is a matter of one thread, and NumPy's is up to twice as fast."""
     single = x.dtype in (F32, C64)
-    return not single and len(lengths) == 1 and x.size >= LONG and math.prod(x.shape[:-1]) == 1
+    return (
+        not single
+        and len(lengths) == 1
+        and x.size >= HOST_LINE_ELEMENTS
+        and math.prod(x.shape[:-1]) == 1
+    )
 
 
 def _long_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:

@@ -19,7 +19,7 @@ from jaxlib.mlir.dialects import func
 
 LOOP: Final = 2**14
 """Cheap operations that take as long as a further loop does."""
-SMALL: Final = 8
+CACHED_RATIO: Final = 8
 """What has so many times fewer elements is read from a cache."""
 READ: Final = 8
 """Cheap operations on an element that take as long as reading one from memory does."""
@@ -29,7 +29,7 @@ READING: Final = 2 * READ
 """The same of what is stored anyway."""
 LONG, LONGEST = 3500, 5000
 """Between so many operations, where the fewest values are needed later, a loop is cut in two."""
-FEW: Final = 1
+STORED_VALUES_BOUND: Final = 1
 """Values at the most that are stored then: of two, each would be computed with all of the other."""
 MOST: Final = 1000
 """Costs beyond which it makes no difference."""
@@ -156,7 +156,7 @@ def _between(loops: Loops) -> list[_Loop]:
         if i - start > LONG and (fewest is None or len(needed) < len(fewest)):
             fewest, end = set(needed), i
         if i - start >= LONGEST and fewest is not None:
-            found += fewest if len(fewest) <= FEW else ()
+            found += fewest if len(fewest) <= STORED_VALUES_BOUND else ()
             start, fewest = end, None
     return found
 
@@ -188,7 +188,7 @@ def _price(node: _Loop, loops: Loops) -> None:
         if needed is not None:
             node.cost = min(node.cost + needed.cost, MOST)
             node.read |= needed.read
-        elif _size(operand) * SMALL > node.size:
+        elif _size(operand) * CACHED_RATIO > node.size:
             node.read |= {operand}
 
 

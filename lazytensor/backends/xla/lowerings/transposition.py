@@ -20,7 +20,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.types import TensorType
 
 Ints = tuple[int, ...]
-LARGE: Final = 2**16
+BLOCKED_ELEMENTS: Final = 2**16
 """Elements of a matrix that is transposed in blocks."""
 BLOCKS: Final = range(64, 15, -1)
 """Sizes of a block, the best first, of those that divide an axis."""
@@ -51,7 +51,7 @@ def _written(e: Emitter, x: Value, axes: Ints) -> Value:
     first = (*(axis for axis in range(len(axes)) if axis != axes[-1]), axes[-1])
     if blocks is not None:
         made = _in_blocks(e, type, x, axes, blocks)
-    elif first != axes and axes[-1] != len(axes) - 1 and type.size >= LARGE:
+    elif first != axes and axes[-1] != len(axes) - 1 and type.size >= BLOCKED_ELEMENTS:
         made = _plain(e, _written(e, x, first), tuple(first.index(axis) for axis in axes))
     else:
         made = _plain(e, x, axes)
@@ -77,7 +77,7 @@ def _plain(e: Emitter, x: Value, axes: Ints) -> Value:
 def _blocks(type: TensorType, axes: Ints) -> dict[int, int] | None:
     """Per axis of the operand that is cut into blocks, their size; None if that does not pay."""
     last = len(axes) - 1
-    if type.size < LARGE or axes[-1] == last or client.platform() != "cpu":
+    if type.size < BLOCKED_ELEMENTS or axes[-1] == last or client.platform() != "cpu":
         return None
     lengths = {axes[-1]: type.shape[-1], last: type.shape[axes.index(last)]}
     sizes = {axis: next((b for b in BLOCKS if n % b == 0), 0) for axis, n in lengths.items()}

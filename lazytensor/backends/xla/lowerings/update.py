@@ -28,7 +28,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
-LARGE: Final = 8
+LARGE_UPDATE_SHARE: Final = 8
 """An update is large if it is at least 1/8 of its base."""
 
 
@@ -48,7 +48,9 @@ def _update_slice(
     if begin.constant is None:
         return _in_place(e, x, value, scalars(e, begin, sizes, strides), steps)
     corner = lowest(begin.constant, sizes, strides)
-    if value.type.size * LARGE >= type.size or (not x.stored and _is_thin(sizes, type.shape)):
+    if value.type.size * LARGE_UPDATE_SHARE >= type.size or (
+        not x.stored and _is_thin(sizes, type.shape)
+    ):
         result = _select(e, x, value, corner, steps)
         result.update = written, tuple(begin.constant.tolist()), strides
         return result

@@ -15,7 +15,7 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
 from lazytensor.backends.xla.lowerings.movement import static_slice
-from lazytensor.backends.xla.lowerings.reduction import COMBINE, NARROW
+from lazytensor.backends.xla.lowerings.reduction import COMBINE, HALF_DTYPES
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, S64
 from lazytensor.core.ir.types import TensorType, tensor_type
@@ -39,7 +39,7 @@ def _reduce_window(
     base_dilation: Ints,
     window_dilation: Ints,
 ) -> Value:
-    wide = F32 if type.dtype in NARROW and kind in ("sum", "prod") else type.dtype
+    wide = F32 if type.dtype in HALF_DTYPES and kind in ("sum", "prod") else type.dtype
     x = e.convert(x, wide)
     if not type.size:
         return e.full(0, type)

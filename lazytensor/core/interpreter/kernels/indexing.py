@@ -11,7 +11,7 @@ from lazytensor.core.interpreter.interpreter import OVERWRITING, REFERENCES
 
 Ints = tuple[int, ...]
 
-_UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+_SCATTER_UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
 def _gather(x: np.ndarray, *indices: np.ndarray, axes: Ints) -> np.ndarray:
@@ -42,7 +42,7 @@ def _scatter_into(
     elif mode == "mul" and x.dtype.kind == "c":
         _multiply_at(lines, places, updates)
     else:
-        _UFUNCS[mode].at(lines, places, updates)
+        _SCATTER_UFUNCS[mode].at(lines, places, updates)
     return x
 
 
@@ -80,7 +80,7 @@ def _take_along(x: np.ndarray, indices: np.ndarray, *, axis: int) -> np.ndarray:
 
 
 def _reduce_segments(x: np.ndarray, places: np.ndarray, *, axis: int, mode: str) -> Any:
-    return _UFUNCS[mode].reduceat(x, places, axis=axis, dtype=x.dtype)
+    return _SCATTER_UFUNCS[mode].reduceat(x, places, axis=axis, dtype=x.dtype)
 
 
 REFERENCES.update(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.device.host_memory import LARGE
+from lazytensor.core.device.host_memory import ALIGNED_BYTES
 from lazytensor.core.interpreter.interpreter import (
     OVERWRITING,
     PICKING,
@@ -31,7 +31,7 @@ def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Ints, strides: Ints) -> 
 
 def _copied(x: np.ndarray) -> np.ndarray:
     """A copy; of one zero shown everywhere, memory that is only there once it is written to."""
-    is_filled = x.nbytes >= LARGE and not any(x.strides)
+    is_filled = x.nbytes >= ALIGNED_BYTES and not any(x.strides)
     if is_filled and not x[(builtins.slice(1),) * x.ndim].tobytes().strip(b"\0"):
         return np.zeros(x.shape, x.dtype)
     return x.copy()

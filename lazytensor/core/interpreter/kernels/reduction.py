@@ -17,7 +17,7 @@ Array = np.ndarray
 Ints = tuple[int, ...]
 
 _NARROW = (F16, BF16)
-_UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_REDUCTION_UFUNCS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 def _wide(x: Array) -> Array:
@@ -113,7 +113,7 @@ def _reduce_window(
                 for b, n, s in zip(begin, shape, strides, strict=True)
             )
         ]
-        _UFUNCS[kind](result, part, out=result)
+        _REDUCTION_UFUNCS[kind](result, part, out=result)
     return result.astype(x.dtype, copy=False)
 
 

@@ -15,7 +15,7 @@ from lazytensor.core.ir.dtypes import COMPLEX, F64, SIGNED
 
 _BERNOULLI: Final = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 """The Bernoulli numbers B2, B4, …: what the Euler–Maclaurin formula needs."""
-_FAR: Final = 12.0
+_SERIES_FROM: Final = 12.0
 """From here on that formula's terms reach 64-bit precision."""
 
 
@@ -60,8 +60,8 @@ def _digamma(x: Array) -> Any:
     reflected = x < 0
     y = np.where(reflected, 1 - x, x)
     total = np.zeros_like(y)
-    for _ in range(int(_FAR)):
-        near = y < _FAR
+    for _ in range(int(_SERIES_FROM)):
+        near = y < _SERIES_FROM
         total = total - np.where(near, 1 / y, 0)
         y = np.where(near, y + 1, y)
     total = total + np.log(y) - 1 / (2 * y)
@@ -76,7 +76,7 @@ def _digamma(x: Array) -> Any:
 def _zeta(x: Array, q: Array) -> Any:
     x, q = np.broadcast_arrays(x, q)
     total = np.zeros(x.shape)
-    steps = int(_FAR)
+    steps = int(_SERIES_FROM)
     for k in range(steps):
         total = total + (q + k) ** -x
     far = q + steps

@@ -14,7 +14,7 @@ from lazytensor.core.ir.op import DATUM, SLOT, Op
 from lazytensor.core.ir.program import Instruction
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.ops.reduction import identity
-from lazytensor.core.passes.bucketing.compare import Extent, Grown, Refused, extents
+from lazytensor.core.passes.bucketing.compare import Grown, GrownAxis, Refused, extents
 from lazytensor.core.passes.scalar_expression import Constant, Slot
 
 Fixed = tuple[int, int]
@@ -26,7 +26,7 @@ def neutral(kind: str, dtype: np.dtype) -> Any:
     return np.asarray(identity(kind, dtype)).astype(dtype).item()
 
 
-class Part(NamedTuple):
+class PaddedValue(NamedTuple):
     """A value of the padded program: its instruction, its type there, and the axes that grow.
 
     `scalar` is where a slot's value is from, if it does not vary with the size.
@@ -59,8 +59,8 @@ class Builder:
         self.slots: list[Slot | Constant] = []
         self.fixed: set[Fixed] = set()
         self.origin = 0
-        self._ends: dict[int, Part] = {}
-        self._masks: dict[Extent, Part] = {}
+        self._ends: dict[int, PaddedValue] = {}
+        self._masks: dict[GrownAxis, PaddedValue] = {}
 
     def line(self, op: Op, operands: Sequence[int], attrs: tuple[Any, ...], type: Any) -> int:
         """One more instruction; its index."""
@@ -68,16 +68,16 @@ class Builder:
         self.origins.append(self.origin)
         return len(self.lines) - 1
 
-    def add(self, op: Op, *operands: Part, grown: Grown, **attrs: Any) -> Part:
+    def add(self, op: Op, *operands: PaddedValue, grown: Grown, **attrs: Any) -> PaddedValue:
         """An op at parts. Raises: Refused if it does not take them as they are."""
         try:
             signature = op.signature(tuple(x.type for x in operands), attrs)
         except LazyTensorError as error:
             raise Refused(str(error)) from None
         index = self.line(op, [x.at for x in operands], signature.attrs, signature.type)
-        return Part(index, signature.type, grown)
+        return PaddedValue(index, signature.type, grown)
 
-    def room(self, extent: Extent) -> int:
+    def room(self, extent: GrownAxis) -> int:
         """How many elements an axis has room for."""
         return extent.factor * self.capacity
 
@@ -88,24 +88,24 @@ class Builder:
             for n, extent in zip(shape, grown, strict=True)
         )
 
-    def slot(self, source: Slot | Constant, type: TensorType, varies: bool) -> Part:
+    def slot(self, source: Slot | Constant, type: TensorType, varies: bool) -> PaddedValue:
         """A slot; one that varies with the size is data from the start."""
         self.slots.append(source)
         index = self.line(DATUM if varies else SLOT, (), (), type)
-        return Part(index, type, (None,) * type.ndim, None if varies else source)
+        return PaddedValue(index, type, (None,) * type.ndim, None if varies else source)
 
-    def scalar(self, value: Any, dtype: np.dtype) -> Part:
+    def scalar(self, value: Any, dtype: np.dtype) -> PaddedValue:
         """A number that is the same for all sizes."""
         return self.slot(Constant(value), tensor_type(dtype), varies=False)
 
-    def starts(self, place: dict[int, int], ndim: int, grown: bool) -> Part:
+    def starts(self, place: dict[int, int], ndim: int, grown: bool) -> PaddedValue:
         """Where to begin on some axes, 0 on the others; `grown`: that much past the size."""
         values = tuple(
             place[axis] + self.size * grown if axis in place else 0 for axis in range(ndim)
         )
         return self.slot(Constant(values), tensor_type(S64, (ndim,)), varies=grown)
 
-    def is_zero(self, begin: Part, axis: int) -> bool:
+    def is_zero(self, begin: PaddedValue, axis: int) -> bool:
         """Whether a slot is 0 on an axis, whatever the size; it is relied on then."""
         source = begin.scalar
         if source is None:
@@ -117,14 +117,14 @@ class Builder:
         self.fixed.add((source.position, axis))
         return True
 
-    def end(self, extra: int) -> Part:
+    def end(self, extra: int) -> PaddedValue:
         """How long an axis is: s64[]."""
         if extra not in self._ends:
             size = Constant(self.size + extra)
             self._ends[extra] = self.slot(size, tensor_type(S64), varies=True)
         return self._ends[extra]
 
-    def inside(self, extent: Extent, trailing: int) -> Part:
+    def inside(self, extent: GrownAxis, trailing: int) -> PaddedValue:
         """A flag per place on an axis, with `trailing` axes after it: whether it is not beyond."""
         if extent not in self._masks:
             self._masks[extent] = self._mask(extent)
@@ -134,10 +134,10 @@ class Builder:
         shape = found.type.shape + (1,) * trailing
         return self.add(ops.reshape, found, shape=shape, grown=(None,) * len(shape))
 
-    def _mask(self, extent: Extent) -> Part:
+    def _mask(self, extent: GrownAxis) -> PaddedValue:
         if extent.is_joined:
             inner = extent.inner or 1
-            of_own = self.inside(Extent(extent.extra), 1)
+            of_own = self.inside(GrownAxis(extent.extra), 1)
             shape = extent.factor // inner, self.capacity, inner
             whole = self.add(ops.broadcast, of_own, shape=shape, grown=(None,) * 3)
             line = (self.room(extent),)
@@ -147,18 +147,18 @@ class Builder:
         end = self.add(ops.convert, self.end(extent.extra), dtype=S32, grown=())
         return self.add(ops.less, places, end, grown=(None,))
 
-    def replaced(self, x: Part, axes: Sequence[int], number: Any) -> Part:
+    def replaced(self, x: PaddedValue, axes: Sequence[int], number: Any) -> PaddedValue:
         """`x` with a number, or a part that is one, in place of what lies beyond these axes."""
         for axis in axes:
             extent = x.grown[axis]
             if extent is not None:
                 flags = self.inside(extent, x.type.ndim - 1 - axis)
-                if not isinstance(number, Part):
+                if not isinstance(number, PaddedValue):
                     number = self.scalar(number, x.type.dtype)
                 x = self.add(ops.select, flags, x, number, grown=x.grown)
         return x
 
-    def widened(self, x: Part, axis: int, low: int, high: int) -> Part:
+    def widened(self, x: PaddedValue, axis: int, low: int, high: int) -> PaddedValue:
         """`x` with so many zeros before and after an axis; fewer than none are cut off."""
         befores, afters = ([0] * x.type.ndim for _ in range(2))
         befores[axis], afters[axis] = low, high

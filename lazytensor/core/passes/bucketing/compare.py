@@ -17,7 +17,7 @@ from lazytensor.core.ops.control import Region
 from lazytensor.core.passes.scalar_expression import Constant, Slot
 
 
-class Extent(NamedTuple):
+class GrownAxis(NamedTuple):
     """An axis of `factor` times as many elements as the size that changes, and `extra` more.
 
     Where `factor` is not 1, other axes were joined with it: `inner` elements of them lie after each
@@ -33,7 +33,7 @@ class Extent(NamedTuple):
         """Whether other axes are part of it."""
         return self.factor != 1
 
-    def is_like(self, other: Extent) -> bool:
+    def is_like(self, other: GrownAxis) -> bool:
         """Whether the two are of one length."""
         return self[:2] == other[:2]
 
@@ -47,7 +47,7 @@ class Refused(Exception):
     """A program that cannot be padded; the text says why."""
 
 
-def refuse_joined(op: Op, *extents: Extent | None) -> None:
+def refuse_joined(op: Op, *extents: GrownAxis | None) -> None:
     """Refuse what an op does along axes of which one is joined with others."""
     if any(extent is not None and extent.is_joined for extent in extents):
         raise Refused(f"{op.name} along an axis that grows joined with others")
@@ -72,10 +72,10 @@ class Line(NamedTuple):
     regions: tuple[Opened, ...] = ()
 
 
-def extents(grown: Grown) -> Iterator[Extent]:
+def extents(grown: Grown) -> Iterator[GrownAxis]:
     """All axes that grow, of all results."""
     for part in grown:
-        if isinstance(part, Extent):
+        if isinstance(part, GrownAxis):
             yield part
         elif part is not None:
             yield from extents(part)
@@ -87,7 +87,7 @@ def is_like(grown: Grown, other: Grown) -> bool:
         if x is None or y is None:
             if x is not y:
                 return False
-        elif not (x.is_like(y) if isinstance(x, Extent) else is_like(x, y)):
+        elif not (x.is_like(y) if isinstance(x, GrownAxis) else is_like(x, y)):
             return False
     return True
 
@@ -100,14 +100,14 @@ class Opened(NamedTuple):
     size: int
 
 
-class Side(NamedTuple):
+class SlottedProgram(NamedTuple):
     """A program and the values of its slots."""
 
     program: Program
     slots: Sequence[Any]
 
 
-def opened(new: Side, old: Side) -> Opened:
+def opened(new: SlottedProgram, old: SlottedProgram) -> Opened:
     """The lines of `new`, and how they have grown since `old`. Raises: Refused."""
     opening = _Opening(*_size_and_step(new.program, old.program))
     values = opening.walk(new, old)
@@ -139,13 +139,17 @@ class _Opening:
     def region(self, new: Region, old: Region) -> Opened:
         """The lines of a loop's body, of which all numbers are constants."""
         opening = _Opening(self.size, self.step, is_region=True)
-        mine, theirs = (Side(each.program, each.program.constants) for each in (new, old))
+        mine, theirs = (SlottedProgram(each.program, each.program.constants) for each in (new, old))
         values = opening.walk(mine, theirs)
         outputs = [i for i in map(values.__getitem__, new.program.outputs) if isinstance(i, int)]
         return Opened(opening.lines, tuple(outputs), self.size)
 
     def walk(
-        self, new: Side, old: Side, operands: Sequence[int] | None = None, origin: int = 0
+        self,
+        new: SlottedProgram,
+        old: SlottedProgram,
+        operands: Sequence[int] | None = None,
+        origin: int = 0,
     ) -> list[Value]:
         """Add the lines of a program, or of a composite's body at `operands`; their values."""
         if len(new.program.instructions) != len(old.program.instructions):
@@ -177,7 +181,12 @@ class _Opening:
         return values
 
     def _result(
-        self, line: Any, other: Any, given: tuple[Any, ...], sides: tuple[Side, Side], origin: int
+        self,
+        line: Any,
+        other: Any,
+        given: tuple[Any, ...],
+        sides: tuple[SlottedProgram, SlottedProgram],
+        origin: int,
     ) -> Value:
         op, at, attrs, type = line
         types = [tuple(side.program.instructions[j][3] for j in at) for side in sides]
@@ -186,7 +195,12 @@ class _Opening:
             new, old = (
                 op.program(t, op.attrs_of(a)) for t, a in zip(types, (attrs, other[2]), strict=True)
             )
-            body = self.walk(Side(new, new.constants), Side(old, old.constants), given, origin)
+            body = self.walk(
+                SlottedProgram(new, new.constants),
+                SlottedProgram(old, old.constants),
+                given,
+                origin,
+            )
             results = tuple(i for i in map(body.__getitem__, new.outputs) if isinstance(i, int))
             return results if new.multiple else results[0]
         grown = self._grown(op, type, other[3])
@@ -207,11 +221,11 @@ class _Opening:
         pairs = zip(type.shape, other.shape, strict=True)
         return tuple([None if n == m else self._extent(op, n, m) for n, m in pairs])
 
-    def _extent(self, op: Op, n: int, m: int) -> Extent:
+    def _extent(self, op: Op, n: int, m: int) -> GrownAxis:
         factor, rest = divmod(n - m, self.step)
         if rest or factor < 1 or n % factor:
             raise Refused(f"sizes of {op.name} do not grow together")
-        return Extent(n // factor - self.size, factor, 1 if factor == 1 else None)
+        return GrownAxis(n // factor - self.size, factor, 1 if factor == 1 else None)
 
 
 def _still(type: TensorType) -> Grown:

@@ -10,17 +10,17 @@ from typing import Any, Final, NamedTuple
 from lazytensor.core import ops
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.program import INPUTS, Instruction, Program, size_of
-from lazytensor.core.passes.bucketing.builder import Builder, Fixed, Part
+from lazytensor.core.passes.bucketing.builder import Builder, Fixed, PaddedValue
 from lazytensor.core.passes.bucketing.compare import Grown, Line, Opened, Refused, extents, is_like
 from lazytensor.core.passes.bucketing.rules import rule_of
 from lazytensor.core.passes.bucketing.while_loop import looped
 from lazytensor.core.passes.scalar_expression import Constant, Slot
 
-SMALLEST: Final = 16
+SMALLEST_CAPACITY: Final = 16
 """The least that there is room for."""
-FIRST: Final = 64
+FIRST_CAPACITY: Final = 64
 """The same where that costs next to nothing: two capacities less are two programs less."""
-LARGE: Final = 2**20
+TWO_AXES_ELEMENTS: Final = 2**20
 """Elements of an array that must not have two axes with room: it would take four times as much."""
 
 
@@ -47,7 +47,9 @@ class Roomy(NamedTuple):
     origins: tuple[int, ...]
 
 
-def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = SMALLEST) -> Roomy:
+def roomy(
+    opened: Opened, given: Sequence[Any], varying: set[int], least: int = SMALLEST_CAPACITY
+) -> Roomy:
     """The program with room for `least` or more; `given` are its slots, those at `varying` never
     the same.
 
@@ -57,7 +59,7 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
     most = max(extent.extra for line in lines for extent in extents(line.grown))
     capacity = capacity_for(opened.size + most, least)
     b = Builder(opened.size, capacity, given)
-    parts: list[Part] = []
+    parts: list[PaddedValue] = []
     for line in lines:
         b.origin = line.origin
         operands = [parts[i] for i in line.operands]
@@ -65,7 +67,7 @@ def roomy(opened: Opened, given: Sequence[Any], varying: set[int], least: int = 
         if not is_like(part.grown, line.grown):
             raise Refused(f"{line.op.name} grows in another way than its operands")
         two = part.type.__class__ is not tuple and len([*extents(part.grown)]) > 1
-        if two and part.type.size > LARGE:
+        if two and part.type.size > TWO_AXES_ELEMENTS:
             raise Refused(f"{line.op.name} makes a large array that grows on two axes")
         parts.append(part)
     if any(_has_joined(parts[i].grown) for i in opened.outputs):
@@ -81,24 +83,24 @@ def _has_joined(grown: Grown) -> bool:
     return any(extent.is_joined for extent in extents(grown))
 
 
-def capacity_for(size: int, least: int = SMALLEST) -> int:
+def capacity_for(size: int, least: int = SMALLEST_CAPACITY) -> int:
     """Room for a size: `least`, or at most twice as much, so that a loop meets few of them."""
     return max(least, 1 << (size - 1).bit_length())
 
 
-def _part(b: Builder, line: Line, operands: list[Part], varying: set[int]) -> Part:
+def _part(b: Builder, line: Line, operands: list[PaddedValue], varying: set[int]) -> PaddedValue:
     op, type = line.op, line.type
     if op is PARAMETER:
         if _has_joined(line.grown):
             raise Refused("an input has an axis that grows joined with others")
         type = type.with_shape(b.shape(type.shape, line.grown))
-        return Part(b.line(op, (), (), type), type, line.grown)
+        return PaddedValue(b.line(op, (), (), type), type, line.grown)
     if line.slot is not None:
         return b.slot(line.slot, type, line.varies or _may_vary(line, varying))
     if line.regions:
         return looped(b, line, operands, partial(_part, varying=set()))
     if not any(x.grows for x in operands) and not any(True for _ in extents(line.grown)):
-        return Part(b.line(op, [x.at for x in operands], line.attrs, type), type, line.grown)
+        return PaddedValue(b.line(op, [x.at for x in operands], line.attrs, type), type, line.grown)
     return rule_of(op)(b, line, operands)
 
 

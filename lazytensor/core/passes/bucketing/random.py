@@ -11,11 +11,11 @@ from math import prod
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.passes.bucketing.builder import Builder, Part
+from lazytensor.core.passes.bucketing.builder import Builder, PaddedValue
 from lazytensor.core.passes.bucketing.compare import Grown, Line, Refused, extents, refuse_joined
 
 
-def drawn(b: Builder, line: Line, operands: list[Part]) -> Part:
+def drawn(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     """The state and the bits, which are a line: `laid` puts them where they belong."""
     attrs = line.op.attrs_of(line.attrs)
     if attrs["algorithm"] != "PHILOX":
@@ -25,7 +25,7 @@ def drawn(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(line.op, *operands, **attrs | {"shape": (count,)}, grown=line.grown)
 
 
-def laid(b: Builder, line: Line, bits: Part) -> Part:
+def laid(b: Builder, line: Line, bits: PaddedValue) -> PaddedValue:
     """What `line` takes of the results of `drawn`."""
     grown = line.grown
     if not bits.grows:
@@ -39,9 +39,9 @@ def laid(b: Builder, line: Line, bits: Part) -> Part:
     return b.add(ops.gather, lines, _places(b, shape[:end], grown[:end]), axes=(0,), grown=grown)
 
 
-def _places(b: Builder, shape: Shape, grown: Grown) -> Part:
+def _places(b: Builder, shape: Shape, grown: Grown) -> PaddedValue:
     """Of each element its place in the array without room, counted in rows."""
-    found: Part | None = None
+    found: PaddedValue | None = None
     for axis, extent in enumerate(grown):
         own = b.add(ops.iota, dtype=S64, shape=shape, axis=axis, grown=grown)
         if found is not None:

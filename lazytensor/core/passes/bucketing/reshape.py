@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.passes.bucketing.compare import Extent, Grown, Refused
+from lazytensor.core.passes.bucketing.compare import Grown, GrownAxis, Refused
 
 
 def reshaped(shape: Shape, grown: Grown, new: Shape, wanted: Grown) -> Grown:
@@ -15,7 +15,7 @@ def reshaped(shape: Shape, grown: Grown, new: Shape, wanted: Grown) -> Grown:
     grows in it, or a part of one.
     """
     reading = _Reading(shape, grown)
-    found: list[Extent | None] = []
+    found: list[GrownAxis | None] = []
     for n, extent in zip(new, wanted, strict=True):
         if extent is None:
             reading.take(n)
@@ -32,18 +32,18 @@ class _Reading:
     """
 
     def __init__(self, shape: Shape, grown: Grown) -> None:
-        self.axes: Iterator[int | Extent] = iter(
+        self.axes: Iterator[int | GrownAxis] = iter(
             [n if extent is None else extent for n, extent in zip(shape, grown, strict=True)]
         )
         self.run = 1
-        self.next: Extent | None = None
+        self.next: GrownAxis | None = None
         self._read()
 
     def _read(self) -> None:
         """Read on to the next axis that grows."""
         self.next = None
         for axis in self.axes:
-            if isinstance(axis, Extent):
+            if isinstance(axis, GrownAxis):
                 self.next = axis
                 if axis.inner is not None:
                     self.run *= axis.factor // axis.inner
@@ -68,9 +68,9 @@ class _Reading:
         factor, rest = divmod(self.next.factor, count)
         if rest:
             raise Refused("reshape makes other axes of one that grows")
-        self.next = Extent(self.next.extra, factor, 1 if factor == 1 else None)
+        self.next = GrownAxis(self.next.extra, factor, 1 if factor == 1 else None)
 
-    def grow(self, wanted: Extent) -> Extent:
+    def grow(self, wanted: GrownAxis) -> GrownAxis:
         """An axis that grows."""
         axis = self.next
         if axis is None or axis.extra != wanted.extra:
@@ -86,7 +86,7 @@ class _Reading:
         if rest or self.run % within:
             raise Refused("reshape makes other axes of one that grows")
         self.run //= within
-        return Extent(wanted.extra, wanted.factor, within)
+        return GrownAxis(wanted.extra, wanted.factor, within)
 
     def end(self) -> None:
         """There is nothing left."""

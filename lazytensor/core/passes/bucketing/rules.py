@@ -17,22 +17,22 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, FLOATS, S64
 from lazytensor.core.ir.op import Op
-from lazytensor.core.passes.bucketing.builder import Builder, Part, neutral
-from lazytensor.core.passes.bucketing.compare import Extent, Grown, Line, Refused, refuse_joined
+from lazytensor.core.passes.bucketing.builder import Builder, PaddedValue, neutral
+from lazytensor.core.passes.bucketing.compare import Grown, GrownAxis, Line, Refused, refuse_joined
 from lazytensor.core.passes.bucketing.random import drawn, laid
 from lazytensor.core.passes.bucketing.reshape import reshaped
 from lazytensor.core.passes.bucketing.windows import convolved, slid
 
-Rule = Callable[[Builder, Line, list[Part]], Part]
+Rule = Callable[[Builder, Line, list[PaddedValue]], PaddedValue]
 
 
 def rule_of(op: Op) -> Rule:
     """What pads an op. Raises: Refused if nothing does."""
     if op.elementwise:
         return _elementwise
-    if op not in RULES:
+    if op not in PAD_RULES:
         raise Refused(f"{op.name} has no rule for it in lazytensor/core/passes/bucketing/rules.py")
-    return RULES[op]
+    return PAD_RULES[op]
 
 
 def _attrs(line: Line) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def _axes(grown: Grown) -> list[int]:
     return [axis for axis, extent in enumerate(grown) if extent is not None]
 
 
-def _together(x: Extent | None, y: Extent | None) -> Extent | None:
+def _together(x: GrownAxis | None, y: GrownAxis | None) -> GrownAxis | None:
     """How an axis grows on which both lie. Raises: Refused."""
     if x is None or y is None:
         if x is not y:
@@ -62,14 +62,14 @@ def _together(x: Extent | None, y: Extent | None) -> Extent | None:
 # --- elements where they are ---------------------------------------------------------------------
 
 
-def _elementwise(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _elementwise(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     grown = _broadcast_together(operands, len(line.grown))
     return b.add(line.op, *operands, grown=grown, **_attrs(line))
 
 
-def _broadcast_together(operands: list[Part], ndim: int) -> Grown:
+def _broadcast_together(operands: list[PaddedValue], ndim: int) -> Grown:
     """Which axes of the result grow. An axis that does meets its like, or one element."""
-    found: list[Extent | None] = [None] * ndim
+    found: list[GrownAxis | None] = [None] * ndim
     for x in operands:
         for axis, extent in enumerate(x.grown, ndim - len(x.grown)):
             if extent is not None:
@@ -82,7 +82,7 @@ def _broadcast_together(operands: list[Part], ndim: int) -> Grown:
     return tuple(found)
 
 
-def _iota(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _iota(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     attrs = _attrs(line)
     refuse_joined(line.op, line.grown[attrs["axis"]])
     shape = b.shape(line.type.shape, line.grown)
@@ -92,7 +92,7 @@ def _iota(b: Builder, line: Line, operands: list[Part]) -> Part:
 # --- elements moved ------------------------------------------------------------------------------
 
 
-def _broadcast(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _broadcast(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (x,) = operands
     offset = len(line.grown) - x.type.ndim
     grown = list(line.grown)
@@ -103,18 +103,18 @@ def _broadcast(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(ops.broadcast, x, shape=shape, grown=tuple(grown))
 
 
-def _reshape(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _reshape(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (x,) = operands
     grown = reshaped(x.type.shape, x.grown, line.type.shape, line.grown)
     return b.add(ops.reshape, x, shape=b.shape(line.type.shape, line.grown), grown=grown)
 
 
-def _transpose(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _transpose(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (x,), (axes,) = operands, line.attrs
     return b.add(ops.transpose, x, axes=axes, grown=tuple(x.grown[axis] for axis in axes))
 
 
-def _slice(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _slice(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     x, begin = operands
     sizes, strides = line.attrs
     axes, kept = _axes(line.grown), list(line.grown)
@@ -142,11 +142,11 @@ def _slice(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(ops.slice, x, begin, sizes=sizes, strides=strides, grown=grown)
 
 
-def _is_whole(extent: Extent | None, part: Extent | None) -> bool:
+def _is_whole(extent: GrownAxis | None, part: GrownAxis | None) -> bool:
     return extent is not None and part is not None and part.is_like(extent)
 
 
-def _update_slice(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _update_slice(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     x, value, begin = operands
     (strides,) = line.attrs
     axes = _axes(value.grown)
@@ -172,11 +172,11 @@ def _update_slice(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(ops.update_slice, x, value, begin, strides=strides, grown=x.grown)
 
 
-def _none(x: Part) -> Grown:
+def _none(x: PaddedValue) -> Grown:
     return (None,) * len(x.grown)
 
 
-def _pad(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _pad(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     x, value = operands
     attrs = _attrs(line)
     low, high = list(attrs["low"]), list(attrs["high"])
@@ -197,7 +197,7 @@ def _pad(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(ops.pad, x, value, grown=tuple(grown), **attrs)
 
 
-def _concatenate(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _concatenate(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (axis,) = line.attrs
     others = _other(operands[0].grown, axis)
     for x in operands[1:]:
@@ -226,7 +226,7 @@ def _concatenate(b: Builder, line: Line, operands: list[Part]) -> Part:
     return made
 
 
-def _joined(b: Builder, parts: list[Part], axis: int) -> Part:
+def _joined(b: Builder, parts: list[PaddedValue], axis: int) -> PaddedValue:
     return b.add(ops.concatenate, *parts, axis=axis, grown=parts[0].grown)
 
 
@@ -237,7 +237,7 @@ def _other(grown: Grown, axis: int) -> Grown:
 # --- sums and searches ---------------------------------------------------------------------------
 
 
-def _reduction(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
+def _reduction(kind: str, b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (x,), (axes,) = operands, line.attrs
     if any(x.grown[axis] is not None for axis in axes):
         x = b.replaced(x, axes, neutral(kind, x.type.dtype))
@@ -245,14 +245,14 @@ def _reduction(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(line.op, x, axes=axes, grown=grown)
 
 
-def _arg(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
+def _arg(kind: str, b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (x,), (axis,) = operands, line.attrs
     refuse_joined(line.op, x.grown[axis])
     x = b.replaced(x, [axis], neutral(kind, x.type.dtype))
     return b.add(line.op, x, axis=axis, grown=_other(x.grown, axis))
 
 
-def _cumulative(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part:
+def _cumulative(kind: str, b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (x,), attrs = operands, _attrs(line)
     extent = x.grown[attrs["axis"]]
     if attrs["reverse"] or (extent is not None and extent.is_joined):
@@ -260,7 +260,7 @@ def _cumulative(kind: str, b: Builder, line: Line, operands: list[Part]) -> Part
     return b.add(line.op, x, grown=x.grown, **attrs)
 
 
-def _dot_general(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _dot_general(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     attrs = _attrs(line)
     batch, contract = attrs["batch"], attrs["contract"]
     both = [list(z.grown) for z in operands]
@@ -284,7 +284,7 @@ def _last_key(dtype: np.dtype) -> Any:
     return True if dtype == BOOL else int(np.iinfo(dtype).max)
 
 
-def _sort(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _sort(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     attrs = _attrs(line)
     if len(operands) > 1 or (attrs["descending"] and operands[0].grown[attrs["axis"]] is not None):
         raise Refused("a sort that is descending, or of several arrays")
@@ -297,7 +297,7 @@ def _sort(b: Builder, line: Line, operands: list[Part]) -> Part:
 # --- positions that are data ---------------------------------------------------------------------
 
 
-def _clamped(b: Builder, indices: Part, extent: Extent | None) -> Part:
+def _clamped(b: Builder, indices: PaddedValue, extent: GrownAxis | None) -> PaddedValue:
     """Indices on an axis, too large ones being that of its last element."""
     if extent is None:
         return indices
@@ -307,7 +307,7 @@ def _clamped(b: Builder, indices: Part, extent: Extent | None) -> Part:
     return b.add(ops.minimum, indices, last, grown=indices.grown)
 
 
-def _gather(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _gather(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     x, *indices = operands
     (axes,) = line.attrs
     found = [_clamped(b, i, x.grown[axis]) for i, axis in zip(indices, axes, strict=True)]
@@ -317,7 +317,7 @@ def _gather(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(ops.gather, x, *found, axes=axes, grown=front + rest)
 
 
-def _scatter(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _scatter(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     """An update whose index is out of range is dropped: so are those that lie beyond an end."""
     x, updates, *indices = operands
     axes, attrs = line.attrs[0], _attrs(line)
@@ -342,7 +342,7 @@ def _all_together(grown: Grown, other: Grown) -> Grown:
     return tuple([_together(*pair) for pair in zip(grown, other, strict=True)])
 
 
-def _take_along(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _take_along(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     x, indices = operands
     (axis,) = line.attrs
     indices = _clamped(b, indices, x.grown[axis])
@@ -358,21 +358,21 @@ def _take_along(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(ops.take_along, x, indices, axis=axis, grown=tuple(grown))
 
 
-def _guarded(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _guarded(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     x, ok = operands
     if ok.grows:
         raise Refused("a check of as many flags as there are elements")
     return b.add(line.op, x, ok, grown=x.grown)
 
 
-def _element(b: Builder, line: Line, operands: list[Part]) -> Part:
+def _element(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     (several,), (place,) = operands, line.attrs
     index = b.line(line.op, [several.at], line.attrs, several.type[place])
-    found = Part(index, several.type[place], several.grown[place])
+    found = PaddedValue(index, several.type[place], several.grown[place])
     return laid(b, line, found) if b.lines[several.at][0] is ops.rng_bit_generator else found
 
 
-RULES: Final[dict[Op[Any], Rule]] = {
+PAD_RULES: Final[dict[Op[Any], Rule]] = {
     ops.element: _element,
     ops.rng_bit_generator: drawn,
     ops.iota: _iota,

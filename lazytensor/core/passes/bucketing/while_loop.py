@@ -13,26 +13,26 @@ from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.control import Region
-from lazytensor.core.passes.bucketing.builder import Builder, Part
+from lazytensor.core.passes.bucketing.builder import Builder, PaddedValue
 from lazytensor.core.passes.bucketing.compare import Grown, Line, Opened, Refused, is_like
 from lazytensor.core.passes.scalar_expression import Constant, Slot
 
-Emit = Callable[[Builder, Line, list[Part]], Part]
+Emit = Callable[[Builder, Line, list[PaddedValue]], PaddedValue]
 
 
 class _Inside(Builder):
     """The instructions of a body."""
 
-    def slot(self, source: Slot | Constant, type: TensorType, varies: bool) -> Part:
+    def slot(self, source: Slot | Constant, type: TensorType, varies: bool) -> PaddedValue:
         if varies:
             raise Refused("a loop's body has a number of its own for each size")
         return super().slot(source, type, varies)
 
-    def end(self, extra: int) -> Part:
+    def end(self, extra: int) -> PaddedValue:
         raise Refused("a loop's body depends on where an axis ends")
 
 
-def looped(b: Builder, line: Line, operands: list[Part], emit: Emit) -> Part:
+def looped(b: Builder, line: Line, operands: list[PaddedValue], emit: Emit) -> PaddedValue:
     """`while` of parts. Raises: Refused."""
     if line.op is not ops.while_:
         raise Refused(f"{line.op.name} has bodies that grow")
@@ -53,7 +53,7 @@ def _body(
 ) -> tuple[Program, list[Grown]]:
     """A body's program with room, and how its results grow."""
     inside = _Inside(b.size, b.capacity, ())
-    parts: list[Part] = []
+    parts: list[PaddedValue] = []
     given = iter(state)
     for line in opened.lines:
         part = emit(inside, line, [parts[i] for i in line.operands])

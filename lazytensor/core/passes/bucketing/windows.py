@@ -6,13 +6,13 @@ A batch may grow, also where a gradient is a sum over it, and what windows move 
 from __future__ import annotations
 
 from lazytensor.core.ops.contraction import dense, layouts
-from lazytensor.core.passes.bucketing.builder import Builder, Part, neutral
-from lazytensor.core.passes.bucketing.compare import Extent, Line, Refused
+from lazytensor.core.passes.bucketing.builder import Builder, PaddedValue, neutral
+from lazytensor.core.passes.bucketing.compare import GrownAxis, Line, Refused
 
 Pair = tuple[int, int]
 
 
-def slid(b: Builder, line: Line, operands: list[Part]) -> Part:
+def slid(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     """`reduce_window`."""
     (x,), attrs = operands, line.op.attrs_of(line.attrs)
     padding, grown = list(attrs["padding"]), list(x.grown)
@@ -29,12 +29,12 @@ def slid(b: Builder, line: Line, operands: list[Part]) -> Part:
     return b.add(line.op, x, grown=tuple(grown), **attrs | {"padding": tuple(padding)})
 
 
-def convolved(b: Builder, line: Line, operands: list[Part]) -> Part:
+def convolved(b: Builder, line: Line, operands: list[PaddedValue]) -> PaddedValue:
     """`convolution`."""
     (x, w), attrs = operands, line.op.attrs_of(line.attrs)
     specs = layouts(attrs["dimensions"], x.type.ndim)
     (batch, features, *over), (made, taken, *kernel), (first, second, *result) = specs
-    grown: list[Extent | None] = [None] * x.type.ndim
+    grown: list[GrownAxis | None] = [None] * x.type.ndim
     grown[first], grown[second] = x.grown[batch], w.grown[made]
     by_features, by_batch = attrs["feature_groups"] > 1, attrs["batch_groups"] > 1
     if (grown[second] and (by_features or by_batch)) or (grown[first] and by_batch):
@@ -70,7 +70,12 @@ def convolved(b: Builder, line: Line, operands: list[Part]) -> Part:
 
 
 def _around(
-    line: Line, extent: Extent | None, result: Extent | None, stride: int, reach: int, low: int
+    line: Line,
+    extent: GrownAxis | None,
+    result: GrownAxis | None,
+    stride: int,
+    reach: int,
+    low: int,
 ) -> Pair:
     """What is padded, so that there is a window for each place that there is room for.
 
@@ -82,7 +87,7 @@ def _around(
     return low, reach - low
 
 
-def _check_own(line: Line, *extents: Extent | None) -> None:
+def _check_own(line: Line, *extents: GrownAxis | None) -> None:
     if any(extent is None or extent.is_joined for extent in extents):
         raise _refused(line)
 

@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import source
 from lazytensor.frontends.numpy.indexing.basic import setitem, viewed
 
-MOST_AXES: Final = 32
+FLAT_AXES: Final = 32
 
 
 class flatiter:
@@ -124,7 +124,7 @@ def _places(key: Any, size: int) -> Any:
 
 def flat(x: Any) -> flatiter:
     """`x.flat`."""
-    if x.ndim > MOST_AXES:
+    if x.ndim > FLAT_AXES:
         _ = np.empty(x.shape).flat  # raises
     return flatiter(wrap(x.node) if type(x) is Scalar else x)  # a scalar is never written to
 

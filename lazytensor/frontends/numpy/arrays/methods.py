@@ -180,7 +180,7 @@ METHODS: Final[dict[str, Any]] = {
     "to_device": standard.to_device,
     "__array_namespace__": standard.namespace_of,
     **{name: late(name) for name in LATE},
-    **scalar.DUNDERS,
+    **scalar.NUMBER_DUNDERS,
     **protocols.DUNDERS,
     "__getitem__": basic.getitem,
 }

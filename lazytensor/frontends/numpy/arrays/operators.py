@@ -19,7 +19,12 @@ from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.host.small import NUMBERS, lazy_if_large
 from lazytensor.frontends.numpy.indexing import masked
 from lazytensor.frontends.numpy.indexing.masked import Masked
-from lazytensor.frontends.numpy.interop.foreign import OF_ARRAYS, OF_SCALARS, overrides, wraps
+from lazytensor.frontends.numpy.interop.foreign import (
+    ARRAY_PRIORITY,
+    SCALAR_PRIORITY,
+    overrides,
+    wraps,
+)
 from lazytensor.frontends.numpy.ufuncs import checks, numerics
 from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
 from lazytensor.frontends.numpy.ufuncs.plans import backward, forward, planned
@@ -65,7 +70,7 @@ UNARY: Final = {
     "invert": UFUNCS["invert"],
 }
 
-_ARRAYS: Final = (ndarray, Scalar)
+_LAZY_CLASSES: Final = (ndarray, Scalar)
 
 
 def binary(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
@@ -89,7 +94,7 @@ def _swapped(host: Host) -> Host:
 
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
     """An operator's call that was not seen before, or is not plain."""
-    if differing and is_raised() and type(x) in _ARRAYS and type(other) is not Masked:
+    if differing and is_raised() and type(x) in _LAZY_CLASSES and type(other) is not Masked:
         account().look()
         known = parts.small_now(x)
         if known is not None and (given := parts.small_now(other)) is not None:
@@ -139,7 +144,7 @@ FAST_POWERS: Final = {
 def _of_scalars(function: ufunc) -> ufunc:
     """The same function, as NumPy's scalars name it: they have operators of their own."""
     made = ufunc(function.real, function.row)
-    made.__name__ = checks.OF_SCALARS + function.__name__
+    made.__name__ = checks.SCALAR_PREFIX + function.__name__
     return made
 
 
@@ -175,8 +180,8 @@ def defers(x: Any, other: Any, function: ufunc, swap: bool = False, in_place: bo
         return False
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None and not in_place
-    own = OF_SCALARS if type(x) is Scalar else OF_ARRAYS
-    return float(getattr(other, "__array_priority__", OF_SCALARS)) > own
+    own = SCALAR_PRIORITY if type(x) is Scalar else ARRAY_PRIORITY
+    return float(getattr(other, "__array_priority__", SCALAR_PRIORITY)) > own
 
 
 def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:

@@ -133,7 +133,7 @@ def array_ufunc(x: Lazy, real: np.ufunc, method: Any, *inputs: Any, **kwargs: An
         called = real if method == "__call__" else getattr(real, method)
         writes = method == "at" or not real.nout  # one without results writes to its operand
         return fallback("at" if writes else real.__name__, called, inputs, kwargs)
-    if method == "__call__" and not kwargs and _OWN.issuperset(map(type, inputs)):
+    if method == "__call__" and not kwargs and _HANDLED_CLASSES.issuperset(map(type, inputs)):
         return function(*inputs)
     out = kwargs.get("out")
     outs = out if isinstance(out, tuple) else (out,)
@@ -150,7 +150,7 @@ def _is_update(inputs: tuple[Any, ...], out: Any = None, **rest: Any) -> bool:
     return out is not None and not rest and out[0] is inputs[0] and type(out[0]) is np.ndarray
 
 
-_OWN: Final = frozenset([ndarray, Scalar, np.ndarray, int, float, complex, np.float64])
+_HANDLED_CLASSES: Final = frozenset([ndarray, Scalar, np.ndarray, int, float, complex, np.float64])
 """Classes that leave the call to us."""
 
 

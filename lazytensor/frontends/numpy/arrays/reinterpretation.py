@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import NumpyVersion
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Step
+from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.arrays.array import (
     Lazy,
@@ -32,7 +32,7 @@ from lazytensor.frontends.numpy.ufuncs.numerics import filled
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, supported
 
 
-def through(x: Lazy, layout: np.ndarray, *steps: Step) -> Any:
+def through(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Any:
     """The view of `x` through `steps`, laid out as `layout` is; of a scalar, another scalar."""
     if type(x) is not Scalar:
         return wrap_view(x.ref.view(*steps) if steps else x.ref, layout, x)
@@ -140,7 +140,7 @@ def set_dtype(x: Any, value: Any) -> None:
     x.ref, x._shadow = x.ref.view(*steps) if steps else x.ref, layout
 
 
-def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[Step]:
+def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[ViewStep]:
     """Bytes split or join along the last axis where the widths differ."""
     if dtype is x.dtype:
         return []

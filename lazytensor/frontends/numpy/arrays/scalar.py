@@ -124,7 +124,7 @@ SCALAR_DUNDERS = {
     "fill": lambda x, item: value(x).fill(real(item)),  # it fills an array made of the scalar
     "sort": delegated("sort"),
 }
-DUNDERS = {
+NUMBER_DUNDERS = {
     "__bool__": truth,
     "__int__": number(int),
     "__float__": number(float),

@@ -30,7 +30,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import (
 )
 
 _COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}
-_ARRAYS = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
+_ARRAY_CLASSES = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def array(
@@ -113,7 +113,7 @@ def nested(x: Any, dtype: Any) -> Any:
     if dtype is not None and np.dtype(dtype) == np.object_:
         return _of_objects(x)
     parts = [_part(y) for y in x]
-    if not all(isinstance(y, _ARRAYS) for y in parts):
+    if not all(isinstance(y, _ARRAY_CLASSES) for y in parts):
         return np.array(real(x), dtype)
     # In an array, other than next to one, a Python number is as strong as its default dtype.
     strong = [PYTHON_NUMBERS.get(type(y), y) for y in parts]

@@ -38,8 +38,12 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
 
 
-_ALL: Final = slice(None)
-_NEW_AXES: Final = {(1, 2): (None, _ALL), (1, 3): (None, _ALL, None), (2, 3): (_ALL, _ALL, None)}
+_WHOLE_AXIS: Final = slice(None)
+_NEW_AXES: Final = {
+    (1, 2): (None, _WHOLE_AXIS),
+    (1, 3): (None, _WHOLE_AXIS, None),
+    (2, 3): (_WHOLE_AXIS, _WHOLE_AXIS, None),
+}
 """By how many axes there are, and are to be: the key that adds the others."""
 
 

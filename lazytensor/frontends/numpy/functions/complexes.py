@@ -14,7 +14,7 @@ Combine = Callable[[Node, Node], Node]
 
 LARGER: Combine = numerics.complex_extreme(ops.greater_equal, True)
 SMALLER: Combine = numerics.complex_extreme(ops.less_equal, True)
-OF_TWO = {ops.reduce_max: LARGER, ops.reduce_min: SMALLER}
+COMPLEX_PAIRS = {ops.reduce_max: LARGER, ops.reduce_min: SMALLER}
 """Per reduction of floats: the function of two complex numbers that goes with it."""
 
 

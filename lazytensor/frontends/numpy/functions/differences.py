@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO, axes_of
+from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, axes_of
 from lazytensor.frontends.numpy.host.access_counters import value_of
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.parts import at_hand
@@ -44,7 +44,9 @@ def part(node: Node, axis: int, start: int, stop: int) -> Node:
     return ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
 
 
-def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO, append: Any = NO) -> Any:
+def diff(
+    a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
+) -> Any:
     """See numpy.diff."""
     if n == 0:
         return a
@@ -70,7 +72,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO, append: Any = NO
 
 
 def _end(x: Any, node: Node, axis: int) -> Node | None:
-    if x is NO:
+    if x is NO_VALUE:
         return None
     given = operand(x)
     if given.type.ndim:

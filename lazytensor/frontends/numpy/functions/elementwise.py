@@ -17,7 +17,7 @@ from lazytensor.frontends.numpy.arrays.layout import lay_out
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO
+from lazytensor.frontends.numpy.functions.reductions import NO_VALUE
 from lazytensor.frontends.numpy.functions.results import check_cast, check_out, deliver
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable
@@ -35,24 +35,24 @@ _COMPLEX = (complexes.LARGER, complexes.SMALLER)
 
 def clip(
     a: Any,
-    a_min: Any = NO,
-    a_max: Any = NO,
+    a_min: Any = NO_VALUE,
+    a_max: Any = NO_VALUE,
     out: Any = None,
     *,
-    min: Any = NO,
-    max: Any = NO,
+    min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
     dtype: Any = None,
     where: Any = True,
     casting: str = "same_kind",
     **kwargs: Any,
 ) -> Any:
     """See numpy.clip."""
-    if a_min is NO and a_max is NO:
-        a_min, a_max = (None if min is NO else min), (None if max is NO else max)
-    elif a_min is NO or a_max is NO:
-        missing = "a_min" if a_min is NO else "a_max"
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        a_min, a_max = (None if min is NO_VALUE else min), (None if max is NO_VALUE else max)
+    elif a_min is NO_VALUE or a_max is NO_VALUE:
+        missing = "a_min" if a_min is NO_VALUE else "a_max"
         raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
-    elif min is not NO or max is not NO:
+    elif min is not NO_VALUE or max is not NO_VALUE:
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
             "forbidden."

@@ -39,7 +39,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.ufuncs.recipes import of_value, remembered
 
 Function = Callable[..., Any]
-HOMES: Final = {
+PICKLE_HOMES: Final = {
     "numpy.fft": "lazytensor.numpy.fft",
     "numpy.linalg": "lazytensor.numpy.linalg",
     "numpy.testing._private.utils": "lazytensor.numpy.testing",
@@ -48,7 +48,7 @@ HOMES: Final = {
 
 MOST_ARGUMENTS: Final = 3
 """Behind them some functions may be told to write to the first one (`overwrite_input`)."""
-_WRITING: Final = frozenset({"copy", "overwrite_input"})
+_COPY_KEYWORDS: Final = frozenset({"copy", "overwrite_input"})
 """Keywords by which they may be told so."""
 
 
@@ -119,7 +119,7 @@ def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str
     `NOTHING` if they have not, or if NumPy may write to them or show their memory.
     """
     most = 1 if name == "nan_to_num" else MOST_ARGUMENTS
-    if name in WRITERS or len(args) > most or not _WRITING.isdisjoint(kwargs):
+    if name in WRITERS or len(args) > most or not _COPY_KEYWORDS.isdisjoint(kwargs):
         return NOTHING
     given = small_by_now(args, kwargs)
     if given is None:
@@ -173,14 +173,14 @@ def hosted(name: str, real: Function) -> Function:
             return on_host(name, real, args, kwargs)
         return entered(called(real, args, kwargs), args, kwargs)
 
-    return dressed(call, real, laziness.HOST)
+    return dressed(call, real, laziness.COMPUTES_ARGUMENTS)
 
 
-def dressed(call: Function, real: Function, line: str = laziness.LAZY) -> Function:
+def dressed(call: Function, real: Function, line: str = laziness.RECORDS) -> Function:
     """`call` with the name and the signature of `real`, and its text with `line` in it."""
     update_wrapper(call, real, updated=())
     call.__doc__ = laziness.said(line, call.__name__, real.__doc__)
-    call.__module__ = HOMES.get(getattr(real, "__module__", ""), "lazytensor.numpy")
+    call.__module__ = PICKLE_HOMES.get(getattr(real, "__module__", ""), "lazytensor.numpy")
     for name in ("__signature__", "__text_signature__"):
         if hasattr(real, name):
             setattr(call, name, getattr(real, name))

@@ -44,6 +44,6 @@ def nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 OBJECTS: dict[str, Any] = {
     "nditer": nditer,
-    "nested_iters": dressed(nested_iters, np.nested_iters, laziness.HOST),
+    "nested_iters": dressed(nested_iters, np.nested_iters, laziness.COMPUTES_ARGUMENTS),
     "vectorize": vectorize,
 }

@@ -17,7 +17,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.functions.reductions import NO, axes_of, flags_of, kept
+from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, axes_of, flags_of, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.checks import unwatched, warned
@@ -62,9 +62,9 @@ def _extreme(name: str, filler: float) -> Function:
         a: Any,
         axis: Any = None,
         out: Any = None,
-        keepdims: Any = NO,
-        initial: Any = NO,
-        where: Any = NO,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
     ) -> Any:
         node = operand(a)
         if node.type.dtype.kind == "c":
@@ -73,10 +73,10 @@ def _extreme(name: str, filler: float) -> Function:
             return plain(a, axis, out, keepdims, initial, where)
         check_target(out, node.type.dtype)
         axes = axes_of(axis, node.type.ndim)
-        if initial is NO and any(node.type.shape[i] == 0 for i in axes):
+        if initial is NO_VALUE and any(node.type.shape[i] == 0 for i in axes):
             raise HostOnly(f"nan{name}: nothing has none, of which NumPy speaks in other words")
         top = plain(wrap(_without(node, filler)), axis, None, keepdims, initial, where)
-        if initial is not NO:
+        if initial is not NO_VALUE:
             return deliver(top.node, out)
         none = kept(node, ops.reduce_and(ops.is_nan(node), axes=axes), axes, keepdims)
         made = ops.select(none, number(math.nan, top.dtype), top.node)
@@ -89,7 +89,7 @@ def _position(name: str, filler: float) -> Function:
     """`nanargmax` and `nanargmin`."""
     plain = reductions.LAZY[name]
 
-    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
+    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
         node = operand(a)
         if node.type.dtype.kind == "c":
             raise Unsupported(f"nan{name}: complex numbers")
@@ -109,7 +109,7 @@ def _position(name: str, filler: float) -> Function:
 def _where_numbers(node: Node, where: Any) -> Node:
     """Where `node` is a number, and `where` holds."""
     numbers: Node = ops.not_(ops.is_nan(node))
-    return numbers if where is NO or where is True else ops.and_(numbers, mask_of(where))
+    return numbers if where is NO_VALUE or where is True else ops.and_(numbers, mask_of(where))
 
 
 def nanmean(
@@ -117,9 +117,9 @@ def nanmean(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = NO,
+    keepdims: Any = NO_VALUE,
     *,
-    where: Any = NO,
+    where: Any = NO_VALUE,
 ) -> Any:
     """See numpy.nanmean."""
     node = operand(a)
@@ -159,11 +159,11 @@ def _spread(root: bool) -> Function:
         dtype: Any = None,
         out: Any = None,
         ddof: Any = 0,
-        keepdims: Any = NO,
+        keepdims: Any = NO_VALUE,
         *,
-        where: Any = NO,
-        mean: Any = NO,
-        correction: Any = NO,
+        where: Any = NO_VALUE,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
     ) -> Any:
         node = operand(a)
         if not _inexact(node):
@@ -173,9 +173,9 @@ def _spread(root: bool) -> Function:
             )
         _check_inexact(dtype, out)
         _check_axis(node, axis)
-        if correction is not NO and ddof != 0:
+        if correction is not NO_VALUE and ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = ddof if correction is NO else correction
+        ddof = ddof if correction is NO_VALUE else correction
         flags = _where_numbers(node, where)
         given = wrap(_without(node, 0))
         with unwatched():

@@ -19,7 +19,7 @@ NAMES = (
     "rollaxis rot90 row_stack sinc split trapezoid tril_indices_from trim_zeros triu_indices_from "
     "unstack unwrap vsplit"
 )
-WRITING = "delete insert vander"
+WRITES_INTO_EMPTY = "delete insert vander"
 """They write lazy arrays into an empty one."""
 
 _real_poly = rebound("poly")
@@ -35,7 +35,7 @@ def poly(seq_of_zeros: Any) -> Any:
 
 LAZY: dict[str, Function] = {
     **{name: rebound(name) for name in NAMES.split() if hasattr(np, name)},
-    **{name: rebound(name, empty=empty) for name in WRITING.split()},
+    **{name: rebound(name, empty=empty) for name in WRITES_INTO_EMPTY.split()},
     "block": rebound("block", "empty"),
     "poly": lazily("poly", poly, np.poly),
 }

@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, common, convert, operand
 
-_KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
+_SORT_KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
 
 
 def _line(a: Any, axis: Any) -> tuple[Node, int]:
@@ -39,7 +39,7 @@ def _places_line(a: Any, axis: Any) -> tuple[Node, int]:
 
 
 def _check(kind: Any, order: Any, stable: Any) -> None:
-    if order is not None or (kind is not None and stable is not None) or kind not in _KINDS:
+    if order is not None or (kind is not None and stable is not None) or kind not in _SORT_KINDS:
         np.sort(np.zeros(1), kind=kind, order=order, stable=stable)  # raises
 
 

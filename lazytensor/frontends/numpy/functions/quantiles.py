@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
-from lazytensor.frontends.numpy.functions.reductions import NO, Axes, axes_within, kept
+from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, Axes, axes_within, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.functions.weighing import lined, weighted
 from lazytensor.frontends.numpy.host.fallback import real
@@ -144,7 +144,7 @@ def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) ->
     rank = made.type.ndim
     made = ops.transpose(made, axes=(rank - 1, *range(rank - 1)))
     rest = made.type.shape[1:]
-    if keepdims is not NO and keepdims:
+    if keepdims is not NO_VALUE and keepdims:
         rest = tuple(1 if i in axes else n for i, n in enumerate(node.type.shape))
     return ops.reshape(made, shape=(*q.shape, *rest))
 
@@ -233,7 +233,7 @@ def nanmedian(
     axis: Any = None,
     out: Any = None,
     overwrite_input: bool = False,
-    keepdims: Any = NO,
+    keepdims: Any = NO_VALUE,
 ) -> Any:
     """See numpy.nanmedian."""
     node = operand(a)

@@ -30,7 +30,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import (
     recast,
 )
 
-NO: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
+NO_VALUE: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
 Axes = tuple[int, ...]
 
 
@@ -53,7 +53,7 @@ def axes_within(axis: Any, ndim: int) -> Axes:
 
 def keeps(keepdims: Any) -> bool:
     """Whether reduced axes are kept. Raises: HostOnly where NumPy shall say whether that is so."""
-    if keepdims is NO:
+    if keepdims is NO_VALUE:
         return False
     if type(keepdims) not in (bool, int):
         raise HostOnly(f"keepdims={keepdims!r:.40}")
@@ -84,7 +84,7 @@ def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
 
 def flags_of(where: Any, node: Node) -> Node | None:
     """Which elements of `node` count; None if all do. Raises: TypeError, ValueError."""
-    if where is NO or where is True:
+    if where is NO_VALUE or where is True:
         return None
     mask = mask_of(where)
     shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
@@ -116,9 +116,9 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
         axis: Any = None,
         dtype: Any = None,
         out: Any = None,
-        keepdims: Any = NO,
-        initial: Any = NO,
-        where: Any = NO,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
     ) -> Any:
         node = operand(a)
         axes = axes_of(axis, node.type.ndim)
@@ -135,7 +135,7 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
         chosen = masked(node, where, identity)
         made = op(chosen, axes=axes) if axes else chosen
         check("reduce", [chosen], made, axes=axes)
-        if initial is not NO:
+        if initial is not NO_VALUE:
             made = combine(made, _initial(initial, made.type.dtype))
         return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
@@ -169,7 +169,7 @@ def _flags(
     """A sum or product of flags, asked for by `dtype=bool`: whether any, or all, are true."""
     op, neutral = (ops.reduce_or, False) if name == "sum" else (ops.reduce_and, True)
     made = op(masked(node, where, neutral), axes=axes)
-    if initial is not NO:
+    if initial is not NO_VALUE:
         combine = ops.or_ if name == "sum" else ops.and_
         made = combine(made, _initial(initial, BOOL))
     return _given(kept(node, made, axes, keepdims), out, axes, a, where)
@@ -182,29 +182,29 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
         a: Any,
         axis: Any = None,
         out: Any = None,
-        keepdims: Any = NO,
-        initial: Any = NO,
-        where: Any = NO,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
     ) -> Any:
-        initial = NO if initial is None else initial
+        initial = NO_VALUE if initial is None else initial
         node = operand(a)
         axes = axes_of(axis, node.type.ndim)
         _check_target(out, node, axes, keepdims)
         dtype = node.type.dtype
         one, two = (op, combine) if dtype.kind != "c" else _complex(op)
         empty = any(node.type.shape[i] == 0 for i in axes)
-        if initial is NO and where is not NO and where is not True:
+        if initial is NO_VALUE and where is not NO_VALUE and where is not True:
             real(np.zeros(0 if empty else 1, dtype), where=np.ones(1, bool))  # raises
-        if initial is NO and empty:
+        if initial is NO_VALUE and empty:
             real(np.zeros(0, dtype))  # raises
         if empty:
             shape = tuple(n for i, n in enumerate(node.type.shape) if i not in axes)
             masked(node, where, 0)  # raises if `where` does not fit
             made = ops.broadcast(_initial(initial, dtype), shape=shape)
         else:
-            node = node if where is NO or where is True else masked_by(node, where, initial)
+            node = node if where is NO_VALUE or where is True else masked_by(node, where, initial)
             made = one(node, axes=axes) if axes else node
-            if initial is not NO:
+            if initial is not NO_VALUE:
                 made = two(made, _initial(initial, dtype))
         return _given(kept(node, made, axes, keepdims), out, axes, a, where)
 
@@ -215,7 +215,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
 def _complex(op: Op) -> tuple[Callable[..., Node], Callable[[Node, Node], Node]]:
     """An extreme of complex numbers, over axes and of two."""
     greatest = op is ops.reduce_max
-    return lambda node, axes: complexes.extreme(node, axes, greatest), complexes.OF_TWO[op]
+    return lambda node, axes: complexes.extreme(node, axes, greatest), complexes.COMPLEX_PAIRS[op]
 
 
 def masked_by(node: Node, where: Any, initial: Any) -> Node:
@@ -233,7 +233,12 @@ def truth(name: str, op: Op, neutral: bool) -> Function:
     """`all` and `any`."""
 
     def reduce(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO, *, where: Any = NO
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
     ) -> Any:
         node = convert(operand(a), BOOL)
         axes = axes_of(axis, node.type.ndim)
@@ -248,7 +253,7 @@ def truth(name: str, op: Op, neutral: bool) -> Function:
 def position(op: Op, real: Function) -> Function:
     """`argmax` and `argmin`."""
 
-    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO) -> Any:
+    def reduce(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> Any:
         node = operand(a)
         ndim = node.type.ndim
         flat = axis is None or ndim == 0
@@ -352,7 +357,7 @@ def cumulative(op: Op, neutral: int) -> Function:
     return accumulate
 
 
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO) -> Any:
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> Any:
     """See numpy.ptp."""
     node = operand(a)
     axes = axes_of(axis, node.type.ndim)
@@ -365,7 +370,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO) -> Any:
     plain = node.type.dtype.kind != "c"
     most, least = ((op if plain else _complex(op)[0])(node, axes=axes) for op in extremes)
     made = ops.subtract(most, least)
-    return _given(kept(node, made, axes, keepdims), out, axes, a, NO)
+    return _given(kept(node, made, axes, keepdims), out, axes, a, NO_VALUE)
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -378,7 +383,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         flags = wrap(truths)
         lay_out_like(flags, a)
         a = flags
-    return _given(made, None, axes, a, NO)
+    return _given(made, None, axes, a, NO_VALUE)
 
 
 LAZY: dict[str, Function] = {

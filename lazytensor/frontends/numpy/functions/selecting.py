@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.functions.entry import Function, entered
 from lazytensor.frontends.numpy.functions.indices import every, within
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
-from lazytensor.frontends.numpy.functions.reductions import NO
+from lazytensor.frontends.numpy.functions.reductions import NO_VALUE
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
@@ -36,11 +36,11 @@ from lazytensor.frontends.numpy.ufuncs.promotion import (
 )
 
 
-def where(condition: Any, x: Any = NO, y: Any = NO, /) -> Any:
+def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
     """See numpy.where."""
-    if x is NO and y is NO:
+    if x is NO_VALUE and y is NO_VALUE:
         return nonzero(condition)
-    if x is NO or y is NO:
+    if x is NO_VALUE or y is NO_VALUE:
         raise ValueError("either both or neither of x and y should be given")
     if x is None or y is None:
         raise HostOnly("None is an object")

@@ -14,7 +14,7 @@ from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import (
-    NO,
+    NO_VALUE,
     Axes,
     axes_within,
     flags_of,
@@ -56,7 +56,7 @@ def _count(node: Node, axes: Axes) -> int:
 
 def _counted(node: Node, where: Any, axes: Axes, dtype: np.dtype, keepdims: bool) -> Node:
     """How many elements `where` lets count, as `dtype`."""
-    if where is NO or where is True:
+    if where is NO_VALUE or where is True:
         return scalar(_count(node, axes), dtype)
     flags = ops.broadcast(operand(where), shape=node.type.shape)
     made = ops.reduce_sum(convert(convert(flags, BOOL), S64), axes=axes)
@@ -68,9 +68,9 @@ def mean(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = NO,
+    keepdims: Any = NO_VALUE,
     *,
-    where: Any = NO,
+    where: Any = NO_VALUE,
 ) -> Any:
     """See numpy.mean."""
     node = operand(a)
@@ -112,7 +112,7 @@ def _check_mean(node: Node, where: Any, axes: Axes) -> None:
 
 
 def _check_quotient(total: Node, count: Node) -> None:
-    name = "divide" if total.type.ndim else checks.OF_SCALARS + "divide"
+    name = "divide" if total.type.ndim else checks.SCALAR_PREFIX + "divide"
     checks.check(name, [total, count], ops.divide(total, count))
 
 
@@ -126,13 +126,13 @@ def _spread(root: bool) -> Function:
         dtype: Any = None,
         out: Any = None,
         ddof: Any = 0,
-        keepdims: Any = NO,
+        keepdims: Any = NO_VALUE,
         *,
-        where: Any = NO,
-        mean: Any = NO,
-        correction: Any = NO,
+        where: Any = NO_VALUE,
+        mean: Any = NO_VALUE,
+        correction: Any = NO_VALUE,
     ) -> Any:
-        if correction is not NO:
+        if correction is not NO_VALUE:
             if ddof != 0:
                 raise ValueError("ddof and correction can't be provided simultaneously.")
             ddof = correction
@@ -146,7 +146,7 @@ def _spread(root: bool) -> Function:
         free = max(_count(node, axes) - real(ddof), 0)
         wide = F32 if kind == F16 else kind
         result = real_of(kind) if dtype is None else kind  # complex where that is asked for
-        if mean is NO and (where is NO or where is True):
+        if mean is NO_VALUE and (where is NO_VALUE or where is True):
             if free <= 0:
                 warn_user(NO_FREEDOM, RuntimeWarning)
             divisor = scalar(float(free), real_of(wide))
@@ -167,7 +167,7 @@ def _spread(root: bool) -> Function:
 def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, mean: Any) -> Node:
     """The variance of the elements that count, about a mean that may be given."""
     dtype = real_of(node.type.dtype)
-    if mean is NO:
+    if mean is NO_VALUE:
         total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, True)
         count = _counted(node, where, axes, node.type.dtype, True)
         center = ops.divide(total, count)
@@ -187,7 +187,12 @@ def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, 
 
 
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = NO_VALUE,
 ) -> Any:
     """See numpy.average."""
     node = operand(a)

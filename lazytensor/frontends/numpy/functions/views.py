@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Step
+from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape, TensorType
@@ -32,7 +32,7 @@ from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
 
 
-def shown(x: Lazy, layout: np.ndarray, *steps: Step) -> Lazy:
+def shown(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Lazy:
     """A view of `x` through `steps`, laid out as `layout`."""
     node_type = x.ref.type.with_shape(layout.shape)
     if type(x) is Scalar:
@@ -41,7 +41,7 @@ def shown(x: Lazy, layout: np.ndarray, *steps: Step) -> Lazy:
     return wrap_view(x.ref.through(steps, node_type), layout, x)
 
 
-def _replayed(node: Node, steps: tuple[Step, ...]) -> Node:
+def _replayed(node: Node, steps: tuple[ViewStep, ...]) -> Node:
     for step in steps:
         node = step.read(node)
     return node

@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.host.alias import Lent, is_own, lend
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 
-SECONDS_PER_OPERATION: Final = 3e-5
+SECONDS_PER_SMALL_OPERATION: Final = 3e-5
 """What recording and running a small operation takes, its share in copies of the array apart."""
 SECONDS_PER_WRITE: Final = 4e-7
 """What a write to lent memory, and the two or three reads before it, take longer than NumPy's."""
@@ -38,7 +38,7 @@ IN_FLIGHT: Final = 4
 """Writes of values that were recorded before those of the array were fetched."""
 BACK_OFF: Final = 4
 """The values of an array are fetched again only after this many times as many small operations."""
-PATIENCE = 5
+STREAK_BOUND = 5
 """Small reads and writes, with little recorded in between, before memory is lent. Views made before
 a loop shall stay lazy: as long as there are real ones, every operation on the array copies it."""
 LOOPS_BOUND: Final = 1000
@@ -148,7 +148,7 @@ def is_worth_lending() -> bool:
     now = nodes_made()
     _streak.count = _streak.count + 1 if now - _streak.nodes <= LITTLE else 1
     _streak.nodes = now
-    return _streak.count > PATIENCE
+    return _streak.count > STREAK_BOUND
 
 
 def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
@@ -196,7 +196,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     is_loop = heat.count == 1 and heat.origin in _loops
     is_shown = reads and can_be_shown(node)
     copying = 0.0 if is_shown else type.nbytes * SECONDS_PER_BYTE
-    each = SECONDS_PER_OPERATION + copying / OPERATIONS_A_CUT
+    each = SECONDS_PER_SMALL_OPERATION + copying / OPERATIONS_A_CUT
     if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
         return False
     _loops.discard(heat.origin)
@@ -205,7 +205,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
         return True
     heat.price *= BACK_OFF
     heat.node, heat.count = None, 0
-    _streak.count, _streak.nodes = PATIENCE, nodes_made()  # there were enough of them
+    _streak.count, _streak.nodes = STREAK_BOUND, nodes_made()  # there were enough of them
     del node
     if cell.node.value is None:
         scheduler.sync(cell.node, cause="observation")

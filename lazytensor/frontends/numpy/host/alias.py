@@ -25,7 +25,7 @@ from weakref import getweakrefcount
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell, Chain, shown, writing, written
-from lazytensor.core.device.host_memory import LARGE, allocated, copied
+from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated, copied
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import TensorType
@@ -186,7 +186,7 @@ def _references(own: Node) -> tuple[int, int]:
 
 def _references_of_own() -> tuple[int, int, int]:
     """What `is_own` counts where nobody else refers to a cell's values."""
-    cell = Cell(leaf(allocated((LARGE,), np.dtype(np.uint8))))
+    cell = Cell(leaf(allocated((ALIGNED_BYTES,), np.dtype(np.uint8))))
     node = cell.node
     value = node.value
     return sys.getrefcount(node), sys.getrefcount(value), sys.getrefcount(value.base)
@@ -200,4 +200,4 @@ def _references_of_lent(bytes: int) -> tuple[int, int]:
 
 
 _OF_NODE, _OF_VALUE, _OF_BASE = _references_of_own()
-_LENT_VALUE, _LENT_BASE = _references_of_lent(1), _references_of_lent(LARGE)
+_LENT_VALUE, _LENT_BASE = _references_of_lent(1), _references_of_lent(ALIGNED_BYTES)

@@ -27,7 +27,7 @@ MAKES = (
 )
 """Arrays of a few numbers, of buffers and files: there is nothing to wait for."""
 
-ABOUT = (
+ABOUT_NAMES = (
     "broadcast_shapes get_include get_printoptions getbufsize geterrcall isdtype isscalar "
     "issubdtype iterable mintypecode printoptions promote_types set_printoptions setbufsize "
     "seterrcall show_config show_runtime test typename"
@@ -52,7 +52,7 @@ def saved(name: str) -> Function:
         kept = {key: _as_laid_out(x) for key, x in kwargs.items()}
         return on_host(name, real_function, tuple(map(_as_laid_out, args)), kept)
 
-    return dressed(call, real_function, laziness.HOST)
+    return dressed(call, real_function, laziness.COMPUTES_ARGUMENTS)
 
 
 def _as_laid_out(x: Any) -> Any:
@@ -73,9 +73,11 @@ HOST: dict[str, Function] = {
     },
     **{name: saved(name) for name in ("save", "savez", "savez_compressed")},
     "asmatrix": dressed(
-        lambda *args, **kwargs: called(np.asmatrix, args, kwargs), np.asmatrix, laziness.HOST
+        lambda *args, **kwargs: called(np.asmatrix, args, kwargs),
+        np.asmatrix,
+        laziness.COMPUTES_ARGUMENTS,
     ),
-    "bmat": dressed(bmat, np.bmat, laziness.HOST),
+    "bmat": dressed(bmat, np.bmat, laziness.COMPUTES_ARGUMENTS),
 }
 
 
@@ -87,8 +89,8 @@ def _of_memory(real: Function, lazily: Function) -> Function:
         shown = real(*args, **kwargs)
         return shown if shown.flags.writeable else lazily(*args, **kwargs)
 
-    return dressed(call, real, laziness.HOST)
+    return dressed(call, real, laziness.COMPUTES_ARGUMENTS)
 
 
 HOST["frombuffer"] = _of_memory(np.frombuffer, HOST["frombuffer"])
-OWN: dict[str, Any] = {name: getattr(np, name) for name in ABOUT.split() if hasattr(np, name)}
+OWN: dict[str, Any] = {name: getattr(np, name) for name in ABOUT_NAMES.split() if hasattr(np, name)}

@@ -26,7 +26,7 @@ Answer = list[tuple[int, ...] | None]
 _LENGTH: Final = 5
 _LARGE: Final = 64
 """Numbers beyond are counts of elements, or values, that a small array has not."""
-_BOUND: Final = 4096
+_PROBES_BOUND: Final = 4096
 _known: Final = memory()
 
 
@@ -39,7 +39,7 @@ def orders(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], li
         return []
     if found is None:
         found = _answer(function, args, kwargs, lie)
-        keep(_known, key, found, _BOUND)
+        keep(_known, key, found, _PROBES_BOUND)
     return found
 
 
@@ -86,7 +86,7 @@ def _small(n: int) -> int:
     return n if -_LARGE < n < _LARGE else _LENGTH
 
 
-@remembered(_BOUND)
+@remembered(_PROBES_BOUND)
 def _scaled(dtype: np.dtype, shape: Shape, strides: Shape) -> tuple[np.dtype, Shape, Shape]:
     """The dtype of an array, and lengths and strides of a small one that lies as it does.
 

@@ -34,7 +34,7 @@ LOSS: Final = 0.03
 """Seconds lost on balance after which larger arrays count as small."""
 PROFIT: Final = 0.1
 """Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
-SECONDS_PER_OPERATION: Final = 1.2e-5
+SECONDS_PER_RECORD: Final = 1.2e-5
 """What recording one takes at the most, in a frontend and here: one of many views, caches cold."""
 OF_A_LOOP: Final = 32
 """Operations from which a program on nothing but small arrays counts: what lazy operations gave is
@@ -105,7 +105,7 @@ class Account:
         counts = self._counts(max(largest, small) if is_small else largest)
         if not counts and not self._counts(largest, MEASURED_SPAN):
             return
-        recording = min(size * SECONDS_PER_OPERATION, max(since, 0.0))
+        recording = min(size * SECONDS_PER_RECORD, max(since, 0.0))
         gain = cost_model.gain(
             entry, seconds, seconds / PROCESSORS if cutting is None else cutting, room
         )

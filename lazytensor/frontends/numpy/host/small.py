@@ -20,7 +20,7 @@ from lazytensor.frontends.numpy.host.profitability import account
 
 NOTHING: Final = object()
 """What stands for an argument that is not given."""
-_PLAIN: Final[set[type]] = {bool, int, float, complex, str}
+_PLAIN_SEEN: Final[set[type]] = {bool, int, float, complex, str}
 """Classes of what is neither lazy nor an array, as far as they were met."""
 NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
 _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
@@ -37,13 +37,13 @@ def all_stay(values: Iterable[Any]) -> bool:
     """Whether nothing among `values` is lazy, or an array large enough to become so."""
     for value in values:
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in _PLAIN_SEEN:
             continue
         if kind is np.ndarray:
             if value.size >= settings.small:
                 return False
         elif kind is tuple or kind is list:
-            if not (_PLAIN.issuperset(map(type, value)) or all_stay(value)):
+            if not (_PLAIN_SEEN.issuperset(map(type, value)) or all_stay(value)):
                 return False
         elif issubclass(kind, Holder) or not is_plain(kind):
             return False
@@ -71,16 +71,16 @@ def is_small(x: Any) -> bool:
 
 def are_plain(values: Iterable[Any]) -> bool:
     """Whether all are of classes that were met as plain: long lists, at C's speed."""
-    return _PLAIN.issuperset(map(type, values))
+    return _PLAIN_SEEN.issuperset(map(type, values))
 
 
 def is_plain(kind: type) -> bool:
     """Whether objects of this class are neither lazy nor arrays."""
-    if kind in _PLAIN:
+    if kind in _PLAIN_SEEN:
         return True
     if not issubclass(kind, _POINTS):
         return False
-    _PLAIN.add(kind)
+    _PLAIN_SEEN.add(kind)
     return True
 
 

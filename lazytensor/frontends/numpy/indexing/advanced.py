@@ -36,7 +36,7 @@ class Position(NamedTuple):
     apart: bool = False
 
 
-ALL: Final = slice(None)
+WHOLE_AXIS: Final = slice(None)
 MOST_INDICES: Final = 62
 _checked: Final[WeakKeyDictionary[Node, tuple[int, int]]] = WeakKeyDictionary()
 """Per leaf that was an index: its least and its greatest element."""
@@ -54,9 +54,9 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
     hidden = x.ndim - used
     at = next((i for i, part in enumerate(parts) if part is ...), None)
     if at is None:
-        parts += [ALL] * hidden
+        parts += [WHOLE_AXIS] * hidden
     else:
-        parts[at : at + 1] = [ALL] * hidden
+        parts[at : at + 1] = [WHOLE_AXIS] * hidden
     placed = list(zip(parts, _axes(parts), strict=True))
     for part, axis in placed:
         if isinstance(part, int):  # NumPy looks at these first
@@ -117,14 +117,14 @@ def _position(part: Any, x: Lazy, axis: int, nothing: bool) -> Position:
         part = int(scheduler.observe(part))
         _check(part, axis, size)
     if isinstance(part, int):
-        return Position(ALL, scalar(part % size, S64), None, axis, size)
+        return Position(WHOLE_AXIS, scalar(part % size, S64), None, axis, size)
     if nothing:
         shape = part.type.shape if isinstance(part, Node) else np.shape(part)
-        return Position(ALL, leaf(np.zeros(shape, np.int64)), None, axis, size)
+        return Position(WHOLE_AXIS, leaf(np.zeros(shape, np.int64)), None, axis, size)
     if isinstance(part, np.ndarray):
-        return Position(ALL, _of_array(part, axis, size), None, axis, size)
+        return Position(WHOLE_AXIS, _of_array(part, axis, size), None, axis, size)
     if _is_known(part):
-        return Position(ALL, _of_leaf(part, axis, size), None, axis, size)
+        return Position(WHOLE_AXIS, _of_leaf(part, axis, size), None, axis, size)
     return _of_data(part, axis, size)
 
 
@@ -194,4 +194,4 @@ def _of_data(node: Node, axis: int, size: int) -> Position:
         good = ops.and_(good, ops.greater_equal(index, scalar(-size, S64)))
         index = ops.select(ops.less(index, scalar(0, S64)), ops.add(index, length), index)
     every = ops.reduce_and(good, axes=tuple(range(good.type.ndim)))
-    return Position(ALL, index, every, axis, size)
+    return Position(WHOLE_AXIS, index, every, axis, size)

@@ -17,13 +17,13 @@ from lazytensor.frontends.numpy.host.fallback import on_host
 from lazytensor.frontends.numpy.host.small import are_plain
 from lazytensor.frontends.numpy.interop.interchange import unpacked
 
-_PLAIN: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])
+_PLAIN_CLASSES: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])
 
 
 def overrides(x: Any) -> bool:
     """Whether the class of `x` computes ufuncs by itself."""
     kind = type(x)
-    if kind in _PLAIN or issubclass(kind, Lazy) or kind is np.ndarray:
+    if kind in _PLAIN_CLASSES or issubclass(kind, Lazy) or kind is np.ndarray:
         return False
     if not hasattr(kind, "__array_ufunc__"):
         return False
@@ -36,7 +36,7 @@ def wraps(x: Any) -> bool:
     Another frontend's lazy array has its values taken, as by all functions.
     """
     kind = type(x)
-    if kind in _PLAIN or issubclass(kind, Lazy | np.ndarray | np.generic):
+    if kind in _PLAIN_CLASSES or issubclass(kind, Lazy | np.ndarray | np.generic):
         return False
     return hasattr(kind, "__array_wrap__") and offered(x) is None
 
@@ -61,7 +61,7 @@ def _has_functions(x: Any) -> bool:
     kind = type(x)
     if kind is list or kind is tuple:
         return not are_plain(x) and has_functions(x)
-    if kind in _PLAIN or issubclass(kind, Lazy | np.ndarray):
+    if kind in _PLAIN_CLASSES or issubclass(kind, Lazy | np.ndarray):
         return False
     return hasattr(kind, "__array_function__")
 
@@ -84,11 +84,11 @@ def overridden(
 
 def _wrapped(made: Any, args: Any, kwargs: Any, context: Any) -> Any:
     """A result, made by lazy arrays that the arguments have, in the class that comes first."""
-    chosen, first = None, OF_SCALARS
+    chosen, first = None, SCALAR_PRIORITY
     for x in args:
-        priority = OF_ARRAYS if issubclass(type(x), ndarray) else OF_SCALARS
+        priority = ARRAY_PRIORITY if issubclass(type(x), ndarray) else SCALAR_PRIORITY
         if wraps(x):
-            priority = getattr(x, "__array_priority__", OF_ARRAYS)
+            priority = getattr(x, "__array_priority__", ARRAY_PRIORITY)
             if priority > first or (priority == first and chosen is None):
                 chosen, first = x, priority
         elif priority > first:
@@ -103,8 +103,8 @@ def _wrapped(made: Any, args: Any, kwargs: Any, context: Any) -> Any:
     return found if type(made) is tuple else found[0]
 
 
-OF_ARRAYS: Final = 0.0
-OF_SCALARS: Final = -1000000.0
+ARRAY_PRIORITY: Final = 0.0
+SCALAR_PRIORITY: Final = -1000000.0
 """NumPy's `__array_priority__`."""
 
 

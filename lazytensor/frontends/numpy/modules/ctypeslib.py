@@ -29,7 +29,7 @@ def _taking_lazy(kind: Any) -> Any:
     return type(kind.__name__, (kind,), {"from_param": classmethod(from_param)})
 
 
-globals()["ndpointer"] = dressed(ndpointer, np.ctypeslib.ndpointer, laziness.HOST)
+globals()["ndpointer"] = dressed(ndpointer, np.ctypeslib.ndpointer, laziness.COMPUTES_ARGUMENTS)
 
 
 def __getattr__(name: str) -> Any:

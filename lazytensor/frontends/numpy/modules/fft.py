@@ -23,7 +23,7 @@ from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand
 
-MOST_AXES = 3
+TRANSFORM_AXES = 3
 """Axes that one transform takes at a time."""
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -103,7 +103,7 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
         first = lengths[0 if kind == "IRFFT" and len(axes) > 1 else -1]
         factor *= _half_precision(first, norm, kind in ("IFFT", "IRFFT"))
     node = given = _prepared(node, kind == "RFFT")
-    step = MOST_AXES if len(set(axes)) == len(axes) else 1
+    step = TRANSFORM_AXES if len(set(axes)) == len(axes) else 1
     groups = [slice(max(i - step, 0), i) for i in range(len(axes), 0, -step)]
     if kind == "IRFFT":
         groups = groups[1:] + groups[:1]

@@ -226,7 +226,7 @@ def _square(array: Any) -> bool:
 
 
 _OWN: dict[str, Function] = {"cond": cond, "norm": norm, "qr": qr, "vecdot": vecdot}
-_HOST = "eig eigvals lstsq"
+_DATA_DEPENDENT = "eig eigvals lstsq"
 """Dtypes or shapes of their results are data."""
 _REBOUND = (
     "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
@@ -271,7 +271,9 @@ LAZY: dict[str, Function] = {
     **{name: lazily(name, own, getattr(np.linalg, name)) for name, own in _OWN.items()},
 }
 LAZY.update({name: at_once(LAZY[name]) for name in _AT_ONCE.split()})
-HOST: dict[str, Function] = {name: hosted(name, getattr(np.linalg, name)) for name in _HOST.split()}
+HOST: dict[str, Function] = {
+    name: hosted(name, getattr(np.linalg, name)) for name in _DATA_DEPENDENT.split()
+}
 
 globals().update({**LAZY, **HOST})
 

@@ -16,7 +16,7 @@ def array(obj: Any, *args: Any, **kwargs: Any) -> Any:
     return np.rec.array(opened(obj), *args, **kwargs)
 
 
-globals()["array"] = dressed(array, np.rec.array, laziness.HOST)
+globals()["array"] = dressed(array, np.rec.array, laziness.COMPUTES_ARGUMENTS)
 
 
 def __getattr__(name: str) -> Any:

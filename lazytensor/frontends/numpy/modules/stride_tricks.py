@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Step
+from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.errors import Unsupported
 from lazytensor.frontends.numpy.arrays.array import wrap_view
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
@@ -55,7 +55,7 @@ def _check(start: int, shape: tuple[int, ...], strides: tuple[int, ...], size: i
         raise ValueError(f"as_strided: elements {first} to {last} of a memory of {size}")
 
 
-def _in_line(memory: np.ndarray) -> tuple[Step, ...]:
+def _in_line(memory: np.ndarray) -> tuple[ViewStep, ...]:
     """The steps from an array that owns its memory to the elements as they lie in it."""
     line = ops.reshape_step((memory.size,))
     if memory.flags.c_contiguous:

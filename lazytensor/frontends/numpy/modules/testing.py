@@ -34,7 +34,7 @@ def _computing(name: str, place: int) -> Function:
             args = (*args[:place], _computed(args[place]), *args[place + 1 :])
         return real(*args, **kwargs)
 
-    return dressed(check, real, laziness.HOST)
+    return dressed(check, real, laziness.COMPUTES_ARGUMENTS)
 
 
 def _computed(function: Function) -> Function:

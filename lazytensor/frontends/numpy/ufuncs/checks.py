@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.ufuncs import plans
 from lazytensor.frontends.numpy.ufuncs.floating import Reduced, any_of, flags
 
 State = dict[str, str]
-KINDS: Final = {
+FLAG_NAMES: Final = {
     "divide": "divide by zero",
     "over": "overflow",
     "under": "underflow",
@@ -32,10 +32,10 @@ KINDS: Final = {
 }
 """NumPy's names for the flags, in the order in which it looks at them; what its texts say."""
 
-OF_SCALARS: Final = "scalar "
+SCALAR_PREFIX: Final = "scalar "
 """What NumPy says before the name of an operator of two scalars."""
 
-OFF: Final = dict.fromkeys(KINDS, "ignore")
+OFF: Final = dict.fromkeys(FLAG_NAMES, "ignore")
 _state: ContextVar[State] = ContextVar("lazytensor_errstate", default=OFF)
 _quiet: ContextVar[bool] = ContextVar("lazytensor_unwatched", default=False)
 
@@ -84,7 +84,7 @@ class errstate(ContextDecorator):
         host = np.errstate(**self.modes)
         host.__enter__()
         every = self.modes.get("all")
-        wanted = {kind: self.modes.get(kind) or every or current()[kind] for kind in KINDS}
+        wanted = {kind: self.modes.get(kind) or every or current()[kind] for kind in FLAG_NAMES}
         self.before.append((_change(wanted), host))
 
     def __exit__(self, *error: Any) -> None:
@@ -123,10 +123,10 @@ def check(
     state = current()
     if state is OFF:
         return
-    found = flags(name.removeprefix(OF_SCALARS), operands, result, where, Reduced(axes, running))
+    found = flags(name.removeprefix(SCALAR_PREFIX), operands, result, where, Reduced(axes, running))
     for kind, raised in found:
         mode = state[kind]
-        text = f"{KINDS[kind]} encountered in {name}"
+        text = f"{FLAG_NAMES[kind]} encountered in {name}"
         if mode == "warn":
             _watch(ops.guard(ops.not_(raised), error=RuntimeWarning, text=text))
         elif mode != "ignore" and _happened(raised):
@@ -168,8 +168,10 @@ def _react(mode: str, kind: str, text: str) -> None:
         return
     handler = np.geterrcall()
     if handler is None:
-        raise NameError(f"python callback specified for {KINDS[kind]} (in {text}) but no function")
+        raise NameError(
+            f"python callback specified for {FLAG_NAMES[kind]} (in {text}) but no function"
+        )
     if mode == "log":
         cast(Any, handler).write(f"Warning: {text}\n")
     else:
-        cast(Any, handler)(KINDS[kind], 1 << list(KINDS).index(kind))
+        cast(Any, handler)(FLAG_NAMES[kind], 1 << list(FLAG_NAMES).index(kind))

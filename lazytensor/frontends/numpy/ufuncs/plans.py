@@ -251,7 +251,7 @@ def remember(
     """Keep what a plain call has found. `operands` are the inputs as nodes, or Python numbers."""
     if suspended:
         return
-    number = next((i for i, x in enumerate(inputs) if issubclass(type(x), _NUMBERS)), None)
+    number = next((i for i, x in enumerate(inputs) if issubclass(type(x), _NUMBER_CLASSES)), None)
     types = [x.type if isinstance(x, Node) else type(x) for x in operands]
     plain = loop.results[0] in (BOOL, loop.dtypes[0])
     for x, dtype in zip(operands, loop.dtypes, strict=True):
@@ -299,4 +299,4 @@ def _cast(node: Node, signature: Signature | None) -> Node:
     return node if signature is None else Recorded(signature, (node,))
 
 
-_NUMBERS: Final = (bool, int, float, complex, np.generic)
+_NUMBER_CLASSES: Final = (bool, int, float, complex, np.generic)

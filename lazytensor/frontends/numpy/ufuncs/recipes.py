@@ -31,9 +31,9 @@ from lazytensor.frontends.numpy.ufuncs import plans
 Function = Callable[..., Any]
 Key = Any
 
-BOUND: Final = 1000
+RECIPES_BOUND: Final = 1000
 """Recipes kept of one function."""
-_PLAIN: Final[frozenset[type]] = frozenset(
+_PLAIN_KEYS: Final[frozenset[type]] = frozenset(
     [
         *(int, bool, str, type(None), type, type(np._NoValue)),
         *(type(np.dtype(code)) for code in np.typecodes["All"] if code not in "SUVMm"),
@@ -42,7 +42,7 @@ _PLAIN: Final[frozenset[type]] = frozenset(
 """Classes of arguments that are compared by value among themselves, and never change."""
 
 
-RECORDED: Final = frozenset(
+WITH_RECIPES: Final = frozenset(
     [
         "all", "amax", "amin", "any", "argmax", "argmin", "astype", "clip", "concatenate", "copy",
         "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "dot", "dstack",
@@ -61,13 +61,13 @@ VIEWED: Final = frozenset(
 """Functions, methods and attributes that give views by type and plain arguments alone."""
 
 
-plainly_called: Final = reader(_PLAIN)
-called: Final = reader(_PLAIN, ndarray, frozenset([Scalar]), Turned)
+plainly_called: Final = reader(_PLAIN_KEYS)
+called: Final = reader(_PLAIN_KEYS, ndarray, frozenset([Scalar]), Turned)
 
 
 def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
     """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
-    if name in RECORDED:
+    if name in WITH_RECIPES:
         return recorded(slow, real or slow, name in GROWING)
     return viewed(slow, real or slow) if name in VIEWED else slow
 
@@ -185,7 +185,7 @@ def _learn(
         recipe = learned((result.ref.node,), nodes, before)
         if recipe is not None and not any(result is x for x in args):
             recipe.form = type(result), result._shadow
-            keep(recipes, key, recipe, BOUND)
+            keep(recipes, key, recipe, RECIPES_BOUND)
     return result
 
 
@@ -205,5 +205,5 @@ def _look(
     x = args[0]
     result = slow(*args, **kwargs)
     if type(result) is ndarray and result is not x and result.ref.cell is x.ref:
-        keep(sights, key, (result.ref.chain, result.ref.type, result._shadow), BOUND)
+        keep(sights, key, (result.ref.chain, result.ref.type, result._shadow), RECIPES_BOUND)
     return result

@@ -52,7 +52,7 @@ from lazytensor.frontends.numpy.ufuncs.plans import (
 from lazytensor.frontends.numpy.ufuncs.promotion import WEAK, mask_of, operand, warn_user
 from lazytensor.frontends.numpy.ufuncs.recipes import recorded
 
-COMPARISONS: Final = frozenset(
+COMPARISON_NAMES: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 )
 
@@ -84,7 +84,7 @@ class ufunc(metaclass=UfuncType):
         self.loops: dict[Any, loops.Loop] = memory()
         self.nin, self.nout = real.nin, real.nout
         self.__name__ = self.__qualname__ = real.__name__
-        line = laziness.LAZY if row else laziness.FALLS
+        line = laziness.RECORDS if row else laziness.FALLS
         self.__doc__ = laziness.said(line, real.__name__, real.__doc__)
         self.__module__ = "lazytensor.numpy"  # where pickle finds it
         self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
@@ -337,7 +337,7 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if small is not None:
             return lazy_if_large((self.real if kwargs else self.host)(*small, **kwargs))
     try:
-        how = PLAIN if usual else _how(self, outs, args, kwargs)
+        how = PLAIN_CALL if usual else _how(self, outs, args, kwargs)
         return _record(self, inputs, how, args, kwargs)
     except HostOnly:
         return on_host(self.__name__, self.real, args, kwargs)
@@ -364,7 +364,7 @@ class How(NamedTuple):
     options: tuple[tuple[str, Any], ...] = ()
 
 
-PLAIN: Final = How()
+PLAIN_CALL: Final = How()
 
 
 def _outs(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -394,17 +394,19 @@ _OF_AXES: Final = frozenset(["axes", "axis", "keepdims"])
 def _record(
     self: ufunc, inputs: tuple[Any, ...], how: How, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    outs, where = how.outs if how is not PLAIN else (None,) * self.nout, how.where
+    outs, where = how.outs if how is not PLAIN_CALL else (None,) * self.nout, how.where
     operands = tuple(x if type(x) in WEAK else operand(x) for x in inputs)
     kinds = tuple(x.type.dtype if isinstance(x, Node) else type(x) for x in operands)
-    loop = self.loop(kinds) if how is PLAIN else _find_loop(self, kinds, outs, dict(how.options))
+    loop = (
+        self.loop(kinds) if how is PLAIN_CALL else _find_loop(self, kinds, outs, dict(how.options))
+    )
     if loop is None or loop.body is None:
         return fallback(self.__name__, self.real, args, kwargs)
     plain = not how.options and where is True
     try:
         made = loop(*operands)
     except OverflowError:
-        if self.__name__ not in COMPARISONS:
+        if self.__name__ not in COMPARISON_NAMES:
             raise
         made, plain = _compare_beyond(self, inputs, operands), False
     if checks.current() is not checks.OFF:

@@ -40,9 +40,9 @@ from lazytensor.frontends.numpy.ufuncs.promotion import (
 if TYPE_CHECKING:
     from lazytensor.frontends.numpy.ufuncs.ufunc import ufunc
 
-NO: Final = reductions.NO
+NO_VALUE: Final = reductions.NO_VALUE
 
-NAMED: Final = {
+NAMED_REDUCTIONS: Final = {
     "add": "sum",
     "multiply": "prod",
     "maximum": "max",
@@ -105,12 +105,12 @@ def reduce(
     dtype: Any = None,
     out: Any = None,
     keepdims: Any = False,
-    initial: Any = NO,
+    initial: Any = NO_VALUE,
     where: Any = True,
 ) -> Any:
     """`ufunc.reduce`."""
     options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
-    options |= {} if initial is NO else {"initial": initial}
+    options |= {} if initial is NO_VALUE else {"initial": initial}
     options |= {} if where is True else {"where": where}
     if out is ...:
         return foreign.kept_as_arrays(
@@ -126,21 +126,21 @@ def reduce(
             self.real.reduce(np.zeros(1), out=out)  # raises
         if name in BITWISE:
             return _bitwise(self, array, axis, dtype, out, keepdims, initial, where)
-        if name in FOLDED and initial is NO and where is True:
+        if name in FOLDED and initial is NO_VALUE and where is True:
             return _folded(self, array, axis, dtype, out, keepdims)
-        if name not in NAMED:
+        if name not in NAMED_REDUCTIONS:
             raise Unsupported(f"{name}.reduce")
         extra = {} if where is True else {"where": where}
-        if initial is not NO:
+        if initial is not NO_VALUE:
             if name.startswith("logical") or initial is None:
                 raise Unsupported(f"{name}.reduce with initial={initial}")
             extra["initial"] = initial
         x = array
-        if dtype is not None and NAMED[name] in ("sum", "prod"):
+        if dtype is not None and NAMED_REDUCTIONS[name] in ("sum", "prod"):
             extra["dtype"] = dtype
         elif dtype is not None:
             x = wrap(recast(operand(array), canonical(np.dtype(dtype))))
-        function = reductions.LAZY[NAMED[name]]
+        function = reductions.LAZY[NAMED_REDUCTIONS[name]]
         return function(x, axis=axis, out=out, keepdims=keepdims, **extra)
 
     return _guarded(self, "reduce", record, (array,), options)
@@ -165,7 +165,7 @@ def _bitwise(
     op, neutral = BITWISE[self.__name__]
     node = operand(array)
     self.loop((node.type.dtype, node.type.dtype))  # raises where it has none
-    if initial is not NO:
+    if initial is not NO_VALUE:
         raise Unsupported(f"{self.__name__}.reduce with initial")
     if self.__name__ == "logical_xor":
         node = convert(node, BOOL)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-class Plan:
+class RowPlan:
     """What a row records for operands of certain types."""
 
     __slots__ = ("call", "form", "hosts", "inferred", "lengths", "picks", "signature")

@@ -20,7 +20,7 @@ from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node, Recorded
 from lazytensor.frontends.tf.dispatch import fallback, opdef
 from lazytensor.frontends.tf.dispatch.host import HostValue, NotLazy, host_value
-from lazytensor.frontends.tf.dispatch.plans import Function, Plan
+from lazytensor.frontends.tf.dispatch.plans import Function, RowPlan
 from lazytensor.frontends.tf.tensors import constants
 from lazytensor.frontends.tf.tensors.conversion import as_tensors, converted, kept, tape_inputs
 from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, node_of
@@ -59,7 +59,7 @@ class Row:
         self.moving = moving
         self.demands = demands
         self.host = host
-        self.plans: dict[Any, Plan] = memory()
+        self.plans: dict[Any, RowPlan] = memory()
         found = opdef.find(name)
         if found is None:
             raise ValueError(f"TensorFlow has no raw op {name!r}")
@@ -218,18 +218,18 @@ class Row:
         attrs: tuple[Any, ...],
         inputs: list[Any],
         key: Any,
-    ) -> tuple[Plan, list[Node]] | None:
+    ) -> tuple[RowPlan, list[Node]] | None:
         """The plan and the results; None for arguments that a row does not take."""
         try:
             plan = self.plans.get(key)
             if plan is None:
-                plan = Plan(self, operands, attrs, inputs)
+                plan = RowPlan(self, operands, attrs, inputs)
                 keep(self.plans, key, plan)
             return plan, plan.run(operands)
         except REFUSED:
             return None
 
-    def _arranged(self, outputs: list[Any], plan: Plan) -> Any:
+    def _arranged(self, outputs: list[Any], plan: RowPlan) -> Any:
         form = self.definition.outputs
         if form == (False,):
             return outputs[0]
@@ -253,6 +253,6 @@ def _stays(operands: list[Node]) -> bool:
 _COMPUTED: Final = FLOATS | COMPLEX
 
 
-def _attrs(given: tuple[Any, ...], plan: Plan) -> tuple[Any, ...]:
+def _attrs(given: tuple[Any, ...], plan: RowPlan) -> tuple[Any, ...]:
     """The attributes for the tape, with those that TF infers from the inputs."""
     return (*given, *plan.inferred)

@@ -42,7 +42,7 @@ from lazytensor.frontends.tf.tensors.tensor import (
     state,
 )
 
-SHORT: Final = 16
+BOTH_BRANCHES_STEPS: Final = 16
 """Steps of two branches that are both computed, as to choose between their results fuses."""
 UNROLLED: Final = 64
 """Rounds of a loop that are part of the program one by one: what they share fuses."""
@@ -132,7 +132,7 @@ def _assert(inputs: list[Any]) -> None:
 def _run(ctx: Any, step: Step, inputs: list[Any]) -> list[Any]:
     if step.op == "Const":
         return [constant(step)]
-    control = _CONTROL.get(step.op)
+    control = _CONTROL_ROWS.get(step.op)
     if control is not None:
         return control(step, inputs)
     if step.op.startswith("Collective"):
@@ -175,7 +175,7 @@ def _branch(step: Step, inputs: list[Any]) -> list[Any]:
     condition, rest = inputs[0], inputs[1:]
     if regions.is_pending(condition):
         graphs = [graph_of(name) for name in names]
-        small = sum(len(graph.steps) for graph in graphs) <= SHORT
+        small = sum(len(graph.steps) for graph in graphs) <= BOTH_BRANCHES_STEPS
         if small and step.op == "StatelessIf" and _is_choice(condition):
             chosen = _both(condition, *_branches(condition, names, rest))
             if chosen is not None:
@@ -242,7 +242,7 @@ def _loop(step: Step, inputs: list[Any]) -> list[Any]:
     raise AssertionError("the loop above has no end")
 
 
-_CONTROL: Final[dict[str, Any]] = {
+_CONTROL_ROWS: Final[dict[str, Any]] = {
     "If": _branch, "StatelessIf": _branch, "Case": _case, "StatelessCase": _case,
     "While": _loop, "StatelessWhile": _loop,
 }  # fmt: skip

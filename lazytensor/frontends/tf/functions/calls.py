@@ -117,7 +117,7 @@ class FunctionOp(Composite[tuple[Node, ...]]):
 _names: Final[Counter[str]] = Counter()
 
 
-class Plan:
+class FunctionPlan:
     """What a call at one signature records.
 
     `constants`: operands after the given ones. `results`: how each result is made of the node's;
@@ -242,7 +242,7 @@ def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
         given = Given(inputs, graph.static)
         last = graph.last = Places(inputs, given, _plan(walk, graph, given))
         nodes = given.nodes
-    plan: Plan = last.plan
+    plan: FunctionPlan = last.plan
     operands = (*nodes, *plan.constants)
     cells = last.cells(inputs, plan.written)
     made = _repeated(plan, graph, operands)
@@ -258,16 +258,16 @@ def as_node(walk: Walk, graph: Graph, inputs: list[Any]) -> list[Any]:
     return [_result(form, made, inputs) for form in plan.results]
 
 
-def _plan(walk: Walk, graph: Graph, given: Given) -> Plan:
-    plan: Plan | None = graph.plans.get(given.key)
+def _plan(walk: Walk, graph: Graph, given: Given) -> FunctionPlan:
+    plan: FunctionPlan | None = graph.plans.get(given.key)
     if plan is None:
         if len(graph.plans) >= SIGNATURES:
             raise ValueNeeded
-        plan = graph.plans[given.key] = Plan(walk, graph, given)
+        plan = graph.plans[given.key] = FunctionPlan(walk, graph, given)
     return plan
 
 
-def _repeated(plan: Plan, graph: Graph, operands: tuple[Node, ...]) -> Any:
+def _repeated(plan: FunctionPlan, graph: Graph, operands: tuple[Node, ...]) -> Any:
     """The results of a call that is a step by itself, if it is one that was met before."""
     if plan.op is None or not plan.written or calls.depth != 1 or state.tracing:
         return None
@@ -277,7 +277,7 @@ def _repeated(plan: Plan, graph: Graph, operands: tuple[Node, ...]) -> Any:
     return made
 
 
-def _recorded(plan: Plan, operands: tuple[Node, ...]) -> Any:
+def _recorded(plan: FunctionPlan, operands: tuple[Node, ...]) -> Any:
     if plan.op is None:
         return ()
     alone = not thread.recorder.cells
@@ -290,7 +290,7 @@ def _recorded(plan: Plan, operands: tuple[Node, ...]) -> Any:
     return made
 
 
-def _demanded(plan: Plan, made: tuple[Node, ...]) -> tuple[Node, ...]:
+def _demanded(plan: FunctionPlan, made: tuple[Node, ...]) -> tuple[Node, ...]:
     """A call's results and new values, which mean something only if its last result is true.
 
     That is the only result of a call that has none.

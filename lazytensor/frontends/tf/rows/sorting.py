@@ -21,7 +21,7 @@ from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows.indexing import wide
 from lazytensor.frontends.tf.rows.reductions import passed_over
 
-SHORT: Final = 16
+INSERTION_SORT_ELEMENTS: Final = 16
 """Elements up to which `std::sort` inserts one after the other."""
 
 
@@ -29,7 +29,7 @@ def _top_k(x: Node, k: np.ndarray, *, sorted: bool = True, index_type: Any = Non
     line, count = x.type.ndim - 1, int(k)
     values, places = ops.top_k(passed_over(x, True), k=count)
     if x.type.dtype in FLOATS:
-        if 1 < count == x.type.shape[line] <= SHORT:
+        if 1 < count == x.type.shape[line] <= INSERTION_SORT_ELEMENTS:
             places = _inserted(x, places)
         values = ops.take_along(x, places, axis=line)
     return values, ops.convert(places, dtype=S32 if index_type is None else index_type)

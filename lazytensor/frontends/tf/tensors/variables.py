@@ -29,7 +29,7 @@ from lazytensor.frontends.tf.tensors.tensor import (
 )
 
 _execute: Final = pywrap_tfe.TFE_Py_FastPathExecute
-_RESOURCE: Final = dtypes.resource.as_datatype_enum
+_RESOURCE_DTYPE: Final = dtypes.resource.as_datatype_enum
 _Variable: Final[Any] = resource_variable_ops.BaseResourceVariable
 
 
@@ -139,4 +139,4 @@ def give_back_all() -> None:
 
 def is_handle(x: Any) -> bool:
     """Whether `x` is a resource."""
-    return type(x) is EagerTensor and x._datatype_enum() == _RESOURCE
+    return type(x) is EagerTensor and x._datatype_enum() == _RESOURCE_DTYPE

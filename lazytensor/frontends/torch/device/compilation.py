@@ -39,7 +39,7 @@ class _Lying(NamedTuple):
     stride: Ints
 
 
-class _Plan(NamedTuple):
+class _GraphPlan(NamedTuple):
     """What a call records, its results in their places, and what it demands of values."""
 
     op: Composite[Any]
@@ -58,7 +58,7 @@ class Graph:
         self.module = module
         self.names = [n.target for n in module.graph.nodes if n.op == "get_attr"]
         self.constants = [_constant(module, name) for name in self.names]
-        self.plans: dict[tuple[Any, ...], _Plan | None] = {}
+        self.plans: dict[tuple[Any, ...], _GraphPlan | None] = {}
         self.is_strided = any("as_strided" in str(n.target) for n in module.graph.nodes)
         self.is_laid = False
 
@@ -93,7 +93,7 @@ class Graph:
         results = iter(plan.demands.met(plan.op(*nodes)))
         return [laid(next(results), x.stride) if x.__class__ is _Lying else x for x in plan.results]
 
-    def plan(self, given: Sequence[Any]) -> _Plan | None:
+    def plan(self, given: Sequence[Any]) -> _GraphPlan | None:
         """The graph as one op for operands of these types; None where that cannot be."""
         types = [value(x).type for x in given if is_lazy(x)]
         orders = [kept_order(x) for x in given if is_lazy(x)]
@@ -117,7 +117,7 @@ class Graph:
         program, wanted = demands(found[0])
         if all_hold(found[0], len(types), []):
             program, wanted = demands(found[0], hold=True)
-        return _Plan(_op(program, types), results, wanted)
+        return _GraphPlan(_op(program, types), results, wanted)
 
     def run(self, given: Sequence[Any]) -> Any:
         """The results, each on the way lying as torch has inferred; given: arguments, constants."""

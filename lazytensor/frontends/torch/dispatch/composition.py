@@ -83,7 +83,7 @@ class Form:
         return f"({', '.join(_words(self.parts[1:]))})"
 
 
-class _Plan(NamedTuple):
+class _CallPlan(NamedTuple):
     """What a call of one signature records, and the tree that its results come in."""
 
     signature: Signature
@@ -121,7 +121,7 @@ class Composition:
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.function = function
         self.op = Composite(name, _planned)
-        self.plans: dict[Any, _Plan | None] = memory()
+        self.plans: dict[Any, _CallPlan | None] = memory()
         self.floats: dict[Any, Any] = memory()
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any], known: bool = False) -> Any:
@@ -148,7 +148,7 @@ class Composition:
         named = signature.op.attrs_of(signature.attrs)
         return _rebuilt(results, iter(signature.op(*operands, **named)))
 
-    def _plan(self, form: Form, types: tuple[TensorType, ...]) -> _Plan | None:
+    def _plan(self, form: Form, types: tuple[TensorType, ...]) -> _CallPlan | None:
         if len(self.floats) >= ENTRIES_BOUND:
             self.floats.clear()
         floats: list[Any] = []
@@ -159,7 +159,7 @@ class Composition:
         keep(self.plans, (form, types), found)
         return found
 
-    def _traced(self, form: Form, types: tuple[TensorType, ...]) -> _Plan | None:
+    def _traced(self, form: Form, types: tuple[TensorType, ...]) -> _CallPlan | None:
         results: list[Any] = []
 
         def body(*parameters: Node) -> Any:
@@ -184,7 +184,7 @@ class Composition:
         program, leaves = found
         every = (*types, *(x.type for x in leaves))
         self.op.programs[every, form] = program
-        return _Plan(self.op.signature(every, {"form": form}), tuple(leaves), results[0])
+        return _CallPlan(self.op.signature(every, {"form": form}), tuple(leaves), results[0])
 
 
 def all_hold(program: Program, count: int, leaves: list[Node]) -> bool:

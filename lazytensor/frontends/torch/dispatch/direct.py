@@ -136,7 +136,7 @@ def _normalized(
     return torch.native_layer_norm(x, shape, weight, bias, eps)[0]
 
 
-COMPOSED: Final[dict[str, Callable[..., Any]]] = {
+DECOMPOSITIONS: Final[dict[str, Callable[..., Any]]] = {
     "scaled_dot_product_attention": torch.ops.aten.scaled_dot_product_attention.default.decompose,
     "layer_norm": _normalized,
 }
@@ -155,7 +155,7 @@ ORDERS: Final[dict[str, Callable[..., Ints | None]]] = {"scaled_dot_product_atte
 
 def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The kernels of a composed operation: above autograd, and below."""
-    decomposed = COMPOSED[name]
+    decomposed = DECOMPOSITIONS[name]
     order_for = ORDERS.get(name, lambda *args, **kwargs: None)
     is_differentiated = torch.is_grad_enabled
 

@@ -41,7 +41,7 @@ def _gru_cell(
     return new + (second + update).sigmoid() * (hx - new), gates
 
 
-COMPOSED: Final[dict[str, Callable[..., Any]]] = {
+FORWARD_DECOMPOSITIONS: Final[dict[str, Callable[..., Any]]] = {
     "linear": torch.ops.aten.linear.default.decompose,
     "_thnn_fused_lstm_cell": _lstm_cell,
     "_thnn_fused_gru_cell": _gru_cell,
@@ -62,7 +62,7 @@ class _Levels:
             level = original()
             if self.library is None:
                 self.library = torch.library.Library("aten", "IMPL")
-                for name, composed in COMPOSED.items():
+                for name, composed in FORWARD_DECOMPOSITIONS.items():
                     self.library.impl(name, composed, "AutogradPrivateUse1")
             return level
 

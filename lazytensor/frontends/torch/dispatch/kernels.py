@@ -15,7 +15,7 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, View
-from lazytensor.core.ir.node import Node, Part, Recorded
+from lazytensor.core.ir.node import Node, Recorded, ResultNode
 from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.libraries import lasting
@@ -147,7 +147,9 @@ def functional(name: str, row: Row) -> Row:
         if kind is Recorded:
             return wrap(made)
         if kind is tuple:
-            return tuple([wrap(item) if item.__class__ is Part else wrapped(item) for item in made])
+            return tuple(
+                [wrap(item) if item.__class__ is ResultNode else wrapped(item) for item in made]
+            )
         return wrapped(made)
 
     return kernel

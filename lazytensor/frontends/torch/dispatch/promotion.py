@@ -138,7 +138,7 @@ def number(value: Any, dtype: np.dtype) -> Node:
     return scalar(complex(value) if kind == "c" else float(value), dtype)
 
 
-_CPP: Final = {
+_CONVERTED_NAMES: Final = {
     "bool": "bool", "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int",
     "int64": "int64_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
@@ -182,7 +182,8 @@ def without_imaginary(x: Any, dtype: np.dtype) -> Any:
 
 
 def _overflow(dtype: np.dtype) -> str:
-    return f"value cannot be converted to type {_CPP.get(dtype.name, dtype.name)} without overflow"
+    name = _CONVERTED_NAMES.get(dtype.name, dtype.name)
+    return f"value cannot be converted to type {name} without overflow"
 
 
 def _most(dtype: np.dtype) -> float:

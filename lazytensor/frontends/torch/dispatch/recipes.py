@@ -22,11 +22,11 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.observe.warnings import warn_at
-from lazytensor.core.trace.call_memo import Key, Plan, learned
+from lazytensor.core.trace.call_memo import CallPlan, Key, learned
 from lazytensor.frontends.torch.dispatch import composition
 
 Row = Callable[..., Any]
-PLAIN: Final = composition.PLAIN - {float, complex}
+PLAIN_KEYS: Final = composition.PLAIN - {float, complex}
 """Classes of arguments that are part of a key as they are; floats are as well."""
 _SEEN: Final = object()
 """Known of a call that came once: most calls come once or often."""
@@ -63,7 +63,7 @@ def remembering(row: Row) -> Row:
             return row(*args, **kwargs)
         key = default_dtype(), *key
         plan = plans.get(key)
-        if plan.__class__ is Plan:
+        if plan.__class__ is CallPlan:
             made = plan.record(nodes)
             if plan.form is None:
                 return made[plan.results[0]]
@@ -94,7 +94,7 @@ def _key(args: Sequence[Any], nodes: list[Node]) -> Key | None:
                 return None
             parts.append(x or str(x))  # which tells 0.0 from -0.0
             parts.append(kind)
-        elif kind in PLAIN:
+        elif kind in PLAIN_KEYS:
             parts.append(kind)
             parts.append(x)
         elif kind is list or kind is tuple:

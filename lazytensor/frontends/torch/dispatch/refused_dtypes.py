@@ -11,7 +11,7 @@ from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.promotion import is_inexact
-from lazytensor.frontends.torch.random.bounds import CPP
+from lazytensor.frontends.torch.random.bounds import CPP_NAMES
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 MINUS_FLAGS: Final = (
@@ -65,7 +65,7 @@ def check_ends(x: Node, end: Any, weight: Any) -> None:
     for name, other in (("end", end), ("weight", weight)):
         if not isinstance(other, Node) or (name == "weight" and not other.type.ndim):
             continue
-        wanted, given = (CPP[t.type.dtype.name] for t in (x, other))
+        wanted, given = (CPP_NAMES[t.type.dtype.name] for t in (x, other))
         if wanted != given:
             raise RuntimeError(f"expected dtype {wanted} for `{name}` but got dtype {given}")
 

@@ -26,7 +26,7 @@ from lazytensor.frontends.torch.rows.joining import part
 from lazytensor.frontends.torch.rows.sorting import whole
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
-NEVER: Final = -np.inf
+IMPOSSIBLE: Final = -np.inf
 """The logarithm of what is not possible."""
 
 
@@ -72,7 +72,7 @@ def _log_sum(*terms: Node) -> Node:
     most = terms[0]
     for x in terms[1:]:
         most = ops.maximum(most, x)
-    most = _chosen(ops.equal(most, like(NEVER, most)), like(0, most), most)
+    most = _chosen(ops.equal(most, like(IMPOSSIBLE, most)), like(0, most), most)
     total, *rest = [ops.exp(ops.subtract(x, most)) for x in terms]
     for x in rest:
         total = ops.add(total, x)
@@ -80,13 +80,13 @@ def _log_sum(*terms: Node) -> Node:
 
 
 def _forward_step(before: Node, emitted: Node, jumps: Node) -> Node:
-    two = _chosen(jumps, _moved(before, 2, NEVER), like(NEVER, before))
-    return ops.add(_log_sum(before, _moved(before, 1, NEVER), two), emitted)
+    two = _chosen(jumps, _moved(before, 2, IMPOSSIBLE), like(IMPOSSIBLE, before))
+    return ops.add(_log_sum(before, _moved(before, 1, IMPOSSIBLE), two), emitted)
 
 
 def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
-    two = _chosen(_moved(jumps, -2, False), _moved(after, -2, NEVER), like(NEVER, after))
-    return ops.add(_log_sum(after, _moved(after, -1, NEVER), two), emitted)
+    two = _chosen(_moved(jumps, -2, False), _moved(after, -2, IMPOSSIBLE), like(IMPOSSIBLE, after))
+    return ops.add(_log_sum(after, _moved(after, -1, IMPOSSIBLE), two), emitted)
 
 
 def _emitted(log_probs: Node, symbols: Node) -> Node:
@@ -102,7 +102,7 @@ def _column(x: Node) -> Node:
 def _places_where(symbols: Node, place: Node) -> Node:
     """Zero at one place of each row, and never anywhere else: in f64."""
     places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
-    return _chosen(ops.equal(places, place), cast_to(0.0, F64), cast_to(NEVER, F64))
+    return _chosen(ops.equal(places, place), cast_to(0.0, F64), cast_to(IMPOSSIBLE, F64))
 
 
 def _loss(
@@ -125,7 +125,7 @@ def _loss(
     blank_last = ops.take_along(end, at, axis=1)
     before = ops.take_along(end, ops.maximum(ops.subtract(at, whole(1)), whole(0)), axis=1)
     some = ops.greater(at, whole(0))
-    found = _log_sum(blank_last, _chosen(some, before, like(NEVER, before)))
+    found = _log_sum(blank_last, _chosen(some, before, like(IMPOSSIBLE, before)))
     loss = ops.reshape(ops.negate(found), shape=(symbols.type.shape[0],))
     return loss, ops.transpose(table, axes=(1, 0, 2))
 
@@ -142,7 +142,7 @@ def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) ->
         now = _backward_step(_chosen(ops.equal(last, time), end, state[0]), given[0], jumps)
         return (now,), (now,)
 
-    never = filled(symbols.type.shape, NEVER, dtype)
+    never = filled(symbols.type.shape, IMPOSSIBLE, dtype)
     shared = end, jumps, last
     return scan("ctc backward", body, [emitted], [never], shared, backwards=True).tables[0]
 
@@ -181,7 +181,7 @@ def _slope(
 
 
 LOSS: Final = Composite("ctc_loss", _loss)
-SLOPE: Final = Composite("ctc_loss_backward", _slope)
+CTC_BACKWARD: Final = Composite("ctc_loss_backward", _slope)
 
 
 def _lengths(given: Any) -> list[int]:
@@ -282,7 +282,7 @@ def _ctc_loss_backward(
 ) -> Any:  # fmt: skip
     given = _given(log_probs, targets, input_lengths, target_lengths, blank)
     rest = operand(loss), operand(log_alpha)
-    return SLOPE(operand(grad), *given, *rest, blank=blank, zero_infinity=zero_infinity)
+    return CTC_BACKWARD(operand(grad), *given, *rest, blank=blank, zero_infinity=zero_infinity)
 
 
 ROWS: dict[str, Row] = {

@@ -21,7 +21,7 @@ from lazytensor.frontends.torch.rows.joining import part
 ORDER: Final = {2: (1, 0), 3: (0, 1, 2)}
 """Of height and width, or of time, height and width: which random number is each axis's."""
 AXES: Final = {2: ("height", "width"), 3: ("time", "height", "width")}
-NAMES: Final = {2: "fractional_max_pool2d()", 3: "fractional_max_pool3d_out()"}
+ERROR_PREFIXES: Final = {2: "fractional_max_pool2d()", 3: "fractional_max_pool3d_out()"}
 """What torch's errors begin with."""
 
 
@@ -34,15 +34,17 @@ def _check(x: Node, sizes: Sequence[int], counts: Sequence[int], samples: Node, 
     shape = x.type.shape
     if len(shape) not in (n + 1, n + 2):
         raise RuntimeError(
-            f"{NAMES[n]}: Expected {n + 1}D or {n + 2}D tensor, but got: {list(shape)}"
+            f"{ERROR_PREFIXES[n]}: Expected {n + 1}D or {n + 2}D tensor, but got: {list(shape)}"
         )
     for name, size, k, count in zip(AXES[n], shape[-n:], sizes, counts, strict=True):
         if count + k - 1 > size - (n == 3):  # torch is stricter of volumes
             raise RuntimeError(
-                f"{NAMES[n]}: pool {name} {k} too large relative to input {name} {size}"
+                f"{ERROR_PREFIXES[n]}: pool {name} {k} too large relative to input {name} {size}"
             )
     if 0 in shape[-n - 1 :] or min(counts) < 0:
-        raise RuntimeError(f"{NAMES[n]}: Expected planes with elements, but got: {list(shape)}")
+        raise RuntimeError(
+            f"{ERROR_PREFIXES[n]}: Expected planes with elements, but got: {list(shape)}"
+        )
     if samples.type.dtype != x.type.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     if samples.type.ndim != 3:

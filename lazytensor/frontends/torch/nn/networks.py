@@ -20,7 +20,7 @@ from torch.nn import Parameter
 from lazytensor.core import ops
 from lazytensor.frontends.torch.dispatch.kernels import library, prepare_thread, register, thread
 from lazytensor.frontends.torch.dispatch.promotion import like
-from lazytensor.frontends.torch.nn.sequences import BACKWARD, FORWARD, KINDS, Kind, Packing
+from lazytensor.frontends.torch.nn.sequences import BACKWARD, FORWARD, NETWORKS, Kind, Packing
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import held_by, value, wrap
 
@@ -41,7 +41,7 @@ class Layer(NamedTuple):
         weights, states = rest[: 2 + self.biases], rest[2 + self.biases :]
         ways = 2 if self.backwards else 1  # only a network of both directions goes backwards
         first = [torch.stack([state] * ways) for state in states]
-        given = first if KINDS[self.kind].states > 1 else first[0]
+        given = first if NETWORKS[self.kind].states > 1 else first[0]
         packed = [] if self.sizes is None else [self.sizes]
         order = [] if packed else [False]
         network = composed_of(self.kind, bool(packed))
@@ -75,7 +75,7 @@ class _Differentiated(torch.autograd.Function):
         ctx: Any, layer: Layer, packing: Packing | None, *tensors: Tensor
     ) -> tuple[Tensor, ...]:
         made = _recorded(layer, packing, tensors)
-        count = 1 + KINDS[layer.kind].states
+        count = 1 + NETWORKS[layer.kind].states
         ctx.layer, ctx.packing, ctx.count = layer, packing, len(tensors)
         ctx.save_for_backward(*tensors, *made[count:])
         ctx.set_materialize_grads(False)
@@ -128,7 +128,7 @@ def _again(
 def _layer(layer: Layer, packing: Packing | None, tensors: list[Tensor]) -> list[Tensor]:
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return [*_Differentiated.apply(layer, packing, *tensors)]
-    return _recorded(layer, packing, tensors)[: 1 + KINDS[layer.kind].states]
+    return _recorded(layer, packing, tensors)[: 1 + NETWORKS[layer.kind].states]
 
 
 class _Call(NamedTuple):
@@ -215,10 +215,10 @@ def _kernel(kind: str, packed: bool) -> Callable[..., Any]:
         hx, params, has_biases, layers, dropout, train, bidirectional, *order = rest
         turned = any(order) and x.ndim == 3  # the sequences come before time
         call = _Call(
-            x.transpose(0, 1) if turned else x, sizes, hx if KINDS[kind].states > 1 else [hx],
+            x.transpose(0, 1) if turned else x, sizes, hx if NETWORKS[kind].states > 1 else [hx],
             params, has_biases, layers, dropout, train, 2 if bidirectional else 1,
         )  # fmt: skip
-        if not _is_plain(call) or not _fits(call, KINDS[kind]):
+        if not _is_plain(call) or not _fits(call, NETWORKS[kind]):
             return composed(x, *args)
         made, *last = _run(call, kind)
         return made.transpose(0, 1) if turned else made, *last
@@ -228,7 +228,7 @@ def _kernel(kind: str, packed: bool) -> Callable[..., Any]:
 
 def attach() -> None:
     """Register the kernels."""
-    for kind in KINDS:
+    for kind in NETWORKS:
         for packed in (False, True):
             kernel, name = _kernel(kind, packed), f"{kind}.{'data' if packed else 'input'}"
             register(name, kernel, has_derivative=True)

@@ -121,7 +121,7 @@ def _adaptive(n: int, m: int) -> Matrix:
     return made
 
 
-WEIGHTS: dict[str, Weigh] = {
+WEIGHT_MAKERS: dict[str, Weigh] = {
     "nearest": _nearest(False),
     "nearest_exact": _nearest(True),
     "linear": _linear,
@@ -133,7 +133,7 @@ WEIGHTS: dict[str, Weigh] = {
 
 @remembered(256)
 def _matrix(kind: str, n: int, m: int, align: bool, scale: float | None) -> Matrix:
-    return WEIGHTS[kind](n, m, align, scale)
+    return WEIGHT_MAKERS[kind](n, m, align, scale)
 
 
 def _plan(kind: str, inner: Any, outer: Any, rest: Sequence[Any]) -> list[Matrix]:

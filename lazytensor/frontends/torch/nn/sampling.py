@@ -140,7 +140,7 @@ def _check(x: Node, grid: Node) -> None:
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
 
 
-class _Plan:
+class _Corners:
     """An input, and where the grid reads it."""
 
     def __init__(self, x: Any, grid: Any, interpolation: int, padding: int, align: bool) -> None:
@@ -203,7 +203,7 @@ def _product(factors: Sequence[Node]) -> Node:
 
 
 def _sample(x: Any, grid: Any, interpolation: int, padding: int, align: bool) -> Node:
-    plan = _Plan(x, grid, interpolation, padding, bool(align))
+    plan = _Corners(x, grid, interpolation, padding, bool(align))
     total: Any = None
     for taps, places, inside in plan.corners():
         weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
@@ -218,7 +218,7 @@ def _backward(
     grad: Any, x: Any, grid: Any, interpolation: int, padding: int, align: bool,
     output_mask: Sequence[bool],
 ) -> tuple[Node | None, Node | None]:  # fmt: skip
-    plan = _Plan(x, grid, interpolation, padding, bool(align))
+    plan = _Corners(x, grid, interpolation, padding, bool(align))
     n = plan.n
     given = cast_to(operand(grad), plan.input.type.dtype)
     given = ops.transpose(given, axes=(0, *range(2, n + 2), 1))

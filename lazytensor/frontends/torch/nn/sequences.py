@@ -80,7 +80,7 @@ def _is_above_zero(y: Node) -> Node:
     return ops.convert(ops.greater(y, like(0, y)), dtype=y.type.dtype)
 
 
-KINDS: Final = {
+NETWORKS: Final = {
     "lstm": Kind(4, 2, _lstm, _lstm_backward),
     "gru": Kind(3, 1, _gru, _gru_backward),
     "rnn_tanh": Kind(
@@ -133,7 +133,7 @@ def _forward(
     x: Node, weight: Node, recurrence: Node, *rest: Node, kind: str, biases: int, backwards: bool
 ) -> tuple[Node, ...]:
     """The output, the last states; of each time the states, and the workspace, if there is one."""
-    cell = KINDS[kind]
+    cell = NETWORKS[kind]
     of_input, of_hidden, states, packs = divided(rest, biases // 2, biases // 2, cell.states)
     packing = Packing(*packs) if packs else None
     gates = ops.linear(x, weight, *of_input)
@@ -167,7 +167,7 @@ def _backward(
 
     rest: the gradients of the last states, then the operands and the tables of `_forward`.
     """
-    cell = KINDS[kind]
+    cell = NETWORKS[kind]
     n, packs = cell.states, 3 if packed else 0
     parts = divided(rest, n, 3, biases, n, packs, n)
     to_last, (x, weight, recurrence), _, first, where, after, workspace = parts

@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
 
 STATE: Final = 4
 """Operands a parameter has: itself, its gradient, two moments; with amsgrad one more."""
-NUMBERS: Final = 7
+ADAM_NUMBERS: Final = 7
 
 
 def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tuple[Node, ...]:
@@ -32,10 +32,10 @@ def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tupl
     `decay`: "" for none, "own" for that of AdamW, "gradient" for Adam's. Result: for each parameter
     itself and its moments.
     """
-    share, beta2, fresh, root, eps, pace, decayed = given[:NUMBERS]
+    share, beta2, fresh, root, eps, pace, decayed = given[:ADAM_NUMBERS]
     width = STATE + amsgrad
     made: list[Node] = []
-    for at in range(NUMBERS, len(given), width):
+    for at in range(ADAM_NUMBERS, len(given), width):
         x, grad, mean, square, *most = given[at : at + width]
         grad = ops.negate(grad) if maximize else grad
         if decay == "own":
@@ -50,7 +50,7 @@ def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tupl
     return tuple(made)
 
 
-STEPS: Final = Composite("adam_steps", _adam_steps)
+ADAM_STEPS: Final = Composite("adam_steps", _adam_steps)
 
 
 def _groups(columns: Sequence[Sequence[Any]], steps: Sequence[Any]) -> Any:
@@ -104,7 +104,7 @@ def listed(original: Step) -> Step:
             decay = "own" if options["decoupled_weight_decay"] else "gradient"
         flags = {"amsgrad": bool(most), "decay": decay, "maximize": bool(options["maximize"])}
         for (_, before), rows in groups.items():
-            record(STEPS, rows, _numbers(before + 1, options), flags)
+            record(ADAM_STEPS, rows, _numbers(before + 1, options), flags)
 
     return step
 

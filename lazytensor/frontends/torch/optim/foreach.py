@@ -61,13 +61,13 @@ DIRECT: dict[str, Op] = {
     "sqrt": ops.sqrt,
     "neg": ops.negate,
 }
-ROUNDED = {ops.multiply, ops.divide, ops.lerp, ops.add_product, ops.add_quotient}
+ROUNDED_ONCE = {ops.multiply, ops.divide, ops.lerp, ops.add_product, ops.add_quotient}
 """Ops that halves are computed in f32 for, and rounded once."""
 WEIGHED = {ops.add_product, ops.add_quotient}
 """Ops whose last operand is torch's `value`, 1 where it is not given."""
 
 
-class _Numbers:
+class _ListNumbers:
     """Python numbers as nodes of one dtype: a slot for all the tensors that a number meets.
 
     One each would be a third of an optimizer's nodes. In an optimizer's step they are data from the
@@ -137,8 +137,8 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
     if op is None or dtype is None:
         named = {k: x for k, x in kwargs.items() if k in ("alpha", "value")}
         return [ROWS[name](*values, **named) for values in _each(columns)]
-    wide = F32 if dtype in HALVES and (op in ROUNDED or kwargs.get("alpha", 1) != 1) else dtype
-    number = _Numbers(wide)
+    wide = F32 if dtype in HALVES and (op in ROUNDED_ONCE or kwargs.get("alpha", 1) != 1) else dtype
+    number = _ListNumbers(wide)
     if op in WEIGHED and len(columns) == 3:
         columns.append(kwargs.get("value", 1))
     columns = [x if isinstance(x, Node) else number.all(x) for x in columns]

@@ -94,7 +94,7 @@ ADAGRAD = Composite("adagrad_step", _adagrad_step)
 SGD = Composite("sgd_step", _sgd_step)
 
 
-class _Numbers:
+class _StepNumbers:
     """A schedule's numbers, or 0-d tensors in their place, in the dtype of each parameter."""
 
     def __init__(self, *values: Any) -> None:
@@ -145,7 +145,7 @@ def _adam(decoupled: bool) -> Callable[..., None]:
         lr: Any, beta1: Any, beta2: Any, weight_decay: Any, eps: Any, amsgrad: bool,
         maximize: bool, grad_scale: Any = None, found_inf: Any = None,
     ) -> None:  # fmt: skip
-        numbers = _Numbers(lr, beta1, beta2, weight_decay, eps)
+        numbers = _StepNumbers(lr, beta1, beta2, weight_decay, eps)
         for i, (x, grad) in enumerate(zip(parameters, grads, strict=True)):
             state = [x, means[i], squares[i], *([most[i]] if amsgrad else [])]
             own, *rest = (node(t) for t in state)
@@ -163,7 +163,7 @@ def _sgd(
     dampening: Any, nesterov: bool, maximize: bool, is_first_step: bool, grad_scale: Any = None,
     found_inf: Any = None,
 ) -> None:  # fmt: skip
-    numbers = _Numbers(lr, weight_decay, momentum, dampening)
+    numbers = _StepNumbers(lr, weight_decay, momentum, dampening)
     for i, (x, grad) in enumerate(zip(parameters, grads, strict=True)):
         state = [x, *([buffers[i]] if momentum else [])]
         own, *rest = (node(t) for t in state)
@@ -176,7 +176,7 @@ def _adagrad(
     parameters: Any, grads: Any, totals: Any, steps: Any, *, lr: Any, lr_decay: float,
     weight_decay: float, eps: float, maximize: bool, grad_scale: Any = None, found_inf: Any = None,
 ) -> None:  # fmt: skip
-    numbers = _Numbers(lr, lr_decay, weight_decay, eps)
+    numbers = _StepNumbers(lr, lr_decay, weight_decay, eps)
     for x, grad, total, steps_ in zip(parameters, grads, totals, steps, strict=True):
         own, sum_ = node(x), node(total)
         step = cast_to(operand(steps_), own.type.dtype)

@@ -20,7 +20,7 @@ from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.optim.parameters import Step, grouped, record
 
-NUMBERS: Final = 4
+SGD_NUMBERS: Final = 4
 
 
 def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tuple[Node, ...]:
@@ -30,10 +30,10 @@ def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tup
     then for each parameter itself, its gradient, its momentum. Result: for each parameter itself
     and its momentum.
     """
-    decayed, kept, share, pace = given[:NUMBERS]
+    decayed, kept, share, pace = given[:SGD_NUMBERS]
     made: list[Node] = []
     width = 2 + momentum
-    for at in range(NUMBERS, len(given), width):
+    for at in range(SGD_NUMBERS, len(given), width):
         x, grad, *state = given[at : at + width]
         grad = ops.negate(grad) if maximize else grad
         if decay:
@@ -44,7 +44,7 @@ def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tup
     return tuple(made)
 
 
-STEPS: Final = Composite("sgd_steps", _sgd_steps)
+SGD_STEPS: Final = Composite("sgd_steps", _sgd_steps)
 
 
 def _is_plain(options: dict[str, Any]) -> bool:
@@ -94,7 +94,7 @@ def listed(original: Step) -> Step:
         for (_, begins), rows in groups.items():
             share = 1.0 if begins else 1 - options["dampening"]
             numbers = options["weight_decay"], options["momentum"], share, -options["lr"]
-            record(STEPS, rows, numbers, flags)
+            record(SGD_STEPS, rows, numbers, flags)
 
     return step
 

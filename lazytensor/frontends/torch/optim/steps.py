@@ -30,7 +30,7 @@ from lazytensor.core.trace import automatic_cut
 from lazytensor.frontends.torch.rows.creation import stepping
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node
 
-NEVER: Final = -(2**62)
+NEVER_CUT: Final = -(2**62)
 """A recorder's work with which it does not ask for an automatic cut."""
 LONGEST: Final = 60_000
 """Nodes of a step that are one program: in pieces, all that its backward needs would be outputs."""
@@ -49,11 +49,11 @@ def _is_recording() -> bool:
     frame = _getframe(2)
     while frame.f_back is not None and not frame.f_globals["__name__"].startswith(_FRONTENDS):
         frame = frame.f_back
-    return frame.f_globals["__name__"].startswith(_OURS)
+    return frame.f_globals["__name__"].startswith(_TORCH_MODULES)
 
 
 _FRONTENDS: Final = "lazytensor.frontends."
-_OURS: Final = f"{_FRONTENDS}torch."
+_TORCH_MODULES: Final = f"{_FRONTENDS}torch."
 
 
 def _is_differentiated() -> bool:
@@ -77,10 +77,10 @@ def _is_under_way() -> bool:
         return False
     recorder = thread.recorder
     if stepping.optimizer:
-        recorder.work = NEVER
+        recorder.work = NEVER_CUT
         return True
     if torch._C._current_graph_task_id() != -1:
-        recorder.work = NEVER
+        recorder.work = NEVER_CUT
         Variable._execution_engine.queue_callback(_end_backward)
         return True
     pending = nodes_made() - recorder.serial
@@ -88,10 +88,10 @@ def _is_under_way() -> bool:
         if not torch.is_grad_enabled():
             return True  # gradients are clipped or looked at: a step may follow
         _backward.serial = -1
-        if pending > scheduler.LARGEST // 2:
+        if pending > scheduler.PROGRAM_NODES_BOUND // 2:
             metrics.count("automatic_cuts")
             scheduler.sync(cause="automatic cut")
-    elif pending > automatic_cut.MOST_NODES or not _is_differentiated():
+    elif pending > automatic_cut.PENDING_NODES_BOUND or not _is_differentiated():
         return False
     recorder.work = 0
     return True

@@ -20,11 +20,11 @@ LEAST, MOST = -(2**63), 2**63 - 1
 _WIDE: Final = UNSIGNED - {U8}
 """Unsigned dtypes that most of torch's kernels have not."""
 _COMMON: Final = REAL - _WIDE
-_HALVES: Final = frozenset([NUMPY[torch.float16], NUMPY[torch.bfloat16]])
-_WHOLE: Final = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_HALF_DTYPES: Final = frozenset([NUMPY[torch.float16], NUMPY[torch.bfloat16]])
+_WHOLE_NUMBER_BITS: Final = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 """How many bits a whole number may have for a float dtype to have it and all below."""
 
-CPP: Final = {
+CPP_NAMES: Final = {
     "bool": "bool", "uint8": "unsigned char", "uint16": "short unsigned int",
     "uint32": "unsigned int", "uint64": "long unsigned int", "int8": "signed char",
     "int16": "short int", "int32": "int", "int64": "long int", "float16": "c10::Half",
@@ -56,14 +56,14 @@ KERNELS: Final = {
 }
 """What torch's kernel of a distribution is called in its errors, and the dtypes that it has."""
 _EVERY_INTEGER: Final = (
-    "random_full_64_bits_range_kernel_cpu", (_COMMON - _HALVES) | {NUMPY[torch.bfloat16]},
+    "random_full_64_bits_range_kernel_cpu", (_COMMON - _HALF_DTYPES) | {NUMPY[torch.bfloat16]},
 )  # fmt: skip
 
 
 def cpp_name(dtype: Any) -> str:
     """How C++ writes one of torch's dtypes."""
     name = str(dtype).removeprefix("torch.")
-    return CPP.get(name, name)
+    return CPP_NAMES.get(name, name)
 
 
 def require(true: bool, text: str) -> None:
@@ -80,7 +80,9 @@ def require_dtype(name: str, dtype: np.dtype) -> None:
         text = _CONTINUOUS.format("Exponential", dtype_name(TORCH[dtype]))
         require(dtype in FLOATS, text)
     elif name == "cauchy_":
-        require(dtype in FLOATS, _CONTINUOUS.format("Cauchy", CPP.get(dtype.name, dtype.name)))
+        require(
+            dtype in FLOATS, _CONTINUOUS.format("Cauchy", CPP_NAMES.get(dtype.name, dtype.name))
+        )
 
 
 def _require_kernel(name: str, known: frozenset[np.dtype], dtype: np.dtype) -> None:
@@ -95,7 +97,7 @@ def check_uniform(dtype: np.dtype, low: float, high: float) -> None:
     for name, value in (("from", low), ("to", high)):
         require(
             isfinite(value) and abs(value) <= most,
-            f"{name} is out of bounds for {CPP[real.name]}",
+            f"{name} is out of bounds for {CPP_NAMES[real.name]}",
         )
     require(
         low <= high,
@@ -154,7 +156,7 @@ def greatest(dtype: np.dtype) -> int:
     """The greatest number that `random_` draws where nothing is said."""
     if dtype in INTS:
         return min(int(np.iinfo(dtype).max), MOST)
-    return 2 ** _WHOLE[dtype.name] if dtype in FLOATS else 1
+    return 2 ** _WHOLE_NUMBER_BITS[dtype.name] if dtype in FLOATS else 1
 
 
 def _require_real(name: str, dtype: np.dtype) -> None:
@@ -168,7 +170,7 @@ def _rounded(dtype: np.dtype, bound: int, away: int) -> int:
     at = int(np.array(inner).astype(dtype).astype(np.float64)) if _fits(dtype, inner) else inner
     if at < bound if away > 0 else at >= bound:
         return bound
-    step: int = 2 ** (abs(inner).bit_length() - _WHOLE[dtype.name])
+    step: int = 2 ** (abs(inner).bit_length() - _WHOLE_NUMBER_BITS[dtype.name])
     return at - away * step
 
 
@@ -184,10 +186,10 @@ def _check_whole(dtype: np.dtype, first: int, last: int) -> None:
             fits = int(info.min) <= value <= int(info.max)
         else:
             fits = value in (0, 1) if dtype == BOOL else _fits(dtype, value)
-        type = CPP[dtype.name]
+        type = CPP_NAMES[dtype.name]
         require(fits, f"{name} is out of bounds for {type}")
-        if dtype in FLOATS and abs(value) > 2 ** _WHOLE[dtype.name]:
-            text = _IMPRECISE.format(name=name, bits=_WHOLE[dtype.name], type=type)
+        if dtype in FLOATS and abs(value) > 2 ** _WHOLE_NUMBER_BITS[dtype.name]:
+            text = _IMPRECISE.format(name=name, bits=_WHOLE_NUMBER_BITS[dtype.name], type=type)
             warn_at(user_place(), text, UserWarning)
 
 
@@ -199,7 +201,7 @@ def check_permutation(dtype: np.dtype, n: int) -> None:
         if n - 1 > np.iinfo(dtype).max:
             raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     elif dtype != NUMPY[torch.bfloat16]:
-        bits, name = _WHOLE[dtype.name], dtype_name(TORCH[dtype])
+        bits, name = _WHOLE_NUMBER_BITS[dtype.name], dtype_name(TORCH[dtype])
         text = "2049" if name == "Half" else f"2^{bits}+1"
         require(n <= 2**bits + 1, f"n cannot be greater than {text} for {name} type.")
 

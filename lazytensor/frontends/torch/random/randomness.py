@@ -19,7 +19,7 @@ from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import Shape
 
 
-class Stream:
+class RandomStream:
     """Where a generator stands: blocks of random bits before `counter` have been used."""
 
     __slots__ = ("__weakref__", "counter", "lock", "seed")
@@ -44,24 +44,24 @@ class Stream:
             self.seed, self.counter = int(seed) % 2**64, counter
 
 
-default: Final = Stream(torch.initial_seed())
+default: Final = RandomStream(torch.initial_seed())
 """The stream of `torch.manual_seed`, which may have been called before the device was there."""
 DEVICE: Final = "lazytensor"
 
 
-_streams: Final[WeakValueDictionary[int, Stream]] = WeakValueDictionary()
+_streams: Final[WeakValueDictionary[int, RandomStream]] = WeakValueDictionary()
 """By torch's generator in C++: a kernel is handed another Python object than the user has."""
 
 
 class Generator(torch._C.Generator):
     """`torch.Generator("lazytensor")`: torch's own, that of a CPU, with a stream of the device."""
 
-    stream: Stream
+    stream: RandomStream
 
-    def __new__(cls, device: Any = DEVICE, stream: Stream | None = None) -> Generator:
+    def __new__(cls, device: Any = DEVICE, stream: RandomStream | None = None) -> Generator:
         """A generator whose seed is torch's default one."""
         made: Generator = super().__new__(cls, "cpu")
-        made.stream = stream or Stream(torch._C.default_generator.initial_seed())
+        made.stream = stream or RandomStream(torch._C.default_generator.initial_seed())
         _streams[made._cdata] = made.stream
         return made
 
@@ -142,7 +142,7 @@ def attach() -> None:
     torch.Generator = _Kind("Generator", (torch._C.Generator,), members)
 
 
-def stream_of(generator: Any) -> Stream:
+def stream_of(generator: Any) -> RandomStream:
     """The stream to draw from. Raises: RuntimeError, torch's."""
     if generator is None:
         return default

@@ -42,10 +42,10 @@ def _pair(x: Any, y: Any) -> tuple[Node, Node]:
 
 def _name(x: Any) -> str:
     name = str(x.dtype).removeprefix("torch.")
-    return _NAMES.get(name, name)
+    return _CPP_TYPES.get(name, name)
 
 
-_NAMES: Final = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+_CPP_TYPES: Final = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
 """What C++ calls dtypes."""
 
 
@@ -194,22 +194,22 @@ def _int_mm(x: Any, y: Any) -> Node:
     for word, given in (("self", x), ("mat2", y)):
         if given.ndim != 2:
             raise RuntimeError(
-                f"{_BYTES}: Expected {word} to be of dimension 2 but got {given.ndim}"
+                f"{_INT_MM}: Expected {word} to be of dimension 2 but got {given.ndim}"
             )
     n, m = x.shape[1], y.shape[0]
     if n != m:
         raise RuntimeError(
-            f"{_BYTES}: self.size(1) needs to match mat2.size(0) but got {n} and {m}"
+            f"{_INT_MM}: self.size(1) needs to match mat2.size(0) but got {n} and {m}"
         )
     if x.dtype not in (torch.int8, torch.uint8):
-        raise RuntimeError(f"{_BYTES}: Expected self dtype to be int8 or uint8 but got {_name(x)}")
+        raise RuntimeError(f"{_INT_MM}: Expected self dtype to be int8 or uint8 but got {_name(x)}")
     if y.dtype != torch.int8:
-        raise RuntimeError(f"{_BYTES}: Expected mat2 dtype to be of type int8 but got {_name(y)}")
+        raise RuntimeError(f"{_INT_MM}: Expected mat2 dtype to be of type int8 but got {_name(y)}")
     wide = (cast_to(_given(t), S32) for t in (x, y))
     return ops.dot_general(*wide, contract=((1,), (0,)))
 
 
-_BYTES: Final = "int_mm_out_cpu"
+_INT_MM: Final = "int_mm_out_cpu"
 """What torch calls it in its errors."""
 
 

@@ -10,7 +10,7 @@ from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.dispatch.kernels import Row
 
 LONG: Final = (torch.int64,)
-WHOLE: Final = (torch.int32, torch.int64)
+INDEX_DTYPES: Final = (torch.int32, torch.int64)
 
 
 class Rule(NamedTuple):
@@ -22,30 +22,37 @@ class Rule(NamedTuple):
     text: str
 
 
-_GATHER: Final = Rule(2, WHOLE, RuntimeError, "gather(): Expected dtype int32/int64 for index")
-_SCATTER: Final = Rule(2, WHOLE, RuntimeError, "scatter(): Expected dtype int32/int64 for index")
+_GATHER: Final = Rule(
+    2, INDEX_DTYPES, RuntimeError, "gather(): Expected dtype int32/int64 for index"
+)
+_SCATTER: Final = Rule(
+    2, INDEX_DTYPES, RuntimeError, "scatter(): Expected dtype int32/int64 for index"
+)
 _EMBEDDING: Final = (
     "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
     "Int; but got torch.{0}Tensor instead (while checking arguments for {1})"
 )
-_BAG: Final = Rule(1, WHOLE, RuntimeError, _EMBEDDING.replace("{1}", "embedding_bag"))
+_BAG: Final = Rule(1, INDEX_DTYPES, RuntimeError, _EMBEDDING.replace("{1}", "embedding_bag"))
 RULES: Final[dict[str, Rule]] = {
     "gather": _GATHER,
     "scatter": _SCATTER,
     "scatter_add": _SCATTER,
     "scatter_reduce": _SCATTER,
     "index_select": Rule(
-        2, WHOLE, RuntimeError, "index_select(): Expected dtype int32 or int64 for index"
+        2, INDEX_DTYPES, RuntimeError, "index_select(): Expected dtype int32 or int64 for index"
     ),
     "index_add": Rule(
-        2, WHOLE, RuntimeError, "index_add_(): Expected dtype int32/int64 for index but got: {0}"
+        2,
+        INDEX_DTYPES,
+        RuntimeError,
+        "index_add_(): Expected dtype int32/int64 for index but got: {0}",
     ),
     "index_copy": Rule(
         2, LONG, RuntimeError, "index_copy_(): Expected a long tensor for index, but got {0}"
     ),
     "index_fill": Rule(2, LONG, IndexError, "index_fill_(): Expected dtype int64 for index."),
     "put": Rule(1, LONG, RuntimeError, "put_(): Expected a long tensor for index, but got {0}"),
-    "embedding": Rule(1, WHOLE, RuntimeError, _EMBEDDING),
+    "embedding": Rule(1, INDEX_DTYPES, RuntimeError, _EMBEDDING),
     "_embedding_bag": _BAG,
     "_embedding_bag_forward_only": _BAG,
 }

@@ -146,7 +146,7 @@ def _check_mask(mask: Shape, shape: Shape, axis: int) -> None:
             )
 
 
-_BYTES: Final = (
+_UINT8_INDEX: Final = (
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 )
 
@@ -162,7 +162,7 @@ def _indices(given: Node, indices: Sequence[Any]) -> tuple[tuple[int, ...], list
         place = _index_node(index)
         if place.type.dtype in (BOOL, U8):
             if place.type.dtype is U8:
-                warn_each_time(_BYTES)
+                warn_each_time(_UINT8_INDEX)
             _check_mask(place.type.shape, given.type.shape, axis)
             if place.value is None:
                 scheduler.sync(place, cause="boolean mask")

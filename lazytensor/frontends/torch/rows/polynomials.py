@@ -145,7 +145,7 @@ RECURRENCES: dict[str, Row] = {
         lambda x, last, below, k: _weighed(_times(2.0 * k + 1, x), last, float(k), below, k + 1.0),
     ),
 }
-KINDS = {
+POLYNOMIALS = {
     "t": _mirrored(_first, _first),
     "u": _mirrored(_second, _second),
     "v": _mirrored(_half(False), _half(True)),
@@ -154,7 +154,7 @@ KINDS = {
 OVERLOADS = ("", ".x_scalar", ".n_scalar")
 ROWS: dict[str, Row] = {
     f"special_{prefix}chebyshev_polynomial_{kind}{overload}": _row(function, bool(prefix))
-    for kind, function in KINDS.items()
+    for kind, function in POLYNOMIALS.items()
     for prefix in ("", "shifted_")
     for overload in OVERLOADS
 } | {f"special_{name}{tail}": row for name, row in RECURRENCES.items() for tail in OVERLOADS}

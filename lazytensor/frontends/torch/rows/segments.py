@@ -154,7 +154,7 @@ def _slope(
 
 
 REDUCED: Final = Composite("segment_reduce", _reduced)
-SLOPE: Final = Composite("segment_reduce_backward", _slope)
+SEGMENT_REDUCE_BACKWARD: Final = Composite("segment_reduce_backward", _slope)
 
 
 def _bounds(data: Node, lengths: Any, offsets: Any, axis: int) -> Node:
@@ -229,7 +229,7 @@ def _segment_reduce_backward(
 ) -> Node:  # fmt: skip
     given = operand(data)
     bounds = _bounds(given, lengths, offsets, axis)
-    return SLOPE(
+    return SEGMENT_REDUCE_BACKWARD(
         operand(grad), operand(output), given, bounds,
         _initial(reduce, initial, given.type.dtype), reduce=reduce, offsets=lengths is None,
     )  # fmt: skip

@@ -117,7 +117,7 @@ def is_ours(device: Any) -> bool:
     return torch.device(device).type == DEVICE
 
 
-OURS: Final[dict[str, Method]] = {
+STORAGE_METHODS: Final[dict[str, Method]] = {
     "clone": _clone,
     "copy_": _copy,
     "cpu": to_host,
@@ -198,7 +198,7 @@ def attach() -> None:
     for name in ("nbytes", "size", "__len__"):
         theirs = getattr(kind, name)
         setattr(kind, name, _either(_measured(theirs), theirs))
-    for name, ours in OURS.items():
+    for name, ours in STORAGE_METHODS.items():
         setattr(kind, name, _either(ours, getattr(kind, name)))
     for name in ("to", "copy_"):
         setattr(kind, name, _arriving(getattr(kind, name)))

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Step, view_step
+from lazytensor.core.buffers.cell import ViewStep, view_step
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.shapes import rows
 from lazytensor.core.ir.types import Shape
@@ -29,7 +29,7 @@ from lazytensor.core.ops import (
 )
 
 Ints = tuple[int, ...]
-Steps = tuple[Step, ...]
+Steps = tuple[ViewStep, ...]
 
 
 def refuse_many_axes(ndim: int) -> None:
@@ -230,7 +230,7 @@ class _Part(NamedTuple):
     factors: tuple[_Factor, ...]
 
 
-def _steps(base: Shape, lies: Ints, size: Shape, stride: Ints, offset: int) -> Iterator[Step]:
+def _steps(base: Shape, lies: Ints, size: Shape, stride: Ints, offset: int) -> Iterator[ViewStep]:
     if size == base and stride == lies and not offset:
         return
     if 0 in size:
@@ -251,7 +251,7 @@ def _steps(base: Shape, lies: Ints, size: Shape, stride: Ints, offset: int) -> I
     yield from _placed([f for part in parts for f in part.factors], size, stride)
 
 
-def _sorted(base: Shape, lies: Ints) -> Iterator[Step]:
+def _sorted(base: Shape, lies: Ints) -> Iterator[ViewStep]:
     """The axes from the slowest to the fastest."""
     order = order_of(base, lies)
     assert order is not None, "a storage has no gaps"
@@ -327,7 +327,7 @@ def _part(n: int, start: int, group: list[_Shown]) -> _Part | None:
     return _Part(begin, hull, 1, tuple(factors))
 
 
-def _cut(blocks: list[tuple[int, int]], parts: list[_Part]) -> Iterator[Step]:
+def _cut(blocks: list[tuple[int, int]], parts: list[_Part]) -> Iterator[ViewStep]:
     sizes = tuple(part.size for part in parts)
     if sizes != tuple(n for n, _ in blocks):
         starts, steps = tuple(part.start for part in parts), tuple(part.step for part in parts)
@@ -341,7 +341,7 @@ def _cut(blocks: list[tuple[int, int]], parts: list[_Part]) -> Iterator[Step]:
         yield slice_step(tuple(f.start for f in factors), counts, (1,) * len(factors))
 
 
-def _placed(factors: list[_Factor], size: Shape, stride: Ints) -> Iterator[Step]:
+def _placed(factors: list[_Factor], size: Shape, stride: Ints) -> Iterator[ViewStep]:
     """The axes in the order of the view, with the ones that show one element, and repeats."""
     now = tuple(f.shown for f in factors)
     single = tuple(n if s else 1 for n, s in zip(size, stride, strict=True))

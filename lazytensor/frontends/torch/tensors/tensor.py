@@ -174,12 +174,12 @@ def share(storage: Any) -> Storage:
 
 def restride(x: Any, size: Any, stride: Any, offset: int) -> Any:
     """A tensor with the storage of `x` and another geometry; the storage has to be shared."""
-    return _restride(_META, x, size, stride, offset)
+    return _restride(_META_KEYS, x, size, stride, offset)
 
 
 # The only kernels of torch's that make a tensor with strides; they touch no memory.
 _restride: Final[Any] = torch.ops.aten.as_strided.default._handle.redispatch_boxed
-_META: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
+_META_KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.Meta)
 
 
 def from_cpu(x: Any) -> Node:
