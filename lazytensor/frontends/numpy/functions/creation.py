@@ -190,8 +190,8 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, 
 def _counted(start: int, size: int, step: int) -> Node:
     node: Node = ops.iota(dtype=_INT, shape=(size,), axis=0)
     if step != 1:
-        node = ops.multiply(node, scalar(step, _INT))
-    return ops.add(node, scalar(start, _INT)) if start else node
+        node = node * step
+    return node + start if start else node
 
 
 LAZY: dict[str, Function] = {

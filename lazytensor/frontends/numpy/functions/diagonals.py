@@ -50,7 +50,7 @@ def _band(shape: Shape, k: int, compare: Op) -> Node:
     rows = ops.iota(dtype=S64, shape=(shape[0], 1), axis=0)
     columns = ops.iota(dtype=S64, shape=(1, shape[1]), axis=1)
     k = max(-shape[0] - 1, min(k, shape[1] + 1))  # beyond, all the same, up to where ints end
-    moved = ops.add(rows, scalar(k, S64)) if k else rows
+    moved = rows + k if k else rows
     return compare(columns, moved)
 
 

@@ -109,16 +109,14 @@ def _slope(node: Node, dx: Any, axis: int) -> Node:
     n, dtype = node.type.shape[axis], node.type.dtype
     plain = type(dx) in (int, float)
     one = number(dx, dtype) if plain else convert(operand(dx), dtype)
-    two = number(2.0 * dx, dtype) if plain else ops.add(one, one)
+    two = number(2.0 * dx, dtype) if plain else one + one
     ends = (part(node, axis, 0, 2), part(node, axis, n - 2, n))
-    first, last = (
-        ops.divide(ops.subtract(part(x, axis, 1, 2), part(x, axis, 0, 1)), one) for x in ends
-    )
+    first, last = ((part(x, axis, 1, 2) - part(x, axis, 0, 1)) / one for x in ends)
     if n == 2:
         inside = []
     else:
-        apart = ops.subtract(part(node, axis, 2, n), part(node, axis, 0, n - 2))
-        inside = [ops.divide(apart, two)]
+        apart = part(node, axis, 2, n) - part(node, axis, 0, n - 2)
+        inside = [apart / two]
     return ops.concatenate(first, *inside, last, axis=axis)
 
 

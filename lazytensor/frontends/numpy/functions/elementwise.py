@@ -90,7 +90,7 @@ def _clamp(low: Node, x: Node, high: Node) -> Node:
         of_x, of_limit = (ops.real(x), ops.imag(x)), (ops.real(limit), ops.imag(limit))
         first, second = (before(a, b) for a, b in zip(of_x, of_limit, strict=True))
         inside = ops.select(ops.equal(of_x[0], of_limit[0]), second, first)
-        x = ops.select(ops.or_(inside, ops.is_nan(x)), x, limit)
+        x = ops.select(inside | ops.is_nan(x), x, limit)
     return x
 
 

@@ -48,12 +48,12 @@ def _outer(line: Node, range: Any) -> tuple[Node, Node]:
     else:
         low = convert(ops.reduce_min(line, axes=(0,)), dtype)
         high = convert(ops.reduce_max(line, axes=(0,)), dtype)
-        fine = ops.and_(ops.is_finite(low), ops.is_finite(high))
+        fine = ops.is_finite(low) & ops.is_finite(high)
         flag = ops.guard(fine, error=ValueError, text=NOT_FINITE)
         low, high = ops.guarded(low, flag), ops.guarded(high, flag)
     same = ops.equal(low, high)
     apart = ops.select(same, half, zero)
-    return ops.subtract(low, apart), ops.add(high, apart)
+    return low - apart, high + apart
 
 
 def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, bool]:
@@ -72,7 +72,7 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
         if like:
             dtype = result_type(line.type.dtype, *(range if range is not None else ()))
             edges = convert(edges, dtype if dtype.kind == "f" else F64)
-        rises = every(ops.less(_part(edges, 0, count), _part(edges, 1, count)))
+        rises = every(_part(edges, 0, count) < _part(edges, 1, count))
         return ops.guarded(edges, ops.guard(rises, error=ValueError, text=CROWDED % count)), True
     edges = operand(bins)
     if edges.type.ndim != 1:
@@ -83,7 +83,7 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
             raise ValueError(FALLING)
         return edges, False
     n = edges.type.size
-    rises = every(ops.less_equal(_part(edges, 0, n - 1), _part(edges, 1, n - 1)))
+    rises = every(_part(edges, 0, n - 1) <= _part(edges, 1, n - 1))
     return ops.guarded(edges, ops.guard(rises, error=ValueError, text=FALLING)), False
 
 
@@ -95,8 +95,8 @@ def _spaced(low: Node, high: Node, count: int) -> Node:
     """`linspace`: the last edge is the greatest exactly."""
     dtype = low.type.dtype
     places = ops.iota(dtype=S64, shape=(count + 1,), axis=0)
-    step = ops.divide(ops.subtract(high, low), scalar(float(count), dtype))
-    found = ops.add(ops.multiply(convert(places, dtype), step), low)
+    step = (high - low) / float(count)
+    found = convert(places, dtype) * step + low
     last = ops.equal(places, scalar(count, S64))
     return ops.select(last, high, found)
 
@@ -108,27 +108,27 @@ def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
     line, edges = convert(line, dtype), convert(edges, dtype)
     ends = (ops.reshape(_part(edges, i, 1), shape=()) for i in (0, n))
     low, high = ends
-    inside = ops.and_(ops.greater_equal(line, low), ops.less_equal(line, high))
+    inside = (line >= low) & (line <= high)
     if even and dtype.kind == "f":
         place = _even_place(line, edges, low, high)
     else:
-        place = ops.subtract(ops.searchsorted(edges, line, side="right"), scalar(1, S64))
+        place = ops.searchsorted(edges, line, side="right") - 1
     return ops.clamp(scalar(0, S64), place, scalar(n - 1, S64)), inside
 
 
 def _even_place(line: Node, edges: Node, low: Node, high: Node) -> Node:
     """By arithmetic, then put right by one where rounding has it in the bin next to its own."""
     n, dtype = edges.type.size - 1, line.type.dtype
-    share = ops.divide(ops.subtract(line, low), ops.subtract(high, low))
-    share = ops.multiply(share, scalar(float(n), dtype))
+    share = (line - low) / (high - low)
+    share = share * float(n)
     share = ops.select(ops.is_finite(share), share, scalar(0.0, dtype))
     zero, last = scalar(0, S64), scalar(n - 1, S64)
     place = ops.clamp(zero, convert(share, S64), last)
-    below = ops.less(line, ops.gather(edges, place, axes=(0,)))
-    place = ops.subtract(place, convert(below, S64))
-    following = ops.gather(edges, ops.add(ops.maximum(place, zero), scalar(1, S64)), axes=(0,))
-    above = ops.and_(ops.greater_equal(line, following), ops.not_equal(place, last))
-    return ops.add(place, convert(above, S64))
+    below = line < ops.gather(edges, place, axes=(0,))
+    place = place - convert(below, S64)
+    following = ops.gather(edges, ops.maximum(place, zero) + 1, axes=(0,))
+    above = (line >= following) & ops.not_equal(place, last)
+    return place + convert(above, S64)
 
 
 def _counted(places: Node, inside: Node, weights: Node | None, n: int) -> Node:
@@ -161,10 +161,10 @@ def histogram(
     counts = _counted(*_bins(line, edges, even), shares, edges.type.size - 1)
     if density:
         n = edges.type.size - 1
-        widths = convert(ops.subtract(_part(edges, 1, n), _part(edges, 0, n)), F64)
+        widths = convert(_part(edges, 1, n) - _part(edges, 0, n), F64)
         kind = result_type(counts.type.dtype, F64)
         total = convert(ops.reduce_sum(counts, axes=(0,)), kind)
-        counts = ops.divide(ops.divide(convert(counts, kind), convert(widths, kind)), total)
+        counts = convert(counts, kind) / convert(widths, kind) / total
     return wrap(counts), wrap(edges)
 
 
@@ -194,8 +194,8 @@ def histogramdd(
     place, inside = scalar(0, S64), scalar(True, BOOL)
     for column, edge in zip(columns, edges, strict=True):
         found, fits = _bins(column, edge, False)
-        place = ops.add(ops.multiply(place, scalar(edge.type.size - 1, S64)), found)
-        inside = ops.and_(inside, fits)
+        place = place * (edge.type.size - 1) + found
+        inside = inside & fits
     shares = _weights(weights, columns[0].type.shape)
     counts = convert(_counted(place, inside, shares, int(np.prod(shape))), F64)
     made = ops.reshape(counts, shape=shape)
@@ -220,10 +220,10 @@ def _dense(counts: Node, edges: list[Node]) -> Node:
     total = ops.reduce_sum(counts, axes=tuple(range(counts.type.ndim)))
     for axis, edge in enumerate(edges):
         n = edge.type.size - 1
-        widths = convert(ops.subtract(_part(edge, 1, n), _part(edge, 0, n)), F64)
+        widths = convert(_part(edge, 1, n) - _part(edge, 0, n), F64)
         shape = tuple(n if i == axis else 1 for i in range(counts.type.ndim))
-        counts = ops.divide(counts, ops.reshape(widths, shape=shape))
-    return ops.divide(counts, total)
+        counts = counts / ops.reshape(widths, shape=shape)
+    return counts / total
 
 
 def histogram2d(

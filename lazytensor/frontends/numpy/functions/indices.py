@@ -52,9 +52,9 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
         return made
     zero, length = scalar(0, S64), scalar(n, S64)
     _check_mode(mode)
-    low = ops.greater_equal(node, scalar(-n, S64))
-    fine = _every(ops.and_(low, ops.less(node, length)))
-    found = ops.select(ops.less(node, zero), ops.add(node, length), node)
+    low = node >= -n
+    fine = _every(low & (node < length))
+    found = ops.select(node < zero, node + length, node)
     inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # what is read before the guard is
     return ops.guarded(inside, ops.guard(fine, error=error, text=text))
 
@@ -62,7 +62,7 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
 def bounded(node: Node, n: int, mode: str) -> Node | None:
     """Indices into `n` elements, brought within them as modes wrap and clip do; None for others."""
     if mode == "wrap":
-        return ops.modulo(node, scalar(n, S64))
+        return node % n
     if mode == "clip":
         return ops.clamp(scalar(0, S64), node, scalar(n - 1, S64))
     return None

@@ -49,7 +49,7 @@ def _keys(node: Node) -> list[Node]:
         return [node]
     re, im = ops.real(node), ops.imag(node)
     two = scalar(2, S64)
-    missing = ops.add(ops.multiply(convert(ops.is_nan(re), S64), two), convert(ops.is_nan(im), S64))
+    missing = convert(ops.is_nan(re), S64) * two + convert(ops.is_nan(im), S64)
     return [missing, re, im]
 
 
@@ -159,7 +159,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
         return searchsorted(bins, x, side)
     if value is not None:
         count = searchsorted(np.ascontiguousarray(value[::-1]), x, side).node
-        return wrap_result(ops.subtract(scalar(size, S64), count))
+        return wrap_result(size - count)
     return _digitized(values, edges, side)
 
 
@@ -174,13 +174,13 @@ def _digitized(values: Node, edges: Node, side: str) -> Any:
     n = max(edges.type.size - 1, 0)
     firsts = (0, edges.type.size - n)
     low, high = (ops.slice(edges, starts((i,)), sizes=(n,), strides=(1,)) for i in firsts)
-    rises = every(ops.not_(ops.greater(low, high)))
-    falls = every(ops.not_(ops.less(low, high)))
+    rises = every(~(low > high))
+    falls = every(~(low < high))
     text = "bins must be monotonically increasing or decreasing"
-    fine = ops.guard(ops.or_(rises, falls), error=ValueError, text=text)
+    fine = ops.guard(rises | falls, error=ValueError, text=text)
     up = searchsorted(wrap(edges), wrap(values), side).node
     back = searchsorted(wrap(ops.reverse(edges, axes=(0,))), wrap(values), side).node
-    down = ops.subtract(scalar(edges.type.size, S64), back)
+    down = edges.type.size - back
     return wrap_result(ops.guarded(ops.select(rises, up, down), fine))
 
 
@@ -211,7 +211,7 @@ def isin(
         places = ops.minimum(ops.searchsorted(line, flat, side="left"), scalar(n - 1, S64))
         found = ops.equal(ops.gather(line, places, axes=(0,)), flat)
     made = ops.reshape(found, shape=shape)
-    return wrap(ops.not_(made) if invert else made)
+    return wrap(~made if invert else made)
 
 
 def sort_complex(a: Any) -> Any:

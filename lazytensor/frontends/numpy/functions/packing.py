@@ -104,14 +104,11 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     if math.prod(sizes) >= 2**63:
         np.unravel_index(np.zeros(node.type.shape, np.intp), sizes)  # raises
     node, size = convert(node, S64), math.prod(sizes)
-    fine = ops.and_(ops.greater_equal(node, scalar(0, S64)), ops.less(node, scalar(size, S64)))
+    fine = (node >= 0) & (node < size)
     text = f"index is out of bounds for array with size {size}"
     flag = ops.guard(every(fine), error=ValueError, text=text)
     node = ops.guarded(node, flag)
-    found = (
-        ops.modulo(ops.floor_divide(node, scalar(step, S64)), scalar(n, S64))
-        for step, n in zip(_strides(sizes, order), sizes, strict=True)
-    )
+    found = (node // step % n for step, n in zip(_strides(sizes, order), sizes, strict=True))
     return tuple(map(wrap_result, found))
 
 
@@ -130,7 +127,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     steps = _strides(sizes, order)
     for node, n, how, step in zip(given, sizes, modes, steps, strict=True):
         place = _within(convert(node, S64), n, how)
-        total = ops.add(total, ops.multiply(place, scalar(step, S64)))
+        total = total + place * step
     return wrap_result(total)
 
 
@@ -141,7 +138,7 @@ def _within(node: Node, n: int, mode: str) -> Node:
         return made
     if mode != "raise":
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    fine = ops.and_(ops.greater_equal(node, scalar(0, S64)), ops.less(node, scalar(n, S64)))
+    fine = (node >= 0) & (node < n)
     text = "invalid entry in coordinates array"
     return ops.guarded(node, ops.guard(every(fine), error=ValueError, text=text))
 

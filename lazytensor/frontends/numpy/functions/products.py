@@ -60,7 +60,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _times(x: Node, y: Node) -> Node:
-    return ops.multiply(x, y) if x.type.dtype in NUMBERS else ops.and_(x, y)
+    return x * y if x.type.dtype in NUMBERS else x & y
 
 
 def _complain(function: Function, *nodes: Node) -> None:
@@ -164,7 +164,7 @@ def cross(
     first, second = (
         [picked(node, order, node.type.ndim - 1) for order in (_NEXT, _AFTER)] for node in vectors
     )
-    made = wrap(ops.subtract(_times(first[0], second[1]), _times(first[1], second[0])))
+    made = wrap(_times(first[0], second[1]) - _times(first[1], second[0]))
     return moveaxis(made, -1, normalize_axis_index(ends[2], made.ndim, "axisc"))
 
 

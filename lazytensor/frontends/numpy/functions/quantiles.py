@@ -189,12 +189,12 @@ def _missing(made: Node, last: Node | None) -> Node:
 def _between(low: Node, high: Node, share: Node) -> Node:
     """From `low` to `high` by `share`, exact at both ends. Their difference is of their dtype."""
     one = scalar(1.0, share.type.dtype)
-    apart = ops.subtract(high, low)
+    apart = high - low
     apart, low, high = (convert(x, share.type.dtype) for x in (apart, low, high))
-    up = ops.add(low, ops.multiply(apart, share))
-    down = ops.subtract(high, ops.multiply(apart, ops.subtract(one, share)))
+    up = low + apart * share
+    down = high - apart * (one - share)
     half = scalar(0.5, share.type.dtype)
-    return ops.select(ops.greater_equal(share, half), down, up)
+    return ops.select(share >= half, down, up)
 
 
 def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
@@ -208,17 +208,17 @@ def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
         shape = (*line.type.shape[:axis], q.size)
         nothing = ops.broadcast(number(math.nan, line.type.dtype), shape=shape)
         return nothing, nothing, ops.broadcast(scalar(0.0, F64), shape=shape)
-    flags = convert(ops.not_(ops.is_nan(line)), S64)
+    flags = convert(~ops.is_nan(line), S64)
     count = ops.reduce_sum(flags, axes=(axis,))
-    last = ops.reshape(ops.subtract(count, scalar(1, S64)), shape=(*count.type.shape, 1))
-    positions = ops.multiply(convert(last, F64), operand(q.ravel()))
+    last = ops.reshape(count - 1, shape=(*count.type.shape, 1))
+    positions = convert(last, F64) * operand(q.ravel())
     zero = scalar(0, S64)
     below = ops.maximum(convert(ops.floor(positions), S64), zero)
-    above = ops.maximum(ops.minimum(ops.add(below, scalar(1, S64)), last), zero)
+    above = ops.maximum(ops.minimum(below + 1, last), zero)
     line = _sorted(line)
     low, high = (ops.take_along(line, i, axis=axis) for i in (below, above))
     low = warned(low, ops.equal(count, zero), "All-NaN slice encountered")
-    return low, high, ops.subtract(positions, convert(below, F64))
+    return low, high, positions - convert(below, F64)
 
 
 def _among_numbers(line: Node, q: np.ndarray, method: str, dtype: np.dtype) -> Node:
@@ -241,10 +241,10 @@ def nanmedian(
         return median(a, axis, out, overwrite_input, keepdims)
     axes = axes_within(axis, node.type.ndim)
     low, high, share = _around(lined(node, axes), np.array([0.5]))
-    middle = ops.divide(ops.add(low, high), scalar(2.0, node.type.dtype))
+    middle = (low + high) / 2.0
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
     if node.type.dtype.kind == "c":  # where all are NaN, their other parts are not asked for
-        none = ops.less(share, scalar(0.0, F64))
+        none = share < 0.0
         made = ops.select(none, number(math.nan, node.type.dtype), made)
     made = ops.reshape(made, shape=made.type.shape[:-1])
     return deliver(kept(node, made, axes, keepdims), out)

@@ -162,7 +162,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if mode == "raise" and index.type.dtype.kind not in "iub":
         np.choose(np.zeros(1, index.type.dtype), [0])  # raises
     if mode == "raise":
-        positive = every(ops.greater_equal(convert(index, S64), scalar(0, S64)))
+        positive = every(convert(index, S64) >= 0)
         low = ops.guard(positive, error=ValueError, text=text)
         index = ops.guarded(within(value, len(options), "raise", text, ValueError), low)
     else:

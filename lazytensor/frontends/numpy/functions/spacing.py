@@ -35,7 +35,7 @@ def linspace(
     first, last = (convert(node, kind) for node in common(start, stop))
     first, last = (ops.broadcast(x, shape=_both(first, last)) for x in (first, last))
     gaps = count - 1 if endpoint else count
-    step = ops.divide(ops.subtract(last, first), scalar(float(gaps) if gaps > 0 else np.nan, kind))
+    step = (last - first) / (float(gaps) if gaps > 0 else np.nan)
     rank = first.type.ndim
     made = _rows(first, last, step, count, endpoint and count > 1)
     place = normalize_axis_index(operator.index(axis), rank + 1)
@@ -58,7 +58,7 @@ def _rows(first: Node, last: Node, step: Node, count: int, exact: bool) -> Node:
     number = ops.iota(dtype=kind, shape=(count, *[1] * rank), axis=0)
     if count == 1:
         return ops.broadcast(first, shape=(1, *first.type.shape))
-    made = ops.add(ops.multiply(number, step), first)
+    made = number * step + first
     if exact:
         final = ops.equal(number, scalar(count - 1, kind))
         made = ops.select(final, last, made)

@@ -59,16 +59,16 @@ def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) 
 def _running(shares: Node, axis: int) -> Node:
     """The sum of the weights so far, of a sum of 1."""
     flag = ops.guard(
-        every(ops.greater_equal(shares, scalar(0.0, F64))),
+        every(shares >= 0.0),
         error=ValueError,
         text="Weights must be non-negative.",
     )
     total = ops.reduce_sum(ops.guarded(shares, flag), axes=(axis,))
-    good = ops.and_(ops.is_finite(total), ops.not_equal(total, scalar(0.0, F64)))
+    good = ops.is_finite(total) & ops.not_equal(total, scalar(0.0, F64))
     flag = ops.guard(every(good), error=ValueError, text=BAD)
     running = ops.guarded(ops.cumsum(shares, axis=axis), flag)
     end = ops.reshape(total, shape=(*total.type.shape, 1))
-    return ops.divide(running, end)
+    return running / end
 
 
 def _reached(running: Node, q: np.ndarray, n: int) -> Node:
@@ -76,7 +76,7 @@ def _reached(running: Node, q: np.ndarray, n: int) -> Node:
     *rest, _ = running.type.shape
     wide = ops.reshape(running, shape=(*rest, 1, n))
     wanted = leaf(q.ravel().astype(running.type.dtype).reshape(-1, 1))
-    below = convert(ops.less(wide, wanted), S64)
+    below = convert(wide < wanted, S64)
     count = ops.reduce_sum(below, axes=(below.type.ndim - 1,))
     return ops.minimum(count, scalar(n - 1, S64))
 

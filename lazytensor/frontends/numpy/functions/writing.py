@@ -131,8 +131,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         return
     values = ops.reshape(values, shape=(values.type.size,))
     if values.type.size > 1:
-        rank = ops.subtract(ops.cumsum(convert(flags, S64), axis=0), scalar(1, S64))
-        turn = ops.modulo(ops.maximum(rank, scalar(0, S64)), scalar(values.type.size, S64))
+        rank = ops.cumsum(convert(flags, S64), axis=0) - 1
+        turn = ops.maximum(rank, scalar(0, S64)) % values.type.size
         values = ops.gather(values, turn, axes=(0,))
     flat = ops.reshape(node, shape=(node.type.size,))
     arr.ref.write(ops.reshape(ops.select(flags, values, flat), shape=node.type.shape))

@@ -189,9 +189,9 @@ def _of_data(node: Node, axis: int, size: int) -> Position:
     if not size and index.type.size:
         raise IndexError(out_of_bounds(0, axis, size))
     length = scalar(size, S64)
-    good = ops.less(index, length)
+    good = index < length
     if node.type.dtype.kind == "i":
-        good = ops.and_(good, ops.greater_equal(index, scalar(-size, S64)))
-        index = ops.select(ops.less(index, scalar(0, S64)), ops.add(index, length), index)
+        good = good & (index >= -size)
+        index = ops.select(index < 0, index + length, index)
     every = ops.reduce_and(good, axes=tuple(range(good.type.ndim)))
     return Position(WHOLE_AXIS, index, every, axis, size)

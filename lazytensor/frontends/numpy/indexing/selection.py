@@ -253,7 +253,7 @@ def parse(x: Any, key: Any) -> Selection:
     if good:
         every = good[0]
         for flag in good[1:]:
-            every = ops.and_(every, flag)
+            every = every & flag
         every = ops.guard(every, error=IndexError, text=_text(found))
     indices = tuple(cast(Node, found[i].data) for i in spots)
     return Selection(view, tuple(spots), indices, _place(found, spots), every)

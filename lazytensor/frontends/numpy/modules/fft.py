@@ -112,7 +112,7 @@ def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) 
         own = place == (len(groups) - 1 if kind == "IRFFT" else 0)
         node = _transformed(node, kind if own else rest, lengths[group], axes[group])
     if factor != 1.0:
-        node = ops.multiply(node, scalar(factor, node.type.dtype))
+        node = node * factor
     name = f"rfft_n_{'odd' if lengths[-1] % 2 else 'even'}" if kind == "RFFT" else kind.lower()
     check(name, [given], node, axes=None)
     return convert(node, F16) if half and kind == "IRFFT" and len(axes) == 1 else node

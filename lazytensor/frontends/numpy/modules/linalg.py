@@ -205,12 +205,12 @@ def cond(x: Any, p: Any = None) -> Any:
         np.linalg.inv(np.zeros((*array.shape[:-2], 0, 0)) if _square(array) else array)
         given, wide = _computed_in(array.node)
         own, inverse = (norm(wrap(node), p, (-2, -1)) for node in (wide, ops.inv(wide)))
-        made = ops.multiply(operand(own), operand(inverse))
+        made = operand(own) * operand(inverse)
         made = convert(made, np.dtype(given.char.lower()))
     missing = ops.is_nan(made)
     if array.dtype.kind in "fc":
         nan = ops.reduce_or(ops.is_nan(array.node), axes=(array.ndim - 2, array.ndim - 1))
-        missing = ops.and_(missing, ops.not_(nan))
+        missing = missing & ~nan
     return wrap_result(ops.select(missing, number(math.inf, made.type.dtype), made))
 
 

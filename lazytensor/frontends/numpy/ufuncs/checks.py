@@ -128,7 +128,7 @@ def check(
         mode = state[kind]
         text = f"{FLAG_NAMES[kind]} encountered in {name}"
         if mode == "warn":
-            _watch(ops.guard(ops.not_(raised), error=RuntimeWarning, text=text))
+            _watch(ops.guard(~raised, error=RuntimeWarning, text=text))
         elif mode != "ignore" and _happened(raised):
             _react(mode, kind, text)
 
@@ -148,7 +148,7 @@ def warned(node: Node, bad: Node, text: str) -> Node:
     """`node`, of which NumPy's own Python warns, whatever is asked for, where `bad` holds."""
     if _quiet.get():
         return node
-    fine = ops.not_(any_of(bad))
+    fine = ~any_of(bad)
     return ops.guarded(node, ops.guard(fine, error=RuntimeWarning, text=text))
 
 

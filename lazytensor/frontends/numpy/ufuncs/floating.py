@@ -46,7 +46,7 @@ POLES: Final[dict[str, Where]] = {
     "log2": lambda x: _equals(x, 0),
     "log10": lambda x: _equals(x, 0),
     "log1p": lambda x: _equals(x, -1),
-    "arctanh": lambda x: ops.or_(_equals(x, 1), _equals(x, -1)),
+    "arctanh": lambda x: _equals(x, 1) | _equals(x, -1),
     "power": lambda x, y: _equals(x, 0),
     "float_power": lambda x, y: _equals(x, 0),
 }
@@ -65,7 +65,7 @@ TINY: Final[dict[str, Where]] = {
     ),
     **dict.fromkeys(
         ["floor_divide", "divmod"],
-        lambda result, x, y: _both(_equals(result, 0), _tiny_of(ops.divide(x, y), x, y)),
+        lambda result, x, y: _both(_equals(result, 0), _tiny_of(x / y, x, y)),
     ),
     "logaddexp": lambda result, x, y: _tiny_of(ops.exp(_apart(x, y)), x, y, zeros=True),
     "logaddexp2": lambda result, x, y: _tiny_of(ops.exp2(_apart(x, y)), x, y, zeros=True),
@@ -74,9 +74,9 @@ TINY: Final[dict[str, Where]] = {
 """Where a result, or what it is computed from, is too small; of others tiny results are exact."""
 
 LOST: Final[dict[str, Where]] = {
-    "divmod": lambda x, y: _both(ops.not_(ops.is_nan(x)), _equals(y, 0)),
-    "logaddexp": lambda x, y: ops.or_(ops.is_nan(x), ops.is_nan(y)),
-    "logaddexp2": lambda x, y: ops.or_(ops.is_nan(x), ops.is_nan(y)),
+    "divmod": lambda x, y: _both(~ops.is_nan(x), _equals(y, 0)),
+    "logaddexp": lambda x, y: ops.is_nan(x) | ops.is_nan(y),
+    "logaddexp2": lambda x, y: ops.is_nan(x) | ops.is_nan(y),
     **dict.fromkeys(
         ["fft", "ifft", "irfft", "rfft_n_even", "rfft_n_odd"],
         lambda x: any_of(ops.is_inf(x)),
@@ -102,26 +102,26 @@ def flags(
     if kind not in "fc" and result.type.dtype.name != "bfloat16":
         return
     floats = [x for x in operands if x.type.dtype.kind in "fcV"]
-    infinite = ops.and_(_every(ops.is_finite, floats, reduced), ops.not_(ops.is_finite(result)))
+    infinite = _every(ops.is_finite, floats, reduced) & ~ops.is_finite(result)
     nan = ops.is_nan(result)
-    beyond = ops.and_(infinite, ops.not_(nan))
+    beyond = infinite & ~nan
     if name in POLES:
         pole = POLES[name](*operands)
-        exact = ops.and_(beyond, pole)
+        exact = beyond & pole
         if name == "divide" and kind == "c":
-            exact = ops.and_(pole, _has_number(operands[0]))
+            exact = pole & _has_number(operands[0])
         yield Flag("divide", any_of(exact, where))
-        beyond = ops.and_(beyond, ops.not_(pole))
+        beyond = beyond & ~pole
     yield Flag("over", any_of(beyond, where))
     if name in TINY and kind == "f":
         yield Flag("under", any_of(TINY[name](result, *operands), where))
     if name in QUIET:
         return
-    lost = ops.and_(nan, _every(lambda x: ops.not_(ops.is_nan(x)), floats, reduced))
+    lost = nan & _every(lambda x: ~ops.is_nan(x), floats, reduced)
     if name in LOST:
-        lost = ops.or_(lost, LOST[name](*operands))
+        lost = lost | LOST[name](*operands)
     if name in ("floor_divide", "divmod"):
-        lost = ops.or_(lost, beyond)  # the rest of an infinite quotient is none
+        lost = lost | beyond  # the rest of an infinite quotient is none
     yield Flag("invalid", any_of(lost, where))
 
 
@@ -133,7 +133,7 @@ def _of_integers(name: str, operands: Sequence[Node], result: Node, where: Any) 
         yield Flag("invalid", zero)  # it is a division of floats, cast
     elif name in ("floor_divide", "divmod") and result.type.dtype.kind == "i":
         lowest = _equals(operands[0], int(np.iinfo(result.type.dtype).min))
-        beyond = ops.and_(lowest, _equals(operands[1], -1))
+        beyond = lowest & _equals(operands[1], -1)
         yield Flag("over", any_of(ops.broadcast(beyond, shape=shape), where))
 
 
@@ -143,8 +143,8 @@ def _is_beyond(x: Node, dtype: np.dtype) -> Node:
     highest = 2.0**64 if dtype == np.uint64 else 2.0 ** (bits - 1)
     wide = x if x.type.dtype.itemsize > 2 else ops.convert(x, dtype=np.dtype(np.float32))
     limits = [scalar(limit, wide.type.dtype) for limit in (-(2.0 ** (bits - 1)), highest)]
-    inside = ops.and_(ops.greater_equal(wide, limits[0]), ops.less(wide, limits[1]))
-    return ops.not_(inside)
+    inside = (wide >= limits[0]) & (wide < limits[1])
+    return ~inside
 
 
 def _every(test: Callable[[Node], Node], nodes: list[Node], reduced: Reduced) -> Node:
@@ -155,13 +155,13 @@ def _every(test: Callable[[Node], Node], nodes: list[Node], reduced: Reduced) ->
         if axes:
             along = ops.cummin(passed, axis=axes[0]) if reduced.running else None
             passed = ops.reduce_and(passed, axes=axes) if along is None else along
-        made = ops.and_(made, passed)
+        made = made & passed
     return made
 
 
 def any_of(mask: Node, where: Any = True) -> Node:
     """Whether any flag is set, among those of `where`."""
-    chosen = mask if where is True else ops.and_(mask, where)
+    chosen = mask if where is True else mask & where
     axes = tuple(range(chosen.type.ndim))
     return ops.reduce_or(chosen, axes=axes) if axes else chosen
 
@@ -173,25 +173,23 @@ def _equals(x: Node, value: int) -> Node:
 
 
 def _both(x: Node, y: Node) -> Node:
-    return ops.and_(x, y)
+    return x & y
 
 
 def _has_number(x: Node) -> Node:
     """Whether a part of a complex number is finite, and not zero: then the quotient by zero is."""
-    parts = [
-        ops.and_(ops.is_finite(y), ops.not_(_equals(y, 0))) for y in (ops.real(x), ops.imag(x))
-    ]
+    parts = [ops.is_finite(y) & ~_equals(y, 0) for y in (ops.real(x), ops.imag(x))]
     return ops.or_(*parts)
 
 
 def _apart(x: Node, y: Node) -> Node:
-    return ops.negate(ops.abs(ops.subtract(x, y)))
+    return -ops.abs(x - y)
 
 
 def _is_tiny(x: Node) -> Node:
     """Below the normal numbers."""
     tiny = scalar(float(np.finfo(x.type.dtype).tiny), x.type.dtype)
-    return ops.less(ops.abs(x), tiny)
+    return ops.abs(x) < tiny
 
 
 def _tiny_of(result: Node, *operands: Node, zeros: bool = False) -> Node:
@@ -199,6 +197,6 @@ def _tiny_of(result: Node, *operands: Node, zeros: bool = False) -> Node:
     made = _is_tiny(result)
     for x in operands:
         if x.type.dtype.kind in "fV":
-            made = ops.and_(made, ops.is_finite(x))
-            made = made if zeros else ops.and_(made, ops.not_(_equals(x, 0)))
+            made = made & ops.is_finite(x)
+            made = made if zeros else made & ~_equals(x, 0)
     return made

@@ -43,13 +43,13 @@ def filled(value: Any, like: Node) -> Node:
 
 def scaled(factor: float) -> Unary:
     """`x * factor`."""
-    return lambda x: ops.multiply(x, scalar(factor, x.type.dtype))
+    return lambda x: x * factor
 
 
 def power(x: Node, y: Node) -> Node:
     """`x ** y` of floats; a whole number of a few factors is multiplied out."""
     few = _few_factors(x, y)
-    return few if few is not None else ops.power(x, y)
+    return few if few is not None else x**y
 
 
 def operator_power(x: Node, y: Node) -> Node:
@@ -69,13 +69,13 @@ def integer_power(x: Node, y: Node) -> Node:
         if y.value < 0:
             raise ValueError(NEGATIVE_POWER)
         few = _few_factors(x, y)
-        return few if few is not None else ops.power(x, y)
-    made: Node = ops.power(x, y)
+        return few if few is not None else x**y
+    made: Node = x**y
     if isinstance(y.value, np.ndarray) and (y.value < 0).any():
         raise ValueError(NEGATIVE_POWER)
     if y.type.dtype.kind == "u" or isinstance(y.value, np.ndarray):
         return made
-    good = ops.greater_equal(y, scalar(0, y.type.dtype))
+    good = y >= 0
     every = ops.reduce_and(good, axes=tuple(range(y.type.ndim)))
     return ops.guarded(made, ops.guard(every, error=ValueError, text=NEGATIVE_POWER))
 
@@ -86,15 +86,15 @@ def floor_divide(x: Node, y: Node) -> Node:
     NumPy gives NaN there, as Python does. The array API standard lets a library do so, but its
     tests do not; nothing in NumPy's own tests asks for it.
     """
-    far = ops.and_(ops.is_inf(x), ops.is_finite(y))
-    return ops.select(far, ops.divide(x, y), ops.floor_divide(x, y))
+    far = ops.is_inf(x) & ops.is_finite(y)
+    return ops.select(far, x / y, x // y)
 
 
 def integer_reciprocal(x: Node) -> Node:
     """`1 / x`, towards zero; of zero what NumPy makes of an infinity."""
     with np.errstate(all="ignore"):
         pole = scalar(np.reciprocal(np.zeros((), x.type.dtype)).item(), x.type.dtype)
-    made = ops.divide(scalar(1, x.type.dtype), x)
+    made = 1 / x
     return ops.select(ops.equal(x, scalar(0, x.type.dtype)), pole, made)
 
 
@@ -129,7 +129,7 @@ _MIRRORED: Final = {
 
 def compare_signed(op: Op, x: Node, y: Node) -> Node:
     """`op` of a signed `x` and an unsigned `y`: a negative `x` is less than any `y`."""
-    negative = ops.less(x, scalar(0, x.type.dtype))
+    negative = x < 0
     below = scalar(op in (ops.less, ops.less_equal, ops.not_equal), BOOL)
     return ops.select(negative, below, op(convert(x, y.type.dtype), y))
 
@@ -140,9 +140,9 @@ def ordered(op: Op) -> Binary:
 
     def compare(x: Node, y: Node) -> Node:
         a, b, c, d = ops.real(x), ops.imag(x), ops.real(y), ops.imag(y)
-        numbers = ops.not_(ops.or_(ops.is_nan(b), ops.is_nan(d)))
-        first = ops.and_(strict(a, c), numbers)
-        return ops.or_(first, ops.and_(ops.equal(a, c), op(b, d)))
+        numbers = ~(ops.is_nan(b) | ops.is_nan(d))
+        first = strict(a, c) & numbers
+        return first | (ops.equal(a, c) & op(b, d))
 
     return compare
 
@@ -153,7 +153,7 @@ def complex_extreme(op: Op, propagate: bool) -> Binary:
 
     def choose(x: Node, y: Node) -> Node:
         nan = ops.is_nan(x if propagate else y)
-        return ops.select(ops.or_(wins(x, y), nan), x, y)
+        return ops.select(wins(x, y) | nan, x, y)
 
     return choose
 
@@ -167,14 +167,14 @@ def spacing(x: Node) -> Node:
     """The distance to the next number away from zero; of half floats, to the next greater one."""
     away = filled(float("inf"), x)
     if x.type.dtype != F16:
-        away = ops.select(ops.less(x, filled(0.0, x)), filled(float("-inf"), x), away)
-    return ops.subtract(ops.next_after(x, away), x)
+        away = ops.select(x < filled(0.0, x), filled(float("-inf"), x), away)
+    return ops.next_after(x, away) - x
 
 
 def modf(x: Node) -> tuple[Node, Node]:
     """The fraction and the whole part, both signed as `x`."""
     whole = ops.trunc(x)
-    fraction = ops.select(ops.is_inf(x), filled(0.0, x), ops.subtract(x, whole))
+    fraction = ops.select(ops.is_inf(x), filled(0.0, x), x - whole)
     return ops.copysign(fraction, x), whole
 
 

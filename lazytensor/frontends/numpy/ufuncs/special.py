@@ -30,26 +30,26 @@ def _gammaln(x: Node) -> Node:
 
 
 def _logit(x: Node) -> Node:
-    return ops.subtract(ops.log(x), ops.log1p(ops.negate(x)))
+    return ops.log(x) - ops.log1p(-x)
 
 
 def _ndtr(x: Node) -> Node:
-    tail = ops.erfc(ops.multiply(x, _number(-(0.5**0.5), x)))
-    return ops.multiply(tail, _number(0.5, x))
+    tail = ops.erfc(x * -(0.5**0.5))
+    return tail * 0.5
 
 
 def _log_expit(x: Node) -> Node:
-    return ops.negate(ops.logaddexp(_number(0.0, x), ops.negate(x)))
+    return -ops.logaddexp(_number(0.0, x), -x)
 
 
 def _exp10(x: Node) -> Node:
-    return ops.power(_number(10.0, x), x)
+    return 10.0**x
 
 
 def _product(x: Node, factor: Node, argument: Node) -> Node:
     """`x * factor`, 0 where x is 0 and the factor's argument is a number."""
-    zero = ops.and_(ops.equal(x, _number(0.0, x)), ops.not_(ops.is_nan(argument)))
-    return ops.select(zero, ops.multiply(x, _number(0.0, x)), ops.multiply(x, factor))
+    zero = ops.equal(x, _number(0.0, x)) & ~ops.is_nan(argument)
+    return ops.select(zero, x * 0.0, x * factor)
 
 
 def _xlogy(x: Node, y: Node) -> Node:
@@ -61,8 +61,8 @@ def _xlog1py(x: Node, y: Node) -> Node:
 
 
 def _entr(x: Node) -> Node:
-    within = ops.negate(_xlogy(x, x))
-    below = ops.less(x, _number(0.0, x))
+    within = -_xlogy(x, x)
+    below = x < 0.0
     return ops.select(below, _number(-np.inf, x), within)
 
 

@@ -293,5 +293,5 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
         _on_host(self, "at", (a, indices, *b), {})  # what is cast is the sum, not what is added
         return
     if is_subtracted:  # to add what is negative rounds, and wraps around, as to subtract does
-        values = ops.negate(recast(values, a.dtype))
+        values = -recast(values, a.dtype)
     selection.scatter(a, indices, wrap(settled(values)), mode)
