@@ -135,7 +135,7 @@ def _unscale(grads: Any, found_inf: Any, inv_scale: Any) -> None:
         every = ops.reduce_and(finite, axes=tuple(range(finite.type.ndim)))
         bad = ops.select(every, bad, cast_to(1.0, F32))
         scale = cast_to(node(inv_scale), given.type.dtype)
-        write(grad, ops.multiply(given, scale))
+        write(grad, given * scale)
     write(found_inf, bad)
 
 
@@ -145,16 +145,14 @@ def _update(
     """The next scale: smaller after infinities, larger after `interval` steps without any."""
     now, count = node(scale), node(tracker)
     dtype = count.type.dtype
-    bad = ops.greater(node(found_inf), cast_to(0.0, F32))
-    counted = ops.add(count, cast_to(1, dtype))
+    bad = node(found_inf) > 0.0
+    counted = count + 1
     due = ops.equal(counted, cast_to(interval, dtype))
-    grown = ops.multiply(now, cast_to(growth, F32))
+    grown = now * cast_to(growth, F32)
     grown = ops.select(ops.is_finite(grown), grown, now)
-    made: Node = ops.select(
-        bad, ops.multiply(now, cast_to(backoff, F32)), ops.select(due, grown, now)
-    )
+    made: Node = ops.select(bad, now * cast_to(backoff, F32), ops.select(due, grown, now))
     write(scale, made)
-    write(tracker, ops.select(ops.or_(bad, due), cast_to(0, dtype), counted))
+    write(tracker, ops.select(bad | due, cast_to(0, dtype), counted))
     return scale
 
 

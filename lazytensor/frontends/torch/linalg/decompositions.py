@@ -42,7 +42,7 @@ def _cholesky(
     given = operand(x)
     made, ok = ops.cholesky_checked(given, lower=not upper)
     # What LAPACK does not see, NaN in the data, torch's does.
-    fine = ops.and_(ok, ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,)))
+    fine = ok & ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,))
     info = first_bad_minor(given, fine, upper)
     check(check_errors, name, info)
     return made, info
@@ -80,7 +80,7 @@ def _converged(x: Node, ok: Node) -> Node:
     """Per matrix whether torch raises nothing: infinities give NaN, NaN itself is refused."""
     axes = (x.type.ndim - 2, x.type.ndim - 1)
     finite = ops.reduce_and(ops.is_finite(x), axes=axes)
-    return ops.or_(ok, ops.and_(ops.not_(finite), ops.reduce_and(_numbers(x), axes=axes)))
+    return ok | (~finite & ops.reduce_and(_numbers(x), axes=axes))
 
 
 def _svd(
@@ -162,17 +162,17 @@ def _lstsq(
     least = float(np.finfo(own).eps) * max(m, n) if rcond is None else rcond
     last = s.type.ndim - 1
     bound = ops.reduce_max(s, axes=(last,)) if min(m, n) else filled(s.type.shape[:last], 0, own)
-    bound = ops.reshape(ops.multiply(bound, cast_to(least, own)), shape=(*s.type.shape[:last], 1))
-    counts = ops.greater(s, bound)
+    bound = ops.reshape(bound * cast_to(least, own), shape=(*s.type.shape[:last], 1))
+    counts = s > bound
     shares = ops.select(counts, ops.reciprocal(s), cast_to(0.0, own))
     column = cast_to(ops.reshape(shares, shape=(*shares.type.shape, 1)), matrix.type.dtype)
-    inner = ops.multiply(column, product(adjoint(u), right))
+    inner = column * product(adjoint(u), right)
     found = product(adjoint(vh), inner)
     rank = ops.reduce_sum(cast_to(counts, S64), axes=(last,))
     nothing = filled((0,), 0, own)
     residuals = nothing
     if m > n and (driver == "gels" or _all_full(rank, n, driver)):
-        apart = ops.abs(ops.subtract(product(matrix, found), right))
+        apart = ops.abs(product(matrix, found) - right)
         residuals = ops.reduce_sum(ops.square(apart), axes=(apart.type.ndim - 2,))
         residuals = ops.reshape(residuals, shape=residuals.type.shape[:-1]) if vector else residuals
     if vector:
@@ -210,17 +210,17 @@ def _matrix_exp(x: Any) -> Node:
     if not given.type.size:
         return given
     norm = ops.reduce_max(ops.reduce_sum(ops.abs(given), axes=(last - 1,)), axes=(last - 1,))
-    often = ops.ceil(ops.log2(ops.multiply(norm, cast_to(0.5, real))))
+    often = ops.ceil(ops.log2(norm * 0.5))
     often = ops.clamp(cast_to(0.0, real), often, cast_to(float(_SQUARINGS), real))
     shape = (*norm.type.shape, 1, 1)
-    factor = ops.reshape(ops.exp2(ops.negate(often)), shape=shape)
-    small = ops.multiply(given, cast_to(factor, dtype))
+    factor = ops.reshape(ops.exp2(-often), shape=shape)
+    small = given * cast_to(factor, dtype)
     one = identity(given, n, n)
     found = one
     for k in range(_TERMS[real.itemsize], 0, -1):  # Horner's rule
-        found = ops.add(one, ops.multiply(product(small, found), cast_to(1 / k, dtype)))
+        found = one + product(small, found) * cast_to(1 / k, dtype)
     for k in range(_SQUARINGS):
-        more = ops.reshape(ops.greater(often, cast_to(float(k), real)), shape=shape)
+        more = ops.reshape(often > cast_to(float(k), real), shape=shape)
         found = ops.select(more, product(found, found), found)
     return found
 

@@ -70,7 +70,7 @@ def triangle(x: Node, upper: bool, offset: int = 0) -> Node:
     """One triangle of matrices, zeros beyond it."""
     shape = x.type.shape[-2:]
     row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
-    edge = ops.add(row, cast_to(offset, S64))
+    edge = row + cast_to(offset, S64)
     inside = (ops.greater_equal if upper else ops.less_equal)(column, edge)
     return ops.select(inside, x, cast_to(0, x.type.dtype))
 
@@ -89,7 +89,7 @@ def diagonal(x: Node) -> Node:
 
 def _counted(pivots: Node) -> Node:
     """Pivots as LAPACK counts them, from 1."""
-    return ops.add(pivots, cast_to(1, S32))
+    return pivots + 1
 
 
 def first_zero(packed: Node) -> Node:
@@ -98,7 +98,7 @@ def first_zero(packed: Node) -> Node:
     last = zeros.type.ndim - 1
     if not zeros.type.shape[last]:
         return filled(zeros.type.shape[:last], 0, S32)
-    at = ops.add(ops.argmax(zeros, axis=last), cast_to(1, S64))
+    at = ops.argmax(zeros, axis=last) + 1
     found = ops.select(ops.reduce_or(zeros, axes=(last,)), at, cast_to(0, S64))
     return cast_to(found, S32)
 
@@ -131,12 +131,12 @@ def _triangles(packed: Node) -> tuple[Node, Node]:
     m, n = packed.type.shape[-2:]
     k = min(m, n)
     below = triangle(_part(packed, m, k), False, -1)
-    return ops.add(below, identity(packed, m, k)), triangle(_part(packed, k, n), True)
+    return below + identity(packed, m, k), triangle(_part(packed, k, n), True)
 
 
 def _matrix_of(pivots: Node, size: int, like: Node) -> Node:
     """The permutation matrices that bring rows back where they were."""
-    places = ops.permutation(ops.subtract(pivots, cast_to(1, S32)), size=size)
+    places = ops.permutation(pivots - 1, size=size)
     batch = places.type.shape[:-1]
     rows_ = ops.iota(dtype=S64, shape=(*batch, size, size), axis=len(batch))
     column = ops.reshape(cast_to(places, S64), shape=(*batch, 1, size))
@@ -160,8 +160,8 @@ def _sure_pivots(pivots: Node, size: int, low: str, high: str) -> Node:
     """Pivots from 1 to `size`: checked when the program runs, which no others may lead astray."""
     least, most = cast_to(1, S32), cast_to(size, S32)
     within: Node = ops.clamp(least, pivots, most)
-    found = sure(within, ops.greater_equal(pivots, least), low)
-    return sure(found, ops.less_equal(pivots, most), high)
+    found = sure(within, pivots >= least, low)
+    return sure(found, pivots <= most, high)
 
 
 def _plu(x: Any, *, pivot: bool = True) -> tuple[Node, Node, Node]:
@@ -185,7 +185,7 @@ def _solved(factors: Node, pivots: Node, right: Node, left: bool, adjoint: bool 
     if not left:
         return _adjoint(_solved(factors, pivots, _adjoint(right), True, not adjoint))
     size = factors.type.shape[-1]
-    swaps = ops.subtract(pivots, cast_to(1, S32))
+    swaps = pivots - 1
     places = cast_to(ops.permutation(swaps, size=size), S64)
     factors, right = paired(factors, right)
     places = ops.broadcast(places, shape=factors.type.shape[:-1])
@@ -231,10 +231,10 @@ def _det(a: Any) -> tuple[Node, Node, Node]:
     matrix = operand(a)
     packed, pivots = _lu(turned(matrix) if _of_transpose(a) else matrix)
     last = pivots.type.ndim - 1
-    places = ops.add(ops.iota(dtype=S32, shape=pivots.type.shape, axis=last), cast_to(1, S32))
+    places = ops.iota(dtype=S32, shape=pivots.type.shape, axis=last) + 1
     odd = ops.reduce_xor(ops.not_equal(pivots, places), axes=(last,))
     total = ops.reduce_prod(diagonal(packed), axes=(last,))
-    return ops.select(odd, ops.negate(total), total), packed, pivots
+    return ops.select(odd, -total, total), packed, pivots
 
 
 def _slogdet(a: Any) -> tuple[Node, Node, Node, Node]:

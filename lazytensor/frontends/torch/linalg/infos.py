@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite, trace_types
-from lazytensor.core.ir.dtypes import COMPLEX, S32, S64, real_of
+from lazytensor.core.ir.dtypes import COMPLEX, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
@@ -27,10 +27,10 @@ def _every(flags: Node) -> Node:
 
 def _zero_pivot(x: Node, ok: Node) -> Node:
     branches = (
-        _region("no pivot is zero", lambda x, ok: cast_to(ops.not_(ok), S32), x, ok),
+        _region("no pivot is zero", lambda x, ok: cast_to(~ok, S32), x, ok),
         _region("the first pivot that is zero", lambda x, ok: first_zero(ops.lu(x)[0]), x, ok),
     )
-    failed = cast_to(ops.not_(_every(ok)), S32)
+    failed = cast_to(~_every(ok), S32)
     return ops.case(failed, x, ok, branches=branches)
 
 
@@ -38,13 +38,13 @@ def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
     n, stack = x.type.shape[-1], x.type.shape[:-2]
     shape = (ok.type.size, n, n)
     half = ops.reshape(triangle(adjoint(x) if upper else x, False), shape=shape)
-    whole = ops.add(half, adjoint(triangle(half, False, -1)))
+    whole = half + adjoint(triangle(half, False, -1))
     zero = cast_to(0, S64)
     size = ops.select(_every(ok), zero, cast_to(n, S64))
     state = (ops.broadcast(zero, shape=()), size, whole, filled(shape[:1], 0, S32))
     made = ops.while_(
         *state,
-        condition=_region("minors: more", lambda at, end, *_: ops.less(at, end), *state),
+        condition=_region("minors: more", lambda at, end, *_: at < end, *state),
         body=_region("minors", _eliminated, *state),
     )
     return ops.reshape(made[3], shape=stack)
@@ -58,17 +58,15 @@ def _eliminated(at: Node, end: Node, x: Node, info: Node) -> tuple[Node, ...]:
     place = ops.iota(dtype=S64, shape=column.type.shape, axis=1)
     pivot = ops.reduce_sum(ops.select(ops.equal(place, at), column, nothing), axes=(1,))
     size = ops.real(pivot) if x.type.dtype in COMPLEX else pivot
-    bad = ops.not_(ops.greater(size, cast_to(0, real_of(x.type.dtype))))
+    bad = ~(size > 0)
     count, n = column.type.shape
     across = ops.conj(column) if x.type.dtype in COMPLEX else column
-    shares = ops.divide(column, ops.reshape(pivot, shape=(count, 1)))
-    outer = ops.multiply(
-        ops.reshape(shares, shape=(count, n, 1)), ops.reshape(across, shape=(count, 1, n))
-    )
-    inside = ops.and_(ops.greater(rows, at), ops.greater(columns, at))
-    later = ops.select(inside, ops.subtract(x, outer), x)
-    first = ops.and_(bad, ops.equal(info, cast_to(0, S32)))
-    step = ops.add(at, cast_to(1, S64))
+    shares = column / ops.reshape(pivot, shape=(count, 1))
+    outer = ops.reshape(shares, shape=(count, n, 1)) * ops.reshape(across, shape=(count, 1, n))
+    inside = (rows > at) & (columns > at)
+    later = ops.select(inside, x - outer, x)
+    first = bad & ops.equal(info, cast_to(0, S32))
+    step = at + 1
     return step, end, later, ops.select(first, cast_to(step, S32), info)
 
 

@@ -59,7 +59,7 @@ def _convolution(
     if added is None:
         return made
     shape = (1, made.type.shape[1]) + (1,) * n
-    return ops.add(made, ops.reshape(added, shape=shape))
+    return made + ops.reshape(added, shape=shape)
 
 
 def _expanded(name: str, values: Sequence[int], n: int) -> Ints:

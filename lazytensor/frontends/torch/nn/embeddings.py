@@ -44,7 +44,7 @@ def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
 def _within(places: Node, count: int) -> Node:
     """Which are places of `count` rows."""
     zero, beyond = cast_to(0, S64), cast_to(count, S64)
-    return ops.and_(ops.greater_equal(places, zero), ops.less(places, beyond))
+    return (places >= zero) & (places < beyond)
 
 
 def _dense(updates: Node, places: Node, count: int, padding_idx: int, by_frequency: bool) -> Node:
@@ -55,7 +55,7 @@ def _dense(updates: Node, places: Node, count: int, padding_idx: int, by_frequen
     if by_frequency:
         ones = filled(places.type.shape, 1, updates.type.dtype)
         often = ops.gather(_added(count, ones, places), places, axes=(0,))
-        updates = ops.divide(updates, _column(often))
+        updates = updates / _column(often)
     return _added(count, updates, places)
 
 
@@ -74,13 +74,13 @@ def _starting(starts: Node, many: int) -> Node:
         return starts
     at = ops.iota(dtype=S64, shape=(count,), axis=0)
     first, last = (cast_to(place, S64) for place in (0, count - 1))
-    begins = ops.or_(ops.not_equal(at, first), ops.equal(starts, cast_to(0, S64)))
+    begins = ops.not_equal(at, first) | ops.equal(starts, cast_to(0, S64))
     starts = sure(
         starts, begins,
         "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
         "position 0.",
     )  # fmt: skip
-    ends = ops.or_(ops.not_equal(at, last), ops.less_equal(starts, cast_to(many, S64)))
+    ends = ops.not_equal(at, last) | (starts <= cast_to(many, S64))
     text = f"offsets[-1] can not be greater than input's length {many}"
     return sure(starts, ends, text)
 
@@ -114,7 +114,7 @@ def _bags(places: Node, offsets: Any, last: bool, padding_idx: int) -> _Bags:
     starts = _starting(_line(offsets), places.type.size)
     count = starts.type.size - int(last)
     at = ops.iota(dtype=S64, shape=places.type.shape, axis=0)
-    bags = ops.subtract(search(starts, at, True), cast_to(1, S64))
+    bags = search(starts, at, True) - 1
     if padding_idx < 0:
         counted = filled(places.type.shape, True, BOOL)
     else:
@@ -140,12 +140,12 @@ def _bag(
         made, best = _largest(read, places, bags, shape)
         return made, bags.of, size, best
     if per_sample_weights is not None:
-        read = ops.multiply(read, _column(operand(per_sample_weights)))
+        read = read * _column(operand(per_sample_weights))
     read = ops.select(_column(bags.counted), read, like(0, read))
     made = _added(bags.many, read, bags.of)
     if mode == MEAN:
         divisor = ops.maximum(size, cast_to(1, S64))
-        made = ops.divide(made, cast_to(_column(divisor), made.type.dtype))
+        made = made / cast_to(_column(divisor), made.type.dtype)
     return made, bags.of, size, filled(shape, 0, S64)
 
 
@@ -175,16 +175,16 @@ def _bag_backward(
     if mode == MAX:
         best = operand(maximum_indices)
         columns = ops.iota(dtype=S64, shape=best.type.shape, axis=1)
-        there = ops.greater(_column(operand(bag_size)), cast_to(0, S64))
+        there = _column(operand(bag_size)) > 0
         updates = ops.select(there, given, like(0, given))
         zeros = filled((num_weights, given.type.shape[1]), 0, given.type.dtype)
         return ops.scatter(zeros, updates, best, columns, axes=(0, 1), mode="add")
     if mode == MEAN:
         divisor = ops.maximum(operand(bag_size), cast_to(1, S64))
-        given = ops.divide(given, cast_to(_column(divisor), given.type.dtype))
+        given = given / cast_to(_column(divisor), given.type.dtype)
     updates = ops.gather(given, bags, axes=(0,))
     if per_sample_weights is not None:
-        updates = ops.multiply(updates, _column(operand(per_sample_weights)))
+        updates = updates * _column(operand(per_sample_weights))
     return _dense(updates, places, num_weights, padding_idx, scale_grad_by_freq)
 
 
@@ -206,7 +206,7 @@ def _sample_weights_backward(
     places = _line(indices)
     given = ops.gather(operand(grad), operand(offset2bag), axes=(0,))
     read = ops.gather(operand(weight), places, axes=(0,))
-    made = ops.reduce_sum(ops.multiply(given, read), axes=(1,))
+    made = ops.reduce_sum(given * read, axes=(1,))
     if padding_idx >= 0:
         hit = ops.equal(places, cast_to(padding_idx, S64))
         made = ops.select(hit, like(0, made), made)
@@ -218,10 +218,10 @@ def _renorm(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     table, places = operand(self), _line(indices)
     named = _added(table.type.shape[0], filled(places.type.shape, 1, S64), places)
     norm = p_norm(table, norm_type)
-    above = ops.and_(ops.greater(norm, like(max_norm, norm)), ops.greater(named, cast_to(0, S64)))
-    scale = ops.divide(like(max_norm, norm), ops.add(norm, like(1e-7, norm)))
+    above = (norm > like(max_norm, norm)) & (named > 0)
+    scale = like(max_norm, norm) / (norm + 1e-7)
     factor = ops.select(above, scale, like(1, norm))
-    write(self, ops.multiply(table, _column(factor)))
+    write(self, table * _column(factor))
     return self
 
 

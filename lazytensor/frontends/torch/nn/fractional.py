@@ -65,8 +65,8 @@ def _begins(sample: Node, size: int, k: int, count: int) -> Node:
         return part(last, 1, 0, count)
     step = cast_to(float(np.float64(size - k) / (count - 1)), dtype)
     number = ops.iota(dtype=dtype, shape=(1, count - 1), axis=1)
-    ahead, first = (cast_to(ops.multiply(x, step), S64) for x in (ops.add(number, sample), sample))
-    return ops.concatenate(ops.subtract(ahead, first), last, axis=1)
+    ahead, first = (cast_to(x * step, S64) for x in (number + sample, sample))
+    return ops.concatenate(ahead - first, last, axis=1)
 
 
 def _elements(begins: Sequence[Node], shape: Sequence[int], sizes: Sequence[int]) -> Node:
@@ -78,11 +78,9 @@ def _elements(begins: Sequence[Node], shape: Sequence[int], sizes: Sequence[int]
         count = begin.type.shape[1]
         at = [count if j == i else 1 for j in range(n)]
         inside = [k if j == i else 1 for j in range(n)]
-        place = ops.add(
-            ops.reshape(begin, shape=(planes, *at, *[1] * n)),
-            ops.iota(dtype=S64, shape=(1, *[1] * n, *inside), axis=1 + n + i),
-        )
-        flat = ops.add(ops.multiply(flat, cast_to(size, S64)), place)
+        first = ops.reshape(begin, shape=(planes, *at, *[1] * n))
+        place = first + ops.iota(dtype=S64, shape=(1, *[1] * n, *inside), axis=1 + n + i)
+        flat = flat * cast_to(size, S64) + place
     counts = [begin.type.shape[1] for begin in begins]
     return ops.reshape(flat, shape=(planes, prod(counts), prod(sizes)))
 

@@ -30,7 +30,7 @@ def _passed_on(slope: Node, grad: Any, reduction: int) -> Node:
     """The gradient of what has this slope in each element."""
     share = 1.0 / slope.type.size if reduction == MEAN and slope.type.size else 1.0
     given = cast_to(operand(grad), slope.type.dtype)
-    return ops.multiply(ops.multiply(slope, like(share, slope)), given)
+    return slope * like(share, slope) * given
 
 
 def _mse(x: Any, target: Any, reduction: int = MEAN) -> Node:
@@ -39,11 +39,11 @@ def _mse(x: Any, target: Any, reduction: int = MEAN) -> Node:
 
 def _mse_backward(grad: Any, x: Any, target: Any, reduction: int) -> Node:
     apart = _apart(x, target)
-    return _passed_on(ops.multiply(apart, like(2.0, apart)), grad, reduction)
+    return _passed_on(apart * 2.0, grad, reduction)
 
 
 def _halved_square(apart: Node) -> Node:
-    return ops.multiply(like(0.5, apart), ops.square(apart))
+    return 0.5 * ops.square(apart)
 
 
 def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Node:
@@ -51,8 +51,8 @@ def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> No
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     size = ops.abs(_apart(x, target))
     bound = like(delta, size)
-    beyond = ops.multiply(bound, ops.subtract(size, like(0.5 * delta, size)))
-    losses = ops.select(ops.less_equal(size, bound), _halved_square(size), beyond)
+    beyond = bound * (size - like(0.5 * delta, size))
+    losses = ops.select(size <= bound, _halved_square(size), beyond)
     wanted = operand(x).type.dtype  # torch's: not what the two meet in
     check_cast(losses, TORCH[wanted])
     return _reduced(cast_to(losses, wanted), reduction)
@@ -61,22 +61,22 @@ def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> No
 def _huber_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float) -> Node:
     apart = _apart(x, target)
     bound, least = like(delta, apart), like(-delta, apart)
-    slope = ops.select(ops.greater(apart, bound), bound, apart)
-    return _passed_on(ops.select(ops.less(apart, least), least, slope), grad, reduction)
+    slope = ops.select(apart > bound, bound, apart)
+    return _passed_on(ops.select(apart < least, least, slope), grad, reduction)
 
 
 def _smooth_l1_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Node:
     apart = _apart(x, target)
     one, bound = like(1.0, apart), like(beta, apart)
-    slope = ops.select(ops.greater_equal(apart, bound), one, ops.divide(apart, bound))
-    below = ops.less_equal(apart, ops.negate(bound))
-    return _passed_on(ops.select(below, ops.negate(one), slope), grad, reduction)
+    slope = ops.select(apart >= bound, one, apart / bound)
+    below = apart <= -bound
+    return _passed_on(ops.select(below, -one, slope), grad, reduction)
 
 
 def _fraction(x: Node, role: str) -> Node:
     """The same, checked when the program runs."""
     zero, one = like(0.0, x), like(1.0, x)
-    inside = ops.and_(ops.greater_equal(x, zero), ops.less_equal(x, one))
+    inside = (x >= zero) & (x <= one)
     return sure(x, inside, f"all elements of {role} should be between 0 and 1")
 
 
@@ -84,10 +84,10 @@ def _binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: in
     given = _fraction(operand(x), "input")
     wanted = _fraction(operand(target), "target")
     one, least = like(1.0, given), like(-100.0, given)
-    off, on = (ops.maximum(log, least) for log in (ops.log1p(ops.negate(given)), ops.log(given)))
-    losses = ops.subtract(ops.multiply(ops.subtract(wanted, one), off), ops.multiply(wanted, on))
+    off, on = (ops.maximum(log, least) for log in (ops.log1p(-given), ops.log(given)))
+    losses = (wanted - one) * off - wanted * on
     if weight is not None:
-        losses = ops.multiply(losses, operand(weight))
+        losses = losses * operand(weight)
     return _reduced(losses, reduction)
 
 

@@ -44,22 +44,22 @@ def _shared(slope: Node, grad: Node, reduction: int) -> Node:
     """The slopes of the losses of rows, divided by the classes, times the gradient."""
     count, classes = slope.type.shape
     divisor = classes * (count if reduction == 1 else 1)
-    by = ops.divide(_column(grad, count), like(divisor, grad))
-    return ops.multiply(slope, by)
+    by = _column(grad, count) / like(divisor, grad)
+    return slope * by
 
 
 def _beyond(at: Node, hit: Node, margin: Any) -> tuple[Node, Node]:
     """How far each class is beyond the margin of the row's own, and whether it counts."""
     own = ops.reshape(_sum(_only(hit, at), 1), shape=(at.type.shape[0], 1))
-    apart = ops.add(ops.subtract(at, own), like(margin, at))
-    return apart, ops.and_(ops.greater(apart, like(0, at)), ops.not_(hit))
+    apart = at - own + like(margin, at)
+    return apart, (apart > 0) & ~hit
 
 
 def _weighed(x: Node, places: Node, weight: Any) -> Node:
     if weight is None:
         return x
     share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
-    return ops.multiply(x, ops.reshape(share, shape=(places.type.size, 1)))
+    return x * ops.reshape(share, shape=(places.type.size, 1))
 
 
 def _check_places(target: Node) -> None:
@@ -112,18 +112,18 @@ def _multi_margin_backward(
     places = ops.reshape(places, shape=(count,))
     hit = _hits(places, classes)
     apart, active = _beyond(at, hit, margin)
-    slope = ops.multiply(like(p, at), like(1, at) if p == 1 else apart)
+    slope = like(p, at) * (like(1, at) if p == 1 else apart)
     slope = _weighed(ops.select(active, slope, like(0, at)), places, weight)
-    lost = ops.negate(ops.reshape(_sum(slope, 1), shape=(count, 1)))
+    lost = -ops.reshape(_sum(slope, 1), shape=(count, 1))
     made = _shared(ops.select(hit, lost, slope), operand(grad), reduction)
     return ops.reshape(made, shape=given.type.shape)
 
 
 def _labels(places: Node, classes: int) -> Node:
     """For each row and label, whether it is the class; a row's labels end with its first -1."""
-    valid = ops.cumprod(cast_to(ops.greater_equal(places, like(0, places)), S64), axis=1)
+    valid = ops.cumprod(cast_to(places >= 0, S64), axis=1)
     named = ops.reshape(ops.equal(valid, cast_to(1, S64)), shape=(*places.type.shape, 1))
-    return ops.and_(_hits(places, classes), named)
+    return _hits(places, classes) & named
 
 
 def _check_labels(x: Node, target: Node) -> None:
@@ -142,7 +142,7 @@ def _check_labels(x: Node, target: Node) -> None:
 
 def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
     """The losses of rows, divided by the classes; one for a line."""
-    shares = ops.divide(losses, like(classes, losses))
+    shares = losses / like(classes, losses)
     if reduction:
         shares = (ops.mean if reduction == 1 else ops.reduce_sum)(shares, axes=(0,))
     return ops.reshape(shares, shape=()) if is_line and not reduction else shares
@@ -150,9 +150,7 @@ def _reduced(losses: Node, classes: int, is_line: bool, reduction: int) -> Node:
 
 def _known(places: Node, least: int, classes: int, text: str) -> Node:
     """The same, checked when the program runs."""
-    inside = ops.and_(
-        ops.greater_equal(places, like(least, places)), ops.less(places, like(classes, places))
-    )
+    inside = (places >= like(least, places)) & (places < like(classes, places))
     axes = tuple(range(places.type.ndim))
     ok = ops.guard(ops.reduce_and(inside, axes=axes), error=OutOfRangeError, text=text)
     return ops.guarded(places, ok)
@@ -169,10 +167,10 @@ def _multilabel_margin(x: Any, target: Any, reduction: int) -> tuple[Node, Node]
     named = ops.reduce_or(hits, axes=(1,))
     row = ops.reshape(at, shape=(count, 1, classes))
     own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
-    apart = ops.add(ops.subtract(row, own), like(1, at))
-    others = ops.not_(ops.reshape(named, shape=(count, 1, classes)))
-    pairs = ops.and_(others, ops.reshape(labelled, shape=(count, classes, 1)))
-    active = ops.and_(pairs, ops.greater(apart, like(0, at)))
+    apart = row - own + 1
+    others = ~ops.reshape(named, shape=(count, 1, classes))
+    pairs = others & ops.reshape(labelled, shape=(count, classes, 1))
+    active = pairs & (apart > 0)
     losses = _sum(_sum(_only(active, apart), 2), 1)
     made = _reduced(losses, classes, given.type.ndim < 2, reduction)
     return made, ops.reshape(cast_to(named, at.type.dtype), shape=given.type.shape)
@@ -187,14 +185,14 @@ def _multilabel_margin_backward(
     hits = _labels(places, classes)
     row = ops.reshape(at, shape=(count, 1, classes))
     own = ops.reshape(_sum(_only(hits, row), 2), shape=(count, classes, 1))
-    apart = ops.add(ops.subtract(row, own), like(1, at))
+    apart = row - own + 1
     other = ops.equal(ops.reshape(named, shape=(count, 1, classes)), like(0, named))
     labelled = ops.reduce_or(hits, axes=(2,))
-    active = ops.and_(ops.greater(apart, like(0, at)), other)
-    active = ops.and_(active, ops.reshape(labelled, shape=(count, classes, 1)))
+    active = (apart > 0) & other
+    active = active & ops.reshape(labelled, shape=(count, classes, 1))
     steps = cast_to(active, at.type.dtype)
     lost = ops.reshape(_sum(steps, 2), shape=(count, classes, 1))
-    slope = ops.subtract(_sum(steps, 1), _sum(_only(hits, lost), 1))
+    slope = _sum(steps, 1) - _sum(_only(hits, lost), 1)
     made = _shared(slope, operand(grad), reduction)
     return ops.reshape(made, shape=given.type.shape)
 

@@ -89,7 +89,7 @@ def _phase(
     for back in _taps(phase, windows):
         of, at = _moved(grad, 0, back, counts), _moved(places, -1, back, counts)
         share = ops.select(ops.equal(at, here), of, zero)
-        total = share if total is None else ops.add(total, share)
+        total = share if total is None else total + share
     if total is None:  # steps are longer than windows
         return filled((grad.type.shape[0], *counts, grad.type.shape[-1]), 0, grad.type.dtype)
     return total
@@ -103,8 +103,8 @@ def _positions(phase: Ints, counts: Ints, space: Ints, windows: Windows) -> Node
         zip(phase, space, windows.steps, windows.pads, strict=True)
     ):
         line = tuple(c if i == axis else 1 for i, c in enumerate(counts))
-        steps = ops.multiply(ops.iota(dtype=S64, shape=(*line, 1), axis=axis), cast_to(s, S64))
-        flat = ops.add(ops.multiply(flat, cast_to(m, S64)), ops.add(steps, cast_to(r - p, S64)))
+        steps = ops.iota(dtype=S64, shape=(*line, 1), axis=axis) * cast_to(s, S64)
+        flat = flat * cast_to(m, S64) + (steps + cast_to(r - p, S64))
     return ops.broadcast(flat, shape=(*counts, 1)) if n else flat
 
 

@@ -77,24 +77,24 @@ def _relu(x: Any) -> Node:
 
 def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
     given, at = operand(grad), operand(x)
-    below = ops.less_equal(at, like(threshold, at))  # nan is not
+    below = at <= like(threshold, at)  # nan is not
     return ops.select(below, like(0, given), given)
 
 
 def _sigmoid_backward(grad: Any, y: Any) -> Node:
     given, found = operand(grad), operand(y)
-    slope = ops.multiply(found, ops.subtract(like(1, found), found))
-    return ops.multiply(given, slope)
+    slope = found * (like(1, found) - found)
+    return given * slope
 
 
 def _tanh_backward(grad: Any, y: Any) -> Node:
     given, found = operand(grad), operand(y)
-    return ops.multiply(given, ops.subtract(like(1, found), ops.square(found)))
+    return given * (like(1, found) - ops.square(found))
 
 
 def _silu(x: Any) -> Node:
     given = operand(x)
-    return ops.multiply(given, ops.logistic(given))
+    return given * ops.logistic(given)
 
 
 def _layer_norm(x: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
@@ -147,7 +147,7 @@ def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
     mask = bernoulli(shape, 1.0 - p)
     scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
-    return ops.multiply(ops.multiply(given, cast_to(mask, given.type.dtype)), scale), mask
+    return given * cast_to(mask, given.type.dtype) * scale, mask
 
 
 def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
@@ -158,9 +158,7 @@ def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
     """Whether each target counts, and the class to look at where it does."""
     counts = ops.not_equal(target, cast_to(ignored, S64))
     places = ops.select(counts, target, cast_to(0, S64))
-    inside = ops.and_(
-        ops.greater_equal(places, cast_to(0, S64)), ops.less(places, cast_to(classes, S64))
-    )
+    inside = (places >= 0) & (places < cast_to(classes, S64))
     return counts, sure(places, inside, f"Target is out of bounds: there are {classes} classes.")
 
 
@@ -169,7 +167,7 @@ def _shares(places: Node, counts: Node, weight: Any, like: Node) -> Node:
     ones = cast_to(counts, like.type.dtype)
     if weight is None:
         return ones
-    return ops.multiply(ones, ops.gather(operand(weight), places, axes=(0,)))
+    return ones * ops.gather(operand(weight), places, axes=(0,))
 
 
 def _check_classes(x: Any, target: Any, weight: Any) -> None:
@@ -237,14 +235,14 @@ def _losses(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
     column = ops.reshape(places, shape=(count, 1, *space))
     found = ops.reshape(ops.take_along(given, column, axis=1), shape=places.type.shape)
     zero = like(0, given)
-    losses = ops.select(counts, ops.negate(ops.multiply(found, shares)), zero)
+    losses = ops.select(counts, -(found * shares), zero)
     axes = tuple(range(places.type.ndim))
     total = ops.reduce_sum(shares, axes=axes)
     if reduction == 0:
         losses = ops.reshape(losses, shape=()) if single else losses
         return losses, filled((), 0, given.type.dtype)
     made = ops.reduce_sum(losses, axes=axes)
-    return (ops.divide(made, total) if reduction == 1 else made), total
+    return (made / total if reduction == 1 else made), total
 
 
 def _nll_backward(
@@ -256,9 +254,9 @@ def _nll_backward(
     if single:
         at, wanted = ops.reshape(at, shape=(1, *shape)), ops.reshape(wanted, shape=(1,))
     counts, places = _picked(wanted, at.type.shape[1], ignore_index)
-    shares = ops.multiply(ops.negate(given), _shares(places, counts, weight, at))
+    shares = -given * _shares(places, counts, weight, at)
     if reduction == 1:
-        shares = ops.divide(shares, operand(total))
+        shares = shares / operand(total)
     shares = ops.select(counts, shares, like(0, at))
     wide = at.type.shape
     classes = ops.iota(dtype=S64, shape=wide, axis=1)
@@ -270,7 +268,7 @@ def _nll_backward(
 
 def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
     given, at = operand(grad), operand(x)
-    within = ops.less_equal(ops.abs(at), like(lambd, at))
+    within = ops.abs(at) <= like(lambd, at)
     return ops.select(within, like(0, given), given)
 
 
@@ -281,8 +279,8 @@ def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
     count = given.type.shape[axis] // 2
     share = ops.logistic(part(given, axis, count, count))
     first, second = (part(moved, axis, start, count) for start in (0, count))
-    rest = ops.multiply(ops.subtract(like(1, share), share), found)
-    return ops.add(ops.multiply(first, share), ops.multiply(rest, second))
+    rest = (like(1, share) - share) * found
+    return first * share + rest * second
 
 
 def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any, dim: int) -> Node:
@@ -294,12 +292,12 @@ def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any
         [part(t, axis, start, count) for start in (0, count)] for t in (at, dx, found)
     )
     share = ops.logistic(second)
-    rest = ops.subtract(like(1, share), share)
-    change = ops.multiply(ops.multiply(share, rest), dsecond)
-    low = ops.add(ops.multiply(dgrad, share), ops.multiply(given, change))
-    bend = ops.multiply(gate, ops.multiply(ops.subtract(rest, share), dsecond))
-    product = ops.add(ops.multiply(dgrad, first), ops.multiply(given, dfirst))
-    high = ops.add(ops.multiply(ops.multiply(share, rest), product), bend)
+    rest = like(1, share) - share
+    change = share * rest * dsecond
+    low = dgrad * share + given * change
+    bend = gate * ((rest - share) * dsecond)
+    product = dgrad * first + given * dfirst
+    high = share * rest * product + bend
     return ops.concatenate(low, high, axis=axis)
 
 

@@ -31,7 +31,7 @@ def _scaling(x: Node, weight: Any, bias: Any) -> list[Node]:
 
 
 def _inverse(variance: Node, eps: float) -> Node:
-    return ops.rsqrt(ops.add(variance, cast_to(eps, variance.type.dtype)))
+    return ops.rsqrt(variance + cast_to(eps, variance.type.dtype))
 
 
 def _follow(running: Any, value: Node, momentum: float) -> None:
@@ -41,8 +41,8 @@ def _follow(running: Any, value: Node, momentum: float) -> None:
     old = operand(running)
     new = cast_to(value, old.type.dtype)
     dtype = old.type.dtype
-    kept = ops.multiply(old, cast_to(1 - momentum, dtype))
-    write(running, ops.add(kept, ops.multiply(new, cast_to(momentum, dtype))))
+    kept = old * cast_to(1 - momentum, dtype)
+    write(running, kept + new * cast_to(momentum, dtype))
 
 
 def _train(
@@ -53,7 +53,7 @@ def _train(
     center, spread = ops.channel_moments(given, axis=1)
     scale = _inverse(spread, eps)
     _follow(mean, center, momentum)
-    unbiased = ops.multiply(spread, cast_to(count / max(count - 1, 1), spread.type.dtype))
+    unbiased = spread * cast_to(count / max(count - 1, 1), spread.type.dtype)
     _follow(variance, unbiased, momentum)
     made = ops.batch_norm(given, center, scale, *_scaling(given, weight, bias), axis=1)
     return made, center, scale
@@ -133,10 +133,10 @@ def _weight_norm_backward(
     length = cast_to(operand(norms), v.type.dtype)
     axis = axis_of(dim, v.type.ndim)
     others = tuple(i for i in range(v.type.ndim) if i != axis)
-    along = ops.reduce_sum(ops.multiply(given, v), axes=others)
-    share = ops.divide(ops.reshape(along, shape=g.type.shape), length)
-    across = ops.subtract(given, ops.multiply(v, ops.divide(share, length)))
-    return ops.multiply(ops.divide(g, length), across), cast_to(share, g.type.dtype)
+    along = ops.reduce_sum(given * v, axes=others)
+    share = ops.reshape(along, shape=g.type.shape) / length
+    across = given - v * (share / length)
+    return g / length * across, cast_to(share, g.type.dtype)
 
 
 COMPOSED: dict[str, Row] = {"_weight_norm_interface_backward": _weight_norm_backward}

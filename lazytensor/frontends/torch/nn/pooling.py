@@ -133,13 +133,13 @@ def _max(
         if best is None:
             best, at = value, place
             continue
-        better = ops.greater(value, best)
+        better = value > best
         if floats:
-            better = ops.or_(better, ops.is_nan(value))
+            better = better | ops.is_nan(value)
         best, at = ops.select(better, value, best), ops.select(better, place, at)
     if any(pads):  # where nothing is more than padding is
         first = ops.leaf(_first_places(shape, count, steps, pads, gaps))
-        at = ops.select(ops.less(at, cast_to(0, S64)), first, at)
+        at = ops.select(at < 0, first, at)
     return best, ops.broadcast(at, shape=best.type.shape)
 
 
@@ -288,7 +288,7 @@ def _mean(
         padding=((0, 0),) * outer + tuple(zip(pads, high, strict=True)),
         base_dilation=ones, window_dilation=ones,
     )  # fmt: skip
-    return ops.divide(total, ops.leaf(divisors.astype(given.type.dtype)))
+    return total / ops.leaf(divisors.astype(given.type.dtype))
 
 
 def _mean_backward(
@@ -299,7 +299,7 @@ def _mean_backward(
     plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     sizes, steps, pads, count, divisors = _mean_plan(at, n, *plan)
     shape = at.type.shape[-n:]
-    shares = ops.divide(given, ops.leaf(divisors.astype(given.type.dtype)))
+    shares = given / ops.leaf(divisors.astype(given.type.dtype))
     outer = given.type.ndim - n
     around = tuple(
         (k - 1 - p, m + p - (c - 1) * s - 1)

@@ -31,7 +31,7 @@ def _with_bias(x: Any, bias: Any) -> Node:
     if bias is None:
         return given
     line = _wide(bias)
-    return ops.add(given, ops.reshape(line, shape=(1, line.type.size)))
+    return given + ops.reshape(line, shape=(1, line.type.size))
 
 
 def split(x: Node, count: int) -> list[Node]:
@@ -48,24 +48,24 @@ def joined(gates: Nodes) -> Node:
 def _sum(*terms: Node) -> Node:
     total = terms[0]
     for term in terms[1:]:
-        total = ops.add(total, term)
+        total = total + term
     return total
 
 
 def _product(*factors: Node) -> Node:
     total = factors[0]
     for factor in factors[1:]:
-        total = ops.multiply(total, factor)
+        total = total * factor
     return total
 
 
 def _rest(x: Node) -> Node:
-    return ops.subtract(like(1, x), x)
+    return 1 - x
 
 
 def _sigmoid_slope(y: Node) -> Node:
     """The slope of the logistic function where it is `y`."""
-    return _product(y, _rest(y))
+    return y * _rest(y)
 
 
 def tanh_slope(y: Node) -> Node:
@@ -87,8 +87,8 @@ def lstm_step(gates: Nodes, cell: Node) -> tuple[Nodes, Nodes]:
     first, second, third, last = gates
     entering, kept, leaving = map(ops.logistic, (first, second, last))
     new = ops.tanh(third)
-    after = ops.add(_product(kept, cell), _product(entering, new))
-    return (_product(leaving, ops.tanh(after)), after), (entering, kept, new, leaving)
+    after = kept * cell + entering * new
+    return (leaving * ops.tanh(after), after), (entering, kept, new, leaving)
 
 
 def lstm_step_backward(
@@ -103,25 +103,25 @@ def lstm_step_backward(
     bent = ops.tanh(after)
     to_leaving = like(0, after)
     if to_state is not None:
-        to_leaving = _product(to_state, bent)
+        to_leaving = to_state * bent
         through = _product(to_state, leaving, tanh_slope(bent))
-        to_cell = through if to_cell is None else ops.add(through, to_cell)
+        to_cell = through if to_cell is None else through + to_cell
     assert to_cell is not None, "there is a gradient"
     to_leaving = ops.broadcast(to_leaving, shape=after.type.shape)
     to_gates = (
         _product(to_cell, new, _sigmoid_slope(entering)),
         _product(to_cell, before, _sigmoid_slope(kept)),
         _product(to_cell, entering, tanh_slope(new)),
-        _product(to_leaving, _sigmoid_slope(leaving)),
+        to_leaving * _sigmoid_slope(leaving),
     )
-    return to_gates, _product(to_cell, kept)
+    return to_gates, to_cell * kept
 
 
 def gru_step(of_input: Nodes, of_hidden: Nodes, before: Node) -> tuple[Node, Nodes]:
     """The state, and the gates after their activations with the last product."""
-    reset, update = (ops.logistic(ops.add(of_input[i], of_hidden[i])) for i in (0, 1))
-    new = ops.tanh(ops.add(of_input[2], _product(reset, of_hidden[2])))
-    state = _sum(new, _product(update, ops.subtract(before, new)))
+    reset, update = (ops.logistic(of_input[i] + of_hidden[i]) for i in (0, 1))
+    new = ops.tanh(of_input[2] + reset * of_hidden[2])
+    state = new + update * (before - new)
     return state, (reset, update, new, of_hidden[2])
 
 
@@ -130,13 +130,13 @@ def gru_step_backward(given: Node, before: Node, gates: Nodes) -> tuple[Nodes, N
     reset, update, new, of_hidden = gates
     to_new = _product(given, _rest(update), tanh_slope(new))
     to_reset = _product(to_new, of_hidden, _sigmoid_slope(reset))
-    to_update = _product(given, ops.subtract(before, new), _sigmoid_slope(update))
+    to_update = _product(given, before - new, _sigmoid_slope(update))
     both = to_reset, to_update
-    return (*both, to_new), (*both, _product(to_new, reset)), _product(given, update)
+    return (*both, to_new), (*both, to_new * reset), given * update
 
 
 def _lstm(x: Any, hidden: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None) -> Any:
-    gates = ops.add(_with_bias(x, input_bias), _with_bias(hidden, hidden_bias))
+    gates = _with_bias(x, input_bias) + _with_bias(hidden, hidden_bias)
     after, workspace = lstm_step(split(gates, 4), _wide(cx))
     return *_as(x, *after), joined(workspace)
 

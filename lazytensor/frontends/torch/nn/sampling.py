@@ -36,25 +36,25 @@ class Tap(NamedTuple):
 def _clipped(x: Node, size: int) -> tuple[Node, Node]:
     """A coordinate within the axis, and how it changes with the one outside."""
     last = like(size - 1, x)
-    free = ops.and_(ops.greater(x, like(0, x)), ops.less(x, last))
+    free = (x > 0) & (x < last)
     return ops.clamp(like(0, x), x, last), cast_to(free, x.type.dtype)
 
 
 def _reflected(x: Node, size: int, align: bool) -> tuple[Node, Node]:
     low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
     if high <= low:
-        zero = ops.multiply(x, like(0, x))
+        zero = x * 0
         return zero, zero
     span = like(high - low, x)
-    apart = ops.subtract(x, like(low, x))
+    apart = x - like(low, x)
     distance, turn = ops.abs(apart), ops.sign(apart)
-    flips = ops.floor(ops.divide(distance, span))
+    flips = ops.floor(distance / span)
     extra = ops.remainder(distance, span)
     even = ops.equal(ops.remainder(flips, like(2, x)), like(0, x))
-    inside = ops.select(even, extra, ops.subtract(span, extra))
-    turn = ops.select(even, turn, ops.negate(turn))
-    made, free = _clipped(ops.add(inside, like(low, x)), size)
-    return made, ops.multiply(turn, free)
+    inside = ops.select(even, extra, span - extra)
+    turn = ops.select(even, turn, -turn)
+    made, free = _clipped(inside + like(low, x), size)
+    return made, turn * free
 
 
 def _padded(x: Node, size: int, padding: int, align: bool) -> tuple[Node, Node]:
@@ -71,16 +71,16 @@ def _cubic(distance: Node) -> tuple[Node, Node]:
     a = _CUBIC
     near, near_slope = (1, 0, -(a + 3), a + 2), (0, -2 * (a + 3), 3 * (a + 2))
     far, far_slope = (-4 * a, 8 * a, -5 * a, a), (8 * a, -10 * a, 3 * a)
-    inner = ops.less(size, like(1, size))
+    inner = size < 1
     slope = ops.select(inner, _horner(size, near_slope), _horner(size, far_slope))
     weight = ops.select(inner, _horner(size, near), _horner(size, far))
-    return weight, ops.multiply(slope, ops.sign(distance))
+    return weight, slope * ops.sign(distance)
 
 
 def _horner(x: Node, coefficients: Sequence[float]) -> Node:
     made = like(coefficients[-1], x)
     for c in reversed(coefficients[:-1]):
-        made = ops.add(ops.multiply(made, x), like(c, x))
+        made = made * x + like(c, x)
     return made
 
 
@@ -88,33 +88,33 @@ def _taps(
     grid: Node, size: int, interpolation: int, padding: int, align: bool
 ) -> tuple[list[Tap], Node]:
     """The taps of an axis, and how its coordinate changes with the grid."""
-    one = ops.add(grid, like(1, grid))
+    one = grid + 1
     factor = (size - 1) / 2 if align else size / 2
-    at = ops.multiply(one, like(factor, grid))
+    at = one * like(factor, grid)
     if not align:
-        at = ops.subtract(at, like(0.5, grid))
+        at = at - 0.5
     rate = like(factor, grid)
     if interpolation == BICUBIC:
         below = ops.floor(at)
-        share = ops.subtract(at, below)
+        share = at - below
         taps = []
         for i in (-1, 0, 1, 2):
-            weight, slope = _cubic(ops.subtract(share, like(i, grid)))
-            place, _ = _padded(ops.add(below, like(i, grid)), size, padding, align)
+            weight, slope = _cubic(share - like(i, grid))
+            place, _ = _padded(below + like(i, grid), size, padding, align)
             taps.append(Tap(place, weight, slope))
         return taps, rate
     at, free = _padded(at, size, padding, align)
-    zero = ops.multiply(at, like(0, grid))
+    zero = at * 0
     if interpolation == NEAREST:
         return [Tap(ops.round_even(at), like(1, grid), zero)], rate
     below = ops.floor(at)
-    share = ops.subtract(at, below)
+    share = at - below
     minus, plus = like(-1, grid), like(1, grid)
     taps = [
-        Tap(below, ops.subtract(plus, share), minus),
-        Tap(ops.add(below, plus), share, plus),
+        Tap(below, plus - share, minus),
+        Tap(below + plus, share, plus),
     ]
-    return taps, ops.multiply(rate, free)
+    return taps, rate * free
 
 
 def _check(x: Node, grid: Node) -> None:
@@ -180,10 +180,8 @@ class _Corners:
             places = [self.lines]
             for tap, size in zip(taps, self.sizes, strict=True):
                 low, high = like(0, tap.place), like(size - 1, tap.place)
-                within = ops.and_(
-                    ops.greater_equal(tap.place, low), ops.less_equal(tap.place, high)
-                )
-                inside = ops.and_(inside, within)
+                within = (tap.place >= low) & (tap.place <= high)
+                inside = inside & within
                 safe = ops.select(within, tap.place, low)
                 places.append(cast_to(safe, S64))
             yield taps, places, inside
@@ -207,8 +205,8 @@ def _sample(x: Any, grid: Any, interpolation: int, padding: int, align: bool) ->
     total: Any = None
     for taps, places, inside in plan.corners():
         weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
-        part = ops.multiply(plan.read(places, inside), _column(weight))
-        total = part if total is None else ops.add(total, part)
+        part = plan.read(places, inside) * _column(weight)
+        total = part if total is None else total + part
     n = plan.n
     made = ops.transpose(total, axes=(0, n + 1, *range(1, n + 1)))
     return cast_to(made, plan.dtype)
@@ -227,18 +225,18 @@ def _backward(
     for taps, places, inside in plan.corners():
         weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
         if output_mask[0]:
-            updates = ops.multiply(given, _column(weight))
+            updates = given * _column(weight)
             updates = ops.select(_column(inside), updates, like(0, updates))
             of_input = ops.scatter(of_input, updates, *places, axes=plan.axes, mode="add")
         if output_mask[1] and interpolation != NEAREST:
-            seen = ops.multiply(plan.read(places, inside), given)
+            seen = plan.read(places, inside) * given
             along = ops.reduce_sum(seen, axes=(n + 1,))
             for i, tap in enumerate(taps):
                 others = [t.weight for j, t in enumerate(taps) if j != i]
                 slope = _product([along, tap.slope, *others])
-                slopes[i] = ops.add(slopes[i], slope)
+                slopes[i] = slopes[i] + slope
     shape = plan.lines.type.shape
-    changes = [ops.multiply(s, rate) for s, rate in zip(slopes, plan.rates, strict=True)]
+    changes = [s * rate for s, rate in zip(slopes, plan.rates, strict=True)]
     columns = [_column(ops.broadcast(c, shape=shape)) for c in reversed(changes)]
     of_grid = ops.concatenate(*columns, axis=n + 1)
     made = cast_to(of_input, plan.dtype), cast_to(of_grid, operand(grid).type.dtype)

@@ -62,13 +62,13 @@ def _gru_backward(grads: Nodes, before: Nodes, _: Nodes, gates: Nodes) -> Gradie
 
 
 def _plain(bend: Callable[[Node], Node], of_input: Nodes, of_hidden: Nodes, _: Node) -> Pieces:
-    return (bend(ops.add(of_input[0], of_hidden[0])),), ()
+    return (bend(of_input[0] + of_hidden[0]),), ()
 
 
 def _plain_backward(
     slope: Callable[[Node], Node], grads: Nodes, _: Nodes, after: Nodes, workspace: Nodes
 ) -> Gradients:
-    made = (ops.multiply(grads[0], slope(after[0])),)
+    made = (grads[0] * slope(after[0]),)
     return made, made, (None,)
 
 
@@ -77,7 +77,7 @@ def _above_zero(x: Node) -> Node:
 
 
 def _is_above_zero(y: Node) -> Node:
-    return ops.convert(ops.greater(y, like(0, y)), dtype=y.type.dtype)
+    return ops.convert(y > 0, dtype=y.type.dtype)
 
 
 NETWORKS: Final = {
@@ -178,12 +178,12 @@ def _backward(
     def step(_: Node, lines: Nodes, grads: Nodes, shared: Nodes) -> Pieces:
         given, *states_and_workspace, there = divided(lines, 1, n, n, len(workspace))
         (here,) = _only(there, given)
-        full = [ops.add(grads[0], here), *grads[1:]]
+        full = [grads[0] + here, *grads[1:]]
         to_input, to_hidden, direct = cell.backward(full, *states_and_workspace)
         both = (to_hidden,) if to_input is to_hidden else (to_input, to_hidden)
         gates = [*map(recurrent.joined, both)]
         through = ops.dot_general(gates[-1], shared[0], contract=((1,), (0,)))
-        hidden = through if direct[0] is None else ops.add(through, direct[0])
+        hidden = through if direct[0] is None else through + direct[0]
         new = [hidden, *(x for x in direct[1:] if x is not None)]
         return _chosen(there, new, grads), _only(there, gates)
 

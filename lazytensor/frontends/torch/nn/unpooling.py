@@ -42,9 +42,7 @@ def _unpooled(n: int) -> Row:
         _check_unpooled(x, indices, n, output_size, steps)
         given, places = operand(x), operand(indices)
         outer, inner, many = prod(x.shape[:-n]), prod(output_size), prod(x.shape[-n:])
-        inside = ops.and_(
-            ops.greater_equal(places, like(0, places)), ops.less(places, like(inner, places))
-        )
+        inside = (places >= 0) & (places < like(inner, places))
         volumes = "x".join(map(str, output_size))
         text = f"Found an invalid max index: output volumes are of size {volumes}"
         places = ops.reshape(sure(places, inside, text), shape=(outer, many))
@@ -71,12 +69,12 @@ def _one_hot(x: Any, num_classes: int = -1) -> Node:
         return filled((*x.shape, num_classes), 0, S64)
     if num_classes != -1 and num_classes < 1:
         raise RuntimeError(_LARGE)
-    given = sure(given, ops.greater_equal(given, like(0, given)), _NEGATIVE)
+    given = sure(given, given >= 0, _NEGATIVE)
     if num_classes == -1:  # the shape is data
         axes = tuple(range(given.type.ndim))
         num_classes = int(on_host(scheduler.observe(ops.reduce_max(given, axes=axes)))) + 1
     else:
-        given = sure(given, ops.less(given, like(num_classes, given)), _LARGE)
+        given = sure(given, given < like(num_classes, given), _LARGE)
     shape = (*x.shape, num_classes)
     classes = ops.iota(dtype=S64, shape=shape, axis=x.ndim)
     column = ops.reshape(given, shape=(*x.shape, 1))

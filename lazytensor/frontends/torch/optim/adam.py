@@ -37,15 +37,15 @@ def _adam_steps(*given: Node, amsgrad: bool, decay: str, maximize: bool) -> tupl
     made: list[Node] = []
     for at in range(ADAM_NUMBERS, len(given), width):
         x, grad, mean, square, *most = given[at : at + width]
-        grad = ops.negate(grad) if maximize else grad
+        grad = -grad if maximize else grad
         if decay == "own":
-            x = ops.multiply(x, decayed)
+            x = x * decayed
         elif decay:
-            grad = ops.add(grad, ops.multiply(x, decayed))
+            grad = grad + x * decayed
         mean = ops.lerp(mean, grad, share)
-        square = ops.add_product(ops.multiply(square, beta2), grad, grad, fresh)
+        square = ops.add_product(square * beta2, grad, grad, fresh)
         kept = [ops.maximum(most[0], square)] if amsgrad else []
-        spread = ops.add(ops.divide(ops.sqrt(kept[0] if kept else square), root), eps)
+        spread = ops.sqrt(kept[0] if kept else square) / root + eps
         made += [ops.add_quotient(x, mean, spread, pace), mean, square, *kept]
     return tuple(made)
 

@@ -145,7 +145,7 @@ def _results(name: str, args: Any, kwargs: Any) -> list[Any]:
     alpha = kwargs.get("alpha", 1)
     check_factor(alpha, dtype)
     if alpha != 1:
-        columns[1] = [ops.multiply(cast_to(x, wide), number(alpha)) for x in columns[1]]
+        columns[1] = [cast_to(x, wide) * number(alpha) for x in columns[1]]
     if wide is dtype:
         return _recorded(op, _each(columns))
     each = (tuple([cast_to(x, wide) for x in operands]) for operands in _each(columns))

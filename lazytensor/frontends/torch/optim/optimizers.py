@@ -40,19 +40,19 @@ def _adam_step(
     decoupled: bool,
 ) -> tuple[Node, ...]:
     """The parameter and its state after a step of Adam, `most` being what amsgrad keeps."""
-    decayed = ops.multiply(decay, x)
+    decayed = decay * x
     if decoupled:
-        x = ops.subtract(x, ops.multiply(lr, decayed))
+        x = x - lr * decayed
     else:
-        grad = ops.add(grad, decayed)
-    mean = ops.add(mean, ops.multiply(ops.subtract(_one(x), beta1), ops.subtract(grad, mean)))
-    fresh = ops.multiply(ops.subtract(_one(x), beta2), ops.square(grad))
-    square = ops.add(ops.multiply(beta2, square), fresh)
-    rest1, rest2 = (ops.subtract(_one(x), ops.power(beta, step)) for beta in (beta1, beta2))
+        grad = grad + decayed
+    mean = mean + (_one(x) - beta1) * (grad - mean)
+    fresh = (_one(x) - beta2) * ops.square(grad)
+    square = beta2 * square + fresh
+    rest1, rest2 = (_one(x) - beta**step for beta in (beta1, beta2))
     kept = [ops.maximum(most[0], square)] if most else []
-    root = ops.divide(ops.sqrt(kept[0] if kept else square), ops.sqrt(rest2))
-    pace = ops.divide(lr, rest1)
-    moved = ops.subtract(x, ops.multiply(pace, ops.divide(mean, ops.add(root, eps))))
+    root = ops.sqrt(kept[0] if kept else square) / ops.sqrt(rest2)
+    pace = lr / rest1
+    moved = x - pace * (mean / (root + eps))
     return moved, mean, square, *kept
 
 
@@ -68,25 +68,25 @@ def _sgd_step(
     first: bool,
 ) -> tuple[Node, ...]:
     """The parameter, and the buffer if there is momentum, after a step of descent."""
-    grad = ops.add(grad, ops.multiply(decay, x))
+    grad = grad + decay * x
     kept = []
     if buffer:
-        fresh = ops.multiply(ops.subtract(_one(x), damping), grad)
-        kept = [grad if first else ops.add(ops.multiply(momentum, buffer[0]), fresh)]
-        grad = ops.add(grad, ops.multiply(momentum, kept[0])) if nesterov else kept[0]
-    return ops.subtract(x, ops.multiply(lr, grad)), *kept
+        fresh = (_one(x) - damping) * grad
+        kept = [grad if first else momentum * buffer[0] + fresh]
+        grad = grad + momentum * kept[0] if nesterov else kept[0]
+    return x - lr * grad, *kept
 
 
 def _adagrad_step(
     x: Node, grad: Node, total: Node, step: Node, lr: Node, fade: Node, decay: Node, eps: Node
 ) -> tuple[Node, ...]:
     """The parameter, and the sum of the gradients' squares, after a step of Adagrad."""
-    grad = ops.add(grad, ops.multiply(decay, x))
-    before = ops.subtract(step, _one(x))
-    pace = ops.divide(lr, ops.add(_one(x), ops.multiply(before, fade)))
-    total = ops.add(total, ops.square(grad))
-    moved = ops.divide(grad, ops.add(ops.sqrt(total), eps))
-    return ops.subtract(x, ops.multiply(pace, moved)), total
+    grad = grad + decay * x
+    before = step - _one(x)
+    pace = lr / (_one(x) + before * fade)
+    total = total + ops.square(grad)
+    moved = grad / (ops.sqrt(total) + eps)
+    return x - pace * moved, total
 
 
 ADAM = Composite("adam_step", _adam_step)
@@ -131,12 +131,12 @@ def _unscaled(grad: Node, scale: Any) -> Node:
     if scale is None:
         return grad
     by = ops.reshape(cast_to(node(scale), grad.type.dtype), shape=())
-    return ops.divide(grad, by)
+    return grad / by
 
 
 def _gradient(grad: Any, scale: Any, maximize: bool) -> Node:
     given = _unscaled(node(grad), scale)
-    return ops.negate(given) if maximize else given
+    return -given if maximize else given
 
 
 def _adam(decoupled: bool) -> Callable[..., None]:

@@ -14,7 +14,6 @@ from typing import Any, Final
 import torch
 from torch.optim import sgd as theirs
 
-from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.node import Node
@@ -35,12 +34,12 @@ def _sgd_steps(*given: Node, momentum: bool, decay: bool, maximize: bool) -> tup
     width = 2 + momentum
     for at in range(SGD_NUMBERS, len(given), width):
         x, grad, *state = given[at : at + width]
-        grad = ops.negate(grad) if maximize else grad
+        grad = -grad if maximize else grad
         if decay:
-            grad = ops.add(grad, ops.multiply(x, decayed))
+            grad = grad + x * decayed
         if momentum:
-            grad = ops.add(ops.multiply(state[0], kept), ops.multiply(grad, share))
-        made += [ops.add(x, ops.multiply(grad, pace)), *([grad] if momentum else [])]
+            grad = state[0] * kept + grad * share
+        made += [x + grad * pace, *([grad] if momentum else [])]
     return tuple(made)
 
 

@@ -31,24 +31,6 @@ COUNTED: Final = 56
 """Counts that are looked at then: the rest of a Poisson distribution of mean 12 is 10⁻¹⁸."""
 
 
-def _plus(x: Node, value: float) -> Node:
-    return ops.add(x, double(value))
-
-
-def _times(value: float, x: Node) -> Node:
-    return ops.multiply(double(value), x)
-
-
-def _less(x: Node, value: float) -> Node:
-    return ops.less(x, double(value))
-
-
-def _both(first: Node, *rest: Node) -> Node:
-    for other in rest:
-        first = ops.and_(first, other)
-    return first
-
-
 def _first(values: Node, accepted: Node) -> Node:
     """Along the first axis, the value that is accepted first."""
     shape = values.type.shape
@@ -61,112 +43,107 @@ def _gamma(shape: Node, normal: Node, uniform: Node, rest: Node) -> Node:
 
     Of a shape below 1 it is that of the shape and 1, by a power of a uniform number.
     """
-    low = _less(shape, 1.0)
-    more = ops.select(low, _plus(shape, 1.0), shape)
-    d = _plus(more, -1 / 3)
-    c = ops.rsqrt(_times(9.0, d))
-    root = _plus(ops.multiply(c, normal), 1.0)
-    cube = ops.multiply(root, ops.square(root))
+    low = shape < 1.0
+    more = ops.select(low, shape + 1.0, shape)
+    d = more + -1 / 3
+    c = ops.rsqrt(9.0 * d)
+    root = c * normal + 1.0
+    cube = root * ops.square(root)
     inside = ops.maximum(cube, double(np.finfo(np.float64).tiny))
-    bound = ops.add(
-        _times(0.5, ops.square(normal)),
-        ops.multiply(d, _plus(ops.subtract(ops.log(inside), cube), 1.0)),
-    )
-    accepted = _both(ops.greater(cube, double(0.0)), ops.less(ops.log(uniform), bound))
-    made = ops.multiply(d, _first(cube, accepted))
-    made = ops.select(low, ops.multiply(made, ops.power(rest, ops.reciprocal(shape))), made)
-    return ops.select(ops.greater(shape, double(0.0)), made, double(math.nan))
+    bound = 0.5 * ops.square(normal) + d * (ops.log(inside) - cube + 1.0)
+    accepted = (cube > 0.0) & (ops.log(uniform) < bound)
+    made = d * _first(cube, accepted)
+    made = ops.select(low, made * rest ** ops.reciprocal(shape), made)
+    return ops.select(shape > 0.0, made, double(math.nan))
 
 
 def _counted(start: Node, ratio: Callable[[int], Node], uniform: Node) -> Node:
     """How many probabilities, each `ratio` times the one before, add up to a uniform number."""
     share = total = start
-    count = cast_to(ops.greater_equal(uniform, total), F64)
+    count = cast_to(uniform >= total, F64)
     for k in range(1, COUNTED):
-        share = ops.multiply(share, ratio(k))
-        total = ops.add(total, share)
-        count = ops.add(count, cast_to(ops.greater_equal(uniform, total), F64))
+        share = share * ratio(k)
+        total = total + share
+        count = count + cast_to(uniform >= total, F64)
     return count
 
 
 def _log_factorial(x: Node) -> Node:
-    return ops.lgamma(_plus(x, 1.0))
+    return ops.lgamma(x + 1.0)
 
 
 def _poisson(mean: Node, uniform: Node, first: Node, second: Node) -> Node:
     """By transformed rejection (PTRS): Hörmann (1993), doi 10.1016/0167-6687(93)90997-4."""
-    low = _less(mean, SMALL)
+    low = mean < SMALL
     little = ops.minimum(mean, double(SMALL))
-    few = _counted(
-        ops.exp(ops.negate(little)), lambda k: ops.multiply(little, double(1 / k)), uniform
-    )
+    few = _counted(ops.exp(-little), lambda k: little * (1 / k), uniform)
     much = ops.maximum(mean, double(SMALL))
-    b = _plus(_times(2.53, ops.sqrt(much)), 0.931)
-    a = _plus(_times(0.02483, b), -0.059)
-    scale = _plus(ops.divide(double(1.1328), _plus(b, -3.4)), 1.1239)
-    bound = ops.subtract(double(0.9277), ops.divide(double(3.6224), _plus(b, -2.0)))
-    side = _plus(first, -0.5)
-    edge = ops.subtract(double(0.5), ops.abs(side))
-    place = ops.multiply(ops.add(ops.divide(_times(2.0, a), edge), b), side)
-    count = ops.floor(_plus(ops.add(place, much), 0.43))
-    left = ops.log(ops.divide(ops.multiply(second, scale), _hat(a, b, edge)))
-    share = ops.subtract(ops.multiply(count, ops.log(much)), much)
-    right = ops.subtract(share, _log_factorial(ops.maximum(count, double(0.0))))
+    b = 2.53 * ops.sqrt(much) + 0.931
+    a = 0.02483 * b + -0.059
+    scale = 1.1328 / (b + -3.4) + 1.1239
+    bound = 0.9277 - 3.6224 / (b + -2.0)
+    side = first + -0.5
+    edge = 0.5 - ops.abs(side)
+    place = (2.0 * a / edge + b) * side
+    count = ops.floor(place + much + 0.43)
+    left = ops.log(second * scale / _hat(a, b, edge))
+    share = count * ops.log(much) - much
+    right = share - _log_factorial(ops.maximum(count, double(0.0)))
     accepted = _accepted(edge, second, bound, count, left, right)
     made = ops.select(low, few, _first(count, accepted))
-    valid = ops.greater_equal(mean, double(0.0))
+    valid = mean >= 0.0
     return ops.select(valid, made, double(math.nan))
 
 
 def _hat(a: Node, b: Node, edge: Node) -> Node:
-    return ops.add(ops.divide(a, ops.square(edge)), b)
+    return a / ops.square(edge) + b
 
 
 def _accepted(edge: Node, second: Node, bound: Node, count: Node, left: Node, right: Node) -> Node:
     """Candidates of transformed rejection: surely, or by their probability."""
-    surely = _both(ops.greater_equal(edge, double(0.07)), ops.less_equal(second, bound))
-    far = _both(_less(edge, 0.013), ops.greater(second, edge))
-    rightly = _both(ops.not_(far), ops.less_equal(left, right))
-    return _both(ops.greater_equal(count, double(0.0)), ops.or_(surely, rightly))
+    surely = (edge >= 0.07) & (second <= bound)
+    far = (edge < 0.013) & (second > edge)
+    rightly = ~far & (left <= right)
+    return (count >= 0.0) & (surely | rightly)
 
 
 def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -> Node:
     """By transformed rejection (BTRS): Hörmann (1993), doi 10.1080/00949659308811496."""
-    turned = ops.greater(p, double(0.5))
-    share = ops.select(turned, ops.subtract(double(1.0), p), p)
-    rest = ops.subtract(double(1.0), share)
-    odds = ops.divide(share, rest)
-    low = _less(ops.multiply(trials, share), SMALL)
+    turned = p > 0.5
+    share = ops.select(turned, 1.0 - p, p)
+    rest = 1.0 - share
+    odds = share / rest
+    low = trials * share < SMALL
 
     def ratio(k: int) -> Node:
-        left = ops.maximum(_plus(trials, 1.0 - k), double(0.0))
-        return ops.multiply(ops.multiply(left, double(1 / k)), odds)
+        left = ops.maximum(trials + (1.0 - k), double(0.0))
+        return left * (1 / k) * odds
 
-    few = ops.minimum(_counted(ops.power(rest, trials), ratio, uniform), trials)
-    spread = ops.sqrt(ops.multiply(ops.multiply(trials, share), rest))
-    b = _plus(_times(2.53, spread), 1.15)
-    a = _plus(ops.add(_times(0.0248, b), _times(0.01, share)), -0.0873)
-    middle = _plus(ops.multiply(trials, share), 0.5)
-    bound = ops.subtract(double(0.92), ops.divide(double(4.2), b))
-    scale = ops.multiply(_plus(ops.divide(double(5.1), b), 2.83), spread)
-    side = _plus(first, -0.5)
-    edge = ops.subtract(double(0.5), ops.abs(side))
-    place = ops.multiply(ops.add(ops.divide(_times(2.0, a), edge), b), side)
-    count = ops.floor(ops.add(place, middle))
-    peak = ops.floor(ops.multiply(_plus(trials, 1.0), share))
-    left = ops.log(ops.divide(ops.multiply(second, scale), _hat(a, b, edge)))
+    few = ops.minimum(_counted(rest**trials, ratio, uniform), trials)
+    spread = ops.sqrt(trials * share * rest)
+    b = 2.53 * spread + 1.15
+    a = 0.0248 * b + 0.01 * share + -0.0873
+    middle = trials * share + 0.5
+    bound = 0.92 - 4.2 / b
+    scale = (5.1 / b + 2.83) * spread
+    side = first + -0.5
+    edge = 0.5 - ops.abs(side)
+    place = (2.0 * a / edge + b) * side
+    count = ops.floor(place + middle)
+    peak = ops.floor((trials + 1.0) * share)
+    left = ops.log(second * scale / _hat(a, b, edge))
     within = ops.clamp(double(0.0), count, trials)
-    right = ops.subtract(_weight(trials, odds, within), _weight(trials, odds, peak))
+    right = _weight(trials, odds, within) - _weight(trials, odds, peak)
     accepted = _accepted(edge, second, bound, count, left, right)
-    accepted = _both(accepted, ops.less_equal(count, trials))
+    accepted = accepted & (count <= trials)
     found = ops.select(low, few, _first(within, accepted))
-    return ops.select(turned, ops.subtract(trials, found), found)
+    return ops.select(turned, trials - found, found)
 
 
 def _weight(trials: Node, odds: Node, count: Node) -> Node:
     """The logarithm of a count's probability, but for what all counts have in common."""
-    both = ops.add(_log_factorial(count), _log_factorial(ops.subtract(trials, count)))
-    return ops.subtract(ops.multiply(count, ops.log(odds)), both)
+    both = _log_factorial(count) + _log_factorial(trials - count)
+    return count * ops.log(odds) - both
 
 
 GAMMA = Composite("gamma_draw", _gamma)
@@ -176,7 +153,7 @@ BINOMIAL = Composite("binomial_draw", _binomial)
 
 def _uniform(shape: Shape, generator: Any) -> Node:
     """Numbers from (0, 1]: their logarithms are finite."""
-    return ops.subtract(double(1.0), randomness.uniform(shape, F64, generator))
+    return 1.0 - randomness.uniform(shape, F64, generator)
 
 
 def gamma(shape: Node, generator: Any) -> Node:
@@ -199,13 +176,13 @@ def _sample_dirichlet(x: Any, generator: Any = None) -> Node:
     last = given.type.ndim - 1
     made = gamma(cast_to(given, F64), generator)
     total = ops.reshape(ops.reduce_sum(made, axes=(last,)), shape=(*given.type.shape[:last], 1))
-    return cast_to(ops.divide(made, total), given.type.dtype)
+    return cast_to(made / total, given.type.dtype)
 
 
 def _sample_poisson(x: Any, generator: Any = None) -> Node:
     given = operand(x)
     size = given.type.shape
-    positive = ops.greater_equal(given, cast_to(0, given.type.dtype))
+    positive = given >= 0
     given = sure(given, positive, "invalid Poisson rate, expected rate to be non-negative")
     pair = [_uniform((ROUNDS, *size), generator) for _ in range(2)]
     uniform = randomness.uniform(size, F64, generator)

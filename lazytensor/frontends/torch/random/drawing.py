@@ -33,7 +33,7 @@ Draw = Callable[..., Node]
 
 def _scaled(unit: Node, scale: Any, shift: Any) -> Node:
     own = unit.type.dtype
-    return ops.add(ops.multiply(unit, cast_to(scale, own)), cast_to(shift, own))
+    return unit * cast_to(scale, own) + cast_to(shift, own)
 
 
 def _uniform(
@@ -58,7 +58,7 @@ def _normal(shape: Shape, dtype: np.dtype, generator: Any, mean: Any = 0.0, std:
 
 def _within(x: Node, most: float) -> Node:
     """Whether elements are from 0 to `most`."""
-    return ops.and_(ops.greater_equal(x, like(0.0, x)), ops.less_equal(x, like(most, x)))
+    return (x >= 0.0) & (x <= like(most, x))
 
 
 def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
@@ -69,7 +69,7 @@ def bernoulli(shape: Shape, p: Any, generator: Any = None) -> Node:
         text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
         share = sure(share, _within(share, 1.0), text)
     draws = randomness.uniform(shape, F32, generator)
-    return ops.less(draws, cast_to(share, F32))
+    return draws < cast_to(share, F32)
 
 
 def _bernoulli(shape: Shape, dtype: np.dtype, generator: Any, p: Any = 0.5) -> Node:
@@ -120,10 +120,10 @@ def _whole(shape: Shape, generator: Any, low: int, count: int) -> Node:
     """`count` whole numbers from `low` on are equally likely."""
     words = randomness.bits(shape, U64, generator)
     if count <= 2**63:  # the highest bit is left to the sign
-        words = ops.shift_right(words, cast_to(1, U64))
+        words = words >> 1
     if count < 2**64:
-        words = ops.modulo(words, cast_to(count, U64))
-    return ops.add(ops.convert(words, dtype=S64), cast_to(low, S64))
+        words = words % cast_to(count, U64)
+    return ops.convert(words, dtype=S64) + cast_to(low, S64)
 
 
 def _in_place(name: str, draw: Draw) -> Row:
@@ -157,7 +157,7 @@ def _checked_weights(x: Node, replacement: bool) -> Node:
     if replacement:
         text = "invalid multinomial distribution (encountering probability entry < 0, inf or nan)"
     made = sure(x, _within(x, most), text)
-    some = ops.reduce_or(ops.greater(x, like(0.0, x)), axes=(x.type.ndim - 1,))
+    some = ops.reduce_or(x > 0.0, axes=(x.type.ndim - 1,))
     return sure(made, some, "invalid multinomial distribution (sum of probabilities <= 0)")
 
 
@@ -185,18 +185,16 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
     weights = _checked_weights(cast_to(weights, real), replacement)
     last = len(shape) - 1
     if not replacement or count == 1:  # the first to come of those that come at random
-        rates = ops.divide(weights, randomness.exponential(shape, real, generator))
+        rates = weights / randomness.exponential(shape, real, generator)
         return ops.top_k(rates, k=count)[1]
     total = ops.cumsum(weights, axis=last)
     whole = ops.slice(
         total, ops.starts((0,) * last + (shape[-1] - 1,)), sizes=(*shape[:-1], 1),
         strides=(1,) * len(shape),
     )  # fmt: skip
-    draws = ops.multiply(randomness.uniform((*shape[:-1], count), real, generator), whole)
-    below = ops.less_equal(
-        ops.reshape(total, shape=(*shape[:-1], 1, shape[-1])),
-        ops.reshape(draws, shape=(*shape[:-1], count, 1)),
-    )
+    draws = randomness.uniform((*shape[:-1], count), real, generator) * whole
+    limits = ops.reshape(total, shape=(*shape[:-1], 1, shape[-1]))
+    below = limits <= ops.reshape(draws, shape=(*shape[:-1], count, 1))
     places = ops.reduce_sum(cast_to(below, S64), axes=(last + 1,))
     return ops.minimum(places, cast_to(shape[-1] - 1, S64))  # a draw may be rounded up
 
@@ -207,7 +205,7 @@ def _normal_of(mean: Any, std: Any = 1.0, generator: Any = None) -> Node:
     if isinstance(width, Node):
         dtype = center.type.dtype if isinstance(center, Node) else width.type.dtype
         require(width.type.dtype.kind != "c", "normal expects standard deviation to be non-complex")
-        positive = ops.greater_equal(width, like(0.0, width))
+        positive = width >= 0.0
         width = sure(width, positive, "normal expects all elements of std >= 0.0")
     else:
         dtype = center.type.dtype
@@ -252,14 +250,14 @@ def _rrelu(
     """`x`, by a slope where it is not positive; `noise` gets the slopes that were drawn."""
     given = operand(x)
     dtype = given.type.dtype
-    one, flat = cast_to(1.0, dtype), ops.less_equal(given, cast_to(0.0, dtype))
+    one, flat = cast_to(1.0, dtype), given <= 0.0
     if not training:
         slope = cast_to((lower + upper) / 2, dtype)
-        return ops.select(flat, ops.multiply(given, slope), given)
+        return ops.select(flat, given * slope, given)
     drawn = cast_to(_uniform(given.type.shape, dtype, generator, lower, upper), dtype)
     slopes = ops.select(flat, drawn, one)
     write(noise, slopes)
-    return ops.multiply(given, slopes)
+    return given * slopes
 
 
 def attach() -> None:

@@ -167,9 +167,9 @@ def uniform(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     wide = dtype == F64
     word, kept = (U64, 53) if wide else (U32, 24)
     shift = scalar(word.itemsize * 8 - kept, word)
-    whole = ops.shift_right(bits(shape, word, generator), shift)
+    whole = bits(shape, word, generator) >> shift
     whole = ops.convert(whole, dtype=F64 if wide else F32)
-    return ops.multiply(whole, scalar(2.0**-kept, whole.type.dtype))
+    return whole * 2.0**-kept
 
 
 def normal(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
@@ -177,9 +177,9 @@ def normal(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     real = F64 if dtype == F64 else F32
     one, two = scalar(1.0, real), scalar(-2.0, real)
     radius = uniform(shape, real, generator)
-    radius = ops.sqrt(ops.multiply(two, ops.log(ops.subtract(one, radius))))
-    angle = ops.multiply(uniform(shape, real, generator), scalar(2 * np.pi, real))
-    return ops.multiply(radius, ops.cos(angle))
+    radius = ops.sqrt(two * ops.log(one - radius))
+    angle = uniform(shape, real, generator) * (2 * np.pi)
+    return radius * ops.cos(angle)
 
 
 def exponential(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
@@ -187,4 +187,4 @@ def exponential(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     unit = uniform(shape, dtype, generator)
     one = scalar(1.0, unit.type.dtype)
     tiny = scalar(float(np.finfo(unit.type.dtype).tiny), unit.type.dtype)
-    return ops.maximum(ops.negate(ops.log(ops.subtract(one, unit))), tiny)
+    return ops.maximum(-ops.log(one - unit), tiny)

@@ -27,43 +27,20 @@ PLACES: Final = np.exp(_TURNS - np.exp(-_TURNS))
 WEIGHTS: Final = STEP * PLACES * (1 + np.exp(-_TURNS))
 
 
-def _plus(x: Node, y: Node, *rest: Node) -> Node:
-    made: Node = ops.add(x, y)
-    for z in rest:
-        made = ops.add(made, z)
-    return made
-
-
-def _minus(x: Node, y: Node) -> Node:
-    return ops.subtract(x, y)
-
-
-def _times(x: Node, y: Node) -> Node:
-    return ops.multiply(x, y)
-
-
-def _over(x: Node, y: Node) -> Node:
-    return ops.divide(x, y)
-
-
-def _where(flag: Node, x: Node, y: Node) -> Node:
-    return ops.select(flag, x, y)
-
-
 def _scale(slope: Node, bend: Node) -> Node:
     """Where `slope * v + bend * v² / 2` is 1."""
     steep = ops.maximum(slope, double(0.0))
-    root = ops.sqrt(_plus(ops.square(steep), _times(double(2.0), bend)))
-    return _over(double(2.0), _plus(steep, root))
+    root = ops.sqrt(ops.square(steep) + 2.0 * bend)
+    return 2.0 / (steep + root)
 
 
 def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
     """Over all positive `v`, which are a new last axis."""
     column = ops.reshape(scale, shape=(*scale.type.shape, 1))
-    places = _times(column, ops.leaf(PLACES))
-    values = _times(integrand(places), ops.leaf(WEIGHTS))
+    places = column * ops.leaf(PLACES)
+    values = integrand(places) * ops.leaf(WEIGHTS)
     total = ops.reduce_sum(values, axes=(values.type.ndim - 1,))
-    return _times(total, scale)
+    return total * scale
 
 
 def _column(x: Node) -> Node:
@@ -71,24 +48,24 @@ def _column(x: Node) -> Node:
 
 
 def _gamma_slope(shape: Node, draw: Node) -> Node:
-    low = ops.less(shape, double(1.0))
-    a = _where(low, _plus(shape, double(1.0)), shape)
-    lower = ops.less_equal(draw, a)
-    apart = ops.abs(_minus(draw, a))
-    near = ops.less(draw, double(1.0))
-    scale = _where(near, ops.reciprocal(a), _scale(apart, draw))
-    centre = _minus(ops.log(draw), ops.digamma(a))
-    side = _where(lower, double(-1.0), double(1.0))
+    low = shape < 1.0
+    a = ops.select(low, shape + 1.0, shape)
+    lower = draw <= a
+    apart = ops.abs(draw - a)
+    near = draw < 1.0
+    scale = ops.select(near, ops.reciprocal(a), _scale(apart, draw))
+    centre = ops.log(draw) - ops.digamma(a)
+    side = ops.select(lower, double(-1.0), double(1.0))
 
     def integrand(v: Node) -> Node:
-        way = _times(_column(side), v)
-        weight = ops.exp(_minus(_times(_column(a), way), _times(_column(draw), ops.expm1(way))))
-        return _times(weight, _plus(_column(centre), way))
+        way = _column(side) * v
+        weight = ops.exp(_column(a) * way - _column(draw) * ops.expm1(way))
+        return weight * (_column(centre) + way)
 
-    made = _times(_times(side, draw), _integral(scale, integrand))
-    ahead = _times(_over(draw, shape), _minus(made, centre))
-    made = _where(low, ahead, made)
-    return _where(ops.greater(draw, double(0.0)), made, double(0.0))
+    made = side * draw * _integral(scale, integrand)
+    ahead = draw / shape * (made - centre)
+    made = ops.select(low, ahead, made)
+    return ops.select(draw > 0.0, made, double(0.0))
 
 
 def _standard_gamma_grad(x: Any, output: Any) -> Node:
@@ -100,42 +77,42 @@ def _standard_gamma_grad(x: Any, output: Any) -> Node:
 def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
     """For `a` and `b` of at least 1: minus the slope of the distribution function with `a`, over
     the density and over `1 - draw`."""
-    rest = _minus(double(1.0), draw)
-    lower = ops.less_equal(_times(draw, b), _times(rest, a))
-    near, far = _where(lower, draw, rest), _where(lower, rest, draw)
-    first, second = _where(lower, a, b), _where(lower, b, a)
-    more, odds = _minus(second, double(1.0)), _over(near, far)
-    bend = _times(more, _times(odds, _plus(odds, double(1.0))))
-    scale = _scale(_minus(first, _times(more, odds)), bend)
-    centre = _minus(ops.digamma(_plus(a, b)), ops.digamma(a))
+    rest = 1.0 - draw
+    lower = draw * b <= rest * a
+    near, far = ops.select(lower, draw, rest), ops.select(lower, rest, draw)
+    first, second = ops.select(lower, a, b), ops.select(lower, b, a)
+    more, odds = second - 1.0, near / far
+    bend = more * (odds * (odds + 1.0))
+    scale = _scale(first - more * odds, bend)
+    centre = ops.digamma(a + b) - ops.digamma(a)
     logarithm, edge = ops.log(near), ops.log(far)
 
     def integrand(v: Node) -> Node:
-        beyond = ops.log1p(ops.negate(_times(_column(near), ops.exp(ops.negate(v)))))
-        fall = _times(_column(first), v)
-        weight = ops.exp(_minus(_times(_column(more), _minus(beyond, _column(edge))), fall))
-        at = _where(_column(lower), _minus(_column(logarithm), v), beyond)
-        return _times(weight, _plus(_column(centre), at))
+        beyond = ops.log1p(-(_column(near) * ops.exp(-v)))
+        fall = _column(first) * v
+        weight = ops.exp(_column(more) * (beyond - _column(edge)) - fall)
+        at = ops.select(_column(lower), _column(logarithm) - v, beyond)
+        return weight * (_column(centre) + at)
 
-    side = _where(lower, ops.negate(odds), double(1.0))
-    return _times(side, _integral(scale, integrand))
+    side = ops.select(lower, -odds, double(1.0))
+    return side * _integral(scale, integrand)
 
 
 def _dirichlet_slope(draw: Node, shape: Node, total: Node) -> Node:
-    other, one = _minus(total, shape), double(1.0)
-    few, small = ops.less(shape, one), ops.less(other, one)
-    a = _where(few, _plus(shape, one), shape)
-    b = _where(small, _plus(other, one), other)
-    rest, logarithm = _minus(one, draw), ops.log(draw)
+    other, one = total - shape, double(1.0)
+    few, small = shape < one, other < one
+    a = ops.select(few, shape + one, shape)
+    b = ops.select(small, other + one, other)
+    rest, logarithm = one - draw, ops.log(draw)
     made = _beta_slope(a, b, draw)
     # From b + 1 to b, then from a + 1 to a.
-    centre = _plus(logarithm, _minus(ops.digamma(_plus(a, other)), ops.digamma(a)))
-    back = _plus(_times(_times(rest, _plus(a, other)), made), _times(draw, centre))
-    made = _where(small, _over(back, other), made)
-    centre = _plus(logarithm, _minus(ops.digamma(total), ops.digamma(_plus(shape, one))))
-    back = _times(_over(draw, shape), _minus(_times(total, made), centre))
-    made = _where(few, back, made)
-    return _where(ops.greater(draw, double(0.0)), made, double(0.0))
+    centre = logarithm + (ops.digamma(a + other) - ops.digamma(a))
+    back = rest * (a + other) * made + draw * centre
+    made = ops.select(small, back / other, made)
+    centre = logarithm + (ops.digamma(total) - ops.digamma(shape + one))
+    back = draw / shape * (total * made - centre)
+    made = ops.select(few, back, made)
+    return ops.select(draw > 0.0, made, double(0.0))
 
 
 def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Node:

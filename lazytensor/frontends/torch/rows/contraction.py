@@ -136,7 +136,7 @@ def _times(x: Node, factor: Any) -> Node:
     if factor == 1:
         return x
     refuse_overflow(factor, x.type.dtype)
-    return ops.multiply(x, cast_to(factor, x.type.dtype))
+    return x * cast_to(factor, x.type.dtype)
 
 
 def _check_expands(base: Any, shape: Shape) -> None:
@@ -160,7 +160,7 @@ def _added(product: Row) -> Row:
         made = _times(product(x, y, F32) if half else product(x, y), alpha)
         _check_expands(base, made.type.shape)
         if beta != 0:
-            made = ops.add(_times(cast_to(old, made.type.dtype), beta), made)
+            made = _times(cast_to(old, made.type.dtype), beta) + made
         return cast_to(made, dtype)
 
     return row
@@ -177,11 +177,11 @@ def _addr(base: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Node:
     column = ops.reshape(first, shape=(first.type.size, 1))
     made: Node
     if dtype is BOOL:
-        outer = ops.and_(ops.and_(column, second), cast_to(alpha, BOOL))
-        made = outer if not beta else ops.or_(old, outer)
+        outer = column & second & cast_to(alpha, BOOL)
+        made = outer if not beta else old | outer
         return made
-    outer = ops.multiply(_times(column, alpha), second)
-    made = outer if beta == 0 else ops.add(_times(old, beta), outer)
+    outer = _times(column, alpha) * second
+    made = outer if beta == 0 else _times(old, beta) + outer
     return made
 
 

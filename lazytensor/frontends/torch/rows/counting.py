@@ -36,7 +36,7 @@ def _range(name: str, x: Node) -> tuple[Node, Node]:
     first, last = (op(x, axes=(0,)) for op in (ops.reduce_min, ops.reduce_max))
     if not is_inexact(x.type.dtype):
         return first, last
-    finite = ops.and_(ops.is_finite(first), ops.is_finite(last))
+    finite = ops.is_finite(first) & ops.is_finite(last)
     ok = ops.guard(finite, error=OutOfRangeError, text=f"{name}: the data's range is not finite")
     return ops.guarded(first, ok), ops.guarded(last, ok)
 
@@ -44,8 +44,8 @@ def _range(name: str, x: Node) -> tuple[Node, Node]:
 def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
     """A range, so much around its one value if it has but one."""
     single = ops.equal(first, last)
-    below = ops.select(single, ops.subtract(first, like(around, first)), first)
-    return below, ops.select(single, ops.add(last, like(around, last)), last)
+    below = ops.select(single, first - like(around, first), first)
+    return below, ops.select(single, last + like(around, last), last)
 
 
 def _wide(x: Node) -> Node:
@@ -70,13 +70,13 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
     else:
         low, high = like(min, wide), like(max, wide)
     low, high = _apart(low, high, 1)
-    apart, span, count = ops.subtract(wide, low), ops.subtract(high, low), like(bins, wide)
+    apart, span, count = wide - low, high - low, like(bins, wide)
     if is_inexact(wide.type.dtype):
-        places = cast_to(ops.floor(ops.multiply(ops.divide(apart, span), count)), S64)
+        places = cast_to(ops.floor(apart / span * count), S64)
     else:
-        places = ops.floor_divide(ops.multiply(apart, count), span)
+        places = apart * count // span
     places = ops.clamp(whole(0), places, whole(bins - 1))
-    inside = ops.and_(ops.greater_equal(wide, low), ops.less_equal(wide, high))
+    inside = (wide >= low) & (wide <= high)
     places = ops.select(inside, places, whole(bins))  # dropped
     ones = filled(wide.type.shape, 1, wide.type.dtype)
     return cast_to(_added(bins, ones, places), given.type.dtype)
@@ -89,14 +89,14 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
     else:
         low, high = (like(value, x) for value in limits or (0, 1))
     low, high = _apart(low, high, 0.5)
-    step = ops.divide(ops.subtract(high, low), like(bins, x))
+    step = (high - low) / like(bins, x)
     places = ops.iota(dtype=S64, shape=(bins + 1,), axis=0)
-    up, down = (cast_to(n, x.type.dtype) for n in (places, ops.subtract(whole(bins), places)))
+    up, down = (cast_to(n, x.type.dtype) for n in (places, bins - places))
     # From both ends to the middle, as torch's `linspace` does.
     return ops.select(
-        ops.less(places, whole((bins + 1) // 2)),
-        ops.add(low, ops.multiply(step, up)),
-        ops.subtract(high, ops.multiply(step, down)),
+        places < (bins + 1) // 2,
+        low + step * up,
+        high - step * down,
     )
 
 
@@ -104,9 +104,9 @@ def _bins(edges: Node, values: Node) -> tuple[Node, Node]:
     """The bin of each value, the last one with both its edges, and whether it is in any."""
     count = edges.type.size - 1
     first, last = (ops.reshape(part(edges, 0, i, 1), shape=()) for i in (0, count))
-    places = ops.subtract(search(edges, values, True), whole(1))
+    places = search(edges, values, True) - 1
     places = ops.select(ops.equal(values, last), whole(count - 1), places)
-    return places, ops.and_(ops.greater_equal(values, first), ops.less_equal(values, last))
+    return places, (values >= first) & (values <= last)
 
 
 def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density: bool) -> Node:
@@ -116,20 +116,20 @@ def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density:
     within: Any = None
     for values, line in zip(points, edges, strict=True):
         at, inside = _bins(line, values)
-        place = ops.add(ops.multiply(place, whole(line.type.size - 1)), at)
-        within = inside if within is None else ops.and_(within, inside)
+        place = place * (line.type.size - 1) + at
+        within = inside if within is None else within & inside
     weights = filled(points[0].type.shape, 1, points[0].type.dtype)
     if weight is not None:
         weights = _line(operand(weight))
     made = _added(prod(shape), weights, ops.select(within, place, whole(prod(shape))))
     if density:
-        made = ops.divide(made, ops.reduce_sum(made, axes=(0,)))
+        made = made / ops.reduce_sum(made, axes=(0,))
     made = ops.reshape(made, shape=shape)
     for axis, line in enumerate(edges if density else ()):
         count = shape[axis]
-        widths = ops.subtract(part(line, 0, 1, count), part(line, 0, 0, count))
+        widths = part(line, 0, 1, count) - part(line, 0, 0, count)
         sizes = tuple(count if i == axis else 1 for i in range(len(shape)))
-        made = ops.divide(made, ops.reshape(widths, shape=sizes))
+        made = made / ops.reshape(widths, shape=sizes)
     return made
 
 
@@ -262,7 +262,7 @@ def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
         name = dtype_name(repeats.dtype)
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
     counts = cast_to(operand(repeats), S64)
-    positive = ops.greater_equal(counts, cast_to(0, S64))
+    positive = counts >= 0
     counts = sure(counts, positive, "repeats can not be negative")
     total = ops.reduce_sum(counts, axes=(0,))
     if output_size is None:

@@ -194,9 +194,9 @@ def _arange(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) ->
     inner = S64 if whole else np.dtype(np.float64)
     places = ops.iota(dtype=inner, shape=(count,), axis=0)
     if step != 1:
-        places = ops.multiply(places, cast_to(step, inner))
+        places = places * cast_to(step, inner)
     if start != 0:
-        places = ops.add(cast_to(start, inner), places)
+        places = cast_to(start, inner) + places
     return cast_to(places, wanted)
 
 
@@ -224,10 +224,10 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any = None, **_: Any) -> 
         start, end = int(start), int(end)
     places = cast_to(ops.iota(dtype=S64, shape=(steps,), axis=0), inner)
     width, last = cast_to(step, inner), cast_to(steps - 1, inner)
-    rising = ops.add(cast_to(start, inner), ops.multiply(width, places))
-    falling = ops.subtract(cast_to(end, inner), ops.multiply(width, ops.subtract(last, places)))
+    rising = cast_to(start, inner) + width * places
+    falling = cast_to(end, inner) - width * (last - places)
     index = ops.iota(dtype=S64, shape=(steps,), axis=0)
-    made = ops.select(ops.less(index, cast_to(steps // 2, S64)), rising, falling)
+    made = ops.select(index < cast_to(steps // 2, S64), rising, falling)
     if steps == 1:
         made = rising
     return cast_to(made, wanted)

@@ -30,8 +30,8 @@ def p_norm(apart: Node, p: float) -> Node:
     elif math.isinf(p):
         made = ops.reduce_max(size, axes=last)
     else:
-        total = ops.reduce_sum(ops.power(size, like(p, apart)), axes=last)
-        made = ops.power(total, like(1 / p, apart))
+        total = ops.reduce_sum(size ** like(p, apart), axes=last)
+        made = total ** like(1 / p, apart)
     return made
 
 
@@ -39,16 +39,16 @@ def _slope(apart: Node, distance: Node, p: float) -> Node:
     """How the p-norm changes with each element; nothing where it is 0."""
     sign, size = ops.sign(apart), ops.abs(apart)
     if p == 0 or not apart.type.size:
-        return ops.multiply(apart, like(0, apart))
+        return apart * 0
     made: Node
     if p == 1:
         return sign
     if math.isinf(p):
-        made = ops.multiply(sign, cast_to(ops.equal(size, distance), apart.type.dtype))
+        made = sign * cast_to(ops.equal(size, distance), apart.type.dtype)
     else:
-        share = ops.power(ops.divide(size, distance), like(p - 1, apart))
-        made = ops.multiply(sign, share)
-    nothing = ops.or_(ops.equal(distance, like(0, apart)), ops.equal(size, like(0, apart)))
+        share = (size / distance) ** like(p - 1, apart)
+        made = sign * share
+    nothing = ops.equal(distance, like(0, apart)) | ops.equal(size, like(0, apart))
     return ops.select(nothing, like(0, apart), made)
 
 
@@ -58,7 +58,7 @@ def _apart(x: Any, y: Any) -> Node:
     *a, n, m = first.type.shape
     *b, k, _ = second.type.shape
     rows_ = ops.reshape(first, shape=(*a, n, 1, m))
-    return ops.subtract(rows_, ops.reshape(second, shape=(*b, 1, k, m)))
+    return rows_ - ops.reshape(second, shape=(*b, 1, k, m))
 
 
 def _column(x: Node) -> Node:
@@ -73,7 +73,7 @@ def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
 
 def _cdist_backward(grad: Any, x: Any, y: Any, p: float, distance: Any) -> Node:
     slope = _slope(_apart(x, y), _column(operand(distance)), p)
-    shares = ops.multiply(slope, _column(operand(grad)))
+    shares = slope * _column(operand(grad))
     return ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
 
 
@@ -85,7 +85,7 @@ def _pairs(x: Node) -> tuple[Node, Node]:
 
 def _between(x: Node) -> Node:
     first, second = (ops.gather(x, places, axes=(0,)) for places in _pairs(x))
-    return ops.subtract(first, second)
+    return first - second
 
 
 def _pdist(x: Any, p: float = 2.0) -> Node:
@@ -101,10 +101,10 @@ def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Node:
     if given.type.shape[0] < 2:
         return made
     slope = _slope(_between(given), _column(operand(distance)), p)
-    shares = ops.multiply(slope, _column(operand(grad)))
+    shares = slope * _column(operand(grad))
     first, second = _pairs(given)
     made = ops.scatter(made, shares, first, axes=(0,), mode="add")
-    return ops.scatter(made, ops.negate(shares), second, axes=(0,), mode="add")
+    return ops.scatter(made, -shares, second, axes=(0,), mode="add")
 
 
 ROWS: dict[str, Row] = {

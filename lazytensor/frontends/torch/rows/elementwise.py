@@ -210,9 +210,9 @@ def _divide_mode(x: Any, y: Any, rounding_mode: str | None = None) -> Node:
     first, second = promoted(x, y)
     made: Node
     if rounding_mode == "floor":
-        made = ops.floor_divide(first, second)
+        made = first // second
     else:
-        made = ops.divide(first, second)
+        made = first / second
         made = ops.trunc(made) if is_inexact(made.type.dtype) else made
     return _unless_zero(made, second, y)
 
@@ -232,7 +232,7 @@ def power(x: Any, y: Any) -> Node:
     negative = isinstance(y, int) and y < 0 and not is_inexact(first.type.dtype)
     if first.type.dtype is BOOL or negative:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return ops.power(first, second)
+    return first**second
 
 
 def _where(condition: Any, x: Any, y: Any) -> Node:
@@ -274,7 +274,7 @@ def _flags(x: Any, op: Op, otherwise: bool) -> Node:
 
 
 def _not(x: Any) -> Node:
-    return ops.not_(operand(x))
+    return ~operand(x)
 
 
 def _abs(x: Any) -> Node:
@@ -288,7 +288,7 @@ def _negate(x: Any) -> Node:
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
             "invert a mask, use the `~` or `logical_not()` operator instead."
         )
-    return ops.negate(made)
+    return -made
 
 
 def _sign(x: Any) -> Node:
@@ -309,7 +309,7 @@ def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
     refuse_overflow(value, dtype)
     if dtype in FLOATS:
         return ops.add_product(base, first, second, cast_to(value, dtype))
-    return ops.add(base, ops.multiply(cast_to(value, dtype), ops.multiply(first, second)))
+    return base + cast_to(value, dtype) * (first * second)
 
 
 @_in_f32
@@ -321,7 +321,7 @@ def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Node:
     refuse_overflow(value, dtype)
     if dtype in FLOATS:
         return ops.add_quotient(base, first, second, cast_to(value, dtype))
-    return ops.add(base, ops.divide(ops.multiply(cast_to(value, dtype), first), second))
+    return base + cast_to(value, dtype) * first / second
 
 
 @_in_f32
@@ -331,7 +331,7 @@ def lerp(x: Any, end: Any, weight: Any) -> Node:
     first, second, share = floating(x, end, weight)
     if first.type.dtype in FLOATS:
         return ops.lerp(first, second, share)
-    return ops.add(first, ops.multiply(share, ops.subtract(second, first)))
+    return first + share * (second - first)
 
 
 def _to_float(x: Any) -> Node:
@@ -348,7 +348,7 @@ def _nan_to_num(x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None)
     high = cast_to(info.max if posinf is None else posinf, dtype)
     low = cast_to(info.min if neginf is None else neginf, dtype)
     zero = cast_to(0.0, dtype)
-    bounded = ops.select(ops.is_inf(made), ops.select(ops.greater(made, zero), high, low), made)
+    bounded = ops.select(ops.is_inf(made), ops.select(made > zero, high, low), made)
     return ops.select(ops.is_nan(made), cast_to(nan or 0.0, dtype), bounded)
 
 
@@ -358,7 +358,7 @@ def _signbit(x: Any) -> Node:
         return _flags(x, ops.is_nan, False)
     if is_inexact(made.type.dtype):
         return ops.sign_bit(made)
-    return ops.less(made, cast_to(0, made.type.dtype))
+    return made < 0
 
 
 _WORDS = {torch.float32: "float", torch.float64: "double", torch.int64: "long int"}
@@ -392,7 +392,7 @@ def _complex(real: Any, imag: Any) -> Node:
 def _polar(radius: Any, angle: Any) -> Node:
     length, turn = operand(radius), operand(angle)
     check_parts(length, turn)
-    return ops.complex_(ops.multiply(length, ops.cos(turn)), ops.multiply(length, ops.sin(turn)))
+    return ops.complex_(length * ops.cos(turn), length * ops.sin(turn))
 
 
 multiply = _exact(_multiply, promoted)
@@ -414,7 +414,7 @@ ROWS: dict[str, Row] = {
     "logical_and": _logical(ops.and_),
     "logical_or": _logical(ops.or_),
     "logical_xor": _logical(ops.xor),
-    "logical_not": lambda x: ops.not_(cast_to(operand(x), BOOL)),
+    "logical_not": lambda x: ~cast_to(operand(x), BOOL),
     "bitwise_not": _not,
     "abs": _abs,
     "neg": _negate,
@@ -435,7 +435,7 @@ ROWS: dict[str, Row] = {
     "lerp.Scalar": lerp,
     "lerp.Tensor": lerp,
     "nan_to_num": _nan_to_num,
-    "frac": lambda x: ops.subtract(operand(x), ops.trunc(operand(x))),
+    "frac": lambda x: operand(x) - ops.trunc(operand(x)),
     "polar": _polar,
     "complex": _complex,
 }

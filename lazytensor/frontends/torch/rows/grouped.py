@@ -56,11 +56,11 @@ def _rising(ends: Node, count: int) -> Node:
 
 def _now(start: Node, ends: Node, tile: int) -> tuple[Node, Node, Node]:
     """The group that a tile is of, where the tile ends, and which of its rows are in it."""
-    group = ops.reduce_sum(cast_to(ops.less_equal(ends, start), S64), axes=(0,))
+    group = ops.reduce_sum(cast_to(ends <= start, S64), axes=(0,))
     end = ops.gather(ends, group, axes=(0,))
-    end = ops.minimum(end, ops.add(start, whole(tile)))
-    places = ops.add(ops.iota(dtype=S64, shape=(tile, 1), axis=0), start)
-    return group, end, ops.less(places, end)
+    end = ops.minimum(end, start + tile)
+    places = ops.iota(dtype=S64, shape=(tile, 1), axis=0) + start
+    return group, end, places < end
 
 
 def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
@@ -68,7 +68,7 @@ def _over_tiles(name: str, body: Any, ends: Node, *state: Node) -> Node:
 
     def more(start: Node, ends: Node, *_: Node) -> Node:
         last = ops.reshape(part(ends, 0, ends.type.size - 1, 1), shape=())
-        return ops.less(start, last)
+        return start < last
 
     now = ops.broadcast(whole(0), shape=())
     types = [x.type for x in (now, ends, *state)]
@@ -113,7 +113,7 @@ def _rows_by_rows(x: Node, y: Node, ends: Node) -> Node:
         first, second = (ops.select(inside, t, none) for t in (first, second))
         product = ops.dot_general(first, second, contract=((0,), (0,)), dtype=wide)
         place = group, zero, zero
-        total = ops.add(_slice(out, (1, m, n), *place), ops.reshape(product, shape=(1, m, n)))
+        total = _slice(out, (1, m, n), *place) + ops.reshape(product, shape=(1, m, n))
         return end, ends, _written(out, total, *place), x, y
 
     out = filled((groups, m, n), 0, wide)

@@ -83,8 +83,8 @@ def checked(index: Node, size: int, signed: bool = False) -> Node:
     found = cast_to(index, S64)
     zero, n = cast_to(0, S64), cast_to(size, S64)
     if signed:
-        found = ops.select(ops.less(found, zero), ops.add(found, n), found)
-    inside = ops.and_(ops.greater_equal(found, zero), ops.less(found, n))
+        found = ops.select(found < zero, found + n, found)
+    inside = (found >= zero) & (found < n)
     return sure(found, inside, f"index out of range for dimension with size {size}")
 
 
@@ -362,7 +362,7 @@ def _triangle(upper: bool) -> Row:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         n, m = given.type.shape[-2:]
         rows_, columns = (ops.iota(dtype=S64, shape=(n, m), axis=axis) for axis in (0, 1))
-        edge = ops.add(rows_, cast_to(diagonal, S64))
+        edge = rows_ + cast_to(diagonal, S64)
         inside = (ops.greater_equal if upper else ops.less_equal)(columns, edge)
         return ops.select(inside, given, cast_to(0, given.type.dtype))
 

@@ -25,13 +25,13 @@ Next = Callable[[Node, Node, Node, int], Node]
 
 def _wave(x: Node, angle: Node, size: Node, factor: Node, sine: bool) -> Node:
     """cos or sin of `factor * angle` where x is within 1, else cosh or sinh of `factor * size`."""
-    inside = (ops.sin if sine else ops.cos)(ops.multiply(factor, angle))
-    outside = (ops.sinh if sine else ops.cosh)(ops.multiply(factor, size))
-    return ops.select(ops.less_equal(ops.abs(x), double(1.0)), inside, outside)
+    inside = (ops.sin if sine else ops.cos)(factor * angle)
+    outside = (ops.sinh if sine else ops.cosh)(factor * size)
+    return ops.select(ops.abs(x) <= 1.0, inside, outside)
 
 
 def _ratio(above: Node, below: Node, limit: Node) -> Node:
-    return ops.select(ops.equal(below, double(0.0)), limit, ops.divide(above, below))
+    return ops.select(ops.equal(below, double(0.0)), limit, above / below)
 
 
 def _first(x: Node, angle: Node, size: Node, n: Node) -> Node:
@@ -39,14 +39,14 @@ def _first(x: Node, angle: Node, size: Node, n: Node) -> Node:
 
 
 def _second(x: Node, angle: Node, size: Node, n: Node) -> Node:
-    more, one = ops.add(n, double(1.0)), double(1.0)
+    more, one = n + 1.0, double(1.0)
     return _ratio(_wave(x, angle, size, more, True), _wave(x, angle, size, one, True), more)
 
 
 def _half(sine: bool) -> Closed:
     def closed(x: Node, angle: Node, size: Node, n: Node) -> Node:
-        more, half = ops.add(n, double(0.5)), double(0.5)
-        limit = ops.add(ops.multiply(n, double(2.0)), double(1.0))
+        more, half = n + 0.5, double(0.5)
+        limit = n * 2.0 + 1.0
         above, below = (_wave(x, angle, size, f, sine) for f in (more, half))
         return _ratio(above, below, limit)
 
@@ -62,10 +62,10 @@ def _mirrored(closed: Closed, other: Closed) -> Callable[[Node, Node], Node]:
         size = ops.acosh(ops.maximum(given, double(1.0)))
         odd = ops.equal(ops.abs(ops.remainder(n, double(2.0))), double(1.0))
         below = other(given, angle, size, n)
-        below = ops.select(odd, ops.negate(below), below)
-        made = ops.select(ops.less(x, double(0.0)), below, closed(given, angle, size, n))
+        below = ops.select(odd, -below, below)
+        made = ops.select(x < 0.0, below, closed(given, angle, size, n))
         made = ops.select(ops.is_nan(x), x, made)
-        return ops.select(ops.less(n, double(0.0)), double(0.0), made)
+        return ops.select(n < 0.0, double(0.0), made)
 
     return function
 
@@ -75,7 +75,7 @@ def _row(function: Callable[[Node, Node], Node], shifted: bool) -> Row:
         given, degree = floating(x, n)
         wide = cast_to(given, F64)
         if shifted:
-            wide = ops.subtract(ops.multiply(wide, double(2.0)), double(1.0))
+            wide = wide * 2.0 - 1.0
         made = function(wide, ops.trunc(cast_to(degree, F64)))
         return cast_to(made, given.type.dtype)
 
@@ -101,13 +101,13 @@ def _by_recurrence(first: Callable[[Node], Node], following: Next, most: bool = 
         wide, degree = cast_to(given, F64), ops.trunc(cast_to(degrees, F64))
         bound = (512 if given.type.dtype == F64 else 128) if most else None
         below, last = double(1.0), first(wide)
-        made = ops.select(ops.less_equal(degree, double(0.0)), below, last)
+        made = ops.select(degree <= 0.0, below, last)
         for k in range(1, min(_highest(n), bound or sys.maxsize)):
             below, last = last, following(wide, last, below, k)
-            made = ops.select(ops.greater(degree, double(float(k))), last, made)
-        made = ops.select(ops.less(degree, double(0.0)), double(0.0), made)
+            made = ops.select(degree > float(k), last, made)
+        made = ops.select(degree < 0.0, double(0.0), made)
         if bound is not None:
-            beyond = ops.greater(degree, double(float(bound)))
+            beyond = degree > float(bound)
             made = ops.select(beyond, double(math.nan), made)
         return cast_to(made, given.type.dtype)
 
@@ -116,13 +116,13 @@ def _by_recurrence(first: Callable[[Node], Node], following: Next, most: bool = 
 
 def _weighed(a: Node, last: Node, b: float, below: Node, by: float) -> Node:
     """`(a * last - b * below) / by`."""
-    above = ops.subtract(ops.multiply(a, last), ops.multiply(double(b), below))
-    return ops.divide(above, double(by)) if by != 1 else above
+    above = a * last - b * below
+    return above / by if by != 1 else above
 
 
 def _times(factor: float, x: Node, shift: float = 0.0) -> Node:
-    made: Node = ops.multiply(double(factor), x)
-    return ops.add(made, double(shift)) if shift else made
+    made: Node = factor * x
+    return made + shift if shift else made
 
 
 RECURRENCES: dict[str, Row] = {

@@ -219,8 +219,8 @@ def _norm(
     elif ord == 1:
         made = ops.reduce_sum(sizes, axes=axes)
     else:
-        total = ops.reduce_sum(ops.power(sizes, cast_to(ord, own)), axes=axes)
-        made = ops.power(total, cast_to(1 / ord, own))
+        total = ops.reduce_sum(sizes ** cast_to(ord, own), axes=axes)
+        made = total ** cast_to(1 / ord, own)
     return ops.kept(cast_to(made, narrow), given, axes, keepdim)
 
 
@@ -251,8 +251,8 @@ def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
     most = ops.reduce_max(ops.real(x), axes=axes)
     finite = ops.select(ops.is_finite(most), most, cast_to(0.0, most.type.dtype))
     shift = cast_to(finite, x.type.dtype)
-    powers = ops.exp(ops.subtract(x, ops.kept(shift, x, axes, True)))
-    made = ops.add(ops.log(ops.reduce_sum(powers, axes=axes)), shift)
+    powers = ops.exp(x - ops.kept(shift, x, axes, True))
+    made = ops.log(ops.reduce_sum(powers, axes=axes)) + shift
     return ops.kept(made, x, axes, keepdim)
 
 

@@ -157,13 +157,13 @@ def reduced(target: Any, reduce: str, include_self: bool) -> Node:
     dtype = base.type.dtype
     counts: Any = None if include_self and reduce != "mean" else target.counts()
     if not include_self:
-        hit = ops.greater(counts, cast_to(0, S64))
+        hit = counts > 0
         base = ops.select(hit, _identity(reduce, dtype), base)
     made: Node = target.with_(base, MODES[reduce])
     if reduce != "mean":
         return made
     if include_self:
-        counts = ops.add(counts, cast_to(1, S64))
+        counts = counts + 1
     divisor = cast_to(ops.maximum(counts, cast_to(1, S64)), dtype)
     return (ops.divide if is_inexact(dtype) else ops.floor_divide)(made, divisor)
 
@@ -187,10 +187,10 @@ def _index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> 
     updates = target.updates
     if alpha != 1:
         if updates.type.dtype is BOOL:
-            updates = ops.and_(updates, cast_to(alpha, BOOL))
+            updates = updates & cast_to(alpha, BOOL)
         else:
             refuse_overflow(alpha, updates.type.dtype)
-            updates = ops.multiply(updates, cast_to(alpha, updates.type.dtype))
+            updates = updates * cast_to(alpha, updates.type.dtype)
     return _shaped(target.with_(target.given, "add", updates), x)
 
 
@@ -247,13 +247,13 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
         return given
     count = ops.cumsum(cast_to(_line(flags), S64), axis=0)
     ok = ops.guard(
-        ops.less_equal(ops.reduce_max(count, axes=(0,)), cast_to(values.type.size, S64)),
+        ops.reduce_max(count, axes=(0,)) <= cast_to(values.type.size, S64),
         error=OutOfRangeError,
         text="masked_scatter: expected self and source to have the same number of elements",
     )
     if not values.type.size:
         return ops.guarded(given, ok)
-    places = ops.maximum(ops.subtract(count, cast_to(1, S64)), cast_to(0, S64))
+    places = ops.maximum(count - 1, cast_to(0, S64))
     taken = ops.reshape(ops.gather(_line(values), places, axes=(0,)), shape=shape)
     return ops.guarded(ops.select(flags, taken, given), ok)
 
@@ -266,7 +266,7 @@ def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:
     given, flags = operand(grad), cast_to(operand(mask), BOOL)
     count = math.prod(sizes)
     flags = _line(ops.broadcast(flags, shape=given.type.shape))
-    place = ops.subtract(ops.cumsum(cast_to(flags, S64), axis=0), cast_to(1, S64))
+    place = ops.cumsum(cast_to(flags, S64), axis=0) - 1
     place = ops.select(flags, place, cast_to(count, S64))  # dropped
     zeros = filled((count,), 0, given.type.dtype)
     made = scattered(zeros, _line(given), [place], (0,), "set") if count else zeros

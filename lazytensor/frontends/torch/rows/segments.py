@@ -59,15 +59,15 @@ def _segments(data: Node, bounds: Node, offsets: bool) -> _Segments:
     if offsets:
         count = bounds.type.shape[axis] - 1
         first, ends = part(bounds, axis, 0, count), part(bounds, axis, 1, count)
-        lengths = ops.subtract(ends, first)
+        lengths = ends - first
     else:
         count, lengths, ends = bounds.type.shape[axis], bounds, ops.cumsum(bounds, axis=axis)
-        first = ops.subtract(ends, lengths)
+        first = ends - lengths
     here = ops.iota(dtype=S64, shape=(*outer, n), axis=axis)
     found = search(ends, here, True)
     if count:
         begun = ops.take_along(first, ops.minimum(found, whole(count - 1)), axis=axis)
-        inside = ops.and_(ops.less(found, whole(count)), ops.greater_equal(here, begun))
+        inside = (found < count) & (here >= begun)
     else:
         inside = filled(here.type.shape, False, np.dtype(bool))
     at = ops.select(inside, found, whole(count))  # dropped
@@ -99,7 +99,7 @@ def _reduced(
     if reduce == "mean":
         length = cast_to(segments.lengths, values.type.dtype)
         empty = ops.equal(length, like(0, length))
-        made = ops.divide(made, ops.select(empty, like(1, length), length))
+        made = made / ops.select(empty, like(1, length), length)
         if not given:
             made = ops.select(empty, like(np.nan, made), made)
     return cast_to(made, data.type.dtype)
@@ -109,7 +109,7 @@ def _without_one(data: Node, segments: _Segments, initial: Node, shape: tuple[in
     """For elements that are zero or NaN, the product of all others of the segment."""
     zero, nan = ops.equal(data, like(0, data)), ops.is_nan(data)
     one = like(1, data)
-    plain = ops.select(ops.or_(zero, nan), one, data)
+    plain = ops.select(zero | nan, one, data)
     made = segments.of(
         segments.combined(
             ops.broadcast(cast_to(initial, data.type.dtype), shape=shape), plain, "mul"
@@ -118,8 +118,8 @@ def _without_one(data: Node, segments: _Segments, initial: Node, shape: tuple[in
     for flags, factor in ((zero, 0.0), (nan, np.nan)):
         numbers = cast_to(flags, S64)
         all_ = segments.of(segments.combined(filled(shape, 0, S64), numbers, "add"))
-        others = ops.greater(ops.subtract(all_, numbers), whole(0))
-        made = ops.multiply(made, ops.select(others, like(factor, data), one))
+        others = all_ - numbers > 0
+        made = made * ops.select(others, like(factor, data), one)
     return made
 
 
@@ -134,22 +134,22 @@ def _slope(
     change = segments.of(grad)
     if reduce == "mean":
         length = ops.broadcast(cast_to(segments.lengths, grad.type.dtype), shape=output.type.shape)
-        change = ops.divide(change, segments.of(length))
+        change = change / segments.of(length)
     elif mode in ("max", "min"):
-        best = ops.or_(ops.is_nan(data), ops.equal(data, segments.of(output)))
+        best = ops.is_nan(data) | ops.equal(data, segments.of(output))
         numbers = ops.select(best, like(1, data), like(0, data))
         several = segments.of(
             segments.combined(filled(output.type.shape, 0, data.type.dtype), numbers, "add")
         )
         # Torch divides nothing but what is positive by how many there are.
-        shared = ops.divide(change, cast_to(several, grad.type.dtype))
-        change = ops.select(ops.greater(change, like(0, change)), shared, change)
+        shared = change / cast_to(several, grad.type.dtype)
+        change = ops.select(change > 0, shared, change)
         change = ops.select(best, change, like(0, change))
     elif mode == "mul":
         rest = _without_one(data, segments, initial, output.type.shape)
-        special = ops.or_(ops.is_nan(data), ops.equal(data, like(0, data)))
-        product = ops.divide(segments.of(output), data)
-        change = ops.multiply(change, ops.select(special, rest, product))
+        special = ops.is_nan(data) | ops.equal(data, like(0, data))
+        product = segments.of(output) / data
+        change = change * ops.select(special, rest, product)
     return ops.select(segments.inside, change, like(0, change))
 
 
@@ -179,7 +179,7 @@ def _bounds(data: Node, lengths: Any, offsets: Any, axis: int) -> Node:
 def _checked(lengths: Node, size: int) -> Node:
     """Lengths that are not negative and add up to `size`: checked when the program runs."""
     axes = tuple(range(lengths.type.ndim))
-    least = ops.reduce_and(ops.greater_equal(lengths, whole(0)), axes=axes)
+    least = ops.reduce_and(lengths >= 0, axes=axes)
     total = ops.reduce_sum(lengths, axes=axes[-1:])
     exact = ops.reduce_and(ops.equal(total, whole(size)), axes=axes[:-1])
     texts = {

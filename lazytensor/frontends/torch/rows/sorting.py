@@ -106,8 +106,8 @@ def _median(skipping: bool) -> Callable[[Node, int], Pair]:
             middle = part(values, axis, (n - 1) // 2, 1), part(places, axis, (n - 1) // 2, 1)
             return _without(middle[0], axis), _without(middle[1], axis)
         missing = _nans(x, axis)
-        counted = ops.subtract(whole(n), missing)  # NaNs are last in order
-        k = ops.divide(ops.maximum(ops.subtract(counted, whole(1)), whole(0)), whole(2))
+        counted = n - missing  # NaNs are last in order
+        k = ops.maximum(counted - 1, whole(0)) / 2
         if not skipping:
             k = ops.select(ops.equal(missing, whole(0)), k, counted)
         return _at(values, places, axis, k)
@@ -153,7 +153,7 @@ def _mode(x: Node, axis: int) -> Pair:
         differ = ops.not_equal(part(values, axis, 1, n - 1), part(values, axis, 0, n - 1))
         begins = ops.select(differ, part(at, axis, 1, n - 1), whole(0))
         start = ops.cummax(ops.concatenate(first, begins, axis=axis), axis=axis)
-        often = ops.subtract(at, start)
+        often = at - start
     else:
         often = at
     best = ops.argmax(often, axis=axis)
@@ -172,7 +172,7 @@ def _running(op: Op) -> Row:
         made = op(given, axis=axis)
         here = ops.equal(given, made)
         if is_inexact(given.type.dtype):
-            here = ops.or_(here, ops.is_nan(given))
+            here = here | ops.is_nan(given)
         places = ops.select(here, places_along(given, axis), whole(0))
         return made, ops.cummax(places, axis=axis)
 
@@ -198,9 +198,7 @@ def _sorted_by(line: Node, sorter: Node) -> Node:
             + dtype_name(TORCH[sorter.type.dtype])
         )
     axis = line.type.ndim - 1
-    inside = ops.and_(
-        ops.greater_equal(sorter, whole(0)), ops.less(sorter, whole(line.type.shape[axis]))
-    )
+    inside = (sorter >= 0) & (sorter < line.type.shape[axis])
     sorter = sure(sorter, inside, "torch.searchsorted(): sorter index out of range")
     return ops.take_along(line, sorter, axis=axis)
 
@@ -270,12 +268,12 @@ def _nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Node:
     flags = cast_to(ops.reshape(given, shape=(given.type.size,)), BOOL)
     count = ops.cumsum(cast_to(flags, S64), axis=0)
     wanted = ops.iota(dtype=S64, shape=(size,), axis=0)
-    place = search(count, ops.add(wanted, whole(1)), False)
-    there = ops.less(place, whole(given.type.size))
+    place = search(count, wanted + 1, False)
+    there = place < whole(given.type.size)
     columns, rest = [], place
     for n in reversed(shape):
         columns.append(ops.remainder(rest, whole(max(n, 1))))
-        rest = ops.divide(rest, whole(max(n, 1)))
+        rest = rest / whole(max(n, 1))
     if not columns:
         return ops.broadcast(whole(fill_value), shape=(size, 0))
     lines = [

@@ -24,7 +24,7 @@ def _heaviside(x: Any, values: Any) -> Node:
     first, second = promoted(x, values)
     dtype = first.type.dtype
     zero = cast_to(0, dtype)
-    above = cast_to(ops.greater(first, zero), dtype)
+    above = cast_to(first > zero, dtype)
     return ops.select(ops.equal(first, zero), second, above)
 
 
@@ -33,15 +33,15 @@ def _logaddexp(x: Any, y: Any) -> Node:
     if first.type.dtype in FLOATS:
         return ops.logaddexp(first, second)
     # Not the logarithm of the sum: torch's has the imaginary part of the larger one.
-    swapped = ops.less(ops.real(first), ops.real(second))
+    swapped = ops.real(first) < ops.real(second)
     most, least = ops.select(swapped, second, first), ops.select(swapped, first, second)
-    return ops.add(most, ops.log1p(ops.exp(ops.subtract(least, most))))
+    return most + ops.log1p(ops.exp(least - most))
 
 
 def _xlogy(x: Any, y: Any) -> Node:
     first, second = floating(x, y)
     zero = cast_to(0.0, first.type.dtype)
-    product = ops.multiply(first, ops.log(second))
+    product = first * ops.log(second)
     found = ops.select(ops.equal(first, zero), zero, product)
     return ops.select(ops.is_nan(second), second, found)
 
@@ -59,8 +59,8 @@ def _round(x: Any, *, decimals: int = 0) -> Node:
         return given
     scale = cast_to(10.0 ** abs(decimals), given.type.dtype)
     if decimals < 0:
-        return ops.multiply(ops.round_even(ops.divide(given, scale)), scale)
-    return ops.divide(ops.round_even(ops.multiply(given, scale)), scale)
+        return ops.round_even(given / scale) * scale
+    return ops.round_even(given * scale) / scale
 
 
 def _angle(x: Any) -> Node:
@@ -68,7 +68,7 @@ def _angle(x: Any) -> Node:
     if given.type.dtype.kind == "c":
         return ops.atan2(ops.imag(given), ops.real(given))
     zero = cast_to(0.0, given.type.dtype)
-    made = ops.select(ops.less(given, zero), cast_to(math.pi, given.type.dtype), zero)
+    made = ops.select(given < zero, cast_to(math.pi, given.type.dtype), zero)
     return ops.select(ops.is_nan(given), given, made)
 
 

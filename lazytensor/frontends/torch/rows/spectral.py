@@ -40,7 +40,7 @@ def _scaled(x: Node, normalization: int, count: int, done: bool) -> Node:
     factor = {0: 1.0, 1: 1 / sqrt(count), 2: 1 / count}[normalization] * (count if done else 1)
     if factor == 1:
         return x
-    return ops.multiply(x, cast_to(factor, x.type.dtype))
+    return x * cast_to(factor, x.type.dtype)
 
 
 def _axes(x: Node, dim: Sequence[int]) -> list[int]:

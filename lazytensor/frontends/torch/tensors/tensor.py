@@ -130,14 +130,14 @@ def value(x: Any) -> Node:
     found = node(x)
     if x.is_conj():
         found = ops.conj(found)
-    return ops.negate(found) if x.is_neg() else found
+    return -found if x.is_neg() else found
 
 
 def stored(shown: Node, x: Any) -> Node:
     """What `x` holds where it shows `shown`, by its marks of a conjugation and negation put off."""
     if x.is_conj() and shown.type.dtype.kind == "c":
         shown = ops.conj(shown)
-    return ops.negate(shown) if x.is_neg() else shown
+    return -shown if x.is_neg() else shown
 
 
 def wrap(made: Node) -> Any:
