@@ -197,8 +197,8 @@ def _branches(condition: LazyTensor, names: Any, given: list[Any]) -> list[list[
     for name, taken in zip(names, (True, False), strict=True):
         before = len(state.flags)
         found.append(walk(graph_of(name), given))
-        other = ops.not_(condition.node) if taken else condition.node
-        state.flags[before:] = [(ops.or_(flag, other), t) for flag, t in state.flags[before:]]
+        other = ~condition.node if taken else condition.node
+        state.flags[before:] = [(flag | other, t) for flag, t in state.flags[before:]]
     return found
 
 

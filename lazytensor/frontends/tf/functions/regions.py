@@ -124,7 +124,7 @@ def loop(walk: Walk, condition: Graph, body: Graph, values: list[Any]) -> list[A
         flag = Input(PARAMETER, tensor_type(BOOL))
         given.append(flag)
         before.append(scalar(True, BOOL))
-        after.append(ops.and_(flag, round_.ok()))
+        after.append(flag & round_.ok())
     test = Body(walk, condition, list(arguments), given)
     if test.flags:
         raise NoRegion
@@ -169,7 +169,7 @@ def number_of(condition: LazyTensor) -> Node:
         raise NoRegion
     if node.type.dtype != BOOL:
         node = ops.not_equal(node, scalar(0, node.type.dtype))
-    return ops.convert(ops.not_(node), dtype=S32)
+    return ops.convert(~node, dtype=S32)
 
 
 def _nodes(tensors: Sequence[Any]) -> list[Node]:

@@ -153,9 +153,9 @@ def _met(x: Node, *, sizes: tuple[int, ...], lowest: int | None) -> Node:
             column = ops.slice(x, begin, sizes=(*front, 1), strides=(1,) * x.type.ndim)
         bounds = []
         if size <= np.iinfo(x.type.dtype).max:
-            bounds.append(ops.less(column, scalar(size, x.type.dtype)))
+            bounds.append(column < size)
         if lowest is not None:
-            bounds.append(ops.greater_equal(column, scalar(lowest, x.type.dtype)))
+            bounds.append(column >= lowest)
         if bounds:
             flags.append(ops.reduce_and(every(bounds), axes=axes))
     return every(flags or [ops.broadcast(scalar(True, BOOL), shape=())])
@@ -165,7 +165,7 @@ def every(flags: Sequence[Node]) -> Node:
     """Whether all flags are true."""
     found = flags[0]
     for flag in flags[1:]:
-        found = ops.and_(found, flag)
+        found = found & flag
     return found
 
 

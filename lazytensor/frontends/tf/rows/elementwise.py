@@ -54,11 +54,11 @@ def _bitcast(x: Node, *, type: np.dtype, **_: Any) -> Node:
 
 
 def _div_no_nan(x: Node, y: Node, **_: Any) -> Node:
-    return ops.select(ops.equal(y, number(0, y)), number(0, x), ops.divide(x, y))
+    return ops.select(ops.equal(y, number(0, y)), number(0, x), x / y)
 
 
 def _mul_no_nan(x: Node, y: Node, **_: Any) -> Node:
-    return ops.select(ops.equal(y, number(0, y)), number(0, x), ops.multiply(x, y))
+    return ops.select(ops.equal(y, number(0, y)), number(0, x), x * y)
 
 
 def _unless_zero(function: Function) -> Function:
@@ -69,31 +69,31 @@ def _unless_zero(function: Function) -> Function:
 
 
 def _squared_difference(x: Node, y: Node, **_: Any) -> Node:
-    apart: Node = ops.subtract(x, y)
+    apart: Node = x - y
     if apart.type.dtype in COMPLEX:
-        return ops.multiply(ops.conj(apart), apart)
+        return ops.conj(apart) * apart
     return ops.square(apart)
 
 
 def _floor_div(x: Node, y: Node, **_: Any) -> Node:
     if x.type.dtype in FLOATS:
-        return ops.floor(ops.divide(x, y))
-    return ops.floor_divide(x, y)
+        return ops.floor(x / y)
+    return x // y
 
 
 def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
-    made: Node = ops.divide(x, y)
+    made: Node = x / y
     return ops.trunc(made) if x.type.dtype in FLOATS else made
 
 
 def _floor_mod(x: Node, y: Node, **_: Any) -> Node:
     """Of floats: a remainder of zero keeps its sign."""
     if x.type.dtype not in FLOATS:
-        return ops.modulo(x, y)
+        return x % y
     rest, zero = ops.remainder(x, y), number(0, x)
-    apart = ops.not_equal(ops.less(y, zero), ops.less(rest, zero))
-    other = ops.and_(apart, ops.not_equal(rest, zero))
-    return ops.select(other, ops.add(rest, y), rest)
+    apart = ops.not_equal(y < zero, rest < zero)
+    other = apart & ops.not_equal(rest, zero)
+    return ops.select(other, rest + y, rest)
 
 
 def _digamma(x: Node, **_: Any) -> Node:
@@ -102,7 +102,7 @@ def _digamma(x: Node, **_: Any) -> Node:
 
 
 def _approximate_equal(x: Node, y: Node, *, tolerance: float = 1e-5, **_: Any) -> Node:
-    return ops.less(ops.abs(ops.subtract(x, y)), number(tolerance, x))
+    return ops.abs(x - y) < tolerance
 
 
 def relu(x: Node, **_: Any) -> Node:
@@ -120,12 +120,12 @@ def _slope(alpha: float, like: Node) -> Node:
 
 
 def _leaky_relu(x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
-    low = ops.multiply(x, _slope(alpha, x))
-    return ops.select(ops.greater(x, number(0, x)), x, low)
+    low = x * _slope(alpha, x)
+    return ops.select(x > 0, x, low)
 
 
 def _elu(x: Node, **_: Any) -> Node:
-    return ops.select(ops.less(x, number(0, x)), ops.expm1(x), x)
+    return ops.select(x < 0, ops.expm1(x), x)
 
 
 _SELU_ALPHA: Final = 1.7580993408473768599402175208123
@@ -134,8 +134,8 @@ _SELU_SCALE: Final = 1.0507009873554804934193349852946
 
 
 def _selu(x: Node, **_: Any) -> Node:
-    low = ops.multiply(number(_SELU_ALPHA, x), ops.expm1(x))
-    return ops.select(ops.less(x, number(0, x)), low, ops.multiply(number(_SELU_SCALE, x), x))
+    low = _SELU_ALPHA * ops.expm1(x)
+    return ops.select(x < 0, low, _SELU_SCALE * x)
 
 
 def _softplus(x: Node, **_: Any) -> Node:
@@ -143,53 +143,53 @@ def _softplus(x: Node, **_: Any) -> Node:
 
 
 def _softsign(x: Node, **_: Any) -> Node:
-    return ops.divide(x, ops.add(number(1, x), ops.abs(x)))
+    return x / (1 + ops.abs(x))
 
 
 def _where(inside: Node, grad: Node) -> Node:
     """What TF's kernels do: they multiply by 0 or 1, so that NaN and infinity are not lost."""
-    return ops.multiply(grad, ops.convert(inside, dtype=grad.type.dtype))
+    return grad * ops.convert(inside, dtype=grad.type.dtype)
 
 
 def _relu_grad(grad: Node, x: Node, **_: Any) -> Node:
-    return _where(ops.greater(x, number(0, x)), grad)
+    return _where(x > 0, grad)
 
 
 def _relu6_grad(grad: Node, x: Node, **_: Any) -> Node:
-    return _where(ops.and_(ops.greater(x, number(0, x)), ops.less(x, number(6, x))), grad)
+    return _where((x > 0) & (x < 6), grad)
 
 
 def _leaky_relu_grad(grad: Node, x: Node, *, alpha: float = 0.2, **_: Any) -> Node:
-    low = ops.multiply(grad, _slope(alpha, grad))
-    return ops.select(ops.greater(x, number(0, x)), grad, low)
+    low = grad * _slope(alpha, grad)
+    return ops.select(x > 0, grad, low)
 
 
 def _elu_grad(grad: Node, y: Node, **_: Any) -> Node:
-    low = ops.multiply(ops.add(y, number(1, y)), grad)
-    return ops.select(ops.less(y, number(0, y)), low, grad)
+    low = (y + 1) * grad
+    return ops.select(y < 0, low, grad)
 
 
 def _selu_grad(grad: Node, y: Node, **_: Any) -> Node:
-    low = ops.multiply(grad, ops.add(y, number(_SELU_ALPHA, y)))
-    high = ops.multiply(grad, number(_SELU_SCALE, grad))
-    return ops.select(ops.less(y, number(0, y)), low, high)
+    low = grad * (y + _SELU_ALPHA)
+    high = grad * _SELU_SCALE
+    return ops.select(y < 0, low, high)
 
 
 def _softplus_grad(grad: Node, x: Node, **_: Any) -> Node:
-    return ops.multiply(grad, ops.logistic(x))
+    return grad * ops.logistic(x)
 
 
 def _softsign_grad(grad: Node, x: Node, **_: Any) -> Node:
-    return ops.divide(grad, ops.square(ops.add(number(1, x), ops.abs(x))))
+    return grad / ops.square(1 + ops.abs(x))
 
 
 def _sigmoid_grad(y: Node, grad: Node, **_: Any) -> Node:
-    slope = ops.multiply(y, ops.subtract(number(1, y), y))
-    return ops.multiply(grad, slope)
+    slope = y * (1 - y)
+    return grad * slope
 
 
 def _tanh_grad(y: Node, grad: Node, **_: Any) -> Node:
-    return ops.multiply(grad, ops.subtract(number(1, y), ops.square(y)))
+    return grad * (1 - ops.square(y))
 
 
 def _conj(x: Node) -> Node:
@@ -197,17 +197,17 @@ def _conj(x: Node) -> Node:
 
 
 def _sqrt_grad(y: Node, grad: Node, **_: Any) -> Node:
-    return ops.divide(ops.multiply(grad, number(0.5, grad)), _conj(y))
+    return grad * 0.5 / _conj(y)
 
 
 def _rsqrt_grad(y: Node, grad: Node, **_: Any) -> Node:
     y = _conj(y)
-    half = ops.multiply(grad, number(-0.5, grad))
-    return ops.multiply(ops.multiply(half, y), ops.square(y))
+    half = grad * -0.5
+    return half * y * ops.square(y)
 
 
 def _reciprocal_grad(y: Node, grad: Node, **_: Any) -> Node:
-    return ops.multiply(ops.negate(grad), ops.square(_conj(y)))
+    return -grad * ops.square(_conj(y))
 
 
 def _complex(x: Node, y: Node, **_: Any) -> Node:
@@ -239,7 +239,7 @@ def _zeros_like(x: Node, **_: Any) -> Node:
 def _add_n(xs: list[Node], **_: Any) -> Node:
     total = xs[0]
     for x in xs[1:]:
-        total = ops.add(total, x)
+        total = total + x
     return total
 
 
@@ -248,7 +248,7 @@ def _clip(x: Node, low: Node, high: Node, **_: Any) -> Node:
 
 
 def _log(op: Any) -> Function:
-    return lambda x, y: ops.multiply(x, op(y))
+    return lambda x, y: x * op(y)
 
 
 ROWS: dict[str, Function] = {

@@ -105,7 +105,7 @@ def _tensor_scatter(mode: str, sign: bool = False) -> Function:
     def row(x: Node, indices: Node, updates: Node, **_: Any) -> Node:
         if mode in ("max", "min"):
             updates = passed_over(updates, mode == "max")
-        return scattered(x, indices, ops.negate(updates) if sign else updates, mode)
+        return scattered(x, indices, -updates if sign else updates, mode)
 
     return row
 
@@ -120,7 +120,7 @@ def _segments(mode: str, kind: str) -> Function:
         base = ops.broadcast(number(start, x), shape=(int(count), *rest))
         flat = ops.reshape(wide(ids), shape=(ids.type.size,))
         # A negative segment is dropped, as one that is too large is.
-        flat = ops.select(ops.less(flat, scalar(0, S64)), scalar(int(count), S64), flat)
+        flat = ops.select(flat < 0, scalar(int(count), S64), flat)
         lines = ops.reshape(x, shape=(ids.type.size, *rest))
         return ops.scatter(base, lines, flat, axes=(0,), mode=mode)
 

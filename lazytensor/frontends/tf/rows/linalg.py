@@ -33,7 +33,7 @@ def _cholesky(x: Node, **_: Any) -> Node:
     made = ops.cholesky(x, lower=True)
     shape = made.type.shape[-2:]
     row, column = (ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1))
-    return ops.select(ops.greater_equal(row, column), made, scalar(0, made.type.dtype))
+    return ops.select(row >= column, made, scalar(0, made.type.dtype))
 
 
 def _inverse(x: Node, *, adjoint: bool = False, **_: Any) -> Node:

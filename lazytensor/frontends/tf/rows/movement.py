@@ -244,12 +244,12 @@ def _band_part(x: Node, low: np.ndarray, high: np.ndarray, **_: Any) -> Node:
     rows_, columns = (ops.iota(dtype=S64, shape=x.type.shape, axis=x.type.ndim - i) for i in (2, 1))
     inside: Node | None = None
     for bound, apart in (
-        (int(low), ops.subtract(rows_, columns)),
-        (int(high), ops.subtract(columns, rows_)),
+        (int(low), rows_ - columns),
+        (int(high), columns - rows_),
     ):
         if bound >= 0:
-            near = ops.less_equal(apart, scalar(bound, S64))
-            inside = near if inside is None else ops.and_(inside, near)
+            near = apart <= bound
+            inside = near if inside is None else inside & near
     if inside is None:
         return x
     return ops.select(inside, x, number(0, x))

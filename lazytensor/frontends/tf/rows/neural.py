@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BF16, F16, F32, S64
+from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf.dispatch.table import rows
@@ -31,9 +31,9 @@ def _cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
         features, labels = (ops.broadcast(t, shape=shape) for t in (features, labels))
     logs = ops.log_softmax(features, axis=1)
     zero = number(0, labels)
-    terms = ops.select(ops.equal(labels, zero), zero, ops.multiply(labels, logs))
-    loss = ops.negate(ops.reduce_sum(terms, axes=(1,)))
-    return loss, ops.subtract(ops.exp(logs), labels)
+    terms = ops.select(ops.equal(labels, zero), zero, labels * logs)
+    loss = -ops.reduce_sum(terms, axes=(1,))
+    return loss, ops.exp(logs) - labels
 
 
 def _sparse_cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node, Node]:
@@ -43,11 +43,9 @@ def _sparse_cross_entropy(features: Node, labels: Node, **_: Any) -> tuple[Node,
     targets = wide(labels)
     hot = one_hot(targets, classes, features.type.dtype)
     places = ops.reshape(targets, shape=(count, 1))
-    loss = ops.negate(ops.reshape(ops.take_along(logs, places, axis=1), shape=(count,)))
-    grad = ops.subtract(ops.exp(logs), hot)
-    inside = ops.and_(
-        ops.greater_equal(targets, scalar(0, S64)), ops.less(targets, scalar(classes, S64))
-    )
+    loss = -ops.reshape(ops.take_along(logs, places, axis=1), shape=(count,))
+    grad = ops.exp(logs) - hot
+    inside = (targets >= 0) & (targets < classes)
     nan = number(float("nan"), features)
     column = ops.reshape(inside, shape=(count, 1))
     return ops.select(inside, loss, nan), ops.select(column, grad, nan)
@@ -58,7 +56,7 @@ def _bias_add(x: Node, bias: Node, *, data_format: str = "NHWC", **_: Any) -> No
         bias = ops.reshape(bias, shape=(bias.type.size,) + (1,) * (x.type.ndim - 2))
     elif bias.type.shape != x.type.shape[-1:]:
         raise ValueError(f"{bias.type} is added to {x.type}")
-    return ops.add(x, bias)
+    return x + bias
 
 
 def _bias_add_grad(grad: Node, *, data_format: str = "NHWC", **_: Any) -> Node:
@@ -88,22 +86,17 @@ def _batch_norm(
         spread = ops.variance(given, scalar(float(count), own), axes=axes)
     else:
         middle, spread = mean, variance
-    factor = ops.multiply(ops.rsqrt(ops.add(spread, scalar(epsilon, own))), scale)
-    apart = ops.subtract(given, ops.reshape(middle, shape=line))
-    made = ops.add(
-        ops.multiply(apart, ops.reshape(factor, shape=line)), ops.reshape(offset, shape=line)
-    )
+    factor = ops.rsqrt(spread + epsilon) * scale
+    apart = given - ops.reshape(middle, shape=line)
+    made = apart * ops.reshape(factor, shape=line) + ops.reshape(offset, shape=line)
     made = made if own == x.type.dtype else ops.convert(made, dtype=x.type.dtype)
     if not is_training:
         return made, mean, variance, mean, variance, mean
-    unbiased = ops.multiply(spread, scalar(count / max(count - 1, 1), own))
+    unbiased = spread * (count / max(count - 1, 1))
     if exponential_avg_factor == 1.0:
         return made, middle, unbiased, middle, spread, middle
     share, rest = (scalar(f, own) for f in (exponential_avg_factor, 1 - exponential_avg_factor))
-    running = [
-        ops.add(ops.multiply(old, rest), ops.multiply(new, share))
-        for old, new in ((mean, middle), (variance, unbiased))
-    ]
+    running = [old * rest + new * share for old, new in ((mean, middle), (variance, unbiased))]
     return made, *running, middle, spread, middle
 
 
@@ -128,20 +121,18 @@ def _batch_norm_grad(
     given, data = (ops.convert(t, dtype=F32) if narrow else t for t in (grad, x))
     own, line = data.type.dtype, _lines(x, feature)
     count = prod(x.type.shape[axis] for axis in axes)
-    factor = ops.rsqrt(ops.add(spread, scalar(epsilon, own)))
-    apart = ops.subtract(data, ops.reshape(middle, shape=line))
+    factor = ops.rsqrt(spread + epsilon)
+    apart = data - ops.reshape(middle, shape=line)
     of_offset = ops.reduce_sum(given, axes=axes)
-    along = ops.reduce_sum(ops.multiply(given, apart), axes=axes)
-    of_scale = ops.multiply(along, factor)
-    slope = ops.reshape(ops.multiply(scale, factor), shape=line)
+    along = ops.reduce_sum(given * apart, axes=axes)
+    of_scale = along * factor
+    slope = ops.reshape(scale * factor, shape=line)
     if is_training:
         each = scalar(1.0 / count, own)
-        shift = ops.reshape(ops.multiply(of_offset, each), shape=line)
-        bend = ops.multiply(ops.multiply(ops.square(factor), along), each)
-        given = ops.subtract(
-            ops.subtract(given, shift), ops.multiply(apart, ops.reshape(bend, shape=line))
-        )
-    of_x = ops.multiply(given, slope)
+        shift = ops.reshape(of_offset * each, shape=line)
+        bend = ops.square(factor) * along * each
+        given = given - shift - apart * ops.reshape(bend, shape=line)
+    of_x = given * slope
     of_x = ops.convert(of_x, dtype=x.type.dtype) if narrow else of_x
     nothing = ops.broadcast(scalar(0.0, own), shape=(0,))
     return of_x, of_scale, of_offset, nothing, nothing

@@ -18,37 +18,35 @@ from lazytensor.frontends.tf.rows.shapes import attr
 from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, node_of
 from lazytensor.frontends.tf.tensors.variables import adopt, cell_of, handle_of
 
-add, sub, mul, div, sqrt, square = (
-    ops.add, ops.subtract, ops.multiply, ops.divide, ops.sqrt, ops.square,
-)  # fmt: skip
+sqrt, square = ops.sqrt, ops.square
 Values = tuple[Any, ...]
 
 
 def _rest(x: Node) -> Any:
-    return sub(number(1, x), x)
+    return 1 - x
 
 
 def _mixed(old: Node, new: Node, share: Node) -> Any:
     """A running mean that keeps `share` of the old one."""
-    return add(mul(old, share), mul(new, _rest(share)))
+    return old * share + new * _rest(share)
 
 
 def _descent(var: Node, rate: Node, grad: Node, *, flag: bool) -> Any:
-    return sub(var, mul(rate, grad))
+    return var - rate * grad
 
 
 def _momentum(var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag: bool) -> Values:
-    accum = add(mul(accum, keep), grad)
-    step = add(grad, mul(accum, keep)) if flag else accum
-    return sub(var, mul(rate, step)), accum
+    accum = accum * keep + grad
+    step = grad + accum * keep if flag else accum
+    return var - rate * step, accum
 
 
 def _keras_momentum(
     var: Node, accum: Node, rate: Node, grad: Node, keep: Node, *, flag: bool
 ) -> Values:
-    step = mul(rate, grad)
-    accum = sub(mul(accum, keep), step)
-    return add(var, sub(mul(accum, keep), step) if flag else accum), accum
+    step = rate * grad
+    accum = accum * keep - step
+    return var + (accum * keep - step if flag else accum), accum
 
 
 def _adam(
@@ -56,29 +54,29 @@ def _adam(
     epsilon: Node, grad: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
     m, v = _mixed(m, grad, beta1), _mixed(v, square(grad), beta2)
-    step = div(mul(rate, sqrt(_rest(power2))), _rest(power1))
+    step = rate * sqrt(_rest(power2)) / _rest(power1)
     ahead = _mixed(m, grad, beta1) if flag else m
-    return sub(var, div(mul(ahead, step), add(sqrt(v), epsilon))), m, v
+    return var - ahead * step / (sqrt(v) + epsilon), m, v
 
 
 def _adamax(
     var: Node, m: Node, v: Node, power1: Node, rate: Node, beta1: Node, beta2: Node, epsilon: Node,
     grad: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
-    m, v = _mixed(m, grad, beta1), ops.maximum(mul(beta2, v), ops.abs(grad))
-    return sub(var, mul(div(rate, _rest(power1)), div(m, add(v, epsilon)))), m, v
+    m, v = _mixed(m, grad, beta1), ops.maximum(beta2 * v, ops.abs(grad))
+    return var - rate / _rest(power1) * (m / (v + epsilon)), m, v
 
 
 def _adagrad(var: Node, accum: Node, rate: Node, grad: Node, *, flag: bool) -> Values:
-    accum = add(accum, square(grad)) if flag else accum
-    return sub(var, div(mul(rate, grad), sqrt(accum))), accum
+    accum = accum + square(grad) if flag else accum
+    return var - rate * grad / sqrt(accum), accum
 
 
 def _adagrad2(
     var: Node, accum: Node, rate: Node, epsilon: Node, grad: Node, *, flag: bool
 ) -> Values:
-    accum = add(accum, square(grad)) if flag else accum
-    return sub(var, div(mul(rate, grad), add(sqrt(accum), epsilon))), accum
+    accum = accum + square(grad) if flag else accum
+    return var - rate * grad / (sqrt(accum) + epsilon), accum
 
 
 def _adadelta(
@@ -86,8 +84,8 @@ def _adadelta(
     flag: bool,
 ) -> Values:  # fmt: skip
     accum = _mixed(accum, square(grad), rho)
-    step = mul(div(sqrt(add(updates, epsilon)), sqrt(add(accum, epsilon))), grad)
-    return sub(var, mul(rate, step)), accum, _mixed(updates, square(step), rho)
+    step = sqrt(updates + epsilon) / sqrt(accum + epsilon) * grad
+    return var - rate * step, accum, _mixed(updates, square(step), rho)
 
 
 def _rmsprop(
@@ -95,8 +93,8 @@ def _rmsprop(
     flag: bool,
 ) -> Values:  # fmt: skip
     ms = _mixed(ms, square(grad), rho)
-    mom = add(mul(mom, keep), div(mul(rate, grad), sqrt(add(ms, epsilon))))
-    return sub(var, mom), ms, mom
+    mom = mom * keep + rate * grad / sqrt(ms + epsilon)
+    return var - mom, ms, mom
 
 
 def _centered(
@@ -104,55 +102,55 @@ def _centered(
     grad: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
     mg, ms = _mixed(mg, grad, rho), _mixed(ms, square(grad), rho)
-    spread = add(sub(ms, square(mg)), epsilon)
-    mom = add(mul(mom, keep), div(mul(rate, grad), sqrt(spread)))
-    return sub(var, mom), mg, ms, mom
+    spread = ms - square(mg) + epsilon
+    mom = mom * keep + rate * grad / sqrt(spread)
+    return var - mom, mg, ms, mom
 
 
 def _agreement(m: Node, grad: Node) -> Any:
-    return mul(ops.sign(grad), ops.sign(m))
+    return ops.sign(grad) * ops.sign(m)
 
 
 def _add_sign(
     var: Node, m: Node, rate: Node, alpha: Node, decay: Node, beta: Node, grad: Node, *, flag: bool
 ) -> Values:
     m = _mixed(m, grad, beta)
-    factor = add(alpha, mul(decay, _agreement(m, grad)))
-    return sub(var, mul(rate, mul(factor, grad))), m
+    factor = alpha + decay * _agreement(m, grad)
+    return var - rate * (factor * grad), m
 
 
 def _power_sign(
     var: Node, m: Node, rate: Node, base: Node, decay: Node, beta: Node, grad: Node, *, flag: bool
 ) -> Values:
     m = _mixed(m, grad, beta)
-    factor = ops.exp(mul(mul(base, decay), _agreement(m, grad)))
-    return sub(var, mul(rate, mul(factor, grad))), m
+    factor = ops.exp(base * decay * _agreement(m, grad))
+    return var - rate * (factor * grad), m
 
 
 def _shrunk(x: Node, by: Node) -> Any:
-    return mul(ops.sign(x), ops.maximum(sub(ops.abs(x), by), number(0, x)))
+    return ops.sign(x) * ops.maximum(ops.abs(x) - by, number(0, x))
 
 
 def _proximal(var: Node, rate: Node, l1: Node, l2: Node, grad: Node, *, flag: bool) -> Any:
-    near = sub(var, mul(rate, grad))
-    return div(_shrunk(near, mul(rate, l1)), add(number(1, var), mul(rate, l2)))
+    near = var - rate * grad
+    return _shrunk(near, rate * l1) / (1 + rate * l2)
 
 
 def _proximal_adagrad(
     var: Node, accum: Node, rate: Node, l1: Node, l2: Node, grad: Node, *, flag: bool
 ) -> Values:
-    accum = add(accum, square(grad))
-    return _proximal(var, div(rate, sqrt(accum)), l1, l2, grad, flag=flag), accum
+    accum = accum + square(grad)
+    return _proximal(var, rate / sqrt(accum), l1, l2, grad, flag=flag), accum
 
 
 def _dual_averaging(
     var: Node, total: Node, squares: Node, grad: Node, rate: Node, l1: Node, l2: Node, count: Node,
     *, flag: bool,
 ) -> Values:  # fmt: skip
-    total, squares = add(total, grad), add(squares, square(grad))
-    spread = add(mul(mul(l2, count), rate), sqrt(squares))
-    near = ops.negate(_shrunk(total, mul(l1, count)))
-    return div(mul(rate, near), spread), total, squares
+    total, squares = total + grad, squares + square(grad)
+    spread = l2 * count * rate + sqrt(squares)
+    near = -_shrunk(total, l1 * count)
+    return rate * near / spread, total, squares
 
 
 def _ftrl(
@@ -166,7 +164,7 @@ def _ftrl2(
     var: Node, accum: Node, linear: Node, grad: Node, rate: Node, l1: Node, l2: Node,
     shrinkage: Node, power: Node, *, flag: bool,
 ) -> Values:  # fmt: skip
-    slope = add(grad, mul(mul(number(2, var), shrinkage), var))
+    slope = grad + 2 * shrinkage * var
     return _followed(var, accum, linear, grad, slope, rate, l1, l2, power, flag)
 
 
@@ -175,15 +173,15 @@ def _followed(
     power: Node, scaled: bool,
 ) -> Values:  # fmt: skip
     """Follow the regularised leader; `scaled`: `linear` is kept multiplied by the rate."""
-    after = add(accum, square(grad))
-    old, new = (ops.power(x, ops.negate(power)) for x in (accum, after))
+    after = accum + square(grad)
+    old, new = (x ** (-power) for x in (accum, after))
     if scaled:
-        linear = sub(add(linear, mul(slope, rate)), mul(sub(new, old), var))
-        bound, spread = mul(l1, rate), add(new, mul(mul(number(2, var), l2), rate))
+        linear = linear + slope * rate - (new - old) * var
+        bound, spread = l1 * rate, new + 2 * l2 * rate
     else:
-        linear = sub(add(linear, slope), mul(div(sub(new, old), rate), var))
-        bound, spread = l1, add(div(new, rate), mul(number(2, var), l2))
-    return div(ops.negate(_shrunk(linear, bound)), spread), after, linear
+        linear = linear + slope - (new - old) / rate * var
+        bound, spread = l1, new / rate + 2 * l2
+    return -_shrunk(linear, bound) / spread, after, linear
 
 
 class Update(NamedTuple):

@@ -57,10 +57,10 @@ def floats(bits: Node, dtype: np.dtype) -> Node:
         bits = ops.convert(bits, dtype=word)
     if dtype == F64:  # its upper word comes first
         half = scalar(32, U64)
-        bits = ops.or_(ops.shift_left(bits, half), ops.shift_right(bits, half))
-    kept = ops.and_(bits, scalar((1 << mantissa) - 1, word))
-    whole = ops.bitcast(ops.or_(kept, scalar(bias << mantissa, word)), dtype=dtype)
-    return ops.subtract(whole, scalar(1.0, dtype))
+        bits = (bits << half) | (bits >> half)
+    kept = bits & ((1 << mantissa) - 1)
+    whole = ops.bitcast(kept | (bias << mantissa), dtype=dtype)
+    return whole - 1.0
 
 
 def shape_of(given: np.ndarray) -> tuple[int, ...]:
@@ -80,9 +80,9 @@ def box_muller(first: Node, second: Node) -> tuple[Node, Node]:
     """Two normally distributed numbers of two of [0, 1)."""
     dtype = first.type.dtype
     least = scalar(1e-7, dtype)  # TF's, which keeps the logarithm finite
-    radius = ops.sqrt(ops.multiply(scalar(-2.0, dtype), ops.log(ops.maximum(first, least))))
-    angle = ops.multiply(second, scalar(2 * pi, dtype))
-    return ops.multiply(ops.sin(angle), radius), ops.multiply(ops.cos(angle), radius)
+    radius = ops.sqrt(-2.0 * ops.log(ops.maximum(first, least)))
+    angle = second * (2 * pi)
+    return ops.sin(angle) * radius, ops.cos(angle) * radius
 
 
 def _normal(
@@ -115,9 +115,9 @@ def _integers(
     check_algorithm(alg)
     dtype = low.type.dtype
     word = U64 if dtype in (S64, U64) else U32
-    span = ops.bitcast(ops.subtract(high, low), dtype=word)
+    span = ops.bitcast(high - low, dtype=word)
     bits = ops.remainder(_bits(key, counter, shape_of(given), word), span)
-    return ops.add(low, ops.bitcast(bits, dtype=dtype))
+    return low + ops.bitcast(bits, dtype=dtype)
 
 
 def _full_integers(

@@ -66,7 +66,7 @@ def _mean(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> N
         return ops.mean(x, axes=axes, keepdims=keep_dims)
     count = prod(x.type.shape[axis] for axis in axes)
     total = ops.kept(ops.reduce_sum(x, axes=axes), x, axes, keep_dims)
-    return ops.divide(total, number(count, total))
+    return total / count
 
 
 def _euclidean_norm(x: Node, given: np.ndarray, *, keep_dims: bool = False, **_: Any) -> Node:
@@ -117,7 +117,7 @@ def _cumulative(op: Any, start: int) -> Function:
 def _l2_loss(x: Node, **_: Any) -> Node:
     wide = ops.convert(x, dtype=F32) if x.type.dtype in (F16, BF16) else x
     total = ops.reduce_sum(ops.square(wide), axes=tuple(range(x.type.ndim)))
-    made: Node = ops.multiply(total, number(0.5, total))
+    made: Node = total * 0.5
     return made if made.type.dtype == x.type.dtype else ops.convert(made, dtype=x.type.dtype)
 
 

@@ -34,8 +34,6 @@ MOST_TRIES: Final = 200
 _SQUEEZE: Final = 0.0331
 """Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), section 4."""
 
-add, sub, mul, div, select = ops.add, ops.subtract, ops.multiply, ops.divide, ops.select
-
 
 def _f64(value: float) -> Node:
     return scalar(value, F64)
@@ -52,20 +50,20 @@ def _at(x: Node, i: int) -> Any:
 def philox(key: Node, low: Node, high: Node) -> list[Node]:
     """The four words u32 of each block; key: u64[], low and high halves of the counters: u64."""
     shift = scalar(32, U64)
-    keys = [ops.convert(k, dtype=U32) for k in (key, ops.shift_right(key, shift))]
+    keys = [ops.convert(k, dtype=U32) for k in (key, key >> shift)]
     first, third = (ops.convert(half, dtype=U32) for half in (low, high))
-    second, fourth = (ops.convert(ops.shift_right(h, shift), dtype=U32) for h in (low, high))
+    second, fourth = (ops.convert(h >> shift, dtype=U32) for h in (low, high))
     for _ in range(PHILOX_ROUNDS):
         wide = [
-            mul(ops.convert(word, dtype=U64), scalar(factor, U64))
+            ops.convert(word, dtype=U64) * factor
             for word, factor in zip((first, third), PHILOX_FACTORS, strict=True)
         ]
         lower = [ops.convert(w, dtype=U32) for w in wide]
-        upper = [ops.convert(ops.shift_right(w, shift), dtype=U32) for w in wide]
-        first = ops.xor(ops.xor(upper[1], second), keys[0])
-        third = ops.xor(ops.xor(upper[0], fourth), keys[1])
+        upper = [ops.convert(w >> shift, dtype=U32) for w in wide]
+        first = upper[1] ^ second ^ keys[0]
+        third = upper[0] ^ fourth ^ keys[1]
         second, fourth = lower[1], lower[0]
-        keys = [add(k, scalar(step, U32)) for k, step in zip(keys, PHILOX_STEPS, strict=True)]
+        keys = [k + step for k, step in zip(keys, PHILOX_STEPS, strict=True)]
     return [first, second, third, fourth]
 
 
@@ -73,16 +71,13 @@ def _uniforms(words: list[Node]) -> list[Node]:
     """Two numbers f64 of [0, 1) from the words of a block, the upper word of each first."""
     wide = [ops.convert(word, dtype=U64) for word in words]
     shift = scalar(32, U64)
-    return [
-        floats(ops.or_(ops.shift_left(lower, shift), upper), F64)
-        for upper, lower in (wide[:2], wide[2:])
-    ]
+    return [floats((lower << shift) | upper, F64) for upper, lower in (wide[:2], wide[2:])]
 
 
 def _moved(low: Node, high: Node, blocks: Node) -> tuple[Node, Node]:
     """A counter of 128 bits, so many blocks on."""
-    moved = add(low, blocks)
-    return moved, add(high, ops.convert(ops.less(moved, low), dtype=U64))
+    moved = low + blocks
+    return moved, high + ops.convert(moved < low, dtype=U64)
 
 
 class Stream(NamedTuple):
@@ -120,46 +115,46 @@ def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
 
 def _scale(alpha: Node) -> Node:
     """The method's `d`: of one more than `alpha`, where this is below 1."""
-    third = select(ops.less(alpha, _f64(1.0)), _f64(2 / 3), _f64(-1 / 3))
-    return add(alpha, third)
+    third = ops.select(alpha < 1.0, _f64(2 / 3), _f64(-1 / 3))
+    return alpha + third
 
 
 def _round(stream: Stream, tries: Tries) -> Tries:
     """One more try of every number; those that are done stay as they are."""
     even = ops.equal(ops.remainder(tries.number, scalar(2, S32)), scalar(0, S32))
-    fresh = ops.not_(tries.kept)
-    second = add(tries.place, ops.convert(even, dtype=U64))
-    third = add(second, ops.convert(fresh, dtype=U64))
+    fresh = ~tries.kept
+    second = tries.place + ops.convert(even, dtype=U64)
+    third = second + ops.convert(fresh, dtype=U64)
     blocks = _blocks(stream, [tries.place, second, third])
     sine, cosine = box_muller(*blocks[0])
-    x = select(even, cosine, tries.normal)
-    other = select(fresh, blocks[1][0], tries.uniform)
-    u = select(fresh, blocks[1][1], tries.uniform)
+    x = ops.select(even, cosine, tries.normal)
+    other = ops.select(fresh, blocks[1][0], tries.uniform)
+    u = ops.select(fresh, blocks[1][1], tries.uniform)
     d = _scale(stream.alpha)
-    v = add(_f64(1.0), mul(div(_f64(1 / 3), ops.sqrt(d)), x))
-    fits = ops.not_(ops.less_equal(v, _f64(0.0)))
-    v = mul(mul(v, v), v)
-    accepted = ops.and_(fits, _accepted(x, u, v, d))
-    last = select(fresh, other, blocks[2][1])  # one more of [0, 1), for those below 1
-    power = ops.power(last, div(_f64(1.0), stream.alpha))
-    made = mul(mul(d, v), select(ops.less(stream.alpha, _f64(1.0)), power, _f64(1.0)))
-    new = ops.and_(accepted, ops.not_(tries.done))
+    v = 1.0 + 1 / 3 / ops.sqrt(d) * x
+    fits = ~(v <= 0.0)
+    v = v * v * v
+    accepted = fits & _accepted(x, u, v, d)
+    last = ops.select(fresh, other, blocks[2][1])  # one more of [0, 1), for those below 1
+    power = last ** (1.0 / stream.alpha)
+    made = d * v * ops.select(stream.alpha < 1.0, power, _f64(1.0))
+    new = accepted & ~tries.done
     return Tries(
-        add(tries.number, scalar(1, S32)),
-        select(fits, third, second),
-        select(even, sine, tries.normal),
-        select(fits, other, tries.uniform),
-        select(fits, fresh, tries.kept),
-        ops.or_(tries.done, accepted),
-        select(new, made, tries.result),
+        tries.number + 1,
+        ops.select(fits, third, second),
+        ops.select(even, sine, tries.normal),
+        ops.select(fits, other, tries.uniform),
+        ops.select(fits, fresh, tries.kept),
+        tries.done | accepted,
+        ops.select(new, made, tries.result),
     )
 
 
 def _accepted(x: Node, u: Node, v: Node, d: Node) -> Any:
-    squared = mul(x, x)
-    quick = ops.less(u, sub(_f64(1.0), mul(mul(_f64(_SQUEEZE), squared), squared)))
-    bound = add(mul(_f64(0.5), squared), mul(d, add(sub(_f64(1.0), v), ops.log(v))))
-    return ops.or_(quick, ops.less(ops.log(u), bound))
+    squared = x * x
+    quick = u < 1.0 - _SQUEEZE * squared * squared
+    bound = 0.5 * squared + d * (1.0 - v + ops.log(v))
+    return quick | (ops.log(u) < bound)
 
 
 def _sampled(stream: Stream) -> Any:
@@ -170,7 +165,7 @@ def _sampled(stream: Stream) -> Any:
         return ops.broadcast(scalar(value, dtype), shape=shape)
 
     first = _blocks(stream, [full(0, U64)])[0][1]
-    exponential = ops.negate(ops.log1p(ops.negate(first)))  # what a shape parameter of 1 gives
+    exponential = -ops.log1p(-first)  # what a shape parameter of 1 gives
     tries = Tries(
         ops.broadcast(scalar(0, S32), shape=()), full(0, U64), full(0.0, F64), full(0.0, F64),
         full(False, BOOL), ops.equal(stream.alpha, _f64(1.0)), exponential,
@@ -182,8 +177,8 @@ def _sampled(stream: Stream) -> Any:
     def more(*state: Node) -> Node:
         now = Tries(*state[count:])
         axes = tuple(range(now.done.type.ndim))
-        few = ops.less(now.number, scalar(MOST_TRIES, S32))
-        return ops.and_(few, ops.not_(ops.reduce_and(now.done, axes=axes)))
+        few = now.number < MOST_TRIES
+        return few & ~ops.reduce_and(now.done, axes=axes)
 
     def body(*state: Node) -> tuple[Node, ...]:
         return (*state[:count], *_round(Stream(*state[:count]), Tries(*state[count:])))
@@ -209,7 +204,7 @@ def _gamma(
         ops.reshape(ops.iota(dtype=U64, shape=(prod(shape),), axis=0), shape=(own.size, count)),
         axes=(1, 0),
     )
-    low, high = _moved(_at(counter, 0), _at(counter, 1), mul(number, scalar(STRETCH, U64)))
+    low, high = _moved(_at(counter, 0), _at(counter, 1), number * STRETCH)
     wide = ops.broadcast(
         ops.reshape(ops.convert(alpha, dtype=F64), shape=(1, own.size)), shape=(count, own.size)
     )
@@ -233,18 +228,18 @@ def _truncated(
     size, blocks = _CANDIDATES[own]
     groups = -(-prod(shape) // size)
     number = ops.iota(dtype=U64, shape=(groups, blocks), axis=0)
-    ahead = mul(number, scalar(STRETCH * size // 4, U64))
-    at = add(ahead, ops.iota(dtype=U64, shape=(groups, blocks), axis=1))
+    ahead = number * (STRETCH * size // 4)
+    at = ahead + ops.iota(dtype=U64, shape=(groups, blocks), axis=1)
     words = philox(_at(key, 0), *_moved(_at(counter, 0), _at(counter, 1), at))
     found = _uniforms(words) if own == F64 else [floats(word, own) for word in words]
     pairs = [box_muller(*found[i : i + 2]) for i in range(0, len(found), 2)]
     parts = [ops.reshape(x, shape=(groups, blocks, 1)) for pair in pairs for x in pair]
     line = ops.reshape(ops.concatenate(*parts, axis=2), shape=(groups, 1, blocks * len(parts)))
-    fits = ops.less(ops.abs(line), scalar(_LIMIT, own))
+    fits = ops.abs(line) < _LIMIT
     rank = ops.cumsum(ops.convert(fits, dtype=S32), axis=2)
-    wanted = add(ops.iota(dtype=S32, shape=(size, 1), axis=0), scalar(1, S32))
-    chosen = ops.and_(fits, ops.equal(rank, wanted))
-    made = ops.reduce_sum(select(chosen, line, scalar(0.0, own)), axes=(2,))
+    wanted = ops.iota(dtype=S32, shape=(size, 1), axis=0) + 1
+    chosen = fits & ops.equal(rank, wanted)
+    made = ops.reduce_sum(ops.select(chosen, line, scalar(0.0, own)), axes=(2,))
     flat = ops.reshape(made, shape=(groups * size,))
     if prod(shape) != groups * size:
         flat = ops.slice(flat, starts((0,)), sizes=(prod(shape),), strides=(1,))

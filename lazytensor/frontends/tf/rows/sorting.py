@@ -62,7 +62,7 @@ def _inserted(x: Node, places: Node) -> Node:
 
 
 def _more(time: Node, end: Node, *_: Node) -> Node:
-    return ops.less(time, end)
+    return time < end
 
 
 def _insertion(time: Node, end: Node, lines: Node, order: Node) -> tuple[Node, ...]:
@@ -71,29 +71,27 @@ def _insertion(time: Node, end: Node, lines: Node, order: Node) -> tuple[Node, .
     at = ops.iota(dtype=S64, shape=(count, n), axis=1)
     column = ops.broadcast(time, shape=(count, 1))
     own = ops.take_along(lines, column, axis=1)
-    better = ops.greater(own, ops.take_along(lines, order, axis=1))
-    stops = ops.and_(ops.less(at, time), ops.not_(better))
-    last = ops.select(stops, ops.add(at, scalar(1, S64)), scalar(0, S64))
+    better = own > ops.take_along(lines, order, axis=1)
+    stops = (at < time) & ~better
+    last = ops.select(stops, at + 1, scalar(0, S64))
     place = ops.reshape(ops.reduce_max(last, axes=(1,)), shape=(count, 1))
     begin = ops.starts((0, 0))
     first = ops.slice(better, begin, sizes=(count, 1), strides=(1, 1))
     place = ops.select(first, scalar(0, S64), place)
-    before = ops.take_along(
-        order, ops.maximum(ops.subtract(at, scalar(1, S64)), scalar(0, S64)), axis=1
-    )
-    moved = ops.and_(ops.greater(at, place), ops.less_equal(at, time))
+    before = ops.take_along(order, ops.maximum(at - 1, scalar(0, S64)), axis=1)
+    moved = (at > place) & (at <= time)
     after = ops.select(moved, before, ops.select(ops.equal(at, place), time, order))
-    return ops.add(time, scalar(1, S64)), end, lines, after
+    return time + 1, end, lines, after
 
 
 def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node:
     """Of a line with NaN or an infinity TF cannot say, and says no."""
     places = ops.reshape(wide(targets), shape=(targets.type.size, 1))
     mine = ops.take_along(predictions, places, axis=1)
-    better = ops.convert(ops.greater(predictions, mine), dtype=S32)
+    better = ops.convert(predictions > mine, dtype=S32)
     ahead = ops.reduce_sum(better, axes=(1,))
     fine = ops.reduce_and(ops.is_finite(predictions), axes=(1,))
-    return ops.and_(ops.less(ahead, scalar(int(k), S32)), fine)
+    return (ahead < int(k)) & fine
 
 
 def _searched(behind: str) -> Function:

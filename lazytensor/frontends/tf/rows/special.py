@@ -17,7 +17,7 @@ def _with_pole(op: Op, pole: float) -> Function:
     """A function that is infinite at 0, and in TensorFlow below it, too."""
 
     def row(x: Node, **_: Any) -> Node:
-        return ops.select(ops.less(x, number(0, x)), number(pole, x), op(x))
+        return ops.select(x < 0, number(pole, x), op(x))
 
     return row
 

@@ -25,8 +25,8 @@ def _clipped(x: Node, lowest: float, highest: float) -> Node:
 
 def _less_rounds(x: Node, length: int) -> Node:
     """`x` less whole rounds of `length`."""
-    rounds = ops.trunc(ops.divide(x, _f32(length)))
-    return ops.subtract(x, ops.multiply(rounds, _f32(length)))
+    rounds = ops.trunc(x / length)
+    return x - rounds * length
 
 
 def _nearest(x: Node, size: int) -> Node:
@@ -40,14 +40,12 @@ def _reflected(x: Node, size: int) -> Node:
     # What is below zero mirrors at -1/2.
     below = _less_rounds(x, 2 * size)
     below = ops.select(
-        ops.less(below, _f32(-size)),
-        ops.add(below, _f32(2 * size)),
-        ops.subtract(ops.negate(below), _f32(1)),
+        below < -size,
+        below + 2 * size,
+        -below - 1,
     )
     above = _less_rounds(x, 2 * size)
-    above = ops.select(
-        ops.greater_equal(above, _f32(size)), ops.subtract(_f32(2 * size - 1), above), above
-    )
+    above = ops.select(above >= size, 2 * size - 1 - above, above)
     return _chosen(x, size, below, above)
 
 
@@ -55,17 +53,17 @@ def _wrapped(x: Node, size: int) -> Node:
     """From the last element to the first: `abc|abc|abc`."""
     if size == 1:
         return _clipped(x, 0, 0)
-    rounds = ops.trunc(ops.divide(ops.negate(x), _f32(size - 1)))
-    below = ops.add(x, ops.multiply(ops.add(rounds, _f32(1)), _f32(size)))
-    rounds = ops.trunc(ops.divide(x, _f32(size - 1)))
-    above = ops.subtract(x, ops.multiply(rounds, _f32(size)))
+    rounds = ops.trunc(-x / (size - 1))
+    below = x + (rounds + 1) * size
+    rounds = ops.trunc(x / (size - 1))
+    above = x - rounds * size
     return _chosen(x, size, below, above)
 
 
 def _chosen(x: Node, size: int, below: Node, above: Node) -> Node:
     """Coordinates inside as they are, those below and above as given."""
-    made = ops.select(ops.greater(x, _f32(size - 1)), above, x)
-    return _clipped(ops.select(ops.less(x, _f32(0)), below, made), 0, size - 1)
+    made = ops.select(x > size - 1, above, x)
+    return _clipped(ops.select(x < 0, below, made), 0, size - 1)
 
 
 PADDED: Final[dict[str, Callable[[Node, int], Node]]] = {
@@ -102,22 +100,22 @@ class _Grid:
         ]
 
         def line(i: int, last: Node) -> Node:
-            first = ops.multiply(numbers[i], column)
-            return ops.add(ops.add(first, ops.multiply(numbers[i + 1], row)), last)
+            first = numbers[i] * column
+            return first + numbers[i + 1] * row + last
 
         below = line(6, _f32(1))
         self.there = ops.not_equal(below, _f32(0))
         below = ops.select(self.there, below, _f32(1))
-        self.x = ops.divide(line(0, numbers[2]), below)
-        self.y = ops.divide(line(3, numbers[5]), below)
+        self.x = line(0, numbers[2]) / below
+        self.y = line(3, numbers[5]) / below
 
 
 def _read(images: Node, y: Node, x: Node, there: Node, fill: Node) -> Node:
     """Pixels at whole coordinates; `fill` where there are none."""
     n, height, width, channels = images.type.shape
     for at, size in ((y, height), (x, width)):
-        inside = ops.and_(ops.greater_equal(at, _f32(0)), ops.less(at, _f32(size)))
-        there = ops.and_(there, inside)
+        inside = (at >= 0) & (at < size)
+        there = there & inside
     rows_ = ops.convert(_clipped(y, 0, height - 1), dtype=S64)
     columns = ops.convert(_clipped(x, 0, width - 1), dtype=S64)
     batch = ops.reshape(ops.iota(dtype=S64, shape=(n,), axis=0), shape=(n, 1, 1))
@@ -133,18 +131,18 @@ def _between(images: Node, grid: _Grid, y: Node, x: Node, fill: Node) -> Node:
     found: Node | None = None
     for i in (0, 1):
         for j in (0, 1):
-            pixel = _read(images, ops.add(top, _f32(i)), ops.add(left, _f32(j)), grid.there, fill)
-            share = ops.multiply(_share(y, top, i), _share(x, left, j))
+            pixel = _read(images, top + i, left + j, grid.there, fill)
+            share = _share(y, top, i) * _share(x, left, j)
             share = ops.reshape(share, shape=(*share.type.shape, 1))
-            part = ops.multiply(ops.convert(pixel, dtype=F32), share)
-            found = part if found is None else ops.add(found, part)
+            part = ops.convert(pixel, dtype=F32) * share
+            found = part if found is None else found + part
     assert found is not None
     return found
 
 
 def _share(at: Node, below: Node, second: int) -> Node:
-    share = ops.subtract(at, below)
-    return share if second else ops.subtract(_f32(1), share)
+    share = at - below
+    return share if second else 1 - share
 
 
 def _projected(
