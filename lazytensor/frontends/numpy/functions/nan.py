@@ -97,7 +97,7 @@ def _position(name: str, filler: float) -> Function:
             return plain(a, axis, out, keepdims=keepdims)
         reductions.check_positions(out)
         found = plain(wrap(_without(node, filler)), axis, keepdims=keepdims)
-        numbers = ops.not_(ops.is_nan(node))
+        numbers = ~ops.is_nan(node)
         some = ops.reduce_or(numbers, axes=axes_of(axis, node.type.ndim))
         every = ops.reduce_and(some, axes=tuple(range(some.type.ndim)))
         fine = ops.guard(every, error=ValueError, text=ALL_NAN)
@@ -108,8 +108,8 @@ def _position(name: str, filler: float) -> Function:
 
 def _where_numbers(node: Node, where: Any) -> Node:
     """Where `node` is a number, and `where` holds."""
-    numbers: Node = ops.not_(ops.is_nan(node))
-    return numbers if where is NO_VALUE or where is True else ops.and_(numbers, mask_of(where))
+    numbers: Node = ~ops.is_nan(node)
+    return numbers if where is NO_VALUE or where is True else numbers & mask_of(where)
 
 
 def nanmean(
@@ -185,8 +185,8 @@ def _spread(root: bool) -> Function:
         axes = axes_of(axis, node.type.ndim)
         counts = convert(ops.broadcast(flags, shape=node.type.shape), S64)
         counted = ops.reduce_sum(counts, axes=axes)
-        free = ops.subtract(counted, number(int(real(ddof)), S64))
-        bad = ops.less_equal(kept(node, free, axes, keepdims), number(0, S64))
+        free = counted - number(int(real(ddof)), S64)
+        bad = kept(node, free, axes, keepdims) <= 0
         made = ops.select(bad, number(math.nan, made.type.dtype), made)
         made = warned(made, bad, "Degrees of freedom <= 0 for slice.")
         return deliver(ops.sqrt(made) if root else made, out)

@@ -369,7 +369,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
     extremes = ops.reduce_max, ops.reduce_min
     plain = node.type.dtype.kind != "c"
     most, least = ((op if plain else _complex(op)[0])(node, axes=axes) for op in extremes)
-    made = ops.subtract(most, least)
+    made = most - least
     return _given(kept(node, made, axes, keepdims), out, axes, a, NO_VALUE)
 
 

@@ -99,7 +99,7 @@ def _whole_mean(node: Node, where: Any, axes: Axes, keep: bool) -> Node:
     """The mean of integers as one of them: their sum wraps around, and fractions are cut off."""
     total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, keep)
     counted = _counted(node, where, axes, F64, keep)
-    return convert(ops.divide(convert(total, F64), counted), node.type.dtype)
+    return convert(convert(total, F64) / counted, node.type.dtype)
 
 
 def _check_mean(node: Node, where: Any, axes: Axes) -> None:
@@ -113,7 +113,7 @@ def _check_mean(node: Node, where: Any, axes: Axes) -> None:
 
 def _check_quotient(total: Node, count: Node) -> None:
     name = "divide" if total.type.ndim else checks.SCALAR_PREFIX + "divide"
-    checks.check(name, [total, count], ops.divide(total, count))
+    checks.check(name, [total, count], total / count)
 
 
 def _spread(root: bool) -> Function:
@@ -170,19 +170,19 @@ def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, 
     if mean is NO_VALUE:
         total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, True)
         count = _counted(node, where, axes, node.type.dtype, True)
-        center = ops.divide(total, count)
+        center = total / count
         checks.check("divide", [total, count], center)
     else:
         center = convert(operand(mean), node.type.dtype)
-    apart = ops.subtract(node, center)
+    apart = node - center
     squares = ops.square(ops.abs(apart))
     made = kept(node, ops.reduce_sum(masked(squares, where, 0), axes=axes), axes, keep)
     counted = _counted(node, where, axes, dtype, keep)
     none = scalar(0.0, dtype)
-    free = ops.maximum(ops.subtract(counted, convert(operand(ddof), dtype)), none)
+    free = ops.maximum(counted - convert(operand(ddof), dtype), none)
     if checks.current() is not checks.OFF:
         _check_quotient(made, free)
-    quotient = ops.divide(made, free)
+    quotient = made / free
     return checks.warned(quotient, ops.equal(free, none), NO_FREEDOM)
 
 
@@ -209,14 +209,14 @@ def average(
         dtype = result_type(*dtypes, *([F64] if node.type.dtype.kind in "biu" else []))
         spread = ops.broadcast(convert(weight, dtype), shape=node.type.shape)
         scale = kept(node, ops.reduce_sum(spread, axes=axes), axes, keep)
-        total = ops.reduce_sum(ops.multiply(convert(node, dtype), spread), axes=axes)
+        total = ops.reduce_sum(convert(node, dtype) * spread, axes=axes)
         zero = ops.not_equal(scale, scalar(0, dtype))
         fine = ops.guard(
             ops.reduce_and(zero, axes=tuple(range(zero.type.ndim))),
             error=ZeroDivisionError,
             text="Weights sum to zero, can't be normalized",
         )
-        made = ops.guarded(ops.divide(kept(node, total, axes, keep), scale), fine)
+        made = ops.guarded(kept(node, total, axes, keep) / scale, fine)
     if not returned:
         return deliver(made)
     return deliver(made), deliver(ops.broadcast(scale, shape=made.type.shape))

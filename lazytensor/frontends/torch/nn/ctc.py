@@ -65,7 +65,7 @@ def _spelling(labels: Node, blank: int, classes: int) -> _Spelling:
     )  # fmt: skip
     places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
     odd = ops.equal(ops.remainder(places, whole(2)), whole(1))
-    return _Spelling(symbols, ops.and_(odd, ops.not_equal(symbols, _moved(symbols, 2, -1))))
+    return _Spelling(symbols, odd & ops.not_equal(symbols, _moved(symbols, 2, -1)))
 
 
 def _log_sum(*terms: Node) -> Node:
@@ -73,20 +73,20 @@ def _log_sum(*terms: Node) -> Node:
     for x in terms[1:]:
         most = ops.maximum(most, x)
     most = _chosen(ops.equal(most, like(IMPOSSIBLE, most)), like(0, most), most)
-    total, *rest = [ops.exp(ops.subtract(x, most)) for x in terms]
+    total, *rest = [ops.exp(x - most) for x in terms]
     for x in rest:
-        total = ops.add(total, x)
-    return ops.add(ops.log(total), most)
+        total = total + x
+    return ops.log(total) + most
 
 
 def _forward_step(before: Node, emitted: Node, jumps: Node) -> Node:
     two = _chosen(jumps, _moved(before, 2, IMPOSSIBLE), like(IMPOSSIBLE, before))
-    return ops.add(_log_sum(before, _moved(before, 1, IMPOSSIBLE), two), emitted)
+    return _log_sum(before, _moved(before, 1, IMPOSSIBLE), two) + emitted
 
 
 def _backward_step(after: Node, emitted: Node, jumps: Node) -> Node:
     two = _chosen(_moved(jumps, -2, False), _moved(after, -2, IMPOSSIBLE), like(IMPOSSIBLE, after))
-    return ops.add(_log_sum(after, _moved(after, -1, IMPOSSIBLE), two), emitted)
+    return _log_sum(after, _moved(after, -1, IMPOSSIBLE), two) + emitted
 
 
 def _emitted(log_probs: Node, symbols: Node) -> Node:
@@ -113,7 +113,7 @@ def _loss(
     symbols, jumps = _spelling(labels, blank, log_probs.type.shape[2])
     emitted = _emitted(log_probs, symbols)
     start = cast_to(_places_where(symbols, whole(0)), dtype)
-    last = ops.subtract(_column(steps), whole(1))
+    last = _column(steps) - 1
 
     def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
         (now, end), (jumps, last) = state, shared
@@ -121,12 +121,12 @@ def _loss(
         return (now, _chosen(ops.equal(last, time), now, end)), (now,)
 
     (_, end), (table,) = scan("ctc forward", body, [emitted], [start, start], [jumps, last])
-    at = ops.multiply(_column(lengths), whole(2))
+    at = _column(lengths) * 2
     blank_last = ops.take_along(end, at, axis=1)
-    before = ops.take_along(end, ops.maximum(ops.subtract(at, whole(1)), whole(0)), axis=1)
-    some = ops.greater(at, whole(0))
+    before = ops.take_along(end, ops.maximum(at - 1, whole(0)), axis=1)
+    some = at > 0
     found = _log_sum(blank_last, _chosen(some, before, like(IMPOSSIBLE, before)))
-    loss = ops.reshape(ops.negate(found), shape=(symbols.type.shape[0],))
+    loss = ops.reshape(-found, shape=(symbols.type.shape[0],))
     return loss, ops.transpose(table, axes=(1, 0, 2))
 
 
@@ -134,8 +134,8 @@ def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) ->
     """The backward variables: [t,n,l]."""
     symbols, jumps = spelling
     dtype = emitted.type.dtype
-    end = cast_to(_places_where(symbols, ops.multiply(_column(lengths), whole(2))), dtype)
-    last = ops.subtract(_column(steps), whole(1))
+    end = cast_to(_places_where(symbols, _column(lengths) * 2), dtype)
+    last = _column(steps) - 1
 
     def body(time: Node, given: Nodes, state: Nodes, shared: Nodes) -> tuple[Nodes, Nodes]:
         end, jumps, last = shared
@@ -167,17 +167,17 @@ def _slope(
     emitted = _emitted(log_probs, spelling.symbols)
     log_beta = _log_beta(emitted, spelling, steps, lengths)
     # Both variables have the symbol of their own time in them.
-    both = ops.subtract(ops.add(ops.transpose(log_alpha, axes=(1, 0, 2)), log_beta), emitted)
-    share = ops.exp(ops.add(both, ops.reshape(loss, shape=each)))
+    both = ops.transpose(log_alpha, axes=(1, 0, 2)) + log_beta - emitted
+    share = ops.exp(both + ops.reshape(loss, shape=each))
     places = ops.iota(dtype=S64, shape=(1, count, emitted.type.shape[2]), axis=2)
-    last = ops.reshape(ops.multiply(lengths, whole(2)), shape=each)
-    share = _chosen(ops.less_equal(places, last), share, like(0, share))
-    made = ops.subtract(ops.exp(log_probs), _by_class(share, spelling.symbols, classes))
-    made = ops.multiply(made, ops.reshape(grad, shape=each))
+    last = ops.reshape(lengths * 2, shape=each)
+    share = _chosen(places <= last, share, like(0, share))
+    made = ops.exp(log_probs) - _by_class(share, spelling.symbols, classes)
+    made = made * ops.reshape(grad, shape=each)
     endless = ops.reshape(ops.equal(loss, like(np.inf, loss)), shape=each)
     made = _chosen(endless, like(0 if zero_infinity else np.nan, made), made)
     time = ops.iota(dtype=S64, shape=(times, 1, 1), axis=0)
-    return _chosen(ops.less(time, ops.reshape(steps, shape=each)), made, like(0, made))
+    return _chosen(time < ops.reshape(steps, shape=each), made, like(0, made))
 
 
 LOSS: Final = Composite("ctc_loss", _loss)
