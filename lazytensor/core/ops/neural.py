@@ -85,7 +85,7 @@ def linear(x: Node, weight: Node, *bias: Node) -> Node:
     """
     rows = _matrix(x)
     last = (rows.type.ndim - 1,), (weight.type.ndim - 1,)
-    found: Node = dot_general(rows, weight, contract=last)
+    found = dot_general(rows, weight, contract=last)
     if x.type.ndim > 2:
         found = reshape(found, shape=x.type.shape[:-1] + weight.type.shape[:-1])
     return found + bias[0] if bias else found

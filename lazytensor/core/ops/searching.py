@@ -38,8 +38,8 @@ def bisect(lines: Node, values: Node, *, behind: str) -> Node:
     if behind not in BEHIND:
         raise ValueError(f"bisect: behind must be one of {', '.join(BEHIND)}, got {behind!r}")
     n, axis = lines.type.shape[-1], lines.type.ndim - 1
-    start: Node = broadcast(scalar(0, S64), shape=values.type.shape)
-    end: Node = broadcast(scalar(n, S64), shape=values.type.shape)
+    start = broadcast(scalar(0, S64), shape=values.type.shape)
+    end = broadcast(scalar(n, S64), shape=values.type.shape)
     for _ in range(n.bit_length()):
         middle = (start + end) >> 1
         seen = take_along(lines, minimum(middle, scalar(n - 1, S64)), axis=axis)

@@ -106,7 +106,7 @@ class flatiter:
 
 def _repeated(value: Node, size: int) -> Node:
     """The first `size` of the elements of `value` run through over and over."""
-    row: Node = ops.reshape(value, shape=(value.type.size,))
+    row = ops.reshape(value, shape=(value.type.size,))
     if value.type.size in (1, size) or not value.type.size:
         return row
     places = leaf(np.arange(size) % value.type.size)

@@ -188,7 +188,7 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, 
 
 
 def _counted(start: int, size: int, step: int) -> Node:
-    node: Node = ops.iota(dtype=_INT, shape=(size,), axis=0)
+    node = ops.iota(dtype=_INT, shape=(size,), axis=0)
     if step != 1:
         node = node * step
     return node + start if start else node

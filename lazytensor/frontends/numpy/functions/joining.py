@@ -215,7 +215,7 @@ def _run(node: Node, axis: int, start: int, count: int, step: int) -> Node:
     begin = tuple(start if i == axis else 0 for i in range(rank))
     sizes = _replaced(shape, axis, 1 if step == 0 else count)
     strides = tuple((step or 1) if i == axis else 1 for i in range(rank))
-    part: Node = ops.slice(node, starts(begin), sizes=sizes, strides=strides)
+    part = ops.slice(node, starts(begin), sizes=sizes, strides=strides)
     return ops.broadcast(part, shape=_replaced(shape, axis, count)) if step == 0 else part
 
 
@@ -224,7 +224,7 @@ def _replaced(shape: Shape, axis: int, n: int) -> Shape:
 
 
 def _gathered(node: Node, indices: np.ndarray, axis: int) -> Node:
-    found: Node = ops.gather(node, operand(indices.astype(np.int64)), axes=(axis,))
+    found = ops.gather(node, operand(indices.astype(np.int64)), axes=(axis,))
     order = (*range(1, axis + 1), 0, *range(axis + 1, node.type.ndim))
     return found if axis == 0 else ops.transpose(found, axes=order)
 

@@ -108,7 +108,7 @@ def _position(name: str, filler: float) -> Function:
 
 def _where_numbers(node: Node, where: Any) -> Node:
     """Where `node` is a number, and `where` holds."""
-    numbers: Node = ~ops.is_nan(node)
+    numbers = ~ops.is_nan(node)
     return numbers if where is NO_VALUE or where is True else numbers & mask_of(where)
 
 

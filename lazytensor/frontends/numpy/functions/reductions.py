@@ -223,7 +223,7 @@ def masked_by(node: Node, where: Any, initial: Any) -> Node:
     filler = _initial(initial, node.type.dtype)
     mask = mask_of(where)
     shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
-    made: Node = ops.select(mask, node, filler)
+    made = ops.select(mask, node, filler)
     if shape != node.type.shape:
         np.add.reduce(np.zeros(node.type.shape), where=np.zeros(shape, bool))  # raises
     return made

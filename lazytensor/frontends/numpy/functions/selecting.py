@@ -84,7 +84,7 @@ def argwhere(a: Any) -> Any:
 
 def taken(node: Node, indices: Node, axis: int) -> Node:
     """Elements along an axis, the axes of `indices` in its place."""
-    found: Node = ops.gather(node, indices, axes=(axis,))
+    found = ops.gather(node, indices, axes=(axis,))
     k, rank = indices.type.ndim, node.type.ndim
     order = (*range(k, k + axis), *range(k), *range(k + axis, k + rank - 1))
     return found if axis == 0 or k == 0 else ops.transpose(found, axes=order)

@@ -48,7 +48,7 @@ def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) 
     none = ops.equal(running, scalar(0.0, running.type.dtype))
     running = ops.select(none, scalar(-1.0, running.type.dtype), running)
     places = _reached(running, q, line.type.shape[last])
-    made: Node = ops.take_along(line, places, axis=last)
+    made = ops.take_along(line, places, axis=last)
     if line.type.dtype.kind not in "fV":
         return made
     end = leaf(np.full((*[1] * last, 1), line.type.shape[last] - 1))

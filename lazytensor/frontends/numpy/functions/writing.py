@@ -57,7 +57,7 @@ def check_writeable(x: Any) -> None:
 def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
     """The values, one after another and again from the start, `size` of them."""
     given = _assigned(values, dtype)
-    line: Node = ops.reshape(given, shape=(given.type.size,))
+    line = ops.reshape(given, shape=(given.type.size,))
     times = -(-size // line.type.size)
     if times > 1:
         row = ops.reshape(line, shape=(1, line.type.size))

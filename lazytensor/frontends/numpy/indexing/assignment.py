@@ -82,7 +82,7 @@ def spread(node: Node, type: TensorType) -> Node:
     if shape == wanted:
         return node
     try:
-        made: Node = ops.broadcast(node, shape=wanted)
+        made = ops.broadcast(node, shape=wanted)
     except ValueError:
         np.empty(wanted, np.bool_)[...] = dummy(node.type.with_dtype(np.dtype(np.bool_)))
         raise

@@ -323,7 +323,7 @@ def _fitted(found: Plan, value: Any) -> Node:
         np.empty(1, found.type.dtype)[0] = dummy(given.type)  # whether it takes an array here
     node = recast(given, found.type.dtype)
     if found.target.ndim and not node.type.ndim:
-        made: Node = ops.broadcast(node, shape=found.target.shape)
+        made = ops.broadcast(node, shape=found.target.shape)
     else:
         made = settled(ops.reshaped(spread(node, found.type), found.target))
     if not (found.scalar and given.type.ndim):  # NumPy warns of that

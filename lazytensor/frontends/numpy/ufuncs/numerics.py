@@ -70,7 +70,7 @@ def integer_power(x: Node, y: Node) -> Node:
             raise ValueError(NEGATIVE_POWER)
         few = _few_factors(x, y)
         return few if few is not None else x**y
-    made: Node = x**y
+    made = x**y
     if isinstance(y.value, np.ndarray) and (y.value < 0).any():
         raise ValueError(NEGATIVE_POWER)
     if y.type.dtype.kind == "u" or isinstance(y.value, np.ndarray):

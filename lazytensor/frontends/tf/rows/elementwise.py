@@ -69,7 +69,7 @@ def _unless_zero(function: Function) -> Function:
 
 
 def _squared_difference(x: Node, y: Node, **_: Any) -> Node:
-    apart: Node = x - y
+    apart = x - y
     if apart.type.dtype in COMPLEX:
         return ops.conj(apart) * apart
     return ops.square(apart)
@@ -82,7 +82,7 @@ def _floor_div(x: Node, y: Node, **_: Any) -> Node:
 
 
 def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
-    made: Node = x / y
+    made = x / y
     return ops.trunc(made) if x.type.dtype in FLOATS else made
 
 

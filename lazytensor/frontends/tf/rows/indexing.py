@@ -26,7 +26,7 @@ def wide(indices: Node) -> Node:
 
 def gathered(x: Node, indices: Node, axis: int) -> Node:
     """The parts of `x` along `axis` at `indices`, whose axes take its place."""
-    made: Node = ops.gather(x, wide(indices), axes=(axis,))
+    made = ops.gather(x, wide(indices), axes=(axis,))
     if not axis:
         return made
     front = indices.type.ndim

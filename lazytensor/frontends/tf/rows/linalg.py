@@ -24,7 +24,7 @@ def _checked(op: Op[Any], text: str, *operands: Node, **attrs: Any) -> list[Node
 
 def _adjoint(x: Node) -> Node:
     n = x.type.ndim
-    made: Node = ops.transpose(x, axes=(*range(n - 2), n - 1, n - 2))
+    made = ops.transpose(x, axes=(*range(n - 2), n - 1, n - 2))
     return ops.conj(made) if x.type.dtype in COMPLEX else made
 
 

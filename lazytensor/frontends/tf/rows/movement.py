@@ -226,7 +226,7 @@ def one_hot(
     at = axis_of(axis, len(shape) + 1)
     whole = (*shape[:at], depth, *shape[at:])
     line = ops.iota(dtype=indices.type.dtype, shape=whole, axis=at)
-    made: Node = ops.equal(line, ops.reshape(indices, shape=(*shape[:at], 1, *shape[at:])))
+    made = ops.equal(line, ops.reshape(indices, shape=(*shape[:at], 1, *shape[at:])))
     if (on, off) != (1, 0):
         made = ops.select(made, scalar(on, dtype), scalar(off, dtype))
     return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)

@@ -105,7 +105,7 @@ def _normal(
     line = ops.reshape(ops.concatenate(*both, axis=1), shape=(2 * pairs,))
     if prod(shape) != 2 * pairs:
         line = ops.slice(line, ops.starts((0,)), sizes=(prod(shape),), strides=(1,))
-    made: Node = ops.reshape(line, shape=shape)
+    made = ops.reshape(line, shape=shape)
     return made if dtype == own else ops.convert(made, dtype=dtype)
 
 

@@ -117,7 +117,7 @@ def _cumulative(op: Any, start: int) -> Function:
 def _l2_loss(x: Node, **_: Any) -> Node:
     wide = ops.convert(x, dtype=F32) if x.type.dtype in (F16, BF16) else x
     total = ops.reduce_sum(ops.square(wide), axes=tuple(range(x.type.ndim)))
-    made: Node = total * 0.5
+    made = total * 0.5
     return made if made.type.dtype == x.type.dtype else ops.convert(made, dtype=x.type.dtype)
 
 

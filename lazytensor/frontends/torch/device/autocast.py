@@ -14,7 +14,6 @@ from torch.utils._pytree import tree_map
 
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32
-from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.kernels import register, write
 from lazytensor.frontends.torch.dispatch.libraries import lasting
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
@@ -150,7 +149,7 @@ def _update(
     due = ops.equal(counted, cast_to(interval, dtype))
     grown = now * cast_to(growth, F32)
     grown = ops.select(ops.is_finite(grown), grown, now)
-    made: Node = ops.select(bad, now * cast_to(backoff, F32), ops.select(due, grown, now))
+    made = ops.select(bad, now * cast_to(backoff, F32), ops.select(due, grown, now))
     write(scale, made)
     write(tracker, ops.select(bad | due, cast_to(0, dtype), counted))
     return scale

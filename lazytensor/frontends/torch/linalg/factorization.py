@@ -159,7 +159,7 @@ def _unpack(
 def _sure_pivots(pivots: Node, size: int, low: str, high: str) -> Node:
     """Pivots from 1 to `size`: checked when the program runs, which no others may lead astray."""
     least, most = cast_to(1, S32), cast_to(size, S32)
-    within: Node = ops.clamp(least, pivots, most)
+    within = ops.clamp(least, pivots, most)
     found = sure(within, pivots >= least, low)
     return sure(found, pivots <= most, high)
 

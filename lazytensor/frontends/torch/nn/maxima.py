@@ -40,7 +40,7 @@ def scattered(grad: Node, indices: Node, shape: Ints, n: int) -> Node:
     lines = ops.iota(dtype=S64, shape=(outer, many), axis=0)
     zeros = filled((outer, inner), 0, grad.type.dtype)
     updates = ops.reshape(grad, shape=(outer, many))
-    made: Node = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="add")
+    made = ops.scatter(zeros, updates, lines, places, axes=(0, 1), mode="add")
     return ops.reshape(made, shape=shape)
 
 

@@ -157,7 +157,7 @@ def _first_places(shape: Ints, count: Ints, steps: Ints, pads: Ints, gaps: Ints)
 def largest_at(windows: Node) -> Node:
     """Where on the last axis the largest element is: the first of equal ones, but the last NaN."""
     last = windows.type.ndim - 1
-    best: Node = ops.argmax(windows, axis=last)
+    best = ops.argmax(windows, axis=last)
     if windows.type.dtype in FLOATS:
         at = ops.iota(dtype=S64, shape=windows.type.shape, axis=last)
         missing = ops.select(ops.is_nan(windows), at, cast_to(-1, S64))

@@ -296,7 +296,7 @@ def _sign(x: Any) -> Node:
     dtype = made.type.dtype
     if dtype is BOOL:
         return made
-    sign: Node = ops.sign(made)
+    sign = ops.sign(made)
     # NaN has no sign: torch compares with 0.
     return ops.select(ops.is_nan(made), cast_to(0, dtype), sign) if dtype in FLOATS else sign
 

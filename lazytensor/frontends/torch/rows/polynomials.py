@@ -121,7 +121,7 @@ def _weighed(a: Node, last: Node, b: float, below: Node, by: float) -> Node:
 
 
 def _times(factor: float, x: Node, shift: float = 0.0) -> Node:
-    made: Node = factor * x
+    made = factor * x
     return made + shift if shift else made
 
 
