@@ -14,8 +14,8 @@ ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "constants.md"
 HEAD: Final = """# Constants of the policies
 
-`python -m benchmarks.constants` makes this page of the code. The meaning is the docstring beneath the constant, or the
-comment beside it.
+`python -m benchmarks.constants` makes this page of the code. The meaning is the docstring beneath
+the constant, or the comment beside it.
 """
 POLICIES: Final = {
     "When to cut": (
@@ -79,7 +79,7 @@ def constants(source: str) -> Iterator[Constant]:
     lines = source.splitlines()
     for statement, after in zip(body, [*body[1:], None], strict=True):
         match statement:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=ast.expr() as value):
+            case ast.AnnAssign(ast.Name(name), kind, ast.expr() as value):
                 if "Final" in ast.unparse(kind) and _is_number(value):
                     said = _docstring(after) or _comment(lines, statement)
                     yield Constant(name, ast.unparse(value), said)

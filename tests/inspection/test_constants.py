@@ -9,6 +9,7 @@ def test_the_page_is_current() -> None:
 
 
 def test_a_meaning_is_the_docstring_or_the_comment() -> None:
-    source = 'A: Final = 2**3\n"""Of a\nb."""\nB: Final = -1  # of c\n# of d\nC: Final = 0.5\nD = 1\n'
+    declared = 'A: Final = 2**3\n"""Of a\nb."""\nB: Final = -1  # of c\n'
+    source = f"{declared}# of d\nC: Final = 0.5\nD = 1\n"
     found = [(c.name, c.value, c.meaning) for c in constants(source)]
     assert found == [("A", "2 ** 3", "Of a b."), ("B", "-1", "of c"), ("C", "0.5", "of d")]
