@@ -11,9 +11,9 @@ def _numpy() -> set[str]:
     coverage: Any = import_module("lazytensor.frontends.numpy.coverage")
     return {
         name
-        for home in coverage.HOMES
+        for home in coverage.MODULE_NAMES
         for name in coverage.callables(home)
-        if coverage.kind(home, name) == coverage.RECORDED
+        if coverage.kind(home, name) == coverage.OUTCOME_RECORDED
     }
 
 

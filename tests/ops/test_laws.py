@@ -12,6 +12,7 @@ from lazytensor.core.interpreter.interpreter import references
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BF16, F32, F64, FLOATS
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op, all_ops, element
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 from tests.ops.sample import Refusal, Sample, all_refusals, all_samples
@@ -102,7 +103,7 @@ def report(sample: Sample, actual: np.ndarray, expected: np.ndarray, wrong: np.n
     """Where the two differ, and on what operands."""
     wrong = np.broadcast_to(wrong, np.shape(actual))
     lines = [f"{sample}: {wrong.sum()} of {wrong.size} differ"]
-    if sample.op.elementwise:
+    if Trait.ELEMENTWISE in sample.op.traits:
         operands = [np.broadcast_to(x, wrong.shape)[wrong][:8].tolist() for x in sample.arrays]
         lines.append(f"operands {operands}")
     return "\n".join([*lines, f"got      {actual[wrong][:8]}", f"expected {expected[wrong][:8]}"])

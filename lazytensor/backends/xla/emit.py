@@ -23,6 +23,7 @@ from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.ir.op import PARAMETER, Op, element, find_op
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.source_location import Place, line_of
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 create = ir.Operation.create
@@ -277,7 +278,7 @@ def _lower(
 ) -> Any:
     lowering = lowerings().get(op)
     if lowering is not None:
-        axes = _common_turn(type, operands) if op.elementwise else None
+        axes = _common_turn(type, operands) if Trait.ELEMENTWISE in op.traits else None
         if axes is None:
             return lowering(emitter, type, *operands, **op.attrs_of(attrs))
         transpose = lowerings()[find_op("transpose")]

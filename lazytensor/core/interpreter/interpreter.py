@@ -22,6 +22,7 @@ from lazytensor.core.interpreter.inplace import Held, beside_the_list, is_unshar
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType, tensor_type
 
 Reference = Callable[..., Any]
@@ -33,14 +34,6 @@ does that, `reference(*arrays, **attrs)`. To do it twice must be the same as onc
 REPLACING: dict[Op[Any], Reference] = {}
 """Per op of those whose second operand replaces a part of the first: `shown(shape, x, *data,
 **attrs)`, that part of `x`, of this shape, in its memory."""
-RESHAPING: set[Op] = set()
-"""Ops of one operand whose reference only looks at it in another way."""
-VIEWING: set[Op] = set()
-"""Ops whose reference copies nothing, those among them."""
-PICKING: set[Op] = set()
-"""Ops whose reference reads no more of the first operand than the result has elements."""
-CHOOSING: set[Op] = set()
-"""Ops whose reference reads only those elements of its first operand that flags choose."""
 REUSE_BYTES: Final = 2**16
 """Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
 
@@ -170,7 +163,7 @@ def takes(program: Program) -> tuple[int, ...]:
         over = {i for step in _steps(program) for i in step.over}
         over.update(step.part.base for step in _steps(program) if step.part is not None)
         for i in range(len(lines) - 1, -1, -1):
-            if i in over and lines[i][0] in RESHAPING:
+            if i in over and Trait.RESHAPES in lines[i][0].traits:
                 over.add(lines[i][1][0])
         program.takes = tuple(at for at, i in enumerate(program.parameters) if i in over)
     return program.takes

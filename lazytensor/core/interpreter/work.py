@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lazytensor.core.interpreter.interpreter import PICKING, REPLACING, VIEWING, references
 from lazytensor.core.ir.program import INPUTS, Program, size_of
+from lazytensor.core.ir.trait import SHOWING, Trait
 
 
 class Work(NamedTuple):
@@ -26,17 +26,16 @@ class Work(NamedTuple):
 
 def extent_of(program: Program) -> Work:
     """How much this program computes."""
-    references()  # which fills the tables of ops
     lines = program.instructions
     elements = replaced = 0
-    met = {i for i in program.outputs if lines[i][0] not in REPLACING}
+    met = {i for i in program.outputs if Trait.REPLACES not in lines[i][0].traits}
     for i, (op, operands, _, type) in enumerate(lines):
-        if op in REPLACING:
+        if Trait.REPLACES in op.traits:
             part = lines[operands[1]][3]
             elements += part.size
             replaced += part.nbytes
             met.update(operands[1:])
-        elif op not in INPUTS and op not in VIEWING:
+        elif op not in INPUTS and not op.traits & SHOWING:
             elements += size_of(type)
-            met.update((i, *operands[op in PICKING :]))
+            met.update((i, *operands[Trait.PICKS in op.traits :]))
     return Work(elements, max((size_of(lines[i][3]) for i in met), default=0), replaced)

@@ -16,6 +16,7 @@ import numpy as np
 
 from lazytensor.core.ir.source_location import Place, hidden, is_hidden
 from lazytensor.core.ir.trace_state import serials, thread
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType, tensor_type
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Signature:
         self.attrs = attrs
         self.type = type
         self.work = work
-        self.fuses = op.elementwise
+        self.fuses = Trait.ELEMENTWISE in op.traits
         self.parts: tuple[Signature, ...] = ()
 
 

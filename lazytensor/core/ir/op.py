@@ -28,6 +28,7 @@ from lazytensor.core.ir.node import (
 )
 from lazytensor.core.ir.source_location import user_frame
 from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
 
 Attrs = tuple[Any, ...]
@@ -50,12 +51,11 @@ class Op(Generic[R]):
     Its type says which: `Op` is one with a node, `Op[tuple[Node, Node]]` one with a pair.
     """
 
-    def __init__(self, name: str, rule: TypeRule, elementwise: bool = False) -> None:
+    def __init__(self, name: str, rule: TypeRule, *traits: Trait) -> None:
         parameters = inspect.signature(rule).parameters.values()
         self.name = name
         self.rule = rule
-        self.elementwise = elementwise
-        self.moves = False
+        self.traits = frozenset(traits)
         self.operands = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
         self.attributes = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
         self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
@@ -101,7 +101,7 @@ class Op(Generic[R]):
         if len(self.signatures) > _SIGNATURES_KEPT:
             self.signatures.clear()
         first = result[0] if isinstance(result, tuple) else result
-        work = first.moving if self.moves else first.work
+        work = first.moving if Trait.MOVES in self.traits else first.work
         found = self.signatures[key] = Signature(self, values, result, work)
         return found
 
@@ -153,11 +153,21 @@ def variadic(rule: TypeRule) -> Op[Any]:
     return register(Op(rule.__name__.rstrip("_"), rule))
 
 
-def named(name: str, rule: TypeRule, doc: str) -> Op:
+def named(name: str, rule: TypeRule, doc: str, *traits: Trait) -> Op:
     """Declare an elementwise op, whose rule is shared with others, by name."""
-    op: Op = register(Op(name, rule, elementwise=True))
+    op: Op = register(Op(name, rule, Trait.ELEMENTWISE, *traits))
     op.__doc__ = doc
     return op
+
+
+def traits(*given: Trait) -> Callable[[_Declared], _Declared]:
+    """Declare an op with these traits."""
+
+    def declared(op: _Declared) -> _Declared:
+        op.traits |= frozenset(given)
+        return op
+
+    return declared
 
 
 def find_op(name: str) -> Op[Any]:
@@ -183,6 +193,7 @@ def check_dtype(op: str, allowed: DTypes, *types: TensorType) -> np.dtype:
     return dtype
 
 
+@traits(Trait.SHOWS)
 @primitive
 def element(x: Any, *, index: int) -> TensorType:
     """Result number `index` of an op with several results. x: such a node. Result: its type."""

@@ -8,6 +8,7 @@ from lazytensor.core.ir.composite import Composite, composite
 from lazytensor.core.ir.dtypes import F64, FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import check_dtype, scalar
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ops.bits import bitcast
 from lazytensor.core.ops.elementwise import convert
 
@@ -31,7 +32,7 @@ def in_double(name: str, function: Function, doc: str) -> Composite:
 
     body.__name__ = name
     made = composite(body)
-    made.elementwise = True
+    made.traits |= {Trait.ELEMENTWISE}
     made.__doc__ = f"{doc} x: floats, any shape. Result: type of x. Raises: DTypeError."
     return made
 

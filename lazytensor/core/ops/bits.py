@@ -12,10 +12,20 @@ from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BOOLS, FLOATS, INTS, NARROW_INTS, STORED, short_name
 from lazytensor.core.ir.node import OPERATORS, Node
-from lazytensor.core.ir.op import check_dtype, primitive, scalar
+from lazytensor.core.ir.op import check_dtype, primitive, scalar, traits
 from lazytensor.core.ir.shapes import broadcast_shapes
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType, tensor_type
-from lazytensor.core.ops.elementwise import abs, binary, flag, is_finite, not_equal, select, unary
+from lazytensor.core.ops.elementwise import (
+    abs,
+    binary,
+    commuting,
+    flag,
+    is_finite,
+    not_equal,
+    select,
+    unary,
+)
 
 _CASTABLE = STORED - NARROW_INTS
 
@@ -24,9 +34,9 @@ popcount = unary("popcount", INTS, "How many bits of x are set.")
 count_leading_zeros = unary("count_leading_zeros", INTS, "Zero bits above the highest set one.")
 sign_bit = unary("sign_bit", FLOATS, "Whether the sign bit is set: true for -0 too.", flag)
 
-and_ = binary("and", BOOLS | INTS, "Bits set in both.")
-or_ = binary("or", BOOLS | INTS, "Bits set in either.")
-xor = binary("xor", BOOLS | INTS, "Bits set in one of the two.")
+and_ = commuting("and", BOOLS | INTS, "Bits set in both.")
+or_ = commuting("or", BOOLS | INTS, "Bits set in either.")
+xor = commuting("xor", BOOLS | INTS, "Bits set in one of the two.")
 shift_left = binary("shift_left", INTS, "x << y; 0 where y is not below the width of x.")
 shift_right = binary(
     "shift_right", INTS, "x >> y, keeping the sign; where y is not below the width, 0 or -1."
@@ -46,6 +56,7 @@ OPERATORS.update(
 )
 
 
+@traits(Trait.ELEMENTWISE)
 @primitive
 def ldexp(x: TensorType, exponent: TensorType) -> TensorType:
     """`x * 2**exponent`, rounded once. x: floats; exponent: integers; they broadcast.
@@ -80,6 +91,7 @@ def bitcast(x: TensorType, *, dtype: np.dtype) -> TensorType:
     return tensor_type(dtype, x.shape[:-1])
 
 
+@traits(Trait.ELEMENTWISE)
 @primitive
 def reduce_precision(x: TensorType, *, exponent_bits: int, mantissa_bits: int) -> TensorType:
     """`x` rounded to a float format of so many bits, halves to even; too large becomes infinite.
@@ -116,8 +128,6 @@ def frexp(x: Node) -> tuple[Node, Node]:
     plain = is_finite(x) & not_equal(x, scalar(0.0, dtype))
     return select(plain, fraction, x), select(plain, exponent, scalar(0, integer))
 
-
-ldexp.elementwise = reduce_precision.elementwise = True
 
 WRITES[bitcast] = lambda base, value, *, dtype: bitcast(value, dtype=base.type.dtype)
 

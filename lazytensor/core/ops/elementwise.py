@@ -30,8 +30,9 @@ from lazytensor.core.ir.dtypes import (
     short_name,
 )
 from lazytensor.core.ir.node import OPERATORS
-from lazytensor.core.ir.op import Op, check_dtype, named, primitive
+from lazytensor.core.ir.op import Op, check_dtype, named, primitive, traits
 from lazytensor.core.ir.shapes import broadcast_shapes
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType, tensor_type
 
 Result = Callable[[np.dtype], np.dtype]
@@ -55,7 +56,9 @@ def unary(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
     return named(name, rule, f"{doc} x: {_names(dtypes)}, any shape. Raises: DTypeError.")
 
 
-def binary(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
+def binary(
+    name: str, dtypes: DTypes, doc: str, result: Result = _same, traits: tuple[Trait, ...] = ()
+) -> Op:
     """A row: two operands of one dtype, broadcast against each other."""
 
     def rule(x: TensorType, y: TensorType) -> TensorType:
@@ -63,7 +66,12 @@ def binary(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
         return tensor_type(dtype, broadcast_shapes(name, x, y))
 
     operands = f"x, y: one dtype of {_names(dtypes)}, shapes that broadcast."
-    return named(name, rule, f"{doc} {operands} Raises: DTypeError, ShapeError.")
+    return named(name, rule, f"{doc} {operands} Raises: DTypeError, ShapeError.", *traits)
+
+
+def commuting(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
+    """A row: the same, whose operands may change places."""
+    return binary(name, dtypes, doc, result, (Trait.COMMUTES,))
 
 
 def _names(dtypes: DTypes) -> str:
@@ -89,25 +97,25 @@ is_finite = unary("is_finite", FLOATS | COMPLEX, "Whether x is neither infinite 
 is_inf = unary("is_inf", FLOATS | COMPLEX, "Whether x, or a part of it, is infinite.", flag)
 is_nan = unary("is_nan", FLOATS | COMPLEX, "Whether x, or a part of it, is NaN.", flag)
 
-add = binary("add", NUMBERS, "x + y; integers wrap around.")
+add = commuting("add", NUMBERS, "x + y; integers wrap around.")
 subtract = binary("subtract", NUMBERS, "x - y; integers wrap around.")
-multiply = binary("multiply", NUMBERS, "x * y; integers wrap around.")
+multiply = commuting("multiply", NUMBERS, "x * y; integers wrap around.")
 divide = binary("divide", NUMBERS, "x / y; integers towards zero, and 0 where y is 0.")
 remainder = binary("remainder", REAL, "x - y * trunc(x / y), signed as x; 0 for integer y = 0.")
 floor_divide = binary("floor_divide", REAL, "floor(x / y) as `//` has it; 0 for integer y = 0.")
 modulo = binary("modulo", REAL, "x - y * floor(x / y), signed as y; 0 for integer y = 0.")
-maximum = binary("maximum", ORDERED, "The greater of x and y; NaN if either is.")
-minimum = binary("minimum", ORDERED, "The lesser of x and y; NaN if either is.")
+maximum = commuting("maximum", ORDERED, "The greater of x and y; NaN if either is.")
+minimum = commuting("minimum", ORDERED, "The lesser of x and y; NaN if either is.")
 fmax = binary("fmax", ORDERED, "The greater of x and y; the other one where one is NaN.")
 fmin = binary("fmin", ORDERED, "The lesser of x and y; the other one where one is NaN.")
 copysign = binary("copysign", FLOATS, "|x| with the sign of y.")
 heaviside = binary("heaviside", FLOATS, "0 for x < 0, y for x = 0, 1 for x > 0, NaN for NaN.")
-gcd = binary("gcd", INTS, "The greatest common divisor of |x| and |y|; gcd(0, 0) = 0.")
-lcm = binary("lcm", INTS, "The least common multiple of |x| and |y|, wrapping around.")
+gcd = commuting("gcd", INTS, "The greatest common divisor of |x| and |y|; gcd(0, 0) = 0.")
+lcm = commuting("lcm", INTS, "The least common multiple of |x| and |y|, wrapping around.")
 complex_ = binary("complex", frozenset([F32, F64]), "x + iy.", complex_of)
 
-equal = binary("equal", STORED, "x == y; false where either is NaN.", flag)
-not_equal = binary("not_equal", STORED, "x != y; true where either is NaN.", flag)
+equal = commuting("equal", STORED, "x == y; false where either is NaN.", flag)
+not_equal = commuting("not_equal", STORED, "x != y; true where either is NaN.", flag)
 less = binary("less", ORDERED, "x < y; false where either is NaN.", flag)
 less_equal = binary("less_equal", ORDERED, "x <= y; false where either is NaN.", flag)
 greater = binary("greater", ORDERED, "x > y; false where either is NaN.", flag)
@@ -130,6 +138,7 @@ OPERATORS.update(
 )
 
 
+@traits(Trait.ELEMENTWISE)
 @primitive
 def select(condition: TensorType, x: TensorType, y: TensorType) -> TensorType:
     """`x` where `condition`, else `y`. condition: pred; x, y: one dtype; all broadcast."""
@@ -138,6 +147,7 @@ def select(condition: TensorType, x: TensorType, y: TensorType) -> TensorType:
     return tensor_type(dtype, broadcast_shapes("select", condition, x, y))
 
 
+@traits(Trait.ELEMENTWISE)
 @primitive
 def clamp(low: TensorType, x: TensorType, high: TensorType) -> TensorType:
     """`minimum(maximum(x, low), high)`. low, x, high: one real or pred dtype; all broadcast."""
@@ -145,6 +155,7 @@ def clamp(low: TensorType, x: TensorType, high: TensorType) -> TensorType:
     return tensor_type(dtype, broadcast_shapes("clamp", low, x, high))
 
 
+@traits(Trait.ELEMENTWISE)
 @primitive
 def convert(x: TensorType, *, dtype: np.dtype) -> TensorType:
     """`x` as `dtype`: floats to integers towards zero, complex to real by dropping the imaginary
@@ -158,6 +169,3 @@ def convert(x: TensorType, *, dtype: np.dtype) -> TensorType:
     if dtype not in STORED:
         raise DTypeError(f"convert: a dtype that arrays have is needed, got {x} and {dtype}")
     return x.with_dtype(dtype)
-
-
-select.elementwise = clamp.elementwise = convert.elementwise = True

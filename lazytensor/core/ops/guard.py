@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from lazytensor.core.ir.op import primitive
+from lazytensor.core.ir.op import primitive, traits
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType
 
 
+@traits(Trait.SHOWS)
 @primitive
 def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
     """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`.
@@ -15,6 +17,7 @@ def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
     return ok
 
 
+@traits(Trait.SHOWS)
 @primitive
 def guarded(x: TensorType, ok: TensorType) -> TensorType:
     """`x`, which means something only if the guard `ok` held. Result: type of `x`."""

@@ -7,8 +7,9 @@ from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import NUMBERS, ORDERED, S64, STORED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, primitive, scalar, starts
+from lazytensor.core.ir.op import check_dtype, primitive, scalar, starts, traits
 from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.ops.elementwise import equal, not_equal, select
 from lazytensor.core.ops.movement import broadcast, iota, pad, reshape, slice
@@ -16,6 +17,7 @@ from lazytensor.core.ops.movement import broadcast, iota, pad, reshape, slice
 _SCATTERED = {"set": STORED, "add": NUMBERS, "mul": NUMBERS, "min": ORDERED, "max": ORDERED}
 
 
+@traits(Trait.PICKS)
 @primitive
 def gather(x: TensorType, *indices: TensorType, axes: tuple[int, ...]) -> TensorType:
     """The parts of `x` at `indices` on `axes`, as NumPy's advanced indexing reads them.
@@ -66,6 +68,7 @@ def reduce_segments(x: TensorType, places: TensorType, *, axis: int, mode: str) 
     return x.with_shape((*x.shape[:axis], places.size, *x.shape[axis + 1 :]))
 
 
+@traits(Trait.PICKS)
 @primitive
 def take_along(x: TensorType, indices: TensorType, *, axis: int) -> TensorType:
     """Along `axis`, the elements of `x` at `indices`, line by line.

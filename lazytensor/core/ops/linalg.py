@@ -13,7 +13,7 @@ from typing import Any
 
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, F32, F64, S32, complex_of, real_of
-from lazytensor.core.ir.op import Op, check_dtype, named, primitive
+from lazytensor.core.ir.op import Op, check_dtype, primitive, register
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 LAPACK = COMPLEX | {F32, F64}
@@ -32,8 +32,8 @@ def checked(op: Op[Any]) -> Op[Any]:
         several = results if isinstance(results, tuple) else (results,)
         return *several, tensor_type(BOOL, types[0].shape[:-2])
 
-    twin: Op[Any] = named(f"{op.name}_checked", flagged, f"`{op.name}`, and `ok`: pred[batch].")
-    twin.elementwise = False
+    twin: Op[Any] = register(Op(f"{op.name}_checked", flagged))
+    twin.__doc__ = f"`{op.name}`, and `ok`: pred[batch]."
     CHECKED[op] = twin
     return twin
 

@@ -10,14 +10,16 @@ from lazytensor.core.buffers.cell import MERGES, WRITES, ViewStep, view_step
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import NUMBERS, STORED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, primitive
+from lazytensor.core.ir.op import check_dtype, primitive, traits
 from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 from lazytensor.core.ops.elementwise import complex_, imag, real
 
 Ints = tuple[int, ...]
 
 
+@traits(Trait.MOVES, Trait.SHOWS)
 @primitive
 def broadcast(x: TensorType, *, shape: Shape) -> TensorType:
     """`x` repeated to `shape`, aligned at the last axis as NumPy does.
@@ -31,6 +33,7 @@ def broadcast(x: TensorType, *, shape: Shape) -> TensorType:
     return result
 
 
+@traits(Trait.MOVES, Trait.RESHAPES)
 @primitive
 def reshape(x: TensorType, *, shape: Shape) -> TensorType:
     """The elements of `x`, in row-major order, in another shape of the same size.
@@ -42,6 +45,7 @@ def reshape(x: TensorType, *, shape: Shape) -> TensorType:
     return x.with_shape(shape)
 
 
+@traits(Trait.MOVES, Trait.RESHAPES)
 @primitive
 def transpose(x: TensorType, *, axes: Ints) -> TensorType:
     """`x` with its axes in the order `axes`, a permutation.
@@ -53,6 +57,7 @@ def transpose(x: TensorType, *, axes: Ints) -> TensorType:
     return x.with_shape(tuple(x.shape[axis] for axis in axes))
 
 
+@traits(Trait.MOVES, Trait.SHOWS)
 @primitive
 def slice(x: TensorType, starts: TensorType, *, sizes: Shape, strides: Ints) -> TensorType:
     """Element `starts + i * strides` of `x` for each `i` below `sizes`.
@@ -65,6 +70,7 @@ def slice(x: TensorType, starts: TensorType, *, sizes: Shape, strides: Ints) -> 
     return x.with_shape(sizes)
 
 
+@traits(Trait.MOVES, Trait.REPLACES)
 @primitive
 def update_slice(
     x: TensorType, value: TensorType, starts: TensorType, *, strides: Ints
@@ -87,6 +93,7 @@ def _check_slice(op: str, x: TensorType, starts: TensorType, sizes: Shape, strid
             raise ShapeError(f"{op}: {sizes} elements {strides} apart do not fit into {x}")
 
 
+@traits(Trait.SHOWS)
 @primitive
 def reverse(x: TensorType, *, axes: Ints) -> TensorType:
     """`x` backwards along `axes`. x: any. Raises: ShapeError. Source: StableHLO reverse."""
@@ -144,6 +151,7 @@ def iota(*, dtype: np.dtype, shape: Shape, axis: int) -> TensorType:
     return result
 
 
+@traits(Trait.SHOWS)
 @primitive
 def diagonal(x: TensorType, *, offset: int, axis1: int, axis2: int) -> TensorType:
     """The elements whose index on `axis2` is that on `axis1` plus `offset`.
@@ -259,6 +267,3 @@ MERGES[reshape, reshape] = lambda first, second: second
 MERGES[transpose, transpose] = lambda first, second: transpose_step(
     tuple(first.attrs[0][1][axis] for axis in second.attrs[0][1])
 )
-
-for _op in (broadcast, reshape, transpose, slice, update_slice):
-    _op.moves = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lazytensor.core.ir.dtypes import COMPLEX, FLOATS, NUMBERS
 from lazytensor.core.ir.node import OPERATORS, Node
-from lazytensor.core.ops.elementwise import binary, square, unary
+from lazytensor.core.ops.elementwise import binary, commuting, square, unary
 
 _INEXACT = FLOATS | COMPLEX
 
@@ -50,7 +50,7 @@ power = binary(
     "x to the y. Integers wrap around; 1 / x**-y towards zero for negative y, 0 for x = 0.",
 )
 atan2 = binary("atan2", FLOATS, "The angle of the point (y, x): x is the ordinate, y the abscissa.")
-hypot = binary("hypot", FLOATS, "sqrt(x * x + y * y) without overflow.")
+hypot = commuting("hypot", FLOATS, "sqrt(x * x + y * y) without overflow.")
 logaddexp = binary("logaddexp", FLOATS, "log(exp(x) + exp(y)).")
 logaddexp2 = binary("logaddexp2", FLOATS, "log2(2**x + 2**y).")
 zeta = binary("zeta", FLOATS, "Hurwitz zeta: the sum of (y + k)**-x over k = 0, 1, …")

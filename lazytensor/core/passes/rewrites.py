@@ -16,6 +16,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, INTS
 from lazytensor.core.ir.op import PARAMETER, SLOT, Attrs, Op
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.passes.scalar_expression import EXACT, Computed, Recipe
 
@@ -74,7 +75,7 @@ def scalar_of(x: Term) -> Term | None:
 
 def made(op: Op, operands: tuple[Term, ...], attrs: dict[str, Any], type: Any) -> Term:
     """The term of an op at operands, by the first rule that applies."""
-    if op.elementwise:
+    if Trait.ELEMENTWISE in op.traits:
         return _elementwise(op, operands, attrs, type)
     rule = REWRITES.get(op)
     found = rule(operands, attrs, type) if rule is not None else None
@@ -88,12 +89,6 @@ def _plain(op: Op, operands: tuple[Term, ...], attrs: dict[str, Any], type: Any)
 
 # --- elementwise ops -----------------------------------------------------------------------------
 
-COMMUTATIVE: Final = frozenset(
-    [
-        *(ops.add, ops.multiply, ops.maximum, ops.minimum, ops.equal, ops.not_equal),
-        *(ops.and_, ops.or_, ops.xor, ops.gcd, ops.lcm, ops.hypot),
-    ]
-)
 FLIPPED: Final = {ops.greater: ops.less, ops.greater_equal: ops.less_equal}
 
 
@@ -112,7 +107,7 @@ def _elementwise(
     operands = _bare(operands, type.shape)
     if op in FLIPPED:
         op, operands = FLIPPED[op], operands[::-1]
-    if op in COMMUTATIVE:
+    if Trait.COMMUTES in op.traits:
         operands = tuple(sorted(operands, key=lambda x: x.digest))
     return _plain(op, operands, attrs, type)
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from lazytensor.core.device.backend import backend
-from lazytensor.core.interpreter.interpreter import (
-    CHOOSING,
-    PICKING,
-    RESHAPING,
-    VIEWING,
-    references,
-)
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import INPUTS, Cut, Program, size_of
+from lazytensor.core.ir.trait import SHOWING, Trait
 from lazytensor.core.runtime.program_cache import Entry
 
 FREE_ELEMENTS: Final = 4096
@@ -46,9 +40,8 @@ def needed_before(host: tuple[int, ...], found: Cut) -> list[Node]:
 
 def may_share(program: Program) -> tuple[int, ...]:
     """What the host may do faster than XLA, if few elements are chosen: the end of a program."""
-    references()  # which fills the tables of ops
     lines = program.instructions
-    host = {i for i, (op, *_) in enumerate(lines) if op in CHOOSING}
+    host = {i for i, (op, *_) in enumerate(lines) if Trait.CHOOSES in op.traits}
     needed = {j for i, (_, operands, _, _) in enumerate(lines) if i not in host for j in operands}
     if program.guards or not host.isdisjoint(needed):
         return ()
@@ -57,7 +50,6 @@ def may_share(program: Program) -> tuple[int, ...]:
 
 def _host_instructions(entry: Entry) -> tuple[int, ...]:
     """Those that the host does faster, and what only looks at their operands and results."""
-    references()  # which fills the tables of ops
     program = entry.program
     chosen = _chosen(program, alone=True)
     rest = (i for i in range(len(program.instructions)) if i not in chosen)
@@ -82,9 +74,9 @@ def _chosen(program: Program, alone: bool) -> dict[int, int]:
 def _work(program: Program, index: int) -> int:
     """Elements that an instruction works on; 0 of views and few elements, nothing to NumPy."""
     op, operands, _, type = program.instructions[index]
-    if op in INPUTS or op in VIEWING:
+    if op in INPUTS or op.traits & SHOWING:
         return 0
-    types = [type, *(program.instructions[j][3] for j in operands[op in PICKING :])]
+    types = [type, *(program.instructions[j][3] for j in operands[Trait.PICKS in op.traits :])]
     most = max(map(size_of, types))
     return most if most > FREE_ELEMENTS else 0
 
@@ -97,10 +89,10 @@ def _add_views(program: Program, host: set[int]) -> None:
     for i, (op, operands, _, _) in enumerate(program.instructions):
         for j in operands:
             users.setdefault(j, set()).add(i)
-        if op in RESHAPING and operands[0] in host:
+        if Trait.RESHAPES in op.traits and operands[0] in host:
             host.add(i)
     outputs = set(program.outputs)
     for i in reversed(range(len(program.instructions))):
         op = program.instructions[i][0]
-        if op in RESHAPING and i not in outputs and users.get(i, host) <= host:
+        if Trait.RESHAPES in op.traits and i not in outputs and users.get(i, host) <= host:
             host.add(i)

@@ -33,6 +33,7 @@ from lazytensor.core.ir.dtypes import (
     short_name,
 )
 from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.trait import Trait
 from tests.ops.sample import Refusal, Sample
 
 SPECIALS = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -2.5, 3.0, -7.0, 1e3]
@@ -363,7 +364,7 @@ def _refusals() -> list[Refusal]:
     made = [
         Refusal(op, (one, np.int8(1)), DTypeError)
         for op in sorted(mixed, key=lambda op: op.name)
-        if op.elementwise
+        if Trait.ELEMENTWISE in op.traits
     ]
     for op, dtypes in EXACT:
         if len(op.operands) == 1:

@@ -11,13 +11,9 @@ from lazytensor.core import ops
 from lazytensor.core.device.host_memory import ALIGNED_BYTES
 from lazytensor.core.interpreter.interpreter import (
     OVERWRITING,
-    PICKING,
     REFERENCES,
     REPLACING,
-    RESHAPING,
-    VIEWING,
 )
-from lazytensor.core.ir.op import element
 from lazytensor.core.ops.memory_views import index_of, reshaped
 
 Ints = tuple[int, ...]
@@ -107,7 +103,3 @@ REFERENCES.update(
 OVERWRITING[ops.update_slice] = lambda **_: {0: _write_slice}
 REPLACING[ops.update_slice] = _replaced
 OVERWRITING[ops.update_diagonal] = lambda **_: {0: _write_diagonal}
-RESHAPING.update((ops.reshape, ops.transpose))
-VIEWING.update((*RESHAPING, ops.broadcast, ops.diagonal, ops.reverse, ops.slice))
-VIEWING.update((element, ops.guard, ops.guarded))
-PICKING.update((ops.gather, ops.take_along))

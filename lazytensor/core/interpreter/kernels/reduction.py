@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import CHOOSING, REFERENCES
+from lazytensor.core.interpreter.interpreter import REFERENCES
 from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ops.reduction import identity, window_shape
 
@@ -140,4 +140,3 @@ REFERENCES.update(
         ops.reduce_window: _reduce_window,
     }
 )
-CHOOSING.add(ops.chosen_mean)

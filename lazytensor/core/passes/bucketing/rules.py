@@ -17,6 +17,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, FLOATS, S64
 from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.passes.bucketing.builder import Builder, PaddedValue, neutral
 from lazytensor.core.passes.bucketing.compare import Grown, GrownAxis, Line, Refused, refuse_joined
 from lazytensor.core.passes.bucketing.random import drawn, laid
@@ -28,7 +29,7 @@ Rule = Callable[[Builder, Line, list[PaddedValue]], PaddedValue]
 
 def rule_of(op: Op) -> Rule:
     """What pads an op. Raises: Refused if nothing does."""
-    if op.elementwise:
+    if Trait.ELEMENTWISE in op.traits:
         return _elementwise
     if op not in PAD_RULES:
         raise Refused(f"{op.name} has no rule for it in lazytensor/core/passes/bucketing/rules.py")
