@@ -165,12 +165,12 @@ class Broken(Exception):
 @pytest.fixture
 def broken_sine(monkeypatch: pytest.MonkeyPatch) -> Op:
     """`sin`, whose lowering and reference raise."""
-    from lazytensor.backends.xla.emit import lowerings
+    from lazytensor.backends.xla.tables import LOWERINGS
 
     def fail(*_: Any, **__: Any) -> None:
         raise Broken("out of order")
 
-    monkeypatch.setitem(lowerings(), ops.sin, fail)
+    monkeypatch.setitem(LOWERINGS, ops.sin, fail)
     monkeypatch.setitem(references(), ops.sin, fail)
     return ops.sin
 
@@ -221,9 +221,9 @@ def test_cells_of_a_failed_cut_are_cut_again_once_written(broken_sine: Op) -> No
 def test_an_op_without_a_reference_says_what_to_edit(
     monkeypatch: pytest.MonkeyPatch, tier: str
 ) -> None:
-    from lazytensor.backends.xla.emit import lowerings
+    from lazytensor.backends.xla.tables import LOWERINGS
 
-    monkeypatch.delitem(lowerings(), ops.cos)
+    monkeypatch.delitem(LOWERINGS, ops.cos)
     monkeypatch.delitem(references(), ops.cos)
     with pytest.raises(Unsupported, match=r"^cos: no NumPy reference; add a row in"):
         fetch(ops.cos(leaf(np.zeros(3))))
@@ -232,9 +232,9 @@ def test_an_op_without_a_reference_says_what_to_edit(
 def test_an_op_without_a_lowering_is_run_by_the_host(
     monkeypatch: pytest.MonkeyPatch, tier: str
 ) -> None:
-    from lazytensor.backends.xla.emit import lowerings
+    from lazytensor.backends.xla.tables import LOWERINGS
 
-    monkeypatch.delitem(lowerings(), ops.cos)
+    monkeypatch.delitem(LOWERINGS, ops.cos)
     x = leaf(np.zeros(3))
     assert fetch(ops.cos(x)).tolist() == [1, 1, 1]  # nothing else to compute
     both = ops.add(ops.cos(ops.add(ops.cos(x), x)), ops.cos(x))

@@ -199,18 +199,18 @@ def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
 
     forms = {"slow": form(200), "quick": form(1)}
     choice._known.cache_clear()
-    assert choice.fastest("test", type, (type,), forms) == "quick"
+    assert choice.fastest("test", type, (type,), forms, {}) == "quick"
     assert len(made) == 2
     choice._known.cache_clear()  # another process
-    assert choice.fastest("test", type, (type,), forms) == "quick"
+    assert choice.fastest("test", type, (type,), forms, {}) == "quick"
     assert len(made) == 2
     (file,) = disk_cache.folder().glob("choices-*.json")
     file.write_text("{")
     choice._known.cache_clear()
-    assert choice.fastest("test", type, (type,), forms) == "quick"
+    assert choice.fastest("test", type, (type,), forms, {}) == "quick"
     assert len(made) == 4
     disk_cache.clear()
     choice._known.cache_clear()
-    assert choice.fastest("test", type, (type,), forms) == "quick"
+    assert choice.fastest("test", type, (type,), forms, {}) == "quick"
     assert len(made) == 6
     choice._known.cache_clear()

@@ -17,9 +17,9 @@ from lazytensor.backends.xla.client import (
     to_host,
 )
 from lazytensor.backends.xla.client import block_until_ready as wait
-from lazytensor.backends.xla.emit import module_of
 from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.backends.xla.lowerings.foreign import imported
+from lazytensor.backends.xla.module import module_of
 from lazytensor.core.device import host_memory
 from lazytensor.core.errors import OutOfMemory
 from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.emit import lowerings
+from lazytensor.backends.xla.tables import ALONE, HOST, LOWERINGS
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Op, element
 from lazytensor.core.ir.program import INPUTS
 from lazytensor.core.ir.types import TensorType
-
-Rule = Callable[..., int]
-HOST: Final[dict[Op[Any], Rule]] = {}
-"""Per op: `rule(*operand_types, **attrs)`, whether the host runs it where programs run on a CPU.
-
-0: it does not; else how many elements of other work cost next to nothing beside it.
-"""
-ALONE: Final[dict[Op[Any], Rule]] = {}
-"""The same for ops that the host runs only if all of the program is its: they gain less."""
 
 
 def runs_on_host(
@@ -27,11 +18,11 @@ def runs_on_host(
 ) -> int:
     """Whether NumPy runs this op faster, or nobody has lowered it; `alone`: all else is nothing.
 
-    See `ALONE` for what the number says.
+    See `HostRule` for what the number says.
     """
     if op in INPUTS or op is element or isinstance(op, Composite):
         return 0
-    if op not in lowerings():
+    if op not in LOWERINGS:
         return 1
     if client.platform() != "cpu":
         return 0

@@ -1,40 +1,50 @@
-"""The modules that fill the table of lowerings."""
+"""The lowerings of all ops, and what the host runs faster: the rows of all modules."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from typing import Final
 
-MODULES = (
-    "elementwise.arithmetic",
-    "elementwise.bits",
-    "elementwise.special",
-    "elementwise.angle",
-    "elementwise.arc",
-    "elementwise.exponential",
-    "elementwise.division",
-    "elementwise.hyperbolic",
-    "elementwise.power",
-    "elementwise.root",
-    "elementwise.complexes",  # on top of those above
-    "lowerings.movement",
-    "lowerings.update",
-    "lowerings.reduction",
-    "lowerings.chosen",
-    "lowerings.cumulative",
-    "lowerings.window",
-    "lowerings.indexing",
-    "lowerings.sorting",
-    "lowerings.contraction",
-    "convolution.forms",
-    "lowerings.linalg",
-    "lowerings.random",
-    "lowerings.spectral",
-    "lowerings.foreign",
-    "lowerings.control",
+from lazytensor.backends.xla.convolution import forms
+from lazytensor.backends.xla.elementwise import (
+    angle,
+    arc,
+    arithmetic,
+    bits,
+    complexes,
+    division,
+    exponential,
+    hyperbolic,
+    power,
+    root,
+    special,
+)
+from lazytensor.backends.xla.emitter import HostRules, Rows
+from lazytensor.backends.xla.lowerings import (
+    chosen,
+    contraction,
+    control,
+    cumulative,
+    foreign,
+    indexing,
+    linalg,
+    movement,
+    random,
+    reduction,
+    sorting,
+    spectral,
+    transposition,
+    update,
+    window,
 )
 
-
-def load() -> None:
-    """Import them."""
-    for name in MODULES:
-        import_module(f"lazytensor.backends.xla.{name}")
+REAL_MODULES: Final = (
+    *(angle, arc, arithmetic, bits, division, exponential, hyperbolic, power, root, special),
+    *(chosen, contraction, control, cumulative, foreign, forms, indexing, linalg, movement),
+    *(random, reduction, sorting, spectral, transposition, update, window),
+)
+_REAL: Final[Rows] = {op: row for module in REAL_MODULES for op, row in module.ROWS.items()}
+LOWERINGS: Final[Rows] = _REAL | complexes.over(_REAL)
+HOST: Final[HostRules] = indexing.HOST | linalg.HOST | sorting.HOST | spectral.HOST
+"""What the host runs, beside other work too."""
+ALONE: Final[HostRules] = contraction.ALONE | linalg.ALONE | spectral.ALONE
+"""What the host runs only if all of the program is its: it gains less."""

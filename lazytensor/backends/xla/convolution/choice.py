@@ -23,7 +23,8 @@ from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import ir_type
-from lazytensor.backends.xla.emit import Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import disk_cache
@@ -44,13 +45,14 @@ def fastest(
     type: TensorType,
     operands: Sequence[TensorType],
     forms: Mapping[str, Form],
+    lowerings: Rows,
     *static: Any,
 ) -> str:
     """Which of `forms` runs fastest for these types; each is a lowering that takes `static`."""
     key = f"{name} {operands} {type}"
     known = _known()
     if known.get(key) not in forms:
-        seconds = _seconds(forms, type, operands, static)
+        seconds = _seconds(forms, type, operands, static, lowerings)
         known[key] = min(seconds, key=seconds.__getitem__)
         _keep(known)
     return known[key]
@@ -61,11 +63,12 @@ def _seconds(
     type: TensorType,
     operands: Sequence[TensorType],
     static: Sequence[Any],
+    lowerings: Rows,
 ) -> dict[str, float]:
     """How long each form takes by itself. They take turns: a slow moment meets them all."""
     runs = {}
     for name, form in forms.items():
-        runs[name] = client.compile(_module(form, type, operands, static))
+        runs[name] = client.compile(_module(form, type, operands, static, lowerings))
         runs[name].expect([type])
     inputs = [client.to_device(np.ones(t.shape, t.dtype), owned=True) for t in operands]
     taken: dict[str, list[float]] = {name: [] for name in forms}
@@ -82,14 +85,18 @@ def _seconds(
 
 
 def _module(
-    form: Form, type: TensorType, operands: Sequence[TensorType], static: Sequence[Any]
+    form: Form,
+    type: TensorType,
+    operands: Sequence[TensorType],
+    static: Sequence[Any],
+    lowerings: Rows,
 ) -> ir.Module:
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         signature = ir.FunctionType.get([ir_type(t) for t in operands], [ir_type(type)])
         with ir.InsertionPoint(module.body):
             main = func.FuncOp("main", signature, visibility="public")
-        emitter = Emitter(module)
+        emitter = Emitter(module, lowerings)
         block = main.add_entry_block()
         with ir.InsertionPoint(block):
             arguments = zip(operands, block.arguments, strict=True)

@@ -16,9 +16,10 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla.attributes import i64, ir_type
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.convolution.unfolding import padded, reordered, space, steps
-from lazytensor.backends.xla.emit import Emitter, Value
+from lazytensor.backends.xla.emitter import Emitter
 from lazytensor.backends.xla.lowerings.contraction import total
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.reduction import reduced

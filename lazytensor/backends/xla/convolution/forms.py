@@ -19,6 +19,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution import choice
 from lazytensor.backends.xla.convolution.depthwise import by_taps, has_few_terms, is_depthwise
 from lazytensor.backends.xla.convolution.lines import by_lines
@@ -32,7 +33,7 @@ from lazytensor.backends.xla.convolution.unfolding import (
     reordered,
     space,
 )
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.contraction import highest
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.core import ops
@@ -114,7 +115,9 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
     elif size < WORTH:
         taken = "taps" if "taps" in forms and window.data[0] < window.data[1] else "rows"
     else:
-        taken = choice.fastest(f"convolution {window}", type, (x.type, w.type), forms, window)
+        taken = choice.fastest(
+            f"convolution {window}", type, (x.type, w.type), forms, e.lowerings, window
+        )
     return forms[taken](e, type, x, w, window)
 
 
@@ -226,4 +229,4 @@ def _as_it_is(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     )
 
 
-LOWERINGS[ops.convolution] = _convolution
+ROWS: Rows = {ops.convolution: _convolution}

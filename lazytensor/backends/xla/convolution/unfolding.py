@@ -14,9 +14,11 @@ from typing import Final
 import numpy as np
 from jaxlib.mlir.dialects import stablehlo as hlo
 
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import i64, i64s
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution.placement import Window
-from lazytensor.backends.xla.emit import Emitter, Value
+from lazytensor.backends.xla.emitter import Emitter
 from lazytensor.backends.xla.lowerings.contraction import highest, total
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.transposition import transpose
@@ -123,7 +125,7 @@ def _moved(e: Emitter, w: Value, order: Axes) -> Value:
     if order == (0, 1, 2):
         return flat
     moved = reordered(e, flat, order)
-    return e.op("optimization_barrier", moved.type, moved)
+    return workarounds.materialized(e, moved)
 
 
 def _joined(e: Emitter, w: Value, first: bool) -> Value:

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from lazytensor.backends.xla.elementwise.arithmetic import real_or_complex
-from lazytensor.backends.xla.emit import LOWERINGS
+from lazytensor.backends.xla.emitter import Rows
 from lazytensor.backends.xla.lowerings.expansion import costly, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64, S64, U32, U64
@@ -215,10 +215,8 @@ def _tangent(x: Node) -> Node:
     return above / ops.select(turned, -below, below)
 
 
-LOWERINGS.update(
-    {
-        ops.sin: real_or_complex(costly(_sine), "sine"),
-        ops.cos: real_or_complex(costly(_cosine), "cosine"),
-        ops.tan: real_or_complex(costly(_tangent), "tan"),
-    }
-)
+ROWS: Rows = {
+    ops.sin: real_or_complex(costly(_sine), "sine"),
+    ops.cos: real_or_complex(costly(_cosine), "cosine"),
+    ops.tan: real_or_complex(costly(_tangent), "tan"),
+}

@@ -6,10 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.elementwise.angle import series
 from lazytensor.backends.xla.elementwise.arithmetic import real_or_complex
-from lazytensor.backends.xla.emit import LOWERINGS
-from lazytensor.backends.xla.lowerings.expansion import costly, fixed, number, polynomial
+from lazytensor.backends.xla.emitter import Rows
+from lazytensor.backends.xla.lowerings.expansion import costly, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.node import Node
@@ -75,7 +76,7 @@ def _quadrant(y: Node, x: Node) -> Node:
     turned = less > greater * TAN_EIGHTH
     above = ops.select(turned, less - greater, less)
     below = ops.select(turned, less + greater, greater)
-    angle = series(fixed(above / below), ARCTANGENT)
+    angle = series(workarounds.fixed(above / below), ARCTANGENT)
     quarter = np.pi / 4 + (angle + PI_REST / 4)
     angle = ops.select(turned, quarter, angle)
     return ops.select(y > x, _from_pi(angle, 2), angle)
@@ -130,11 +131,9 @@ def _arccosine(x: Node) -> Node:
     return ops.select(outer, far, _from_pi(angle, 2))
 
 
-LOWERINGS.update(
-    {
-        ops.asin: real_or_complex(costly(_arcsine), "chlo.asin"),
-        ops.acos: real_or_complex(costly(_arccosine), "chlo.acos"),
-        ops.atan: real_or_complex(costly(_arctangent), "chlo.atan"),
-        ops.atan2: real_or_complex(costly(_angle), "atan2"),
-    }
-)
+ROWS: Rows = {
+    ops.asin: real_or_complex(costly(_arcsine), "chlo.asin"),
+    ops.acos: real_or_complex(costly(_arccosine), "chlo.acos"),
+    ops.atan: real_or_complex(costly(_arctangent), "chlo.atan"),
+    ops.atan2: real_or_complex(costly(_angle), "atan2"),
+}

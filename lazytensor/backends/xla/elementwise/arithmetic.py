@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import comparison, direction, i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Lowering, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS, INTS, SIGNED, real_of
@@ -46,21 +47,13 @@ def real_or_complex(real: Lowering, other: Lowering | str) -> Lowering:
 
 
 def exact(name: str) -> Lowering:
-    """A row: arithmetic that XLA must do as written, not join with its neighbours' constants.
-
-    It would turn `(x + 1e16) - 1e16` into `x`; so it is not told that they are constants.
-    """
+    """A row: arithmetic that XLA must do as written, not join with its neighbours' constants."""
 
     def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
-        hidden = (x if x.constant is None else opaque(e, x) for x in operands)
+        hidden = (x if x.constant is None else workarounds.opaque(e, x) for x in operands)
         return e.op(name, type, *(e.expand(x, type.shape) for x in hidden))
 
     return lower
-
-
-def opaque(e: Emitter, x: Value) -> Value:
-    """`x`, of which XLA does not see where it comes from; costs nothing, and fuses."""
-    return e.op("optimization_barrier", x.type, x) if x.type.dtype in FLOATS else x
 
 
 def by_parts(whole: Lowering, formula: Callable[..., Parts]) -> Lowering:
@@ -204,47 +197,45 @@ def _heaviside(x: Node, y: Node) -> Node:
     return ops.select(ops.equal(x, zero), y, ops.select(not_a_number(x), x, step))
 
 
-LOWERINGS.update(
-    {
-        ops.abs: _abs,
-        ops.negate: by_parts(direct("negate"), lambda do, a, b: (do("negate", a), do("negate", b))),
-        ops.sign: expansion(_sign),
-        ops.square: expansion(lambda x: x * x),
-        ops.reciprocal: expansion(_reciprocal),
-        ops.conj: by_parts(_conj, lambda do, a, b: (a, do("negate", b))),
-        ops.real: _part("real"),
-        ops.imag: _part("imag"),
-        ops.floor: direct("floor"),
-        ops.ceil: direct("ceil"),
-        ops.trunc: expansion(lambda x: ops.select(ops.sign_bit(x), ops.ceil(x), ops.floor(x))),
-        ops.round_even: direct("round_nearest_even"),
-        ops.round_away: direct("round_nearest_afz"),
-        ops.is_finite: _is_finite,
-        ops.is_inf: _either_part("is_inf"),
-        ops.is_nan: _either_part("is_nan"),
-        ops.add: by_parts(exact("add"), lambda do, a, b, c, d: (do("add", a, c), do("add", b, d))),
-        ops.subtract: by_parts(
-            exact("subtract"), lambda do, a, b, c, d: (do("subtract", a, c), do("subtract", b, d))
-        ),
-        ops.multiply: by_parts(exact("multiply"), _product),
-        ops.maximum: direct("maximum"),
-        ops.minimum: direct("minimum"),
-        ops.fmax: _ignoring_nan(ops.maximum),
-        ops.fmin: _ignoring_nan(ops.minimum),
-        ops.heaviside: expansion(_heaviside),
-        ops.complex_: _complex,
-        ops.equal: compare("EQ"),
-        ops.not_equal: compare("NE"),
-        ops.less: compare("LT"),
-        ops.less_equal: compare("LE"),
-        ops.greater: compare("GT"),
-        ops.greater_equal: compare("GE"),
-        ops.select: by_parts(
-            direct("select"),
-            lambda do, m, a, b, c, d: (do("select", m, a, c), do("select", m, b, d)),
-        ),
-        ops.clamp: expansion(lambda low, x, high: ops.minimum(ops.maximum(x, low), high)),
-        ops.guard: lambda e, type, ok, **_: ok,
-        ops.guarded: lambda e, type, x, ok: x,
-    }
-)
+ROWS: Rows = {
+    ops.abs: _abs,
+    ops.negate: by_parts(direct("negate"), lambda do, a, b: (do("negate", a), do("negate", b))),
+    ops.sign: expansion(_sign),
+    ops.square: expansion(lambda x: x * x),
+    ops.reciprocal: expansion(_reciprocal),
+    ops.conj: by_parts(_conj, lambda do, a, b: (a, do("negate", b))),
+    ops.real: _part("real"),
+    ops.imag: _part("imag"),
+    ops.floor: direct("floor"),
+    ops.ceil: direct("ceil"),
+    ops.trunc: expansion(lambda x: ops.select(ops.sign_bit(x), ops.ceil(x), ops.floor(x))),
+    ops.round_even: direct("round_nearest_even"),
+    ops.round_away: direct("round_nearest_afz"),
+    ops.is_finite: _is_finite,
+    ops.is_inf: _either_part("is_inf"),
+    ops.is_nan: _either_part("is_nan"),
+    ops.add: by_parts(exact("add"), lambda do, a, b, c, d: (do("add", a, c), do("add", b, d))),
+    ops.subtract: by_parts(
+        exact("subtract"), lambda do, a, b, c, d: (do("subtract", a, c), do("subtract", b, d))
+    ),
+    ops.multiply: by_parts(exact("multiply"), _product),
+    ops.maximum: direct("maximum"),
+    ops.minimum: direct("minimum"),
+    ops.fmax: _ignoring_nan(ops.maximum),
+    ops.fmin: _ignoring_nan(ops.minimum),
+    ops.heaviside: expansion(_heaviside),
+    ops.complex_: _complex,
+    ops.equal: compare("EQ"),
+    ops.not_equal: compare("NE"),
+    ops.less: compare("LT"),
+    ops.less_equal: compare("LE"),
+    ops.greater: compare("GT"),
+    ops.greater_equal: compare("GE"),
+    ops.select: by_parts(
+        direct("select"),
+        lambda do, m, a, b, c, d: (do("select", m, a, c), do("select", m, b, d)),
+    ),
+    ops.clamp: expansion(lambda low, x, high: ops.minimum(ops.maximum(x, low), high)),
+    ops.guard: lambda e, type, ok, **_: ok,
+    ops.guarded: lambda e, type, x, ok: x,
+}

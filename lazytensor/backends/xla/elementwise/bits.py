@@ -6,8 +6,9 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla.attributes import i64
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare, direct
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion, number
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.core import ops
@@ -249,25 +250,23 @@ def _to_u64(x: Node) -> Node:
     return ops.select(far, bits ^ 2**63, bits)
 
 
-LOWERINGS.update(
-    {
-        ops.not_: direct("not"),
-        ops.popcount: direct("popcnt"),
-        ops.count_leading_zeros: direct("count_leading_zeros"),
-        ops.sign_bit: expansion(_sign_bit),
-        ops.and_: direct("and"),
-        ops.or_: direct("or"),
-        ops.xor: direct("xor"),
-        ops.shift_left: direct("shift_left"),
-        ops.shift_right: _shift_right,
-        ops.mulhi: expansion(_mulhi),
-        ops.next_after: expansion(_next_after),
-        ops.copysign: expansion(_copysign),
-        ops.ldexp: expansion(_ldexp),
-        ops.bitcast: _bitcast,
-        ops.reduce_precision: _reduce_precision,
-        ops.gcd: _gcd,
-        ops.lcm: expansion(_lcm),
-        ops.convert: _convert,
-    }
-)
+ROWS: Rows = {
+    ops.not_: direct("not"),
+    ops.popcount: direct("popcnt"),
+    ops.count_leading_zeros: direct("count_leading_zeros"),
+    ops.sign_bit: expansion(_sign_bit),
+    ops.and_: direct("and"),
+    ops.or_: direct("or"),
+    ops.xor: direct("xor"),
+    ops.shift_left: direct("shift_left"),
+    ops.shift_right: _shift_right,
+    ops.mulhi: expansion(_mulhi),
+    ops.next_after: expansion(_next_after),
+    ops.copysign: expansion(_copysign),
+    ops.ldexp: expansion(_ldexp),
+    ops.bitcast: _bitcast,
+    ops.reduce_precision: _reduce_precision,
+    ops.gcd: _gcd,
+    ops.lcm: expansion(_lcm),
+    ops.convert: _convert,
+}

@@ -9,15 +9,16 @@ its signs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.backends.xla import client
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import direct, parts_of
 from lazytensor.backends.xla.elementwise.exponential import LN2
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.emitter import Emitter, Lowering, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import COMPLEX
@@ -29,13 +30,20 @@ Parts = tuple[Node, Node]
 Function = Callable[[Node, Node], Parts]
 """Of the real and the imaginary part, to those of the result."""
 HALF_PI: Final = np.pi / 2
+XLA_OPS: Final = {
+    name: Op(f"library_{name}", lambda x: x)
+    for name in (
+        *("sine", "cosine", "tanh", "exponential", "exponential_minus_one", "sqrt"),
+        *("log", "log_plus_one", "chlo.sinh", "chlo.cosh"),
+        *("chlo.asinh", "chlo.atanh", "chlo.acos", "chlo.acosh"),
+    )
+}
+"""XLA's own instructions by name, as ops of this module."""
 
 
-@cache
 def xla(name: str) -> Function:
     """XLA's own instruction."""
-    op = Op(f"library_{name}", lambda x: x)
-    LOWERINGS[op] = direct(name)
+    op = XLA_OPS[name]
 
     def call(a: Node, b: Node) -> Parts:
         z = op(ops.complex_(a, b))
@@ -252,10 +260,10 @@ def _plain_sign(a: Node, b: Node) -> Parts:
     return p, q
 
 
-def _length(e: Emitter, type: TensorType, x: Value) -> Value:
+def _length(real: Lowering, e: Emitter, type: TensorType, x: Value) -> Value:
     """The absolute value, infinite as soon as one part is."""
     if x.type.dtype not in COMPLEX:
-        return _real_abs(e, type, x)
+        return real(e, type, x)
     if client.platform() != "cpu":
         return _infinite_length(e, type, x, e.op("abs", type, x))
     return _length_of_parts(e, type, *parts_of(e, x))
@@ -285,9 +293,8 @@ def _edged_length(z: Node, size: Node) -> Node:
     return _put(np.inf, far, size)
 
 
-def _of_parts(op: Op, f: Function) -> Lowering:
-    """A row: what there is for floats, and `f` for complex numbers."""
-    real = LOWERINGS[op]
+def _of_parts(real: Lowering, f: Function) -> Lowering:
+    """A row: `real` for floats, and `f` for complex numbers."""
     own = expansion(lambda z: ops.complex_(*f(ops.real(z), ops.imag(z))))
 
     def lower(e: Emitter, type: TensorType, x: Value) -> Value:
@@ -296,7 +303,6 @@ def _of_parts(op: Op, f: Function) -> Lowering:
     return lower
 
 
-_real_abs = LOWERINGS[ops.abs]
 _infinite_length = expansion(_edged_length)
 _length_of_parts = expansion(_scaled_length)
 
@@ -324,5 +330,9 @@ FUNCTIONS: Final[dict[Op[Any], Function]] = {
     ops.sign: _sign,
 }
 
-LOWERINGS.update({op: _of_parts(op, f) for op, f in FUNCTIONS.items()})
-LOWERINGS[ops.abs] = _length
+
+def over(real: Rows) -> Rows:
+    """The rows whose complex numbers are done here, and floats as in `real`."""
+    made = {op: _of_parts(real[op], f) for op, f in FUNCTIONS.items()}
+    own = {op: direct(name) for name, op in XLA_OPS.items()}
+    return own | made | {ops.abs: partial(_length, real[ops.abs])}

@@ -13,11 +13,12 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla import client
-from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare, opaque
+from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare
 from lazytensor.backends.xla.elementwise.exponential import FORMATS, power_of_two
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.lowerings.expansion import expansion, fixed, not_a_number, number, once
+from lazytensor.backends.xla.emitter import Emitter, Rows
+from lazytensor.backends.xla.lowerings.expansion import expansion, not_a_number, number
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, F64, INTS, S32, SIGNED
 from lazytensor.core.ir.node import Node
@@ -33,12 +34,8 @@ def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     x, divisor = e.expand(x, type.shape), e.expand(y, type.shape)
     if type.dtype in INTS:
         return _unless_zero(e, type, "divide", x, divisor, y.constant)
-    # Left to itself XLA multiplies by the inexact reciprocal of a constant or of what is broadcast,
-    # and turns x / y / z into x / (y * z): hence a divisor of which it does not see what it is,
-    # and a result of which it does not see that it is a quotient.
-    nan = compare("NE")(e, type.with_dtype(BOOL), x, x)
-    divisor = e.op("select", type, nan, x, divisor)
-    return opaque(e, e.op("divide", type, x, divisor))
+    divisor = workarounds.divisor(e, type, x, divisor)
+    return workarounds.opaque(e, e.op("divide", type, x, divisor))
 
 
 def _unless_zero(
@@ -69,7 +66,7 @@ def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     """Two steps of 26 bits; C's function for quotients of more, and for small arrays."""
     if type.size < BRANCH_ELEMENTS or client.platform() != "cpu":
         return e.op("remainder", type, x, y)
-    rest = once(e, _step(e, type, _step(e, type, x, y), y))
+    rest = workarounds.computed_once(e, _step(e, type, _step(e, type, x, y), y))
     unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))
     done: Branch = ([], lambda: [rest])
     more: Branch = ([], lambda: [e.op("remainder", type, rest, y)])
@@ -133,7 +130,7 @@ def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
     """Quotient and rest by NumPy's steps, which Python's floats take too."""
     zero, one = number(0.0, x), number(1.0, x)
     rest = ops.remainder(x, y)
-    quotient = fixed((x - rest) / y)
+    quotient = workarounds.fixed((x - rest) / y)
     unlike = (y < zero) ^ (rest < zero)
     down = ops.not_equal(rest, zero) & unlike
     quotient = ops.select(down, quotient - one, quotient)
@@ -142,7 +139,7 @@ def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
     floor = ops.floor(quotient)
     short = quotient - floor > 0.5
     floor = ops.select(short, floor + one, floor)
-    ratio = fixed(x / y)
+    ratio = workarounds.fixed(x / y)
     floor = ops.select(ops.equal(quotient, zero), ops.copysign(zero, ratio), floor)
     empty = ops.equal(y, zero)
     return ops.select(empty, ratio, floor), ops.select(empty, number(np.nan, x), rest)
@@ -158,11 +155,9 @@ def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
     return quotient, rest
 
 
-LOWERINGS.update(
-    {
-        ops.divide: _divide,
-        ops.remainder: _remainder,
-        ops.floor_divide: expansion(lambda x, y: _divmod(x, y)[0]),
-        ops.modulo: expansion(lambda x, y: _divmod(x, y)[1]),
-    }
-)
+ROWS: Rows = {
+    ops.divide: _divide,
+    ops.remainder: _remainder,
+    ops.floor_divide: expansion(lambda x, y: _divmod(x, y)[0]),
+    ops.modulo: expansion(lambda x, y: _divmod(x, y)[1]),
+}

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.elementwise.arithmetic import real_or_complex
-from lazytensor.backends.xla.emit import LOWERINGS, Lowering
-from lazytensor.backends.xla.lowerings.expansion import costly, expansion, fixed, number, polynomial
+from lazytensor.backends.xla.emitter import Lowering, Rows
+from lazytensor.backends.xla.lowerings.expansion import costly, expansion, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64, S32, S64
 from lazytensor.core.ir.node import Node
@@ -121,7 +122,7 @@ def _as_float(n: Node, dtype: np.dtype) -> Node:
 
 def _log_near_one(f: Node) -> tuple[Node, Node]:
     """log(1 + f) as `f - rest`; the two."""
-    s = fixed(f / (f + 2))
+    s = workarounds.fixed(f / (f + 2))
     z = s * s
     half_square = f * f * 0.5
     series = z * polynomial(z, LOGARITHM[f.type.dtype])
@@ -152,8 +153,8 @@ def _log(x: Node) -> Node:
 
 def log1p_of(x: Node) -> Node:
     one = number(1, x)
-    u = fixed(x + one)
-    above = one - fixed(u - x)
+    u = workarounds.fixed(x + one)
+    above = one - workarounds.fixed(u - x)
     below = x - (u - one)
     lost = ops.select(u >= 2, above, below)
     found = _with_edges(u, log_joined(*split(u), lost / u))
@@ -265,13 +266,11 @@ def _scaled_log(factor: float) -> Lowering:
     return expansion(lambda x: ops.log(x) * factor)
 
 
-LOWERINGS.update(
-    {
-        ops.log: real_or_complex(costly(_log), "log"),
-        ops.log2: real_or_complex(_in_double(_log2), _scaled_log(1 / LN2)),
-        ops.log10: real_or_complex(_in_double(_log10), _scaled_log(1 / float(np.log(10.0)))),
-        ops.exp2: real_or_complex(costly(_exp2), _scaled_exp),
-        ops.log1p: real_or_complex(costly(log1p_of), "log_plus_one"),
-        ops.expm1: real_or_complex(costly(_expm1), "exponential_minus_one"),
-    }
-)
+ROWS: Rows = {
+    ops.log: real_or_complex(costly(_log), "log"),
+    ops.log2: real_or_complex(_in_double(_log2), _scaled_log(1 / LN2)),
+    ops.log10: real_or_complex(_in_double(_log10), _scaled_log(1 / float(np.log(10.0)))),
+    ops.exp2: real_or_complex(costly(_exp2), _scaled_exp),
+    ops.log1p: real_or_complex(costly(log1p_of), "log_plus_one"),
+    ops.expm1: real_or_complex(costly(_expm1), "exponential_minus_one"),
+}

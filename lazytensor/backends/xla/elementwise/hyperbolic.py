@@ -6,10 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.elementwise.arithmetic import direct, real_or_complex
 from lazytensor.backends.xla.elementwise.exponential import LN2, half_expm1, log1p_of, quarter_exp
-from lazytensor.backends.xla.emit import LOWERINGS
-from lazytensor.backends.xla.lowerings.expansion import costly, fixed, number
+from lazytensor.backends.xla.emitter import Rows
+from lazytensor.backends.xla.lowerings.expansion import costly, number
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 
@@ -56,16 +57,14 @@ def _log1p_or_log(x: Node, near: Node) -> Node:
 def _atanh(x: Node) -> Node:
     size = ops.abs(x)
     twice = (size + size) / (1 - size)
-    return ops.copysign(log1p_of(fixed(twice)) * 0.5, x)
+    return ops.copysign(log1p_of(workarounds.fixed(twice)) * 0.5, x)
 
 
-LOWERINGS.update(
-    {
-        ops.sinh: real_or_complex(costly(_sinh), "chlo.sinh"),
-        ops.cosh: real_or_complex(costly(_cosh), "chlo.cosh"),
-        ops.tanh: direct("tanh"),
-        ops.asinh: real_or_complex(costly(_asinh), "chlo.asinh"),
-        ops.acosh: real_or_complex(costly(_acosh), "chlo.acosh"),
-        ops.atanh: real_or_complex(costly(_atanh), "chlo.atanh"),
-    }
-)
+ROWS: Rows = {
+    ops.sinh: real_or_complex(costly(_sinh), "chlo.sinh"),
+    ops.cosh: real_or_complex(costly(_cosh), "chlo.cosh"),
+    ops.tanh: direct("tanh"),
+    ops.asinh: real_or_complex(costly(_asinh), "chlo.asinh"),
+    ops.acosh: real_or_complex(costly(_acosh), "chlo.acosh"),
+    ops.atanh: real_or_complex(costly(_atanh), "chlo.atanh"),
+}

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lazytensor.backends.xla import workarounds
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare, real_or_complex
 from lazytensor.backends.xla.elementwise.exponential import (
     FORMATS,
@@ -22,11 +24,10 @@ from lazytensor.backends.xla.elementwise.exponential import (
     scaled,
     split,
 )
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.expansion import (
     costly,
     expansion,
-    fixed,
     not_a_number,
     number,
     polynomial,
@@ -43,9 +44,9 @@ Branch = tuple[list[TensorType], Callable[..., list[Value]]]
 def _logarithm(x: Node) -> tuple[Node, Node]:
     """log(x) of a positive f64 in two parts, the first of 26 bits."""
     f, k = split(x)
-    below = fixed(f + 2)
+    below = workarounds.fixed(f + 2)
     lost = f - (below - 2)
-    s = fixed(f / below)
+    s = workarounds.fixed(f / below)
     s_head, below_head = head(s), head(below)
     below_tail = (below - below_head) + lost
     # What s_head leaves of f, exactly, over the divisor.
@@ -57,7 +58,7 @@ def _logarithm(x: Node) -> tuple[Node, Node]:
     high, low = FORMATS[F64].ln2
     large = k * high
     twice = s_head + s_head
-    total = fixed(large + twice)
+    total = workarounds.fixed(large + twice)
     missed = (large - total) + twice
     small = s_tail + s_tail + series
     small = small + k * low + missed
@@ -176,4 +177,4 @@ def _inverse_power(x: Node, y: Node, found: Node) -> Node:
 
 _inverse = expansion(_inverse_power)
 
-LOWERINGS[ops.power] = _power
+ROWS: Rows = {ops.power: _power}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lazytensor.backends.xla.elementwise.arithmetic import direct, real_or_complex
-from lazytensor.backends.xla.emit import LOWERINGS
+from lazytensor.backends.xla.emitter import Rows
 from lazytensor.backends.xla.lowerings.expansion import costly, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64, S64
@@ -51,11 +51,9 @@ def _hypot(x: Node, y: Node) -> Node:
     return ops.select(infinite, infinity, length)
 
 
-LOWERINGS.update(
-    {
-        ops.sqrt: direct("sqrt"),
-        ops.rsqrt: real_or_complex(costly(_rsqrt), "rsqrt"),
-        ops.cbrt: real_or_complex(costly(_cbrt), "cbrt"),
-        ops.hypot: costly(_hypot),
-    }
-)
+ROWS: Rows = {
+    ops.sqrt: direct("sqrt"),
+    ops.rsqrt: real_or_complex(costly(_rsqrt), "rsqrt"),
+    ops.cbrt: real_or_complex(costly(_cbrt), "cbrt"),
+    ops.hypot: costly(_hypot),
+}

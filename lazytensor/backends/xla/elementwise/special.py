@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from lazytensor.backends.xla.elementwise.arithmetic import direct
-from lazytensor.backends.xla.emit import LOWERINGS
+from lazytensor.backends.xla.emitter import Rows
 from lazytensor.backends.xla.lowerings.expansion import (
     costly,
     expansion,
@@ -40,6 +40,7 @@ ERF: Final = (
 )
 """Minimax polynomial of erf(x) / x in x², for |x| up to 1."""
 _LN2 = float(np.log(2.0))
+ROWS: Final[Rows] = {}
 
 
 def _logaddexp(x: Node, y: Node) -> Node:
@@ -88,7 +89,7 @@ def _erf_inv(x: Node) -> Node:
 def _library(name: str) -> Op:
     """An instruction for this module's own use: CHLO's function of that name."""
     op = Op(f"library_{name}", lambda x: x)
-    LOWERINGS[op] = direct(f"chlo.{name}")
+    ROWS[op] = direct(f"chlo.{name}")
     return op
 
 
@@ -98,7 +99,7 @@ _library_digamma, _library_erf, _library_erf_inv = map(_library, ("digamma", "er
 def _incomplete_gamma(function: Callable[..., Any], upper: bool) -> Callable[..., Any]:
     """jax's, with the limits that it leaves out."""
     inner = Op(f"library_{function.__name__}", lambda x, y: x)
-    LOWERINGS[inner] = inlined(function)
+    ROWS[inner] = inlined(function)
 
     def body(x: Node, y: Node) -> Node:
         shape = np.broadcast_shapes(x.type.shape, y.type.shape)
@@ -118,7 +119,7 @@ def _incomplete_gamma(function: Callable[..., Any], upper: bool) -> Callable[...
     return body
 
 
-LOWERINGS.update(
+ROWS.update(
     {
         ops.exp: direct("exponential"),
         ops.logistic: direct("logistic"),

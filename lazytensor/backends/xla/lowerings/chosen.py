@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit_body
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows, emit_body
 from lazytensor.backends.xla.lowerings.reduction import (
     COMBINE,
     HALF_DTYPES,
@@ -85,5 +86,4 @@ def _folded(e: Emitter, *values: Value) -> tuple[Value, ...]:
     )
 
 
-LOWERINGS[ops.chosen_mean] = _chosen_mean
-LOWERINGS[ops.counted_mean] = _counted_mean
+ROWS: Rows = {ops.chosen_mean: _chosen_mean, ops.counted_mean: _counted_mean}

@@ -18,10 +18,10 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import ALONE
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.reduction import reduced
 from lazytensor.core import ops
@@ -189,7 +189,7 @@ def _is_led_by(shape: Axes, contract: Axes, free: Axes) -> bool:
 def _in_lines(e: Emitter, x: Value, dot: Dot) -> tuple[Value, Dot]:
     """The left operand, written with the axes to contract last. XLA would fold a mere transpose."""
     x = _contracted_last(e, x, dot, 0)
-    x = e.op("optimization_barrier", x.type, x)
+    x = workarounds.materialized(e, x)
     there = tuple(range(x.type.ndim))
     batch, contract = there[: len(dot.batch[0])], there[-len(dot.contract[0]) :]
     return x, Dot((batch, dot.batch[1]), (contract, dot.contract[1]))
@@ -218,7 +218,7 @@ def _sum_of_products(
         first += len(free)
         reads = math.prod(other.type.shape[axis] for axis in dot.free(1 - side, other.type.ndim))
         if reads > REUSED:
-            value = e.op("optimization_barrier", value.type, value)
+            value = workarounds.materialized(e, value)
         columns = _columns(e, e.convert(value, wide.dtype), dot, side, inner)
         parts.append([e.place(column, type.shape, axes) for column in columns])
     terms = [e.op("multiply", wide, *pair) for pair in zip(*parts, strict=True)]
@@ -302,5 +302,5 @@ def _large(
     return x.size * sides[1] >= (ALL_READ if min(sides) < NARROW_ROWS else MANY_FLOPS)
 
 
-ALONE[ops.dot_general] = _large
-LOWERINGS[ops.dot_general] = _dot_general
+ALONE: HostRules = {ops.dot_general: _large}
+ROWS: Rows = {ops.dot_general: _dot_general}

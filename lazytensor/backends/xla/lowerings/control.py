@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value, emit_body
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows, emit_body
 from lazytensor.core import ops
 from lazytensor.core.ops.control import Region
 
@@ -34,5 +35,4 @@ def _case(
     return made if isinstance(type, tuple) else made[0]
 
 
-LOWERINGS[ops.while_] = _while
-LOWERINGS[ops.case] = _case
+ROWS: Rows = {ops.while_: _while, ops.case: _case}

@@ -13,9 +13,10 @@ from typing import Final
 import numpy as np
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.emit import INEXACT, LOWERINGS, Emitter, Lowering, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import INEXACT, Emitter, Lowering, Rows
 from lazytensor.backends.xla.lowerings.loops import repeat
 from lazytensor.backends.xla.lowerings.movement import reverse as backwards
 from lazytensor.backends.xla.lowerings.movement import static_slice
@@ -60,8 +61,7 @@ def _start(e: Emitter, kind: str, dtype: np.dtype) -> Value:
 
 def _window(e: Emitter, x: Value, kind: str) -> Value:
     """Each element's window is itself and all before it, along the middle axis."""
-    # XLA aborts where it finds out that the operand is a constant that was reshaped.
-    x = e.op("optimization_barrier", x.type, x)
+    x = workarounds.hide_from_windows(e, x)
     unit = tensor_type(x.type.dtype)
     n = x.type.shape[1]
     ones = i64s([1, 1, 1])
@@ -159,11 +159,9 @@ def _carried(e: Emitter, totals: Value, kind: str) -> Value:
     return e.reshape(e.op("concatenate", totals.type, *columns, dimension=i64(1)), (m, p, 1, k))
 
 
-LOWERINGS.update(
-    {
-        ops.cumsum: cumulative("sum"),
-        ops.cumprod: cumulative("prod"),
-        ops.cummax: cumulative("max"),
-        ops.cummin: cumulative("min"),
-    }
-)
+ROWS: Rows = {
+    ops.cumsum: cumulative("sum"),
+    ops.cumprod: cumulative("prod"),
+    ops.cummax: cumulative("max"),
+    ops.cummin: cumulative("min"),
+}

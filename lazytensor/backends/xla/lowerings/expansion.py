@@ -7,17 +7,16 @@ additions, products and bit operations becomes vector instructions, 5 to 30 time
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
-from lazytensor.backends.xla.emit import INEXACT, Emitter, Lowering, Value, emit
+from lazytensor.backends.xla import workarounds
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import INEXACT, Emitter, Lowering, emit
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import trace_types
-from lazytensor.core.ir.dtypes import BF16, F16, F32, F64
+from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
-
-WIDTHS: Final = {F32: (8, 23), F64: (11, 52)}
-"""Bits of the exponent and of the mantissa."""
 
 
 def expansion(body: Callable[..., Any]) -> Lowering:
@@ -64,35 +63,14 @@ def costly(body: Callable[..., Any]) -> Lowering:
     plain = widened(body)
 
     def lower(e: Emitter, type: Any, *operands: Value) -> Value:
-        return once(e, plain(e, type, *operands))
+        return workarounds.computed_once(e, plain(e, type, *operands))
 
     return lower
-
-
-def once(e: Emitter, x: Value) -> Value:
-    """The float `x`, which XLA will compute once and keep if several loops need it.
-
-    XLA:CPU repeats additions and products wherever their result is used, so a stencil of sines
-    would compute each sine several times; but not divisions. So x is divided by ones of which XLA
-    does not see what they are. LLVM does, later, and the division costs nothing.
-    """
-    ones = e.op("optimization_barrier", x.type, e.full(1, x.type))
-    return e.op("divide", x.type, x, ones)
 
 
 def number(value: complex, like: Node) -> Node:
     """A constant of the dtype of `like`."""
     return ops.scalar(value, like.type.dtype)
-
-
-def fixed(x: Node) -> Node:
-    """`x`, through an instruction that does nothing, and costs nothing.
-
-    XLA joins no constants across it: `(1 + x) - 1` stays. And XLA ends its loop at a division, say,
-    that is used twice, and writes it to memory; so divide, `fixed`, and use that.
-    """
-    exponent, mantissa = WIDTHS[x.type.dtype]
-    return ops.reduce_precision(x, exponent_bits=exponent, mantissa_bits=mantissa)
 
 
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:

@@ -10,7 +10,8 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import element_type
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.library import merged
 from lazytensor.core import ops
 from lazytensor.core.device.backend import Imported
@@ -72,4 +73,4 @@ def _lower(e: Emitter, type: Any, *operands: Value, module: Foreign) -> Any:
     return results if isinstance(type, tuple) else results[0]
 
 
-LOWERINGS[ops.foreign] = _lower
+ROWS: Rows = {ops.foreign: _lower}

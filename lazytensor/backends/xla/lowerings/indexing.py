@@ -10,8 +10,8 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import HOST
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion
 from lazytensor.backends.xla.lowerings.reduction import COMBINE
 from lazytensor.core import ops
@@ -147,12 +147,12 @@ def _segments(x: Node, places: Node, *, axis: int, mode: str) -> Node:
     return ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order))))
 
 
-HOST[ops.reduce_segments] = lambda x, places, **_: x.size >= LEAST_ON_HOST
-LOWERINGS.update(
-    {
-        ops.gather: _gather,
-        ops.scatter: _scatter,
-        ops.take_along: _take_along,
-        ops.reduce_segments: expansion(_segments),
-    }
-)
+HOST: HostRules = {
+    ops.reduce_segments: lambda x, places, **_: x.size >= LEAST_ON_HOST,
+}
+ROWS: Rows = {
+    ops.gather: _gather,
+    ops.scatter: _scatter,
+    ops.take_along: _take_along,
+    ops.reduce_segments: expansion(_segments),
+}

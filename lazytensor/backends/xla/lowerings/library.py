@@ -19,7 +19,8 @@ from jaxlib.mlir.dialects import func
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import ir_type
-from lazytensor.backends.xla.emit import Emitter, Lowering, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Lowering
 from lazytensor.core.ir.types import TensorType
 
 Function = Callable[..., Any]

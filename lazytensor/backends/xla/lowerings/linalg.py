@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax.lax import linalg
 
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
-from lazytensor.backends.xla.host import ALONE, HOST
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, HostRules, Lowering, Rows
 from lazytensor.backends.xla.lowerings.library import Function, call, inlined
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX
@@ -169,21 +169,17 @@ MAY_FAIL: dict[Op[Any], Function] = {
     ops.solve: _solve,
 }
 
-for _op, _function in MAY_FAIL.items():
-    LOWERINGS[CHECKED[_op]] = inlined(_function)
-    LOWERINGS[_op] = without_flag(_function)
-
-LOWERINGS.update(
-    {
-        ops.triangular_solve: inlined(_triangular_solve),
-        ops.lu: inlined(linalg.lu),
-        ops.permutation: inlined(_permutation),
-        ops.householder_product: inlined(linalg.householder_product),
-        ops.qr: inlined(_qr),
-        ops.det: inlined(_det),
-        ops.slogdet: inlined(_slogdet),
-    }
-)
+ROWS: Rows = {
+    **{op: without_flag(function) for op, function in MAY_FAIL.items()},
+    **{CHECKED[op]: inlined(function) for op, function in MAY_FAIL.items()},
+    ops.triangular_solve: inlined(_triangular_solve),
+    ops.lu: inlined(linalg.lu),
+    ops.permutation: inlined(_permutation),
+    ops.householder_product: inlined(linalg.householder_product),
+    ops.qr: inlined(_qr),
+    ops.det: inlined(_det),
+    ops.slogdet: inlined(_slogdet),
+}
 
 
 def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
@@ -201,6 +197,5 @@ def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
 
 
 _ON_HOST = (ops.cholesky, ops.eigh, ops.inv, ops.singular_values, ops.solve, ops.svd)
-for _op in _ON_HOST:
-    ALONE[_op] = ALONE[CHECKED[_op]] = _large
-HOST[ops.eigvalsh] = HOST[ops.eigvalsh_checked] = _large
+HOST: HostRules = {ops.eigvalsh: _large, ops.eigvalsh_checked: _large}
+ALONE: HostRules = {row: _large for op in _ON_HOST for row in (op, CHECKED[op])}

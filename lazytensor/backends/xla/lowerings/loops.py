@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lazytensor.backends.xla.attributes import comparison, direction
-from lazytensor.backends.xla.emit import Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.types import tensor_type
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
-from lazytensor.backends.xla.emit import LOWERINGS, TRANSPOSED_RATIO, Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import TRANSPOSED_RATIO, Emitter, Rows
 from lazytensor.backends.xla.lowerings.transposition import sliced, transpose
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64
@@ -226,16 +227,14 @@ def _sorted_axes(e: Emitter, x: Value, axes: list[int]) -> Value:
     return e.op("transpose", type, x, permutation=i64s(order))
 
 
-LOWERINGS.update(
-    {
-        ops.broadcast: _broadcast,
-        ops.reshape: _reshape,
-        ops.slice: _slice,
-        ops.reverse: lambda e, type, x, *, axes: reverse(e, x, axes),
-        ops.pad: _pad,
-        ops.concatenate: _concatenate,
-        ops.iota: _iota,
-        ops.diagonal: _diagonal,
-        ops.update_diagonal: _update_diagonal,
-    }
-)
+ROWS: Rows = {
+    ops.broadcast: _broadcast,
+    ops.reshape: _reshape,
+    ops.slice: _slice,
+    ops.reverse: lambda e, type, x, *, axes: reverse(e, x, axes),
+    ops.pad: _pad,
+    ops.concatenate: _concatenate,
+    ops.iota: _iota,
+    ops.diagonal: _diagonal,
+    ops.update_diagonal: _update_diagonal,
+}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.core import ops
 from lazytensor.core.ir.types import Shape, TensorType
 
@@ -23,4 +24,4 @@ def _rng_bit_generator(
     return e.ops("rng_bit_generator", types, state, rng_algorithm=kind)
 
 
-LOWERINGS[ops.rng_bit_generator] = _rng_bit_generator
+ROWS: Rows = {ops.rng_bit_generator: _rng_bit_generator}

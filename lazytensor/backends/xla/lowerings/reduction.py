@@ -10,18 +10,20 @@ vectorised across lines only, so a long line is first cut into short ones (see `
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import element_type, i64, i64s
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import compare
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Lowering, Value
-from lazytensor.backends.xla.lowerings.expansion import WIDTHS, expansion
+from lazytensor.backends.xla.emitter import Emitter, Lowering, Rows
+from lazytensor.backends.xla.lowerings.expansion import expansion
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.transposition import transpose
+from lazytensor.backends.xla.workarounds import Combine
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, COMPLEX, F16, F32, FLOATS, S32, S64, U8
 from lazytensor.core.ir.node import Node
@@ -30,7 +32,6 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.reduction import identity
 
 Ints = tuple[int, ...]
-Combine = Callable[[Emitter, TensorType, Value, Value], Value]
 
 HALF_DTYPES: Final = frozenset([F16, BF16])
 """Dtypes that are reduced in f32."""
@@ -48,25 +49,6 @@ LINE_LENGTHS: Final = (8, 16, 32, 20, 10, 12, 25)
 
 def _direct(name: str) -> Combine:
     return lambda e, type, a, b: e.op(name, type, a, b)
-
-
-def _inverted(name: str) -> Combine:
-    """The inverse of `name` of the inverses."""
-
-    def combine(e: Emitter, type: TensorType, a: Value, b: Value) -> Value:
-        inverse = "negate" if type.dtype in FLOATS else "not"
-        found = e.op(name, type, e.op(inverse, type, a), e.op(inverse, type, b))
-        return e.op(inverse, type, found)
-
-    return combine
-
-
-def _subtract(e: Emitter, type: TensorType, a: Value, b: Value) -> Value:
-    return e.op("subtract", type, a, e.op("negate", type, b))
-
-
-def _multiply(e: Emitter, type: TensorType, a: Value, b: Value) -> Value:
-    return e.op("negate", type, e.op("multiply", type, a, e.op("negate", type, b)))
 
 
 def _chosen(direction: str) -> Combine:
@@ -93,12 +75,12 @@ COMBINE: Final[dict[str, Combine]] = {
 }
 OWN_LOOP: Final[dict[str, Combine]] = {
     **COMBINE,
-    "sum": _subtract,
-    "prod": _multiply,
-    "max": _inverted("minimum"),
-    "min": _inverted("maximum"),
-    "and": _inverted("or"),
-    "or": _inverted("and"),
+    "sum": workarounds.added_by_loop,
+    "prod": workarounds.multiplied_by_loop,
+    "max": workarounds.inverted("minimum"),
+    "min": workarounds.inverted("maximum"),
+    "and": workarounds.inverted("or"),
+    "or": workarounds.inverted("and"),
 }
 PIECES: Final = (16, 20, 25, 10, 12, 8)
 """How many pieces long lines are cut into where what makes them is computed on the way, the best
@@ -156,10 +138,10 @@ def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     if kind != "sum" or _is_in_parts(x, axes):
         return _by_parts(e, x, axes, kind)
     if x.type.dtype in FLOATS and _across(x.type, axes):
-        return _reduce(e, x, axes, kind, _subtract)
+        return _reduce(e, x, axes, kind, workarounds.added_by_loop)
     if _is_laden(x):
-        x = _apart(e, x)
-    return _apart(e, _reduce(e, x, axes, kind, COMBINE[kind]))
+        x = workarounds.loop_of_its_own(e, x)
+    return workarounds.loop_of_its_own(e, _reduce(e, x, axes, kind, COMBINE[kind]))
 
 
 def _reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Value:
@@ -169,20 +151,6 @@ def _reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Va
     start = e.constant(identity(kind, x.type.dtype), x.type.dtype)
     body = ([unit, unit], lambda a, b: [combine(e, unit, a, b)])
     return e.region_op("reduce", [result], [x, start], [body], dimensions=i64s(axes))[0]
-
-
-def _apart(e: Emitter, x: Value) -> Value:
-    """`x`, rounded to what it is: the library's call ends here.
-
-    Its calls take in what comes before and after a sum, and then have numbers and sums stored as
-    arrays of the full shape: a softmax of f64[8192,1024] took twice its time.
-    """
-    if x.type.dtype not in WIDTHS:
-        return x
-    exponent, mantissa = WIDTHS[x.type.dtype]
-    return LOWERINGS[ops.reduce_precision](
-        e, x.type, x, exponent_bits=exponent, mantissa_bits=mantissa
-    )
 
 
 def _is_in_parts(x: Value, axes: Ints) -> bool:
@@ -407,16 +375,14 @@ def _block_width(n: int) -> int:
     return next((w for w in range(least, 3 * least, lanes) if n % w == 0), least)
 
 
-LOWERINGS.update(
-    {
-        ops.reduce_sum: reduction("sum"),
-        ops.reduce_prod: reduction("prod"),
-        ops.reduce_max: reduction("max"),
-        ops.reduce_min: reduction("min"),
-        ops.reduce_and: reduction("and"),
-        ops.reduce_or: reduction("or"),
-        ops.reduce_xor: reduction("xor"),
-        ops.argmax: arg_reduction("max"),
-        ops.argmin: arg_reduction("min"),
-    }
-)
+ROWS: Rows = {
+    ops.reduce_sum: reduction("sum"),
+    ops.reduce_prod: reduction("prod"),
+    ops.reduce_max: reduction("max"),
+    ops.reduce_min: reduction("min"),
+    ops.reduce_and: reduction("and"),
+    ops.reduce_or: reduction("or"),
+    ops.reduce_xor: reduction("xor"),
+    ops.argmax: arg_reduction("max"),
+    ops.argmin: arg_reduction("min"),
+}

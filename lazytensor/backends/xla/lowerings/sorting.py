@@ -14,9 +14,9 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla.attributes import i64
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import compare
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import HOST
+from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion, not_a_number, number
 from lazytensor.backends.xla.lowerings.loops import repeat
 from lazytensor.core import ops
@@ -166,7 +166,7 @@ def _top_k(e: Emitter, type: Any, x: Value, *, k: int) -> tuple[Value, ...]:
     single = _single(e, x.type.with_dtype(F32), x)
     found = [places.with_dtype(F32), places.with_dtype(S32)]
     order = e.convert(e.ops("chlo.top_k", found, single, k=i64(k))[1], S64)
-    return LOWERINGS[ops.take_along](e, values, x, order, axis=values.ndim - 1), order
+    return e.lowerings[ops.take_along](e, values, x, order, axis=values.ndim - 1), order
 
 
 def _in_single(x: Node) -> Node:
@@ -200,7 +200,7 @@ def _searchsorted(e: Emitter, type: TensorType, line: Value, values: Value, *, s
     def step(i: Value, keys: Value, wanted: Value, found: Value, size: Value) -> list[Value]:
         tried = e.op("add", type, found, e.expand(size, type.shape))
         last = e.op("subtract", type, tried, one)
-        there = LOWERINGS[ops.gather](e, wanted.type, keys, last, axes=(0,))
+        there = e.lowerings[ops.gather](e, wanted.type, keys, last, axes=(0,))
         inside = compare("LE")(e, flags, tried, e.full(n, type))
         fits = e.op("and", flags, inside, before(e, flags, there, wanted))
         half = e.op("divide", size.type, size, e.constant(2, S64))
@@ -226,14 +226,16 @@ def _few_of_many(x: TensorType, *, k: int) -> bool:
     return not exact and n >= 512 and x.size >= 2**14 and k * TOP_SHARE <= n
 
 
-HOST[ops.sort] = HOST[ops.argsort] = HOST[ops.order_statistics] = _many
-HOST[ops.top_k] = _few_of_many
-LOWERINGS.update(
-    {
-        ops.sort: _sort,
-        ops.argsort: expansion(_argsort),
-        ops.order_statistics: expansion(_order_statistics),
-        ops.top_k: _top_k,
-        ops.searchsorted: _searchsorted,
-    }
-)
+HOST: HostRules = {
+    ops.sort: _many,
+    ops.argsort: _many,
+    ops.order_statistics: _many,
+    ops.top_k: _few_of_many,
+}
+ROWS: Rows = {
+    ops.sort: _sort,
+    ops.argsort: expansion(_argsort),
+    ops.order_statistics: expansion(_order_statistics),
+    ops.top_k: _top_k,
+    ops.searchsorted: _searchsorted,
+}

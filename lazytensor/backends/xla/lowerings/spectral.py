@@ -8,8 +8,8 @@ from typing import Final
 from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
-from lazytensor.backends.xla.host import ALONE, HOST
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, F32
 from lazytensor.core.ir.types import Shape, TensorType
@@ -39,6 +39,6 @@ def _long_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
     return x.size >= VERY_LONG and _one_line(x, kind=kind, lengths=lengths)
 
 
-HOST[ops.fft] = _long_line
-ALONE[ops.fft] = _one_line
-LOWERINGS[ops.fft] = _fft
+HOST: HostRules = {ops.fft: _long_line}
+ALONE: HostRules = {ops.fft: _one_line}
+ROWS: Rows = {ops.fft: _fft}

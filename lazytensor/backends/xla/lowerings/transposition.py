@@ -13,9 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.core import ops
 from lazytensor.core.ir.types import TensorType
 
@@ -95,7 +96,7 @@ def _in_blocks(e: Emitter, type: TensorType, x: Value, axes: Ints, blocks: dict[
     first = [p for p in wanted if not p[1]] + [p for p in wanted if p[1]]
     cut = e.reshape(x, tuple(shape))
     rows = _plain(e, cut, tuple(pieces.index(piece) for piece in first))
-    rows = e.op("optimization_barrier", rows.type, rows)  # or XLA makes it one transpose again
+    rows = workarounds.materialized(e, rows)
     whole = _plain(e, rows, tuple(first.index(piece) for piece in wanted))
     return e.reshape(whole, type.shape)
 
@@ -113,4 +114,4 @@ def sliced(
     return source, moved, sizes, strides
 
 
-LOWERINGS[ops.transpose] = transpose
+ROWS: Rows = {ops.transpose: transpose}

@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 
 from lazytensor.backends.xla.attributes import i64, i64s
-from lazytensor.backends.xla.emit import LOWERINGS, Emitter, Value
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.movement import (
     Ints,
     backward_axes,
@@ -125,4 +126,4 @@ def _compare(e: Emitter, x: Value, number: int, name: str) -> Value:
     return e.op("compare", x.type.with_dtype(BOOL), x, bound, **comparing(x.type.dtype, name))
 
 
-LOWERINGS[ops.update_slice] = _update_slice
+ROWS: Rows = {ops.update_slice: _update_slice}

@@ -1,0 +1,178 @@
+"""From a program's instructions to StableHLO's: one loop over them, one table of lowerings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+from jaxlib.mlir import ir
+
+from lazytensor.backends.xla import workarounds
+from lazytensor.backends.xla.builder import Builder, Value
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
+from lazytensor.core.ir.op import PARAMETER, Op, element, find_op
+from lazytensor.core.ir.program import SLOTS, Program
+from lazytensor.core.ir.source_location import Place, line_of
+from lazytensor.core.ir.trait import Trait
+from lazytensor.core.ir.types import Shape, TensorType, tensor_type
+
+INEXACT: Final = FLOATS | COMPLEX
+
+Lowering = Callable[..., Any]
+"""`lower(emitter, result_type, *values, **attrs)`: a Value, or a tuple of them."""
+Rows = dict[Op[Any], Lowering]
+"""Lowerings of some ops; `tables.py` has them all."""
+HostRule = Callable[..., int]
+"""`rule(*operand_types, **attrs)`: whether the host runs an op where programs run on a CPU.
+
+0: it does not; else how many elements of other work cost next to nothing beside it.
+"""
+HostRules = dict[Op[Any], HostRule]
+
+
+class Emitter(Builder):
+    """Builds a module by a table of lowerings. Methods return Values whose type they are given."""
+
+    def __init__(self, module: ir.Module, lowerings: Rows) -> None:
+        super().__init__(module)
+        self.lowerings = lowerings
+
+    def constant(self, array: Any, dtype: np.dtype | None = None) -> Value:
+        """A constant."""
+        value = np.asarray(array, dtype)
+        return Value(self, tensor_type(value.dtype, value.shape), None, value)
+
+    def scalar(self, array: Any, dtype: np.dtype) -> Value:
+        """A user's number: a constant that XLA computes with as if it were data."""
+        return workarounds.hide_constant(self.constant(array, dtype))
+
+    def full(self, number: Any, type: TensorType) -> Value:
+        """`number` everywhere."""
+        return self.expand(self.constant(number, type.dtype), type.shape)
+
+    def reshape(self, x: Value, shape: Shape) -> Value:
+        """`x` in another shape of its size."""
+        if x.type.shape == shape:
+            return x
+        return self.op("reshape", x.type.with_shape(shape), x)
+
+    def expand(self, x: Value, shape: Shape) -> Value:
+        """`x` broadcast to `shape` by NumPy's rule."""
+        offset = len(shape) - x.type.ndim
+        return self.place(x, shape, range(offset, len(shape)))
+
+    def place(self, x: Value, shape: Shape, axes: Sequence[int]) -> Value:
+        """`x` broadcast to `shape`, its axis `i` becoming axis `axes[i]`."""
+        if x.type.shape == shape:
+            return x
+        dimensions = ir.DenseI64ArrayAttr.get(list(axes))
+        return self.op(
+            "broadcast_in_dim", x.type.with_shape(shape), x, broadcast_dimensions=dimensions
+        )
+
+    def convert(self, x: Value, dtype: np.dtype) -> Value:
+        """`x` as another dtype."""
+        if x.type.dtype == dtype:
+            return x
+        if x.type.dtype == BOOL and dtype in INEXACT:
+            x = workarounds.flag_as_integer(self, x)
+        return self.op("convert", x.type.with_dtype(dtype), x)
+
+
+def emit(
+    emitter: Emitter,
+    program: Program,
+    parameters: Sequence[Value],
+    slots: Sequence[Value],
+    places: Sequence[Place | None] = (),
+) -> list[Value]:
+    """Emit the instructions of `program` where the insertion point is; its results."""
+    values: list[Any] = []
+    inputs, scalars = iter(parameters), iter(slots)
+    uses = Counter(chain.from_iterable(operands for _, operands, _, _ in program.instructions))
+    kept = {i for i in program.outputs if not isinstance(program.instructions[i][3], tuple)}
+    for i, (op, operands, attrs, type) in enumerate(program.instructions):
+        if op is PARAMETER:
+            values.append(next(inputs))
+        elif op in SLOTS:
+            values.append(next(scalars))
+        elif op is element:
+            values.append(values[operands[0]][attrs[0]])
+        else:
+            if places and places[i] is not None:
+                emitter.location = _location(places[i])
+            values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
+            if i in kept:
+                values[i].update = None
+            if isinstance(values[i], Value):
+                values[i].shared = uses[i] > 1 or i in kept
+    return [values[i] for i in program.results]
+
+
+def emit_body(emitter: Emitter, body: Program, operands: Sequence[Value]) -> list[Value]:
+    """Emit a program whose scalars are its constants: what a composite or a region is made of."""
+    constants = [
+        emitter.scalar(value, body.instructions[i][3].dtype)
+        for i, value in zip(body.slots, body.constants, strict=True)
+    ]
+    return emit(emitter, body, operands, constants)[: len(body.outputs)]
+
+
+def _lower(
+    emitter: Emitter, op: Op, type: Any, operands: Sequence[Value], attrs: tuple[Any, ...]
+) -> Any:
+    lowering = emitter.lowerings.get(op)
+    if lowering is not None:
+        axes = _common_turn(type, operands) if Trait.ELEMENTWISE in op.traits else None
+        if axes is None:
+            return lowering(emitter, type, *operands, **op.attrs_of(attrs))
+        transpose = emitter.lowerings[find_op("transpose")]
+        back = tuple(axes.index(axis) for axis in range(len(axes)))
+        sources = [x.turned[0] if x.turned else _moved(emitter, x, back) for x in operands]
+        shape = tuple(type.shape[axis] for axis in back)
+        made = lowering(emitter, type.with_shape(shape), *sources, **op.attrs_of(attrs))
+        return transpose(emitter, type, made, axes=axes)
+    if isinstance(op, Composite):
+        body = op.program(tuple(x.type for x in operands), op.attrs_of(attrs))
+        results = emit_body(emitter, body, operands)
+        return tuple(results) if body.multiple else results[0]
+    raise Unsupported(f"{op.name}: no lowering; add a row in lazytensor/backends/xla/")
+
+
+TRANSPOSED_RATIO: Final = 8
+"""An operand this many times smaller than the result is transposed rather than the result."""
+
+
+def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...] | None:
+    """How all operands but small ones are transposed, if alike: the result may be so, too."""
+    found = None
+    for x in operands:
+        if x.turned is None and TRANSPOSED_RATIO * x.type.size <= type.size:
+            continue
+        if x.turned is None or x.type.shape != type.shape or found not in (None, x.turned[1]):
+            return None
+        found = x.turned[1]
+    return found
+
+
+def _moved(emitter: Emitter, x: Value, axes: Sequence[int]) -> Value:
+    """A small operand as it broadcasts against others whose axes are in this order."""
+    if not x.type.ndim:
+        return x
+    whole = emitter.reshape(x, (1,) * (len(axes) - x.type.ndim) + x.type.shape)
+    shape = tuple(whole.type.shape[axis] for axis in axes)
+    if all(n == 1 for n in shape) or sum(n > 1 for n in shape) == 1:
+        return emitter.reshape(whole, shape)
+    transpose = emitter.lowerings[find_op("transpose")]
+    made: Value = transpose(emitter, whole.type.with_shape(shape), whole, axes=tuple(axes))
+    return made
+
+
+def _location(place: Place | None) -> ir.Location:
+    assert place is not None
+    return ir.Location.file(place[0].co_filename, line_of(place), 0)

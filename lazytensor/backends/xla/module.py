@@ -1,0 +1,111 @@
+"""From a program to a StableHLO module: its signature, its slots, its donations, its body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla.attributes import ir_type
+from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.emitter import Emitter, emit
+from lazytensor.backends.xla.lowerings.storing import store_shared
+from lazytensor.backends.xla.tables import LOWERINGS
+from lazytensor.core.ir.assumptions import Assumptions
+from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.types import TensorType, tensor_type
+
+
+def module_of(
+    program: Program,
+    assumed: Assumptions,
+    donated: Sequence[tuple[int, int]] = (),
+    places: Sequence[Place | None] = (),
+) -> ir.Module:
+    """The module of a program (see `core.backend.Backend.compile`)."""
+    with client.context(), ir.Location.unknown():
+        module = ir.Module.create()
+        inputs = [program.instructions[i][3] for i in program.parameters]
+        packed = _packed_types(program, assumed.baked)
+        with ir.InsertionPoint(module.body):
+            signature = ir.FunctionType.get([ir_type(t) for t in [*inputs, *packed.values()]], [])
+            main = func.FuncOp("main", signature, visibility="public")
+        _mark_donations(main, len(inputs) + len(packed), donated)
+        block = main.add_entry_block()
+        emitter = Emitter(module, LOWERINGS)
+        with ir.InsertionPoint(block):
+            arguments = [
+                Value(emitter, t, a)
+                for t, a in zip([*inputs, *packed.values()], block.arguments, strict=True)
+            ]
+            for argument in arguments:
+                argument.stored = True
+            buffers = dict(zip(packed, arguments[len(inputs) :], strict=True))
+            slots = _slot_values(emitter, program, assumed, buffers)
+            results = emit(emitter, program, arguments[: len(inputs)], slots, places)
+            func.ReturnOp([x.ir for x in results])
+            if client.platform() == "cpu":
+                workarounds.read_shared(block)
+                store_shared(module, block)
+        ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])
+        main.attributes["function_type"] = ir.TypeAttr.get(ends)
+    return module
+
+
+def _packed_types(program: Program, baked: Mapping[int, Any]) -> dict[np.dtype, TensorType]:
+    """Per dtype with a slot that is data: the type of the buffer all its slots travel in."""
+    lengths: dict[np.dtype, int] = {}
+    dynamic: dict[np.dtype, None] = {}
+    for index, (dtype, at) in program.slot_places.items():
+        lengths[dtype] = at + program.instructions[index][3].size
+        if index not in baked:
+            dynamic[dtype] = None
+    return {dtype: tensor_type(dtype, (n,)) for dtype, n in lengths.items() if dtype in dynamic}
+
+
+def _slot_values(
+    emitter: Emitter,
+    program: Program,
+    assumed: Assumptions,
+    buffers: Mapping[np.dtype, Value],
+) -> list[Value]:
+    values: dict[int, Value] = {}
+    for index, (dtype, at) in program.slot_places.items():
+        type = program.instructions[index][3]
+        if index in assumed.baked:
+            known = np.reshape(assumed.baked[index], type.shape)
+            values[index] = emitter.scalar(known, dtype)
+            continue
+        if index in assumed.leaders:
+            values[index] = values[assumed.leaders[index]]
+            continue
+        cut = emitter.op(
+            "slice",
+            tensor_type(dtype, (type.size,)),
+            buffers[dtype],
+            start_indices=ir.DenseI64ArrayAttr.get([at]),
+            limit_indices=ir.DenseI64ArrayAttr.get([at + type.size]),
+            strides=ir.DenseI64ArrayAttr.get([1]),
+        )
+        values[index] = emitter.reshape(cut, type.shape)
+    return list(values.values())
+
+
+def _mark_donations(main: Any, inputs: int, donated: Sequence[tuple[int, int]]) -> None:
+    if not donated:
+        return
+    aliases = dict(donated)
+    index = ir.IntegerType.get_signless(32)
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [
+            ir.DictAttr.get({"tf.aliasing_output": ir.IntegerAttr.get(index, aliases[i])})
+            if i in aliases
+            else ir.DictAttr.get({})
+            for i in range(inputs)
+        ]
+    )
