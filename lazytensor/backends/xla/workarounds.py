@@ -95,9 +95,9 @@ def flag_as_integer(b: Builder, x: Value) -> Value:
 def computed_once(b: Builder, x: Value) -> Value:
     """The float `x`, computed once and kept if several loops need it.
 
-    XLA:CPU repeats additions and products wherever their result is used, so a stencil of sines
-    would compute each sine several times; but not divisions. So x is divided by ones that XLA does
-    not know. LLVM does, later, and the division costs nothing.
+    XLA:CPU repeats additions and products in each loop that needs their result, but no divisions:
+    sums of sines over each of two axes would compute all sines twice. So x is divided by ones that
+    XLA does not know. LLVM does, later, and the division costs nothing.
     """
     one = Value(b, x.type.with_shape(()), None, np.ones((), x.type.dtype))
     ones = b.op("broadcast_in_dim", x.type, one, broadcast_dimensions=ir.DenseI64ArrayAttr.get([]))

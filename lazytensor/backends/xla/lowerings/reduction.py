@@ -134,17 +134,17 @@ def reduction(kind: str) -> Lowering:
 def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     """`x` reduced over `axes` in the way that is fastest for its type."""
     if client.platform() != "cpu" or not x.type.size:
-        return _reduce(e, x, axes, kind, COMBINE[kind])
+        return reduce(e, x, axes, kind, COMBINE[kind])
     if kind != "sum" or _is_in_parts(x, axes):
         return _by_parts(e, x, axes, kind)
     if x.type.dtype in FLOATS and _across(x.type, axes):
-        return _reduce(e, x, axes, kind, workarounds.added_by_loop)
+        return reduce(e, x, axes, kind, workarounds.added_by_loop)
     if _is_laden(x):
         x = workarounds.loop_of_its_own(e, x)
-    return workarounds.loop_of_its_own(e, _reduce(e, x, axes, kind, COMBINE[kind]))
+    return workarounds.loop_of_its_own(e, reduce(e, x, axes, kind, COMBINE[kind]))
 
 
-def _reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Value:
+def reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Value:
     """One instruction."""
     unit = tensor_type(x.type.dtype)
     result = x.type.with_shape(without(x.type.shape, axes))
@@ -238,7 +238,7 @@ def _by_parts(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     if others == tuple(range(len(others))) and len(others) > 1:
         count = math.prod(outer[: len(others)])
         x, others = e.reshape(x, (count, *x.type.shape[len(others) :])), (0,)
-    return _reduce(e, x, others, kind, OWN_LOOP[kind]) if others else x
+    return reduce(e, x, others, kind, OWN_LOOP[kind]) if others else x
 
 
 def _along(e: Emitter, x: Value, kind: str) -> Value:
@@ -246,7 +246,7 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
     *outer, n = x.type.shape
     last = len(outer)
     if n <= SHORT_LINE or x.type.size <= ONE_GO_ELEMENTS:
-        return _reduce(e, x, (last,), kind, _SHORT[kind])
+        return reduce(e, x, (last,), kind, _SHORT[kind])
     pieces = pieces_of(n)
     if pieces and (kind == "sum" or _is_count(x) or _is_choice(x)):
         return _folded(e, x, kind, pieces)
@@ -256,11 +256,11 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
         zeros, ones = (0,) * last, (1,) * (last + 1)
         even = static_slice(e, x, (*zeros, 0), (*outer, whole), ones)
         rest = static_slice(e, x, (*zeros, whole), (*outer, n - whole), ones)
-        left, right = _along(e, even, kind), _reduce(e, rest, (last,), kind, _SHORT[kind])
+        left, right = _along(e, even, kind), reduce(e, rest, (last,), kind, _SHORT[kind])
         return COMBINE[kind](e, left.type, left, right)
     parts = e.reshape(x, (*outer, n // lanes, lanes))
-    combined = _reduce(e, parts, (last,), kind, OWN_LOOP[kind])
-    return _reduce(e, combined, (last,), kind, _SHORT[kind])
+    combined = reduce(e, parts, (last,), kind, OWN_LOOP[kind])
+    return reduce(e, combined, (last,), kind, _SHORT[kind])
 
 
 def pieces_of(length: int) -> int:
@@ -276,7 +276,7 @@ def _folded(e: Emitter, x: Value, kind: str, pieces: int) -> Value:
     *outer, n = x.type.shape
     narrow = U8 if kind == "sum" and _is_count(x) else x.type.dtype
     parts = e.convert(e.reshape(x, (*outer, pieces, n // pieces)), narrow)
-    folded = e.convert(_reduce(e, parts, (len(outer),), kind, OWN_LOOP[kind]), x.type.dtype)
+    folded = e.convert(reduce(e, parts, (len(outer),), kind, OWN_LOOP[kind]), x.type.dtype)
     return reduced(e, folded, (len(outer),), kind)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla import stablehlo as text_of
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
@@ -59,6 +59,14 @@ def test_a_cache_that_grows_is_written_once(dtype: str, through: str) -> None:
     cache[:, :, 5:6] = line
     np.testing.assert_array_equal(fetch(written), cache)
     np.testing.assert_allclose(fetch(read), query @ cache.swapaxes(2, 3), rtol=1e-4, atol=1e-4)
+
+
+def test_xla_still_writes_it_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workarounds, "read_shared", lambda block: None)
+    cache, line, query = arrays("float32")
+    written = grown(cache, line)
+    _, compiled = texts([written, scores(written, query)])
+    assert compiled.count(" dynamic-update-slice(") > 1
 
 
 def test_what_nothing_else_needs_is_multiplied_as_it_is() -> None:
