@@ -11,10 +11,12 @@ PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
 
 def test_every_page_is_reached_from_the_first() -> None:
-    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "index.md").read_text()))
-    assert linked == set(PAGES) - {"index.md"}
-    shown = set(re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-    assert shown == set(PAGES)
+    """And so is the list of decisions, which links the pages of its folder."""
+    pages = {*PAGES, "decisions/index.md"}
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (ROOT / "docs" / "index.md").read_text()))
+    assert linked == pages - {"index.md"}
+    shown = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert sorted(shown) == sorted(pages)
 
 
 def test_files_are_as_long_as_the_house_rules_say() -> None:
