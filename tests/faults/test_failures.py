@@ -9,7 +9,7 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import DataError, SingularMatrixError, Unsupported
-from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.interpreter.kernels import REFERENCES
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, leaf
@@ -171,7 +171,7 @@ def broken_sine(monkeypatch: pytest.MonkeyPatch) -> Op:
         raise Broken("out of order")
 
     monkeypatch.setitem(LOWERINGS, ops.sin, fail)
-    monkeypatch.setitem(references(), ops.sin, fail)
+    monkeypatch.setitem(REFERENCES, ops.sin, fail)
     return ops.sin
 
 
@@ -224,7 +224,7 @@ def test_an_op_without_a_reference_says_what_to_edit(
     from lazytensor.backends.xla.tables import LOWERINGS
 
     monkeypatch.delitem(LOWERINGS, ops.cos)
-    monkeypatch.delitem(references(), ops.cos)
+    monkeypatch.delitem(REFERENCES, ops.cos)
     with pytest.raises(Unsupported, match=r"^cos: no NumPy reference; add a row in"):
         fetch(ops.cos(leaf(np.zeros(3))))
 

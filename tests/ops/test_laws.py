@@ -8,7 +8,7 @@ import pytest
 from lazytensor.backends.xla.tables import LOWERINGS
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import WRITES, view_step
-from lazytensor.core.interpreter.interpreter import references
+from lazytensor.core.interpreter.kernels import REFERENCES
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BF16, F32, F64, FLOATS
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op, all_ops, element
@@ -156,7 +156,7 @@ def test_every_op_is_whole(op: Op) -> None:
     assert op.__doc__, f"{op.name}: write what the result is"
     assert op in SAMPLED, f"{op.name}: add a sample to tests/ops/samples/"
     if not isinstance(op, Composite):
-        assert op in references(), (
+        assert op in REFERENCES, (
             f"{op.name}: add its reference to lazytensor/core/interpreter/kernels/"
         )
         assert op in LOWERINGS, f"{op.name}: lower it in lazytensor/backends/xla/"

@@ -8,32 +8,28 @@ its memory takes what is computed of it, as NumPy's does in `x *= y` and in `x *
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import Context
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from lazytensor.core import ops
+from lazytensor.core.device import malloc
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.inplace import Held, beside_the_list, is_unshared
+from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
+from lazytensor.core.interpreter.rows import Reference
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType, tensor_type
+from lazytensor.core.ops.control import Region
 
-Reference = Callable[..., Any]
-REFERENCES: dict[Op[Any], Reference] = {}
-"""Per op: `reference(*arrays, **attrs)`, an array or a tuple of them."""
-OVERWRITING: dict[Op[Any], Callable[..., Mapping[int, Reference]]] = {}
-"""Per op whose result may be an operand that is written to: of its attributes, per operand what
-does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""
-REPLACING: dict[Op[Any], Reference] = {}
-"""Per op of those whose second operand replaces a part of the first: `shown(shape, x, *data,
-**attrs)`, that part of `x`, of this shape, in its memory."""
 REUSE_BYTES: Final = 2**16
 """Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
 
@@ -206,8 +202,8 @@ def _step(program: Program, index: int) -> KernelStep:
     function = reference_of(op, attrs)
     writing: dict[int, Reference] | None = None
     over: tuple[int, ...] = ()
-    if op in OVERWRITING:
-        found = OVERWRITING[op](**op.attrs_of(attrs)).items()
+    if op in IN_PLACE:
+        found = IN_PLACE[op](**op.attrs_of(attrs)).items()
         usable = {operands[at]: _bound(f, op, attrs) for at, f in found}
         alone = [j for j in last if operands.count(j) == 1 and lines[j][3] is type]
         writing = {j: f for j, f in usable.items() if j in alone}
@@ -220,7 +216,7 @@ def _step(program: Program, index: int) -> KernelStep:
 def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
     """What the next step, which gives value `place`, does with the result of `step`."""
     op, operands, attrs, type = program.instructions[place]
-    if op not in REPLACING or operands[1] != step.place or operands[0] == step.place:
+    if op not in PARTS or operands[1] != step.place or operands[0] == step.place:
         return None
     last = program.last_uses[place]
     is_free = operands[0] in last and step.place in last
@@ -228,7 +224,7 @@ def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
         return None
     if step.type.dtype is not type.dtype:
         return None
-    shown = partial(REPLACING[op], step.type.shape, **op.attrs_of(attrs))
+    shown = partial(PARTS[op], step.type.shape, **op.attrs_of(attrs))
     return WrittenPart(place, operands[0], operands[2:], shown, last)
 
 
@@ -271,7 +267,8 @@ def reference_of(op: Op, attrs: Attrs) -> Reference:
     """What computes an instruction's result of its operands. Raises: Unsupported."""
     if op is element:
         return lambda results: results[attrs[0]]
-    reference = references().get(op)
+    malloc.keep_freed_memory()  # before the first array is made
+    reference = REFERENCES.get(op)
     if reference is not None:
         return _bound(reference, op, attrs)
     if isinstance(op, Composite):
@@ -308,12 +305,29 @@ def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
     return array
 
 
-@cache
-def references() -> dict[Op[Any], Reference]:
-    """The table of references, its modules imported on first use."""
-    from lazytensor.core.device import malloc
-    from lazytensor.core.interpreter import kernels
+# --- control flow: Python's own ------------------------------------------------------------------
 
-    malloc.keep_freed_memory()
-    kernels.load()
-    return REFERENCES
+
+def _region_results(region: Region, operands: Any) -> list[Any]:
+    program = region.program
+    return interpret(program, operands, program.constants)[: len(program.outputs)]
+
+
+def _one_or_all(results: list[Any]) -> Any:
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def _while(*state: np.ndarray, condition: Region, body: Region) -> Any:
+    values = list(state)
+    while _region_results(condition, values)[0]:
+        values = _region_results(body, values)
+    return _one_or_all(values)
+
+
+def _case(index: np.ndarray, *operands: np.ndarray, branches: tuple[Region, ...]) -> Any:
+    at = int(index)
+    chosen = branches[at if 0 <= at < len(branches) else -1]
+    return _one_or_all(_region_results(chosen, operands))
+
+
+REFERENCES.update({ops.while_: _while, ops.case: _case})

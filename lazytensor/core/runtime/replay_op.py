@@ -15,7 +15,8 @@ import numpy as np
 
 from lazytensor.core.buffers.refcounts import owned_by_one
 from lazytensor.core.device.backend import backend
-from lazytensor.core.interpreter.interpreter import quietly, references
+from lazytensor.core.interpreter.interpreter import quietly
+from lazytensor.core.interpreter.kernels import REFERENCES
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import SLOTS
@@ -50,7 +51,7 @@ def remember(node: Node, entry: Entry) -> None:
     operands = node.operands
     attrs = node.op.attrs_of(node.attrs)
     kinds = tuple(x.op if x.op in SLOTS else None for x in operands)
-    cache.alone[_key(node, operands)] = KnownOp(entry, references().get(node.op), attrs, kinds)
+    cache.alone[_key(node, operands)] = KnownOp(entry, REFERENCES.get(node.op), attrs, kinds)
 
 
 def run(node: Node, cause: str) -> bool:

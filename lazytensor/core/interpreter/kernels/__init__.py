@@ -1,27 +1,32 @@
-"""NumPy references of the ops: what each one means."""
+"""NumPy references of the ops, what each one means: the rows of all modules.
+
+Control flow is in `interpreter.py`, as its references run programs.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
+from typing import Final
 
-MODULES = (
-    "elementwise",
-    "bits",
-    "special",
-    "movement",
-    "reduction",
-    "indexing",
-    "sorting",
-    "contraction",
-    "linalg",
-    "random",
-    "spectral",
-    "foreign",
-    "control",
+from lazytensor.core.interpreter.kernels import (
+    bits,
+    contraction,
+    elementwise,
+    foreign,
+    indexing,
+    linalg,
+    movement,
+    random,
+    reduction,
+    sorting,
+    special,
+    spectral,
 )
+from lazytensor.core.interpreter.rows import InPlaceRows, PartRows, Rows
 
-
-def load() -> None:
-    """Fill the table of references."""
-    for name in MODULES:
-        import_module(f"{__name__}.{name}")
+MODULES: Final = (
+    *(bits, contraction, elementwise, foreign, indexing, linalg),
+    *(movement, random, reduction, sorting, special, spectral),
+)
+REFERENCES: Final[Rows] = {op: row for module in MODULES for op, row in module.ROWS.items()}
+IN_PLACE: Final[InPlaceRows] = elementwise.IN_PLACE | indexing.IN_PLACE | movement.IN_PLACE
+PARTS: Final[PartRows] = movement.PARTS

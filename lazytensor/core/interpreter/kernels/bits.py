@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
 from lazytensor.core.interpreter.kernels.elementwise import Array
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.dtypes import BF16, F32
 from lazytensor.core.ops.memory_views import reinterpreted
 
@@ -69,23 +69,21 @@ def _reduce_precision(x: Array, *, exponent_bits: int, mantissa_bits: int) -> An
 
 
 _ORDERS: Final = ("big", "little")
-REFERENCES.update(
-    {
-        ops.not_: np.invert,
-        ops.popcount: lambda x: np.bitwise_count(_unsigned(x)).astype(x.dtype),
-        ops.count_leading_zeros: _count_leading_zeros,
-        ops.sign_bit: np.signbit,
-        ops.and_: np.bitwise_and,
-        ops.or_: np.bitwise_or,
-        ops.xor: np.bitwise_xor,
-        ops.shift_left: np.left_shift,
-        ops.shift_right: np.right_shift,
-        ops.mulhi: _mulhi,
-        ops.next_after: _next_after,
-        ops.ldexp: _ldexp,
-        ops.bitcast: reinterpreted,
-        ops.reduce_precision: _reduce_precision,
-        ops.pack_bits: lambda x, *, little: np.packbits(x, -1, _ORDERS[little]),
-        ops.unpack_bits: lambda x, *, little: np.unpackbits(x, -1, bitorder=_ORDERS[little]),
-    }
-)
+ROWS: Rows = {
+    ops.not_: np.invert,
+    ops.popcount: lambda x: np.bitwise_count(_unsigned(x)).astype(x.dtype),
+    ops.count_leading_zeros: _count_leading_zeros,
+    ops.sign_bit: np.signbit,
+    ops.and_: np.bitwise_and,
+    ops.or_: np.bitwise_or,
+    ops.xor: np.bitwise_xor,
+    ops.shift_left: np.left_shift,
+    ops.shift_right: np.right_shift,
+    ops.mulhi: _mulhi,
+    ops.next_after: _next_after,
+    ops.ldexp: _ldexp,
+    ops.bitcast: reinterpreted,
+    ops.reduce_precision: _reduce_precision,
+    ops.pack_bits: lambda x, *, little: np.packbits(x, -1, _ORDERS[little]),
+    ops.unpack_bits: lambda x, *, little: np.unpackbits(x, -1, bitorder=_ORDERS[little]),
+}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ops.contraction import Axes, AxesPair, Pairs, dense, layouts, sum_dtype
 
 
@@ -121,4 +121,4 @@ def _correlate(windows: np.ndarray, kernel: np.ndarray, count: int) -> Any:
     return np.moveaxis(summed, -1, 1)
 
 
-REFERENCES.update({ops.dot_general: _dot_general, ops.convolution: _convolution})
+ROWS: Rows = {ops.dot_general: _dot_general, ops.convolution: _convolution}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ops.foreign import Foreign
 
 
@@ -16,4 +16,4 @@ def _foreign(*arrays: np.ndarray, module: Foreign) -> Any:
     return tuple(made) if len(module.results) > 1 else made[0]
 
 
-REFERENCES[ops.foreign] = _foreign
+ROWS: Rows = {ops.foreign: _foreign}

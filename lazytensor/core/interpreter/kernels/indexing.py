@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import OVERWRITING, REFERENCES
+from lazytensor.core.interpreter.rows import InPlaceRows, Rows
 
 Ints = tuple[int, ...]
 
@@ -83,12 +83,12 @@ def _reduce_segments(x: np.ndarray, places: np.ndarray, *, axis: int, mode: str)
     return _SCATTER_UFUNCS[mode].reduceat(x, places, axis=axis, dtype=x.dtype)
 
 
-REFERENCES.update(
-    {
-        ops.gather: _gather,
-        ops.scatter: _scatter,
-        ops.take_along: _take_along,
-        ops.reduce_segments: _reduce_segments,
-    }
-)
-OVERWRITING[ops.scatter] = lambda *, axes, mode: {0: _scatter_into} if mode == "set" else {}
+ROWS: Rows = {
+    ops.gather: _gather,
+    ops.scatter: _scatter,
+    ops.take_along: _take_along,
+    ops.reduce_segments: _reduce_segments,
+}
+IN_PLACE: InPlaceRows = {
+    ops.scatter: lambda *, axes, mode: {0: _scatter_into} if mode == "set" else {}
+}

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES, Reference
+from lazytensor.core.interpreter.rows import Reference, Rows
 from lazytensor.core.ir.dtypes import complex_of
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import tensor_type
@@ -182,19 +182,16 @@ MAY_FAIL: dict[Op[Any], Decomposition] = {
     ops.solve: np.linalg.solve,
 }
 
-for _op, _compute in MAY_FAIL.items():
-    _flagged = flagged(_op, _compute)
-    REFERENCES[CHECKED[_op]] = _flagged
-    REFERENCES[_op] = _without_flag(_flagged, _op in (ops.svd, ops.eigh, ops.eig))
+FLAGGED: Rows = {op: flagged(op, compute) for op, compute in MAY_FAIL.items()}
 
-REFERENCES.update(
-    {
-        ops.triangular_solve: _triangular_solve,
-        ops.lu: _lu,
-        ops.permutation: _permutation,
-        ops.householder_product: _householder_product,
-        ops.qr: lambda x, *, full: tuple(np.linalg.qr(x, "complete" if full else "reduced")),
-        ops.det: np.linalg.det,
-        ops.slogdet: lambda x: tuple(np.linalg.slogdet(x)),
-    }
-)
+ROWS: Rows = {
+    **{CHECKED[op]: row for op, row in FLAGGED.items()},
+    **{op: _without_flag(row, op in (ops.svd, ops.eigh, ops.eig)) for op, row in FLAGGED.items()},
+    ops.triangular_solve: _triangular_solve,
+    ops.lu: _lu,
+    ops.permutation: _permutation,
+    ops.householder_product: _householder_product,
+    ops.qr: lambda x, *, full: tuple(np.linalg.qr(x, "complete" if full else "reduced")),
+    ops.det: np.linalg.det,
+    ops.slogdet: lambda x: tuple(np.linalg.slogdet(x)),
+}

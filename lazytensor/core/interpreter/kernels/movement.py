@@ -9,11 +9,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.device.host_memory import ALIGNED_BYTES
-from lazytensor.core.interpreter.interpreter import (
-    OVERWRITING,
-    REFERENCES,
-    REPLACING,
-)
+from lazytensor.core.interpreter.rows import InPlaceRows, PartRows, Rows
 from lazytensor.core.ops.memory_views import index_of, reshaped
 
 Ints = tuple[int, ...]
@@ -85,21 +81,21 @@ def _write_diagonal(
     return x
 
 
-REFERENCES.update(
-    {
-        ops.broadcast: lambda x, *, shape: np.broadcast_to(x, shape),
-        ops.reshape: reshaped,
-        ops.transpose: lambda x, *, axes: x.transpose(axes),
-        ops.slice: _slice,
-        ops.update_slice: _update_slice,
-        ops.reverse: lambda x, *, axes: np.flip(x, axes),
-        ops.pad: _pad,
-        ops.concatenate: lambda *xs, axis: np.concatenate(xs, axis),
-        ops.iota: _iota,
-        ops.diagonal: lambda x, *, offset, axis1, axis2: x.diagonal(offset, axis1, axis2),
-        ops.update_diagonal: _update_diagonal,
-    }
-)
-OVERWRITING[ops.update_slice] = lambda **_: {0: _write_slice}
-REPLACING[ops.update_slice] = _replaced
-OVERWRITING[ops.update_diagonal] = lambda **_: {0: _write_diagonal}
+ROWS: Rows = {
+    ops.broadcast: lambda x, *, shape: np.broadcast_to(x, shape),
+    ops.reshape: reshaped,
+    ops.transpose: lambda x, *, axes: x.transpose(axes),
+    ops.slice: _slice,
+    ops.update_slice: _update_slice,
+    ops.reverse: lambda x, *, axes: np.flip(x, axes),
+    ops.pad: _pad,
+    ops.concatenate: lambda *xs, axis: np.concatenate(xs, axis),
+    ops.iota: _iota,
+    ops.diagonal: lambda x, *, offset, axis1, axis2: x.diagonal(offset, axis1, axis2),
+    ops.update_diagonal: _update_diagonal,
+}
+IN_PLACE: InPlaceRows = {
+    ops.update_slice: lambda **_: {0: _write_slice},
+    ops.update_diagonal: lambda **_: {0: _write_diagonal},
+}
+PARTS: PartRows = {ops.update_slice: _replaced}

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 
@@ -106,4 +106,4 @@ def _rng_bit_generator(
     return after, bits.astype(dtype)
 
 
-REFERENCES[ops.rng_bit_generator] = _rng_bit_generator
+ROWS: Rows = {ops.rng_bit_generator: _rng_bit_generator}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
+from lazytensor.core.interpreter.kernels import movement
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ops.reduction import identity, window_shape
 
@@ -102,7 +103,7 @@ def _reduce_window(
     shape = window_shape(x.shape, window, strides, padding, base_dilation, window_dilation)
     wide = _wide(x)
     low, high = zip(*padding, strict=True) if padding else ((), ())
-    pad = REFERENCES[ops.pad]
+    pad = movement.ROWS[ops.pad]
     base = pad(wide, start, low=low, high=high, interior=tuple(n - 1 for n in base_dilation))
     result = np.full(shape, start, wide.dtype)
     for place in product(*map(range, window)):
@@ -117,26 +118,24 @@ def _reduce_window(
     return result.astype(x.dtype, copy=False)
 
 
-REFERENCES.update(
-    {
-        ops.reduce_sum: _reduction(np.add),
-        ops.reduce_prod: _reduction(np.multiply),
-        ops.reduce_max: _reduction(np.maximum),
-        ops.reduce_min: _reduction(np.minimum),
-        ops.reduce_and: _reduction(np.bitwise_and),
-        ops.reduce_or: _reduction(np.bitwise_or),
-        ops.reduce_xor: _reduction(np.bitwise_xor),
-        ops.chosen_mean: _chosen_mean,
-        ops.counted_mean: _counted_mean,
-        ops.argmax: _argmax,
-        ops.argmin: _argmin,
-        ops.complex_argmax: _argmax,
-        ops.complex_argmin: _argmin,
-        ops.reduce_gcd: lambda x, *, axes: np.gcd.reduce(x, axes),
-        ops.cumsum: _cumulative(np.add),
-        ops.cumprod: _cumulative(np.multiply),
-        ops.cummax: _cumulative(np.maximum),
-        ops.cummin: _cumulative(np.minimum),
-        ops.reduce_window: _reduce_window,
-    }
-)
+ROWS: Rows = {
+    ops.reduce_sum: _reduction(np.add),
+    ops.reduce_prod: _reduction(np.multiply),
+    ops.reduce_max: _reduction(np.maximum),
+    ops.reduce_min: _reduction(np.minimum),
+    ops.reduce_and: _reduction(np.bitwise_and),
+    ops.reduce_or: _reduction(np.bitwise_or),
+    ops.reduce_xor: _reduction(np.bitwise_xor),
+    ops.chosen_mean: _chosen_mean,
+    ops.counted_mean: _counted_mean,
+    ops.argmax: _argmax,
+    ops.argmin: _argmin,
+    ops.complex_argmax: _argmax,
+    ops.complex_argmin: _argmin,
+    ops.reduce_gcd: lambda x, *, axes: np.gcd.reduce(x, axes),
+    ops.cumsum: _cumulative(np.add),
+    ops.cumprod: _cumulative(np.multiply),
+    ops.cummax: _cumulative(np.maximum),
+    ops.cummin: _cumulative(np.minimum),
+    ops.reduce_window: _reduce_window,
+}

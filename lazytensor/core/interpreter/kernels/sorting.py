@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.dtypes import BF16, F32, S64, U64
 
 Array = np.ndarray
@@ -158,12 +158,10 @@ def _searchsorted(line: Array, values: Array, *, side: Any) -> Array:
     return np.searchsorted(_key(line), _key(values), side)
 
 
-REFERENCES.update(
-    {
-        ops.sort: _sort,
-        ops.argsort: lambda x, *, axis, descending: _order((x,), axis, descending),
-        ops.order_statistics: _order_statistics,
-        ops.top_k: _top_k,
-        ops.searchsorted: _searchsorted,
-    }
-)
+ROWS: Rows = {
+    ops.sort: _sort,
+    ops.argsort: lambda x, *, axis, descending: _order((x,), axis, descending),
+    ops.order_statistics: _order_statistics,
+    ops.top_k: _top_k,
+    ops.searchsorted: _searchsorted,
+}

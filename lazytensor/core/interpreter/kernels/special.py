@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
 from lazytensor.core.interpreter.kernels.elementwise import Array, rounded
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.dtypes import COMPLEX, F64, SIGNED
 
 _BERNOULLI: Final = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
@@ -178,44 +178,42 @@ def _tanh(x: Array) -> Any:
     return made
 
 
-REFERENCES.update(
-    {
-        ops.sqrt: np.sqrt,
-        ops.rsqrt: rounded(lambda x: 1 / np.sqrt(x)),
-        ops.cbrt: np.cbrt,
-        ops.exp: np.exp,
-        ops.exp2: np.exp2,
-        ops.expm1: _expm1,
-        ops.log: np.log,
-        ops.log2: np.log2,
-        ops.log10: np.log10,
-        ops.log1p: np.log1p,
-        ops.logistic: rounded(lambda x: 1 / (1 + np.exp(-x))),
-        ops.sin: np.sin,
-        ops.cos: np.cos,
-        ops.tan: np.tan,
-        ops.asin: np.arcsin,
-        ops.acos: np.arccos,
-        ops.atan: np.arctan,
-        ops.sinh: np.sinh,
-        ops.cosh: np.cosh,
-        ops.tanh: _tanh,
-        ops.asinh: np.arcsinh,
-        ops.acosh: np.arccosh,
-        ops.atanh: np.arctanh,
-        ops.erf: by_element(math.erf),
-        ops.erfc: by_element(math.erfc),
-        ops.erf_inv: by_element(_erf_inv),
-        ops.lgamma: by_element(_lgamma),
-        ops.digamma: in_double(_digamma),
-        ops.power: rounded(_power),
-        ops.atan2: np.arctan2,
-        ops.hypot: rounded(np.hypot),
-        ops.logaddexp: rounded(np.logaddexp),
-        ops.logaddexp2: rounded(np.logaddexp2),
-        ops.zeta: in_double(_zeta),
-        ops.igamma: in_double(_incomplete_gamma(upper=False)),
-        ops.igammac: in_double(_incomplete_gamma(upper=True)),
-        ops.polygamma: in_double(_polygamma),
-    }
-)
+ROWS: Rows = {
+    ops.sqrt: np.sqrt,
+    ops.rsqrt: rounded(lambda x: 1 / np.sqrt(x)),
+    ops.cbrt: np.cbrt,
+    ops.exp: np.exp,
+    ops.exp2: np.exp2,
+    ops.expm1: _expm1,
+    ops.log: np.log,
+    ops.log2: np.log2,
+    ops.log10: np.log10,
+    ops.log1p: np.log1p,
+    ops.logistic: rounded(lambda x: 1 / (1 + np.exp(-x))),
+    ops.sin: np.sin,
+    ops.cos: np.cos,
+    ops.tan: np.tan,
+    ops.asin: np.arcsin,
+    ops.acos: np.arccos,
+    ops.atan: np.arctan,
+    ops.sinh: np.sinh,
+    ops.cosh: np.cosh,
+    ops.tanh: _tanh,
+    ops.asinh: np.arcsinh,
+    ops.acosh: np.arccosh,
+    ops.atanh: np.arctanh,
+    ops.erf: by_element(math.erf),
+    ops.erfc: by_element(math.erfc),
+    ops.erf_inv: by_element(_erf_inv),
+    ops.lgamma: by_element(_lgamma),
+    ops.digamma: in_double(_digamma),
+    ops.power: rounded(_power),
+    ops.atan2: np.arctan2,
+    ops.hypot: rounded(np.hypot),
+    ops.logaddexp: rounded(np.logaddexp),
+    ops.logaddexp2: rounded(np.logaddexp2),
+    ops.zeta: in_double(_zeta),
+    ops.igamma: in_double(_incomplete_gamma(upper=False)),
+    ops.igammac: in_double(_incomplete_gamma(upper=True)),
+    ops.polygamma: in_double(_polygamma),
+}

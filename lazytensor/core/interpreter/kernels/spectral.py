@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.interpreter.interpreter import REFERENCES
+from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.types import Shape
 
 TRANSFORMS: dict[str, Callable[..., Any]] = {
@@ -23,4 +23,4 @@ def _fft(x: np.ndarray, *, kind: str, lengths: Shape) -> np.ndarray:
     return np.asarray(TRANSFORMS[kind](x, lengths, axes=range(-len(lengths), 0)))
 
 
-REFERENCES[ops.fft] = _fft
+ROWS: Rows = {ops.fft: _fft}
