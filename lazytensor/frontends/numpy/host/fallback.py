@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.source_location import user_place
-from lazytensor.core.observe import metrics
-from lazytensor.core.observe.events import Fallback, record
-from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.layout import lay_out
@@ -92,17 +88,11 @@ WRITERS: Final = {
 
 def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """`function(*args, **kwargs)` by NumPy; lazy arrays may be anywhere in nested arguments."""
-    metrics.count("fallbacks")
     shown = public_name(name, function)
-    if name not in HOST_BY_NATURE:
-        warn_of_fallback(shown, "numpy", "NumPy computes it")
     if nodes := _pending(args, kwargs):
         scheduler.sync(*nodes, cause=shown)
-    start = perf_counter()
-    try:
+    with HostCall(shown, "numpy", "NumPy computes it", warns=name not in HOST_BY_NATURE):
         return _answered(name, function, args, kwargs)
-    finally:
-        record(Fallback(user_place(), shown, perf_counter() - start))
 
 
 def public_name(name: str, function: Callable[..., Any]) -> str:

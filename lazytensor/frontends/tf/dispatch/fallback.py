@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from contextlib import nullcontext
 from typing import Any, Final
 
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 from tensorflow.python.eager.record import stop_recording
 
-from lazytensor.core.ir.source_location import user_place
-from lazytensor.core.observe import metrics
-from lazytensor.core.observe.events import Fallback, record
-from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf.dispatch import opdef
 from lazytensor.frontends.tf.tensors.tensor import (
@@ -105,20 +102,15 @@ def native(definition: opdef.OpDef, ctx: Any, name: Any, args: tuple[Any, ...]) 
         return untouched(ctx, definition.name, name, args)
     if state.tracing:
         raise ValueNeeded
-    start = perf_counter()
     pending = [x.node for x in lazy if x.node.value is None]
     if pending:
         scheduler.sync(*pending, cause=definition.name)
     for given in args[:arity]:
         settle(given)
-    with stop_recording():
+    account = HostCall(definition.name, "TensorFlow", "TensorFlow computes it on the CPU")
+    with nullcontext() if _asks(definition.name) else account, stop_recording():
         run = _in_python if definition.name in PYTHON else execute
         made = run(ctx, definition.name, name, *map(_down, args[:arity]), *args[arity:])
-    if not _asks(definition.name):
-        # After the call: one that TF refuses is the user's error, not ours.
-        warn_of_fallback(definition.name, "TensorFlow", "TensorFlow computes it on the CPU")
-        metrics.count("fallbacks")
-        record(Fallback(user_place(), definition.name, perf_counter() - start))
     if not _no_tape():
         _tape(definition, args, made)
     return made

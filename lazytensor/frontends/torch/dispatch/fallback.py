@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, wraps
-from time import perf_counter
 from typing import Any, Final
 
 import torch
 from torch.utils._pytree import tree_map
 
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.ir.trace_state import thread
-from lazytensor.core.observe import metrics
-from lazytensor.core.observe.events import Fallback, record
-from lazytensor.core.observe.warnings import warn_of_fallback
+from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.inference import infer, is_implemented
@@ -216,10 +213,6 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
         refuse_shared(op, outs, args, kwargs)
     if thread.recorder.tracing:
         raise Unsupported(f"{name}: the CPU has no values of a composite's body")
-    start = perf_counter()
-    if name not in SILENT:
-        warn_of_fallback(str(op), "torch", "torch computes it on the CPU")
-        metrics.count("fallbacks")
     known: dict[int, Any] = {}
     originals: dict[int, Any] = {}
 
@@ -235,10 +228,10 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
         return known[id(x)]
 
     scheduler.sync(cause=str(op)) if _pending(args) else None
-    made = op(*tree_map(down, args), **tree_map(down, kwargs))
-    _write_back(op, args, kwargs, known)
-    if name not in SILENT:
-        record(Fallback(user_place(), str(op), perf_counter() - start))
+    account = HostCall(str(op), "torch", "torch computes it on the CPU")
+    with nullcontext() if name in SILENT else account:
+        made = op(*tree_map(down, args), **tree_map(down, kwargs))
+        _write_back(op, args, kwargs, known)
 
     def up(x: Any) -> Any:
         if not isinstance(x, torch.Tensor):
