@@ -22,7 +22,7 @@ POLICIES: Final = {
         "core/ir/types.py",
         "core/trace/automatic_cut.py",
         "core/runtime/scheduler.py",
-        "frontends/torch/optim/steps.py",
+        "core/trace/training_step.py",
         "frontends/tf/dispatch/steps.py",
     ),
     "Who runs a program, and when to compile": (

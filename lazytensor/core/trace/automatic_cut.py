@@ -66,8 +66,6 @@ def _cut_if_aligned(last: Place | None) -> None:
 
     `last`: where the program was when it was looked at last.
     """
-    from lazytensor.core.runtime.scheduler import AUTOMATIC, sync
-
     recorder = thread.recorder
     pending = nodes_made() - recorder.serial
     if recorder.fuses and pending < FUSED_NODES:
@@ -88,9 +86,16 @@ def _cut_if_aligned(last: Place | None) -> None:
     recorder.stride = recorder.work
     if pending > WORK_MULTIPLE * recorder.steady:
         recorder.steady = 0
+    cut()
+    recorder.previous = here
+
+
+def cut() -> None:
+    """Cut because enough is pending, and count that."""
+    from lazytensor.core.runtime.scheduler import AUTOMATIC, sync
+
     metrics.count("automatic_cuts")
     sync(cause=AUTOMATIC)
-    recorder.previous = here
 
 
 def _waits(place: Place | None) -> bool:

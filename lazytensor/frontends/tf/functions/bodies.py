@@ -60,7 +60,7 @@ def called(name: Any, inputs: list[Any], attrs: Any) -> list[Any] | None:
         return None
     if steps.step.fresh:
         steps.settle_variables()
-    steps.hold_cuts()
+    steps.step.begin()
     if not calls.depth:
         calls.demands.clear()  # those of a call that was refused
     calls.depth += 1
@@ -80,7 +80,7 @@ def _end(cause: str) -> None:
     demands, calls.demands = calls.demands, []
     if calls.written:
         calls.written = False
-        steps.end_step(cause, calls.whole)
+        steps.step.end(cause, calls.whole)
     if demands:
         scheduler.sync(*[x.node for x in demands], cause=cause)
 

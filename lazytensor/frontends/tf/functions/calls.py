@@ -273,7 +273,7 @@ def _repeated(plan: FunctionPlan, graph: Graph, operands: tuple[Node, ...]) -> A
         return None
     made = replay_call.repeated(plan.op, operands, f"end of {stripped(graph.name)}")
     if made is not None:
-        steps.step.serial = -1
+        steps.step.leave()
     return made
 
 

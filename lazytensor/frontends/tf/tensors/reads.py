@@ -10,7 +10,7 @@ from tensorflow.python.framework import ops as tf_ops
 from tensorflow.python.ops import resource_variable_ops
 
 from lazytensor.frontends.tf.dispatch import fallback
-from lazytensor.frontends.tf.dispatch.steps import hold_cuts, settle_variables, step
+from lazytensor.frontends.tf.dispatch.steps import settle_variables, step
 from lazytensor.frontends.tf.tensors.tensor import LazyTensor
 from lazytensor.frontends.tf.tensors.variables import adopt, is_variable
 
@@ -31,7 +31,7 @@ def read(ctx: Any, name: Any, handle: Any, dtype: Any) -> Any:
         return fallback.untouched(ctx, "ReadVariableOp", name, (handle, "dtype", dtype))
     made = LazyTensor(cell.node)
     if not _no_tape():
-        hold_cuts()
+        step.begin()
         number = dtypes.as_dtype(dtype).as_datatype_enum
         _record("ReadVariableOp", [handle], ("dtype", number), [made], None)
     return made

@@ -1,7 +1,7 @@
 """Steps end by themselves: an optimizer's `step()` cuts the graph, and nothing before it does.
 
-An automatic cut within a training step would make two programs of it, and outputs of all that its
-backward needs. So there is none while gradients are recorded or computed, or an optimizer works.
+There is no automatic cut while gradients are recorded or computed, or an optimizer works (see
+`core/trace/training_step.py`).
 Where a backward's gradients are kept for more to be added, the graph is cut once the next
 forward begins, if a second one would make it too large: then there is one program for each round.
 Without gradients (`torch.no_grad`) the core cuts, at the heads of the user's loops.
@@ -9,7 +9,6 @@ Without gradients (`torch.no_grad`) the core cuts, at the heads of the user's lo
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import wraps
 from sys import _getframe
@@ -22,26 +21,16 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.ir.types import ELEMENTS_BOUND
-from lazytensor.core.observe import metrics
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
+from lazytensor.core.trace.training_step import NEVER_CUT, TrainingStep, pending_nodes
 from lazytensor.frontends.torch.rows.creation import stepping
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node
 
-NEVER_CUT: Final = -(2**62)
-"""A recorder's work with which it does not ask for an automatic cut."""
-LONGEST: Final = 60_000
-"""Nodes of a step that are one program: in pieces, all that its backward needs would be outputs."""
-
-
-class _Backward(threading.local):
-    serial = -1
-
-
-_backward: Final = _Backward()
-"""`serial` is the recorder's when the last backward of this thread ended."""
+_step: Final = TrainingStep()
+"""Begins where a backward of the thread ends: another forward or the optimizer's step follows."""
 
 
 def _is_recording() -> bool:
@@ -83,14 +72,13 @@ def _is_under_way() -> bool:
         recorder.work = NEVER_CUT
         Variable._execution_engine.queue_callback(_end_backward)
         return True
-    pending = nodes_made() - recorder.serial
-    if _backward.serial == recorder.serial:
+    pending = pending_nodes()
+    if _step.is_open():
         if not torch.is_grad_enabled():
             return True  # gradients are clipped or looked at: a step may follow
-        _backward.serial = -1
+        _step.leave()
         if pending > scheduler.PROGRAM_NODES_BOUND // 2:
-            metrics.count("automatic_cuts")
-            scheduler.sync(cause="automatic cut")
+            automatic_cut.cut()
     elif pending > automatic_cut.PENDING_NODES_BOUND or not _is_differentiated():
         return False
     recorder.work = 0
@@ -100,7 +88,7 @@ def _is_under_way() -> bool:
 def _end_backward() -> None:
     """Gradients are there: ask at the next operation whether the graph is to be cut."""
     recorder = thread.recorder
-    _backward.serial = recorder.serial
+    _step.begin()
     recorder.work, recorder.passed = ELEMENTS_BOUND + 1, None
 
 
@@ -133,7 +121,7 @@ def _end_step(optimizer: Any, args: Any, kwargs: Any) -> None:
     """The graph is cut, so that the next step repeats it."""
     if stepping.call is not None:
         stepping.call = None
-        scheduler.sync(cause="optimizer.step()", largest=LONGEST)
+        _step.end("optimizer.step()")
 
 
 def attach() -> None:
