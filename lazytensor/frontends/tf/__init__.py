@@ -34,32 +34,10 @@ from lazytensor.frontends.tf.rows import (
 )
 from lazytensor.frontends.tf.tensors import sharing
 
-TABLES = (
-    elementwise,
-    special,
-    reductions,
-    movement,
-    slices,
-    sorting,
-    indexing,
-    contraction,
-    convolution,
-    pooling,
-    neural,
-    random,
-    rejection,
-    linalg,
-    lists,
-    segments,
-    resampling,
-    warping,
-    bridge,
-)
-for rows in TABLES:
-    rows.attach()
+lists.attach()
 sharing.attach()
 steps.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
     source_location.hide_folder(folder)
 
-__all__ = ["disable", "enable", "enabled", "optimizers", "shapes", "state_ops"]
+__all__ = ["disable", "enable", "enabled"]

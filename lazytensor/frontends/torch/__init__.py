@@ -52,50 +52,6 @@ from lazytensor.frontends.torch.rows import (
 )
 from lazytensor.frontends.torch.tensors import sharing, storages, views
 
-TABLES = (
-    creation,
-    windows,
-    drawing,
-    distributions,
-    reparametrization,
-    views,
-    elementwise,
-    special,
-    polynomials,
-    reductions,
-    spectral,
-    contraction,
-    grouped,
-    linear,
-    convolution,
-    joining,
-    scattering,
-    segments,
-    sorting,
-    factorization,
-    reflections,
-    decompositions,
-    neural,
-    direct,
-    attention,
-    losses,
-    margins,
-    ctc,
-    normalization,
-    pooling,
-    unpooling,
-    fractional,
-    resampling,
-    sampling,
-    distances,
-    embeddings,
-    counting,
-    recurrent,
-    networks,
-    foreach,
-    optimizers,
-    refusals,
-)
 registration.attach()
 storages.attach()
 sharing.attach()
@@ -110,5 +66,4 @@ adam.attach()
 sgd.attach()
 forwards.attach()
 compilation.attach()
-for table in TABLES:
-    table.attach()
+refusals.attach()

@@ -167,7 +167,5 @@ def _natively(function: Callable[[], Any]) -> Any:
         state.on = before
 
 
-def attach() -> None:
-    """Register the rows."""
-    for host, text in ROWS.items():
-        rows({name: bridged(name) for name in text.split()}, host=host)
+for host, text in ROWS.items():
+    rows({name: bridged(name) for name in text.split()}, host=host)

@@ -109,5 +109,4 @@ def find(name: str) -> OpDef | None:
     return None if definition is None else OpDef(name, definition)
 
 
-RESOURCE = types_pb2.DT_RESOURCE
 VARIANT = types_pb2.DT_VARIANT

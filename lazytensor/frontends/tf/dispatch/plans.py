@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,38 @@ from lazytensor.frontends.tf.dispatch.host import HostValue
 from lazytensor.frontends.tf.rows import checks
 from lazytensor.frontends.tf.tensors.tensor import TF
 
-if TYPE_CHECKING:
-    from lazytensor.frontends.tf.dispatch.recording import Row
-
 Function = Callable[..., Any]
+
+
+class Declaration:
+    """What a row says of a raw op.
+
+    `host` are the inputs whose values a program needs to be made (axes, shapes): arrays to
+    `function`. `always`: also when all inputs are small integers of the host's. `moving`: called
+    every time, for its positions are slots. `demands`: of the same arguments, what their values
+    have to be (see `checks.py`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        host: tuple[int, ...] = (),
+        *,
+        always: bool = False,
+        moving: bool = False,
+        demands: Function | None = None,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.host = host
+        self.always = always
+        self.moving = moving
+        self.demands = demands
+        found = opdef.find(name)
+        if found is None:
+            raise ValueError(f"TensorFlow has no raw op {name!r}")
+        self.definition = found
 
 
 class RowPlan:
@@ -29,7 +57,7 @@ class RowPlan:
 
     def __init__(
         self,
-        row: Row,
+        row: Declaration,
         operands: list[Node],
         attrs: tuple[Any, ...],
         inputs: list[Any],
@@ -84,7 +112,9 @@ def _recorded(signature: Signature, operands: Sequence[Node]) -> list[Node]:
     return [Recorded(signature, tuple(operands))]
 
 
-def _body(row: Row, shape: tuple[Any, ...], named: dict[str, Any], multiple: bool) -> Function:
+def _body(
+    row: Declaration, shape: tuple[Any, ...], named: dict[str, Any], multiple: bool
+) -> Function:
     def body(*operands: Node, statics: tuple[Any, ...]) -> Any:
         made = _flat(row.function(*_arguments(shape, operands), **named))
         return tuple(made) if multiple else made[0]

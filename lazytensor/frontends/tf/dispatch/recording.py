@@ -20,7 +20,7 @@ from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node, Recorded
 from lazytensor.frontends.tf.dispatch import fallback, opdef
 from lazytensor.frontends.tf.dispatch.host import HostValue, NotLazy, host_value
-from lazytensor.frontends.tf.dispatch.plans import Function, RowPlan
+from lazytensor.frontends.tf.dispatch.plans import Declaration, Function, RowPlan
 from lazytensor.frontends.tf.tensors import constants
 from lazytensor.frontends.tf.tensors.conversion import as_tensors, converted, kept, tape_inputs
 from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, node_of
@@ -34,38 +34,18 @@ _record: Final = pywrap_tfe.TFE_Py_RecordGradient
 _ONE: Final = (False,)
 
 
-class Row:
-    """A raw op that is recorded.
-
-    `host` are the inputs whose values a program needs to be made (axes, shapes): arrays to
-    `function`. `always`: also when all inputs are small integers of the host's. `moving`: called
-    every time, for its positions are slots. `demands`: of the same arguments, what their values
-    have to be (see `checks.py`).
-    """
+class Row(Declaration):
+    """A raw op that is recorded."""
 
     def __init__(
-        self,
-        name: str,
-        function: Function,
-        host: tuple[int, ...] = (),
-        *,
-        always: bool = False,
-        moving: bool = False,
-        demands: Function | None = None,
+        self, name: str, function: Function, host: tuple[int, ...] = (), **options: Any
     ) -> None:
-        self.name = name
-        self.function = function
-        self.always = always
-        self.moving = moving
-        self.demands = demands
-        self.host = host
+        super().__init__(name, function, host, **options)
+        definition = self.definition
         self.plans: dict[Any, RowPlan] = memory()
-        found = opdef.find(name)
-        if found is None:
-            raise ValueError(f"TensorFlow has no raw op {name!r}")
-        self.definition = found
-        self.takes = tuple((i in host, given.is_list) for i, given in enumerate(found.inputs))
-        self.quick = found.simple and not host and not moving and found.outputs == (False,)
+        self.takes = tuple((i in host, given.is_list) for i, given in enumerate(definition.inputs))
+        plain = not host and not self.moving and definition.outputs == (False,)
+        self.quick = definition.simple and plain
 
     def __call__(self, ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
         arity = self.definition.arity

@@ -75,7 +75,5 @@ def _spelled_out(labels: list[str], right: str, xs: list[Node]) -> tuple[list[st
     return found, right.replace(ELLIPSIS, most)
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"MatMul": _matmul, "BatchMatMul": _batch_matmul, "BatchMatMulV2": _batch_matmul,
-          "BatchMatMulV3": _batch_matmul, "Einsum": _einsum})  # fmt: skip
+rows({"MatMul": _matmul, "BatchMatMul": _batch_matmul, "BatchMatMulV2": _batch_matmul,
+      "BatchMatMulV3": _batch_matmul, "Einsum": _einsum})  # fmt: skip

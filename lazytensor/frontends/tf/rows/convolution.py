@@ -130,10 +130,8 @@ def _depthwise_of_kernel(x: Node, shape: np.ndarray, grad: Node, **attrs: Any) -
     return ops.reshape(made, shape=sizes)
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"Conv2D": _conv, "Conv3D": _conv, "DepthwiseConv2dNative": _depthwise})
-    rows({"Conv2DBackpropInput": _conv_of_input, "Conv3DBackpropInputV2": _conv_of_input,
-          "DepthwiseConv2dNativeBackpropInput": _depthwise_of_input}, host=(0,))  # fmt: skip
-    rows({"Conv2DBackpropFilter": _conv_of_kernel, "Conv3DBackpropFilterV2": _conv_of_kernel,
-          "DepthwiseConv2dNativeBackpropFilter": _depthwise_of_kernel}, host=(1,))  # fmt: skip
+rows({"Conv2D": _conv, "Conv3D": _conv, "DepthwiseConv2dNative": _depthwise})
+rows({"Conv2DBackpropInput": _conv_of_input, "Conv3DBackpropInputV2": _conv_of_input,
+      "DepthwiseConv2dNativeBackpropInput": _depthwise_of_input}, host=(0,))  # fmt: skip
+rows({"Conv2DBackpropFilter": _conv_of_kernel, "Conv3DBackpropFilterV2": _conv_of_kernel,
+      "DepthwiseConv2dNativeBackpropFilter": _depthwise_of_kernel}, host=(1,))  # fmt: skip

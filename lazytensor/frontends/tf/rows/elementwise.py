@@ -307,11 +307,9 @@ def _check_numerics(x: Node, *, message: str = "", **_: Any) -> Node:
 DIVISIONS: Final = ("FloorDiv", "FloorMod", "Mod", "TruncateMod", "TruncateDiv", "Div")
 
 
-def attach() -> None:
-    """Register the rows."""
-    demanding = (*DIVISIONS, "Pow")
-    rows({name: row for name, row in ROWS.items() if name not in demanding})
-    rows({name: ROWS[name] for name in DIVISIONS}, demands=checks.divides)
-    rows({"Pow": ROWS["Pow"]}, demands=checks.raises)
-    rows({"CheckNumerics": _check_numerics}, moving=True)
-    rows({"IdentityN": lambda xs, **_: tuple(xs)})
+demanding = (*DIVISIONS, "Pow")
+rows({name: row for name, row in ROWS.items() if name not in demanding})
+rows({name: ROWS[name] for name in DIVISIONS}, demands=checks.divides)
+rows({"Pow": ROWS["Pow"]}, demands=checks.raises)
+rows({"CheckNumerics": _check_numerics}, moving=True)
+rows({"IdentityN": lambda xs, **_: tuple(xs)})

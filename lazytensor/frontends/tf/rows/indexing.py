@@ -153,19 +153,17 @@ def _of_segments(_: Node, ids: Node, count: np.ndarray, **__: Any) -> list[Deman
     return [inside(ids, int(count), name="segment_ids", lowest=None)]
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"Gather": _gather}, demands=lambda x, i, **_: [inside(i, x.type.shape[0])])
-    rows({"GatherV2": _gather_v2}, host=(2,), demands=_along)
-    rows({"GatherNd": _gather_nd, "TensorScatterUpdate": _tensor_scatter("set"),
-          "TensorScatterAdd": _tensor_scatter("add"),
-          "TensorScatterSub": _tensor_scatter("add", True),
-          "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max")},
-         demands=lambda x, i, *_, **__: elements(i, x.type.shape))  # fmt: skip
-    rows({"ScatterNd": _scatter_nd}, host=(2,),
-         demands=lambda i, _, shape, **__: elements(i, shape.tolist()))  # fmt: skip
-    rows({"InvertPermutation": _invert_permutation},
-         demands=lambda x, **_: [inside(x, x.type.size, name="input")])  # fmt: skip
-    rows({f"UnsortedSegment{name}": row for name, row in SEGMENTS.items()}, host=(2,),
-         demands=_of_segments)  # fmt: skip
-    rows({f"Segment{name}V2": row for name, row in SEGMENTS.items()}, host=(2,))
+rows({"Gather": _gather}, demands=lambda x, i, **_: [inside(i, x.type.shape[0])])
+rows({"GatherV2": _gather_v2}, host=(2,), demands=_along)
+rows({"GatherNd": _gather_nd, "TensorScatterUpdate": _tensor_scatter("set"),
+      "TensorScatterAdd": _tensor_scatter("add"),
+      "TensorScatterSub": _tensor_scatter("add", True),
+      "TensorScatterMin": _tensor_scatter("min"), "TensorScatterMax": _tensor_scatter("max")},
+     demands=lambda x, i, *_, **__: elements(i, x.type.shape))  # fmt: skip
+rows({"ScatterNd": _scatter_nd}, host=(2,),
+     demands=lambda i, _, shape, **__: elements(i, shape.tolist()))  # fmt: skip
+rows({"InvertPermutation": _invert_permutation},
+     demands=lambda x, **_: [inside(x, x.type.size, name="input")])  # fmt: skip
+rows({f"UnsortedSegment{name}": row for name, row in SEGMENTS.items()}, host=(2,),
+     demands=_of_segments)  # fmt: skip
+rows({f"Segment{name}V2": row for name, row in SEGMENTS.items()}, host=(2,))

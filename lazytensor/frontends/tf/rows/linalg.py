@@ -130,12 +130,10 @@ def _log_determinant(x: Node, **_: Any) -> Any:
     return sign, size
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"MatrixInverse": _inverse, "MatrixSolve": _solve, "SelfAdjointEigV2": _eigh}, moving=True)
-    rows({"MatrixTriangularSolve": _triangular_solve, "Qr": _qr, "Svd": _svd,
-          "Cholesky": _cholesky, "LogMatrixDeterminant": _log_determinant,
-          "MatrixDeterminant": lambda x, **_: ops.det(x)})  # fmt: skip
-    for axes, suffix in ((1, ""), (2, "2D"), (3, "3D")):
-        rows({f"FFT{suffix}": _fft("FFT", axes), f"IFFT{suffix}": _fft("IFFT", axes)})
-        rows({f"RFFT{suffix}": _rfft(axes), f"IRFFT{suffix}": _irfft(axes)}, host=(1,))
+rows({"MatrixInverse": _inverse, "MatrixSolve": _solve, "SelfAdjointEigV2": _eigh}, moving=True)
+rows({"MatrixTriangularSolve": _triangular_solve, "Qr": _qr, "Svd": _svd,
+      "Cholesky": _cholesky, "LogMatrixDeterminant": _log_determinant,
+      "MatrixDeterminant": lambda x, **_: ops.det(x)})  # fmt: skip
+for axes, suffix in ((1, ""), (2, "2D"), (3, "3D")):
+    rows({f"FFT{suffix}": _fft("FFT", axes), f"IFFT{suffix}": _fft("IFFT", axes)})
+    rows({f"RFFT{suffix}": _rfft(axes), f"IRFFT{suffix}": _irfft(axes)}, host=(1,))

@@ -223,7 +223,7 @@ def added(xs: list[LazyVariant]) -> LazyVariant:
     return LazyVariant(items, xs[0].dtype_, xs[0].shape_)
 
 
-def _with_lists() -> None:
+def attach() -> None:
     """`ZerosLike`, `AddN` and copies take lists too."""
     zeros, add_n, identity = (HANDLERS[name] for name in ("ZerosLike", "AddN", "Identity"))
 
@@ -239,8 +239,3 @@ def _with_lists() -> None:
         return identity(ctx, name, args)
 
     HANDLERS["ZerosLike"], HANDLERS["AddN"], HANDLERS["Identity"] = like, add, same
-
-
-def attach() -> None:
-    """Let the rows that meet lists take them."""
-    _with_lists()

@@ -374,31 +374,27 @@ def _batch_to_space(x: Node, block: np.ndarray, crops: np.ndarray, **_: Any) -> 
     return _slice(made, begin, (n // prod(blocks), *ends, *sizes[m:]))
 
 
-def attach() -> None:
-    """Register the rows."""
-    one: dict[str, Function] = {
-        "Reshape": _reshape, "Transpose": _transpose, "ConjugateTranspose": _conjugate_transpose,
-        "ExpandDims": _expand_dims, "Tile": _tile, "BroadcastTo": _broadcast_to,
-        "ConcatV2": _concat, "Pad": _pad, "PadV2": _pad_v2, "MirrorPad": _mirror_pad,
-        "ReverseV2": _reverse, "Reverse": _reverse_flagged,
-    }  # fmt: skip
-    rows(one, host=(1,))
-    rows({"OneHot": _one_hot}, host=(1, 2, 3), always=True)
-    rows({"EnsureShape": _ensure_shape})
-    rows({"Squeeze": _squeeze, "Pack": _pack, "Unpack": _unpack, "Diag": _diag,
-          "DiagPart": _diag_part, "MatrixDiag": _matrix_diag, "MatrixDiagPart": _matrix_diag_part,
-          "MatrixSetDiag": _matrix_set_diag, "DepthToSpace": _depth_to_space,
-          "SpaceToDepth": _space_to_depth})  # fmt: skip
-    rows({"Split": _split, "Concat": lambda at, xs, **_: _concat(xs, at)}, host=(0,))
-    rows({"SplitV": _split_v, "Roll": _roll, "MatrixBandPart": _band_part}, host=(1, 2))
-    rows({"SpaceToBatchND": _space_to_batch, "BatchToSpaceND": _batch_to_space}, host=(1, 2))
-    rows({"Slice": _slice_row}, host=(1, 2), moving=True)
-    rows({"Fill": _fill}, host=(0,))
-    rows({"MatrixDiagV2": _matrix_diag_v3, "MatrixDiagV3": _matrix_diag_v3}, host=(1, 2, 3))
-    rows(
-        {"MatrixDiagPartV2": _matrix_diag_part_v3, "MatrixDiagPartV3": _matrix_diag_part_v3},
-        host=(1,),
-    )
-    rows(
-        {"MatrixSetDiagV2": _matrix_set_diag_v3, "MatrixSetDiagV3": _matrix_set_diag_v3}, host=(2,)
-    )
+one: dict[str, Function] = {
+    "Reshape": _reshape, "Transpose": _transpose, "ConjugateTranspose": _conjugate_transpose,
+    "ExpandDims": _expand_dims, "Tile": _tile, "BroadcastTo": _broadcast_to,
+    "ConcatV2": _concat, "Pad": _pad, "PadV2": _pad_v2, "MirrorPad": _mirror_pad,
+    "ReverseV2": _reverse, "Reverse": _reverse_flagged,
+}  # fmt: skip
+rows(one, host=(1,))
+rows({"OneHot": _one_hot}, host=(1, 2, 3), always=True)
+rows({"EnsureShape": _ensure_shape})
+rows({"Squeeze": _squeeze, "Pack": _pack, "Unpack": _unpack, "Diag": _diag,
+      "DiagPart": _diag_part, "MatrixDiag": _matrix_diag, "MatrixDiagPart": _matrix_diag_part,
+      "MatrixSetDiag": _matrix_set_diag, "DepthToSpace": _depth_to_space,
+      "SpaceToDepth": _space_to_depth})  # fmt: skip
+rows({"Split": _split, "Concat": lambda at, xs, **_: _concat(xs, at)}, host=(0,))
+rows({"SplitV": _split_v, "Roll": _roll, "MatrixBandPart": _band_part}, host=(1, 2))
+rows({"SpaceToBatchND": _space_to_batch, "BatchToSpaceND": _batch_to_space}, host=(1, 2))
+rows({"Slice": _slice_row}, host=(1, 2), moving=True)
+rows({"Fill": _fill}, host=(0,))
+rows({"MatrixDiagV2": _matrix_diag_v3, "MatrixDiagV3": _matrix_diag_v3}, host=(1, 2, 3))
+rows(
+    {"MatrixDiagPartV2": _matrix_diag_part_v3, "MatrixDiagPartV3": _matrix_diag_part_v3},
+    host=(1,),
+)
+rows({"MatrixSetDiagV2": _matrix_set_diag_v3, "MatrixSetDiagV3": _matrix_set_diag_v3}, host=(2,))

@@ -138,13 +138,11 @@ def _batch_norm_grad(
     return of_x, of_scale, of_offset, nothing, nothing
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,
-          "BiasAddV1": _bias_add, "BiasAddGrad": _bias_add_grad,
-          "SoftmaxCrossEntropyWithLogits": _cross_entropy,
-          "FusedBatchNormV3": _batch_norm, "FusedBatchNormV2": _older, "FusedBatchNorm": _older,
-          "FusedBatchNormGradV3": _batch_norm_grad, "FusedBatchNormGradV2": _older_grad,
-          "FusedBatchNormGrad": _older_grad})  # fmt: skip
-    rows({"SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy},
-         demands=lambda x, y, **_: [inside(y, x.type.shape[1], name="labels")])  # fmt: skip
+rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,
+      "BiasAddV1": _bias_add, "BiasAddGrad": _bias_add_grad,
+      "SoftmaxCrossEntropyWithLogits": _cross_entropy,
+      "FusedBatchNormV3": _batch_norm, "FusedBatchNormV2": _older, "FusedBatchNorm": _older,
+      "FusedBatchNormGradV3": _batch_norm_grad, "FusedBatchNormGradV2": _older_grad,
+      "FusedBatchNormGrad": _older_grad})  # fmt: skip
+rows({"SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy},
+     demands=lambda x, y, **_: [inside(y, x.type.shape[1], name="labels")])  # fmt: skip

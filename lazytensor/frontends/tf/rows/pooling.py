@@ -58,8 +58,6 @@ def _mean_grad(shape: np.ndarray, grad: Node, **attrs: Any) -> Node:
     return ops.mean_pool_backward(grad, shape=whole, **_plan(whole, **attrs))
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"MaxPool": _max, "MaxPool3D": _max, "MaxPoolGrad": _max_grad,
-          "MaxPool3DGrad": _max_grad, "AvgPool": _mean, "AvgPool3D": _mean})  # fmt: skip
-    rows({"AvgPoolGrad": _mean_grad, "AvgPool3DGrad": _mean_grad}, host=(0,))
+rows({"MaxPool": _max, "MaxPool3D": _max, "MaxPoolGrad": _max_grad,
+      "MaxPool3DGrad": _max_grad, "AvgPool": _mean, "AvgPool3D": _mean})  # fmt: skip
+rows({"AvgPoolGrad": _mean_grad, "AvgPool3DGrad": _mean_grad}, host=(0,))

@@ -151,14 +151,12 @@ def _shuffled(ctx: Any, name: Any, args: tuple[Any, ...]) -> Any:
     return LazyTensor(gathered(node, leaf(np.array(order._numpy())), 0))
 
 
-def attach() -> None:
-    """Register the rows."""
-    answer("RandomShuffle", _shuffled)
-    rows({"StatelessRandomGetKeyCounter": _key_counter})
-    rows({"StatelessRandomUniformV2": _uniform, "StatelessRandomNormalV2": _normal,
-          "StatelessRandomUniformIntV2": _integers,
-          "StatelessRandomUniformFullIntV2": _full_integers}, host=(0, 3))  # fmt: skip
-    rows({"StatelessRandomUniform": seeded(_uniform),
-          "StatelessRandomNormal": seeded(_normal),
-          "StatelessRandomUniformFullInt": seeded(_full_integers),
-          "StatelessRandomUniformInt": seeded(_integers)}, host=(0,))  # fmt: skip
+answer("RandomShuffle", _shuffled)
+rows({"StatelessRandomGetKeyCounter": _key_counter})
+rows({"StatelessRandomUniformV2": _uniform, "StatelessRandomNormalV2": _normal,
+      "StatelessRandomUniformIntV2": _integers,
+      "StatelessRandomUniformFullIntV2": _full_integers}, host=(0, 3))  # fmt: skip
+rows({"StatelessRandomUniform": seeded(_uniform),
+      "StatelessRandomNormal": seeded(_normal),
+      "StatelessRandomUniformFullInt": seeded(_full_integers),
+      "StatelessRandomUniformInt": seeded(_integers)}, host=(0,))  # fmt: skip

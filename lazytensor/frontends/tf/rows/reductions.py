@@ -137,7 +137,5 @@ ROWS: dict[str, Function] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, host=(1,))
-    rows({"L2Loss": _l2_loss})
+rows(ROWS, host=(1,))
+rows({"L2Loss": _l2_loss})

@@ -246,13 +246,11 @@ def _truncated(
     return ops.convert(ops.reshape(flat, shape=shape), dtype=dtype)
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"StatelessRandomGammaV3": _gamma, "StatelessTruncatedNormalV2": _truncated}, host=(0, 3))
-    rows(
-        {
-            "StatelessRandomGammaV2": seeded(_gamma),
-            "StatelessTruncatedNormal": seeded(_truncated),
-        },
-        host=(0,),
-    )
+rows({"StatelessRandomGammaV3": _gamma, "StatelessTruncatedNormalV2": _truncated}, host=(0, 3))
+rows(
+    {
+        "StatelessRandomGammaV2": seeded(_gamma),
+        "StatelessTruncatedNormal": seeded(_truncated),
+    },
+    host=(0,),
+)

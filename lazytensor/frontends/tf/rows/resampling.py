@@ -162,9 +162,7 @@ def _resize_gradient(ctx: Any, name: Any, args: Args) -> Any:
     return _transposed(slopes, _bicubics(args, images, (height, width)), images)
 
 
-def attach() -> None:
-    """Register what answers."""
-    answer("ScaleAndTranslate", _scale)
-    answer("ScaleAndTranslateGrad", _scale_gradient)
-    answer("ResizeBicubic", _resize)
-    answer("ResizeBicubicGrad", _resize_gradient)
+answer("ScaleAndTranslate", _scale)
+answer("ScaleAndTranslateGrad", _scale_gradient)
+answer("ResizeBicubic", _resize)
+answer("ResizeBicubicGrad", _resize_gradient)

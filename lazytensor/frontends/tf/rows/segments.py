@@ -207,16 +207,14 @@ def _positions(
     return (places, sizes) if len(places) == count else None
 
 
-def attach() -> None:
-    """Register what answers."""
-    for kind in ("Sum", "Mean", "Prod", *EMPTY_IS_ZERO):
-        answer(f"Segment{kind}", _segment(kind))
-    for kind in FACTORS:
-        answer(f"SparseSegment{kind}", _sparse_segment(kind, counted=False))
-        answer(f"SparseSegment{kind}WithNumSegments", _sparse_segment(kind, counted=True))
-        answer(f"SparseSegment{kind}Grad", _sparse_segment_gradient(kind, compact=False))
-        answer(f"SparseSegment{kind}GradV2", _sparse_segment_gradient(kind, compact=True))
-    answer("SparseToDense", _sparse_to_dense)
-    answer("SparseTensorDenseMatMul", _sparse_product)
-    answer("SparseTensorDenseAdd", _sparse_sum)
-    answer("RaggedTensorToTensor", _ragged_to_dense)
+for kind in ("Sum", "Mean", "Prod", *EMPTY_IS_ZERO):
+    answer(f"Segment{kind}", _segment(kind))
+for kind in FACTORS:
+    answer(f"SparseSegment{kind}", _sparse_segment(kind, counted=False))
+    answer(f"SparseSegment{kind}WithNumSegments", _sparse_segment(kind, counted=True))
+    answer(f"SparseSegment{kind}Grad", _sparse_segment_gradient(kind, compact=False))
+    answer(f"SparseSegment{kind}GradV2", _sparse_segment_gradient(kind, compact=True))
+answer("SparseToDense", _sparse_to_dense)
+answer("SparseTensorDenseMatMul", _sparse_product)
+answer("SparseTensorDenseAdd", _sparse_sum)
+answer("RaggedTensorToTensor", _ragged_to_dense)

@@ -68,8 +68,6 @@ def _update(
     return assigned(x, value, begin, end, strides, masks)
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"StridedSlice": _read}, host=(1, 2, 3), moving=True)
-    rows({"StridedSliceGrad": _gradient}, host=(0, 1, 2, 3), moving=True)
-    rows({"TensorStridedSliceUpdate": _update}, host=(1, 2, 3), moving=True)
+rows({"StridedSlice": _read}, host=(1, 2, 3), moving=True)
+rows({"StridedSliceGrad": _gradient}, host=(0, 1, 2, 3), moving=True)
+rows({"TensorStridedSliceUpdate": _update}, host=(1, 2, 3), moving=True)

@@ -102,8 +102,6 @@ def _searched(behind: str) -> Function:
     return row
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"LowerBound": _searched("less"), "UpperBound": _searched("not greater")})
-    rows({"InTopKV2": _in_top_k}, host=(2,))
-    rows({"TopKV2": _top_k}, host=(1,))
+rows({"LowerBound": _searched("less"), "UpperBound": _searched("not greater")})
+rows({"InTopKV2": _in_top_k}, host=(2,))
+rows({"TopKV2": _top_k}, host=(1,))

@@ -41,6 +41,4 @@ ROWS: dict[str, Function] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS)
+rows(ROWS)

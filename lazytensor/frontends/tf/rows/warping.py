@@ -169,7 +169,5 @@ def _projected(
     return ops.select(mask, ops.convert(made, dtype=dtype), empty)
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"ImageProjectiveTransformV2": _projected, "ImageProjectiveTransformV3": _projected},
-         host=(2,))  # fmt: skip
+rows({"ImageProjectiveTransformV2": _projected, "ImageProjectiveTransformV3": _projected},
+     host=(2,))  # fmt: skip

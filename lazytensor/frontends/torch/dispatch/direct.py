@@ -192,9 +192,7 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
     return above, below
 
 
-def attach() -> None:
-    """Register the kernels."""
-    for name, row in ROWS.items():
-        above, below = _kernels(name, row)
-        register(name, below, has_derivative=True)
-        library.impl(name, above, "AutogradPrivateUse1")
+for name, row in ROWS.items():
+    above, below = _kernels(name, row)
+    register(name, below, has_derivative=True)
+    library.impl(name, above, "AutogradPrivateUse1")

@@ -22,7 +22,6 @@ from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.inference import infer, is_implemented
 from lazytensor.frontends.torch.dispatch.kernels import (
-    KERNELS,
     MAKING,
     give,
     prepare_thread,
@@ -264,8 +263,3 @@ def _write_back(op: Any, args: Any, kwargs: Any, known: dict[int, Any]) -> None:
                     ref(x).write(made)
                 else:
                     x.data = wrap(made)
-
-
-def has_kernel(name: str) -> bool:
-    """Whether an overload is lazy by a row of its own."""
-    return name in KERNELS

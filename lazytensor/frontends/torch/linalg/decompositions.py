@@ -239,7 +239,5 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    matrix_rows(ROWS)
-    matrix_rows({"linalg_matrix_exp": composition("linalg_matrix_exp", _matrix_exp)})
+matrix_rows(ROWS)
+matrix_rows({"linalg_matrix_exp": composition("linalg_matrix_exp", _matrix_exp)})

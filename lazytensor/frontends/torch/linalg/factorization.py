@@ -283,6 +283,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    matrix_rows(ROWS)
+matrix_rows(ROWS)

@@ -114,9 +114,7 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the kernels."""
-    for name, row in ROWS.items():
-        register(name, kernel_of(name, _unless_cast(name, row)))
-    register("_nested_tensor_from_mask_left_aligned", _no_nested)
-    register("_nested_tensor_from_mask", _refuse)
+for name, row in ROWS.items():
+    register(name, kernel_of(name, _unless_cast(name, row)))
+register("_nested_tensor_from_mask_left_aligned", _no_nested)
+register("_nested_tensor_from_mask", _refuse)

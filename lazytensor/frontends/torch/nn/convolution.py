@@ -263,6 +263,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, images=True, pure=True)
+rows(ROWS, images=True, pure=True)

@@ -236,7 +236,5 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(checking(ROWS), asks=True)
-    register("embedding_renorm_", _renorm)
+rows(checking(ROWS), asks=True)
+register("embedding_renorm_", _renorm)

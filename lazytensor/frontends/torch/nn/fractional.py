@@ -129,6 +129,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, composed=True, asks=True)
+rows(ROWS, composed=True, asks=True)

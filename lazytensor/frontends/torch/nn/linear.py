@@ -44,9 +44,7 @@ def _linear_backward(x: Any, grad: Any, weight: Any, mask: Any) -> tuple[Node | 
     return tuple([next(found) if each else None for each in wanted])
 
 
-def attach() -> None:
-    """Register the kernels."""
-    kernel = functional("linear", remembering(_linear))
-    register("linear", kernel, has_derivative=True, translated=True)
-    kernel = functional("linear_backward", remembering(_linear_backward))
-    register("linear_backward", kernel, translated=True)
+kernel = functional("linear", remembering(_linear))
+register("linear", kernel, has_derivative=True, translated=True)
+kernel = functional("linear_backward", remembering(_linear_backward))
+register("linear_backward", kernel, translated=True)

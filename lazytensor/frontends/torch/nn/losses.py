@@ -101,8 +101,6 @@ COMPOSED: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, pure=True)
-    rows(CHECKED, asks=True)
-    rows(COMPOSED, composed=True)
+rows(ROWS, pure=True)
+rows(CHECKED, asks=True)
+rows(COMPOSED, composed=True)

@@ -208,7 +208,5 @@ CHECKED: dict[str, Row] = {
 """What is checked while it runs."""
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, composed=True)
-    rows(CHECKED, asks=True)
+rows(ROWS, composed=True)
+rows(CHECKED, asks=True)

@@ -226,10 +226,8 @@ def _kernel(kind: str, packed: bool) -> Callable[..., Any]:
     return network
 
 
-def attach() -> None:
-    """Register the kernels."""
-    for kind in NETWORKS:
-        for packed in (False, True):
-            kernel, name = _kernel(kind, packed), f"{kind}.{'data' if packed else 'input'}"
-            register(name, kernel, has_derivative=True)
-            library.impl(name, kernel, "AutogradPrivateUse1")
+for kind in NETWORKS:
+    for packed in (False, True):
+        kernel, name = _kernel(kind, packed), f"{kind}.{'data' if packed else 'input'}"
+        register(name, kernel, has_derivative=True)
+        library.impl(name, kernel, "AutogradPrivateUse1")

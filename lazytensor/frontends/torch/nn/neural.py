@@ -333,9 +333,7 @@ OTHERS: dict[str, Row] = {
 """What draws random numbers, or is checked while it runs."""
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, pure=True)
-    rows(OTHERS, asks=True)
-    rows({"native_dropout": _dropout}, follows=True)
-    rows(ACTIVATIONS, keeps=True, pure=True)
+rows(ROWS, pure=True)
+rows(OTHERS, asks=True)
+rows({"native_dropout": _dropout}, follows=True)
+rows(ACTIVATIONS, keeps=True, pure=True)

@@ -156,7 +156,5 @@ KERNELS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the kernels."""
-    rows(KERNELS, images=True, asks=True)
-    rows(COMPOSED, composed=True)
+rows(KERNELS, images=True, asks=True)
+rows(COMPOSED, composed=True)

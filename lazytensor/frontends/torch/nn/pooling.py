@@ -351,9 +351,7 @@ def _like_its_image(row: Row) -> Row:
     return pool
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, images=True, composed=True, asks=True)
-    name = "max_pool3d_with_indices"
-    row = _like_its_image(composition(name, _of(_max, 3)))
-    rows({name: row}, images=True, asks=True)
+rows(ROWS, images=True, composed=True, asks=True)
+name = "max_pool3d_with_indices"
+row = _like_its_image(composition(name, _of(_max, 3)))
+rows({name: row}, images=True, asks=True)

@@ -176,6 +176,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, composed=True)
+rows(ROWS, composed=True)

@@ -224,6 +224,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, images=True, composed=True, asks=True)
+rows(ROWS, images=True, composed=True, asks=True)

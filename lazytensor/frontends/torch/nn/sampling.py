@@ -251,6 +251,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, composed=True)
+rows(ROWS, composed=True)

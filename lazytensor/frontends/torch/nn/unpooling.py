@@ -84,7 +84,5 @@ def _one_hot(x: Any, num_classes: int = -1) -> Node:
 ROWS: dict[str, Row] = {f"max_unpool{n}d": _unpooled(n) for n in (2, 3)}
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, images=True, asks=True)
-    register("one_hot", functional("one_hot", _one_hot), has_derivative=True, translated=True)
+rows(ROWS, images=True, asks=True)
+register("one_hot", functional("one_hot", _one_hot), has_derivative=True, translated=True)

@@ -189,12 +189,10 @@ def _copy(tensors: Any, sources: Any, non_blocking: bool = False) -> None:
         KERNELS["copy_"](x, y)
 
 
-def attach() -> None:
-    """Register every overload of the rows that torch has."""
-    for name in ROWS:
-        for base, make in ((f"_foreach_{name}", _functional), (f"_foreach_{name}_", _in_place)):
-            for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
-                if not any(a.is_out for a in schema.arguments):
-                    register(f"{base}.{schema.overload_name}".rstrip("."), make(name))
-    register("_foreach_norm.Scalar", _norm)
-    register("_foreach_copy_", _copy)
+for name in ROWS:
+    for base, make in ((f"_foreach_{name}", _functional), (f"_foreach_{name}_", _in_place)):
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
+            if not any(a.is_out for a in schema.arguments):
+                register(f"{base}.{schema.overload_name}".rstrip("."), make(name))
+register("_foreach_norm.Scalar", _norm)
+register("_foreach_copy_", _copy)

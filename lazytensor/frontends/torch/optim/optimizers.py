@@ -185,10 +185,8 @@ def _adagrad(
         _update([x, total], made, grad, grad_scale, found_inf)
 
 
-def attach() -> None:
-    """Register the kernels."""
-    for overload in ("", ".tensor_lr"):
-        register(f"_fused_adagrad_{overload}", _adagrad)
-        register(f"_fused_adam_{overload}", _adam(decoupled=False))
-        register(f"_fused_adamw_{overload}", _adam(decoupled=True))
-        register(f"_fused_sgd_{overload}", _sgd)
+for overload in ("", ".tensor_lr"):
+    register(f"_fused_adagrad_{overload}", _adagrad)
+    register(f"_fused_adam_{overload}", _adam(decoupled=False))
+    register(f"_fused_adamw_{overload}", _adam(decoupled=True))
+    register(f"_fused_sgd_{overload}", _sgd)

@@ -260,9 +260,7 @@ def _rrelu(
     return given * slopes
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({"rrelu_with_noise": _rrelu})
-    for name, draw in IN_PLACE.items():
-        register(name, _in_place(name, draw))
-    rows(ROWS)
+rows({"rrelu_with_noise": _rrelu})
+for name, draw in IN_PLACE.items():
+    register(name, _in_place(name, draw))
+rows(ROWS)

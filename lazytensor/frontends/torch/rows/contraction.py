@@ -228,6 +228,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, pure=True)
+rows(ROWS, pure=True)

@@ -284,7 +284,5 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS)
-    register("repeat_interleave.Tensor", _repeat_interleave)
+rows(ROWS)
+register("repeat_interleave.Tensor", _repeat_interleave)

@@ -382,9 +382,7 @@ TRANSLATED: Final = frozenset([
 """The hot ones, which raise torch's errors themselves."""
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows({name: placed(row) for name, row in ROWS.items()})
-    rows(KEEPING, keeps=True)
-    for name, made in KERNELS.items():
-        register(name, made, translated=name in TRANSLATED)
+rows({name: placed(row) for name, row in ROWS.items()})
+rows(KEEPING, keeps=True)
+for name, made in KERNELS.items():
+    register(name, made, translated=name in TRANSLATED)

@@ -115,6 +115,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, composed=True, asks=True)
+rows(ROWS, composed=True, asks=True)

@@ -18,7 +18,6 @@ from lazytensor.frontends.torch.dispatch.kernels import Row, as_operands, regist
 from lazytensor.frontends.torch.dispatch.promotion import (
     HALVES,
     cast_to,
-    default_float,
     floating,
     is_inexact,
     operand,
@@ -334,11 +333,6 @@ def lerp(x: Any, end: Any, weight: Any) -> Node:
     return first + share * (second - first)
 
 
-def _to_float(x: Any) -> Node:
-    made = operand(x)
-    return made if is_inexact(made.type.dtype) else cast_to(made, default_float())
-
-
 def _nan_to_num(x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Node:
     made = operand(x)
     dtype = made.type.dtype
@@ -466,12 +460,10 @@ FILLED_BY_TENSORS: dict[str, Row] = {"masked_fill.Tensor": _masked_fill}
 """Results lie in rows, however the operands do."""
 
 
-def attach() -> None:
-    """Register the rows."""
-    for name, (op, row) in HOTTEST.items():
-        row = remembering(row)
-        register(name, hot(name, op, row), translated=True)
-        variants(name, row, apart="partly")
-    rows(MADE, keeps=True, pure=True)
-    rows(FILLED, pure=True, apart="partly")
-    rows(FILLED_BY_TENSORS)
+for name, (op, row) in HOTTEST.items():
+    row = remembering(row)
+    register(name, hot(name, op, row), translated=True)
+    variants(name, row, apart="partly")
+rows(MADE, keeps=True, pure=True)
+rows(FILLED, pure=True, apart="partly")
+rows(FILLED_BY_TENSORS)

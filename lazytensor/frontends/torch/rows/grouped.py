@@ -187,6 +187,4 @@ def _grouped_mm(
 ROWS: dict[str, Row] = {"_grouped_mm": _grouped_mm}
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS)
+rows(ROWS)

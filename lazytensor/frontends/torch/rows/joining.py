@@ -424,11 +424,9 @@ def _index_put_impl(
     return self
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(checking(INDEXED))
-    rows(MOVED, pure=True)
-    rows({"cat": _in_format(remembering(_cat))})
-    rows({"index_put": _index_put}, follows=True, apart="wholly")
-    rows({"flip": _flip}, follows=True)
-    register("_index_put_impl_", _index_put_impl)
+rows(checking(INDEXED))
+rows(MOVED, pure=True)
+rows({"cat": _in_format(remembering(_cat))})
+rows({"index_put": _index_put}, follows=True, apart="wholly")
+rows({"flip": _flip}, follows=True)
+register("_index_put_impl_", _index_put_impl)

@@ -160,6 +160,4 @@ ROWS: dict[str, Row] = {
 } | {f"special_{name}{tail}": row for name, row in RECURRENCES.items() for tail in OVERLOADS}
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, keeps=True, composed=True)
+rows(ROWS, keeps=True, composed=True)

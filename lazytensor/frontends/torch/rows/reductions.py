@@ -319,8 +319,6 @@ def _whole_extreme(name: str, reduce: Row) -> Row:
     return composed
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, pure=True)
-    for name, reduce in (("max", torch.amax), ("min", torch.amin)):
-        library.impl(name, _whole_extreme(name, reduce), "AutogradPrivateUse1")
+rows(ROWS, pure=True)
+for name, reduce in (("max", torch.amax), ("min", torch.amin)):
+    library.impl(name, _whole_extreme(name, reduce), "AutogradPrivateUse1")

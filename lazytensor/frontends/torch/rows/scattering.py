@@ -300,8 +300,6 @@ FOLLOWING: dict[str, Row] = {
 """Results lie as the first operand does."""
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(checking(ROWS), apart="wholly")
-    rows(checking(FOLLOWING), follows=True, apart="wholly")
-    rows(MASKED)
+rows(checking(ROWS), apart="wholly")
+rows(checking(FOLLOWING), follows=True, apart="wholly")
+rows(MASKED)

@@ -309,7 +309,5 @@ FOLLOWING: dict[str, Row] = {
 """Results lie as the operand does."""
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS)
-    rows(FOLLOWING, follows=True)
+rows(ROWS)
+rows(FOLLOWING, follows=True)

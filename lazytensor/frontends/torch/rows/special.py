@@ -106,8 +106,6 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS, keeps=True, composed=True)
-    rows({"_logcumsumexp": _logcumsumexp}, composed=True)  # in rows, however the operand lies
-    rows({"frexp.Tensor": _frexp})
+rows(ROWS, keeps=True, composed=True)
+rows({"_logcumsumexp": _logcumsumexp}, composed=True)  # in rows, however the operand lies
+rows({"frexp.Tensor": _frexp})

@@ -82,6 +82,4 @@ def _c2r(x: Any, dim: Sequence[int], normalization: int, last_dim_size: int) -> 
 ROWS: dict[str, Row] = {"_fft_c2c": _c2c, "_fft_r2c": _r2c, "_fft_c2r": _c2r}
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS)
+rows(ROWS)

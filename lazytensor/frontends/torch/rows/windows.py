@@ -39,6 +39,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-def attach() -> None:
-    """Register the rows."""
-    rows(ROWS)
+rows(ROWS)

@@ -14,7 +14,6 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.frontends.torch.dispatch.kernels import (
     functional,
     prepare_thread,
@@ -58,18 +57,6 @@ NATIVE: Final = (
     "view_as_complex",
 )
 """Views that torch's kernel for the CPU makes."""
-
-
-def reshape_to(type: TensorType, size: Sequence[int]) -> Shape:
-    """`size` with its -1 worked out. Raises: RuntimeError, torch's."""
-    shape = tuple(size)
-    if -1 in shape:
-        known = prod([n for n in shape if n != -1])
-        if shape.count(-1) == 1 and known and type.size % known == 0:
-            shape = tuple(type.size // known if n == -1 else n for n in shape)
-    if min(shape, default=0) < 0 or prod(shape) != type.size:
-        raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {type.size}")
-    return shape
 
 
 def _overload(name: str) -> Any:
@@ -292,13 +279,11 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
-def attach() -> None:
-    """Register the views, and what changes the geometry of a tensor."""
-    for name in NATIVE:
-        register(name, _native(name), translated=True)
-    for name, kernel in KERNELS.items():
-        register(name, kernel, translated=True)
-    for name, base in SCATTERED.items():
-        scatter = _scattered(base)
-        register(name, functional(name, scatter), translated=True)
-        variants(name, lambda *args, scatter=scatter, **named: node(scatter(*args, **named)))
+for name in NATIVE:
+    register(name, _native(name), translated=True)
+for name, kernel in KERNELS.items():
+    register(name, kernel, translated=True)
+for name, base in SCATTERED.items():
+    scatter = _scattered(base)
+    register(name, functional(name, scatter), translated=True)
+    variants(name, lambda *args, scatter=scatter, **named: node(scatter(*args, **named)))
