@@ -1,4 +1,7 @@
-"""The op tables. `ops.add(x, y)` records a node."""
+"""The ops: `ops.add(x, y)` records a node.
+
+`python -m benchmarks.op_names` makes this module.
+"""
 
 import lazytensor.core.ops.memory_views  # fills `SHOWS`
 from lazytensor.core.ir.op import element, leaf, scalar, starts
@@ -36,6 +39,7 @@ from lazytensor.core.ops.bits import (
     sign_bit,
     xor,
 )
+from lazytensor.core.ops.casting import cast
 from lazytensor.core.ops.complexes import complex_argmax, complex_argmin
 from lazytensor.core.ops.contraction import convolution, dot_general
 from lazytensor.core.ops.control import case, while_
@@ -82,7 +86,7 @@ from lazytensor.core.ops.elementwise import (
     subtract,
     trunc,
 )
-from lazytensor.core.ops.folding import reduce_gcd
+from lazytensor.core.ops.folding import fold, reduce_gcd
 from lazytensor.core.ops.foreign import foreign
 from lazytensor.core.ops.guard import guard, guarded
 from lazytensor.core.ops.indexing import (
@@ -162,12 +166,7 @@ from lazytensor.core.ops.neural import (
 )
 from lazytensor.core.ops.normal import erfcx, ndtri
 from lazytensor.core.ops.packing import pack_bits, unpack_bits
-from lazytensor.core.ops.pooling import (
-    max_pool,
-    max_pool_backward,
-    mean_pool,
-    mean_pool_backward,
-)
+from lazytensor.core.ops.pooling import max_pool, max_pool_backward, mean_pool, mean_pool_backward
 from lazytensor.core.ops.products import contract, matmul, moved, stacked, summed
 from lazytensor.core.ops.random import rng_bit_generator
 from lazytensor.core.ops.reduction import (
