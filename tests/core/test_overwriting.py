@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
+from lazytensor.core.buffers import refcounts
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.interpreter import inplace, interpreter, kernels
+from lazytensor.core.interpreter import interpreter, kernels
 from lazytensor.core.interpreter.interpreter import REUSE_BYTES
 from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.runtime import executor
@@ -233,7 +234,7 @@ def test_memory_that_is_not_its_own_is_left_alone() -> None:
     assert np.array_equal(of_the_users, np.arange(N))
 
 
-FILES = (executor.__file__, interpreter.__file__, inplace.__file__)
+FILES = (executor.__file__, interpreter.__file__, refcounts.__file__)
 
 
 class Traced:

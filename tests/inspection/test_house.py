@@ -16,8 +16,8 @@ RECORDING = {f"lazytensor.core.ir.{name}" for name in ("node", "op", "trace_stat
 """The one circle: a node has an op, an op makes nodes, a recorder counts them."""
 AREAS = ["core", "frontends/numpy", "frontends/torch", "frontends/tf", "backends/xla"]
 TABLES = {
-    "ALONE", "CHECKED", "COMPOSED", "FOLLOWING", "HOST", "KERNELS", "LAZY", "METHODS", "MODULES",
-    "NAMES", "OBJECTS", "OWN", "PLAIN", "ROWS",
+    "ALONE", "CHECKED", "COMPOSED", "FOLLOWING", "HOST", "IN_PLACE", "KERNELS", "LAZY", "METHODS",
+    "MODULES", "NAMES", "OBJECTS", "OWN", "PLAIN", "ROWS",
 }  # fmt: skip
 """Names of a module's own rows, which a table of its package collects."""
 

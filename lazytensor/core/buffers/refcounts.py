@@ -1,6 +1,17 @@
-"""Who refers to a node besides the graph that is cut, known by counting references.
+"""Reference counts that decide semantics: what may be overwritten, and what has to be settled.
 
-The baseline is measured at import, by the same expressions on nodes that nobody else refers to.
+CPython counts the references to each object. A buffer may be overwritten, donated or lent only if
+nothing but the asker refers to it; a node must be settled if anything but the graph refers to it.
+
+Protocol:
+- A question subtracts the references that asking makes. The number is measured at import, by the
+  same expression on an object that nothing else refers to: it differs between Python versions.
+- A caller gives the object as an expression that makes no further reference, `values[i]` or a
+  loop's variable. A local name counts, so a caller deletes its names before it asks.
+- A weak reference counts as well: it is a read that is remembered.
+- A view of an array refers to the array that owns the memory.
+- Where the answer is wrong by an unknown reference, it is that the object is shared: a copy is
+  made, and no value is lost.
 """
 
 from __future__ import annotations
@@ -13,78 +24,169 @@ from weakref import getweakrefcount
 
 import numpy as np
 
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated
 from lazytensor.core.ir.node import Input, Node, Recorded, Signature, has_several
-from lazytensor.core.ir.op import PARAMETER, element
+from lazytensor.core.ir.op import PARAMETER, element, leaf
 from lazytensor.core.ir.types import tensor_type
+
+Held = Mapping[int, int]
+"""By the identity of arrays that were given: how often they are referred to beside the list."""
+
+
+# --- nodes of a graph that is cut ----------------------------------------------------------------
 
 
 def held(nodes: list[Node], edges: Mapping[Node, int], outputs: set[Node]) -> list[Node]:
-    """Pending nodes, no outputs, that somebody else than the graph's own nodes refers to.
+    """The pending nodes, outputs excluded, that anything but the graph's own nodes refers to.
 
-    Of a node with several results these are held, one by one: it has no value of its own.
+    edges: how often each node is an operand in the graph. A node with several results has no value
+    of its own: the nodes of its results are asked about.
     """
     return [
         node
         for node in nodes
         if node not in outputs
         and not has_several(node)
-        and (node not in edges or sys.getrefcount(node) - edges[node] > _UNSHARED)
+        and (node not in edges or sys.getrefcount(node) - edges[node] > _OF_OPERAND)
     ]
 
 
 def owned(leaves: list[Node], edges: Mapping[Node, int]) -> list[bool]:
     """Per leaf: whether nothing but the graph's nodes refers to it, weakly (a read) or not."""
     return [
-        sys.getrefcount(leaf) - edges[leaf] <= _UNSHARED and not getweakrefcount(leaf)
+        sys.getrefcount(leaf) - edges[leaf] <= _OF_OPERAND and not getweakrefcount(leaf)
         for leaf in leaves
     ]
 
 
-def _references_of_bookkeeping() -> int:
-    """References that `held` and `owned` see to a node that only a graph's edge refers to."""
+def owned_by_one(leaves: list[Node]) -> list[bool]:
+    """What `owned` says, where each leaf is an operand once, of one node."""
+    return [sys.getrefcount(x) <= _OF_ONE_OPERAND and not getweakrefcount(x) for x in leaves]
+
+
+def _user() -> Node:
+    """A node whose operand nothing else refers to."""
     type = tensor_type(np.dtype(np.float32))
-    user = Recorded(Signature(element, (0,), type), (Input(PARAMETER, type),))
+    return Recorded(Signature(element, (0,), type), (Input(PARAMETER, type),))
+
+
+def _of_operand() -> int:
+    """References that `held` and `owned` see to a node that only a graph's edge refers to."""
+    user = _user()
     nodes = [*user.operands]
     edges = Counter(user.operands)
     return next(iter([sys.getrefcount(node) - edges[node] for node in nodes]))
 
 
-_UNSHARED: Final = _references_of_bookkeeping()
-
-
-def owned_by_one(leaves: list[Node]) -> list[bool]:
-    """What `owned` says, where each leaf is an operand once, of one node."""
-    return [sys.getrefcount(x) <= _UNSHARED_OF_ONE and not getweakrefcount(x) for x in leaves]
-
-
-def _references_of_one() -> int:
+def _of_one_operand() -> int:
     """References that `owned_by_one` sees to a leaf that only one node refers to."""
-    type = tensor_type(np.dtype(np.float32))
-    user = Recorded(Signature(element, (0,), type), (Input(PARAMETER, type),))
+    user = _user()
     leaves = [x for x in user.operands]  # noqa: C416  # as its caller makes the list
     return next(iter([sys.getrefcount(x) for x in leaves]))
 
 
-_UNSHARED_OF_ONE: Final = _references_of_one()
+_OF_OPERAND: Final = _of_operand()
+_OF_ONE_OPERAND: Final = _of_one_operand()
+
+
+# --- values of leaves ----------------------------------------------------------------------------
 
 
 def has_own_array(leaf: Node) -> bool:
-    """Whether a leaf's value is an array of the host's that nobody else refers to, or shows."""
+    """Whether a leaf's value is a writable array of the host's, without views, that only it has."""
     value = leaf.value
     return (
         value.__class__ is np.ndarray
         and value.base is None
         and value.flags.writeable
-        and sys.getrefcount(value) <= _UNSHARED_VALUE
+        and sys.getrefcount(value) <= _OF_LEAFS_VALUE
         and not getweakrefcount(value)
     )
 
 
-def _references_of_a_value() -> int:
+def _of_leafs_value() -> int:
     """References that `has_own_array` sees to an array that only its leaf has."""
     leaf = Input(PARAMETER, tensor_type(np.dtype(np.float32)), np.zeros((), np.float32))
     value = leaf.value
     return sys.getrefcount(value)
 
 
-_UNSHARED_VALUE: Final = _references_of_a_value()
+_OF_LEAFS_VALUE: Final = _of_leafs_value()
+
+
+# --- memory of cells -----------------------------------------------------------------------------
+
+
+def is_own(cell: Cell) -> bool:
+    """Whether the host has the values of a cell, and only the cell refers to them."""
+    node = cell.node
+    value = node.value
+    return (
+        value.__class__ is np.ndarray
+        and sys.getrefcount(node) <= _OF_CELLS_NODE
+        and sys.getrefcount(value) <= _OF_CELLS_VALUE
+        and not getweakrefcount(node)
+        and value.flags.writeable
+        and (value.base is None or sys.getrefcount(value.base) <= _OF_CELLS_BASE)
+    )
+
+
+def of_memory(own: Node) -> tuple[int, int]:
+    """References to a leaf's value, and to the array that owns its memory; 0 if that is itself."""
+    value = own.value
+    base = value.base
+    return sys.getrefcount(value), 0 if base is None else sys.getrefcount(base)
+
+
+def _of_cells() -> tuple[int, int, int]:
+    """References that `is_own` sees where only a cell refers to its values."""
+    cell = Cell(leaf(allocated((ALIGNED_BYTES,), np.dtype(np.uint8))))
+    node = cell.node
+    value = node.value
+    return sys.getrefcount(node), sys.getrefcount(value), sys.getrefcount(value.base)
+
+
+_OF_CELLS_NODE, _OF_CELLS_VALUE, _OF_CELLS_BASE = _of_cells()
+
+
+# --- values in the interpreter's list ------------------------------------------------------------
+
+
+def is_unshared(array: np.ndarray, held: Held, views: int = 0) -> bool:
+    """Whether nothing but the list has the memory of one of its arrays; `views` do not count.
+
+    A caller gives `values[i]`: a name for the array would count.
+    """
+    base = array.base
+    if base is None:
+        return sys.getrefcount(array) - _OF_LISTED - views <= held.get(id(array), 0)
+    # A view of all of an array that has no other views, and is in no list.
+    return (
+        sys.getrefcount(array) <= _OF_LISTED
+        and base.__class__ is np.ndarray
+        and base.nbytes == array.nbytes
+        and array.flags.c_contiguous
+        and array.flags.writeable
+        and sys.getrefcount(base) - _OF_LISTED_BASE <= held.get(id(base), 0)
+    )
+
+
+def beside_the_list(array: np.ndarray) -> int:
+    """How often an array of the list is referred to besides. A caller gives `values[i]`."""
+    return sys.getrefcount(array) - _OF_LISTED
+
+
+def _of_listed() -> tuple[int, int]:
+    """References to an array of a list, and to its base, where there are no others."""
+    values = [np.zeros(2).reshape(1, 2)]
+
+    def look(array: np.ndarray) -> tuple[int, int]:
+        base = array.base
+        assert base is not None
+        return sys.getrefcount(array), sys.getrefcount(base)
+
+    return look(values[0])
+
+
+_OF_LISTED, _OF_LISTED_BASE = _of_listed()

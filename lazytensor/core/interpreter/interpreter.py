@@ -18,9 +18,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.buffers.refcounts import Held, beside_the_list, is_unshared
 from lazytensor.core.device import malloc
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.interpreter.inplace import Held, beside_the_list, is_unshared
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
 from lazytensor.core.interpreter.rows import Reference
 from lazytensor.core.ir.composite import Composite

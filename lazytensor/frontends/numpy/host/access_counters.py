@@ -12,6 +12,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, Watcher, watched, writing
+from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.ir.memo import keep
@@ -23,7 +24,7 @@ from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.arguments import can_be_shown
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host.alias import Lent, is_own, lend
+from lazytensor.frontends.numpy.host.alias import Lent, lend
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 

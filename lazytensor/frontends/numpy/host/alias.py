@@ -17,14 +17,13 @@ Invariants:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, Final
-from weakref import getweakrefcount
 
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell, Chain, shown, writing, written
+from lazytensor.core.buffers.refcounts import of_memory
 from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated, copied
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
@@ -138,20 +137,6 @@ def shown_in(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
     return None
 
 
-def is_own(cell: Cell) -> bool:
-    """Whether the host has the values of a cell, and nobody else refers to them."""
-    node = cell.node
-    value = node.value
-    return (
-        value.__class__ is np.ndarray
-        and sys.getrefcount(node) <= _OF_NODE
-        and sys.getrefcount(value) <= _OF_VALUE
-        and not getweakrefcount(node)
-        and value.flags.writeable
-        and (value.base is None or sys.getrefcount(value.base) <= _OF_BASE)
-    )
-
-
 def lend(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
     """Lend the memory of a cell that is its own, by who holds `writing`.
 
@@ -174,30 +159,14 @@ def hold(cell: Cell) -> None:
 
 def _is_seen(own: Node) -> bool:
     """Whether there are views of a lent cell's memory."""
-    return _references(own) != (_LENT_BASE if own.value.base is not None else _LENT_VALUE)
-
-
-def _references(own: Node) -> tuple[int, int]:
-    """To a leaf's value, and to what owns its memory if that is another object."""
-    value = own.value
-    base = value.base
-    return sys.getrefcount(value), 0 if base is None else sys.getrefcount(base)
-
-
-def _references_of_own() -> tuple[int, int, int]:
-    """What `is_own` counts where nobody else refers to a cell's values."""
-    cell = Cell(leaf(allocated((ALIGNED_BYTES,), np.dtype(np.uint8))))
-    node = cell.node
-    value = node.value
-    return sys.getrefcount(node), sys.getrefcount(value), sys.getrefcount(value.base)
+    return of_memory(own) != (_LENT_BASE if own.value.base is not None else _LENT_VALUE)
 
 
 def _references_of_lent(bytes: int) -> tuple[int, int]:
     """What `_is_seen` counts where there are no views."""
     cell = Cell(leaf(allocated((bytes,), np.dtype(np.uint8))))
     lend(cell)
-    return _references(_leaf_of(cell))
+    return of_memory(_leaf_of(cell))
 
 
-_OF_NODE, _OF_VALUE, _OF_BASE = _references_of_own()
 _LENT_VALUE, _LENT_BASE = _references_of_lent(1), _references_of_lent(ALIGNED_BYTES)

@@ -17,6 +17,7 @@ import numpy as np
 
 from lazytensor.core.buffers.cell import Cell, View, shown, writing
 from lazytensor.core.buffers.interop import METHOD
+from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
@@ -35,7 +36,7 @@ from lazytensor.frontends.numpy.host.access_counters import (
     show,
     value_of,
 )
-from lazytensor.frontends.numpy.host.alias import Lent, is_own, shown_in
+from lazytensor.frontends.numpy.host.alias import Lent, shown_in
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.host.small import NUMBERS, all_stay, are_plain

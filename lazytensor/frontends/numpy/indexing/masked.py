@@ -15,6 +15,7 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, View, writing
+from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device import host_memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT
@@ -22,7 +23,6 @@ from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray, new, wrap
-from lazytensor.frontends.numpy.host.alias import is_own
 from lazytensor.frontends.numpy.host.fallback import lazies, real
 from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.indexing.assignment import source
