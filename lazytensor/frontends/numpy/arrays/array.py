@@ -1,7 +1,9 @@
 """The lazy `ndarray` and the lazy scalar: what they hold, and how they are made.
 
 Data flow. `ndarray.ref` is a core Cell or a View of one; its node is what the array holds now.
-What `ndarray` can do is attached by `__init__.py` from the tables of the other modules.
+What it can do is in bodies that other modules add to it by `extends`: what they do takes the class.
+Arrays and scalars alike: operators, attributes (`flags`, `reinterpretation`, `flat`), numbers
+(`scalar`), protocols and methods. Arrays alone: writing, containers (`protocols`) and `sorting`.
 
 Invariants:
 - `_shadow` is None for an array that owns its cell, is C-contiguous and writeable; otherwise a
@@ -15,9 +17,10 @@ Known difference from NumPy: dividing by zero and the like give RuntimeWarnings 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, wraps
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -37,6 +40,50 @@ class Lazy(Holder):
     _shadow: np.ndarray | None
 
     __array_priority__ = 100.0
+
+
+Body = TypeVar("Body", bound=type)
+
+
+def extends(cls: type) -> Callable[[Body], Body]:
+    """Give `cls` what is in the body below: a class is written in several modules by that.
+
+    Functions get NumPy's signatures, and attributes that cannot be set say so in NumPy's words.
+    """
+
+    def add(body: Body) -> Body:
+        for name, value in vars(body).items():
+            if name in _OF_ANY_CLASS:
+                continue
+            if isinstance(value, FunctionType):
+                _describe(value, name)
+            elif cls is Lazy and isinstance(value, property) and value.fset is None:
+                value = value.setter(_refusing(name))
+            setattr(cls, name, value)
+        return body
+
+    return add
+
+
+class _Empty:
+    pass
+
+
+_OF_ANY_CLASS: Final = frozenset(vars(_Empty))
+
+
+def _describe(method: FunctionType, name: str) -> None:
+    method.__name__ = method.__qualname__ = name
+    real = getattr(np.ndarray, name, None)
+    if callable(real):
+        method.__wrapped__ = real  # type: ignore[attr-defined]
+
+
+def _refusing(name: str) -> Callable[[Any, Any], None]:
+    def refuse(x: Any, value: Any) -> None:
+        raise AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable")
+
+    return refuse
 
 
 class RealArray(np.ndarray):

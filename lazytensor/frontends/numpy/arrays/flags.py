@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
+from lazytensor.core.ir.types import Shape
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends
 from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow, writeable
 
 _LETTERS: Final = {
@@ -76,7 +77,7 @@ class Flags:
 
     @aligned.setter
     def aligned(self, value: Any) -> None:
-        set_flags(self._array, align=bool(value))
+        bool(value)  # NumPy asks whether it is one; all elements stay where they are
 
     @property
     def num(self) -> int:
@@ -99,13 +100,32 @@ class Flags:
         return "".join(f"  {name} : {self[name]}\n" for name in _SHOWN)
 
 
-def flags(x: Lazy) -> Flags:
-    """`x.flags`."""
-    return Flags(x)
+@extends(Lazy)
+class LayoutAttributes(Lazy):
+    """How an array lies in memory."""
+
+    @property
+    def flags(self) -> Flags:
+        """NumPy's `flags`."""
+        return Flags(self)
+
+    @property
+    def strides(self) -> Shape:
+        """NumPy's `strides`."""
+        return shadow(self).strides
+
+    @property
+    def base(self) -> Lazy | None:
+        """NumPy's `base`."""
+        return self._base
+
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """NumPy's `setflags`."""
+        set_flags(self, write)
 
 
-def set_flags(x: Lazy, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    """`x.setflags(…)`."""
+def set_flags(x: Lazy, write: Any = None) -> None:
+    """Make an array writeable, or not."""
     if write is None or type(x) is Scalar:
         return
     if write and not _may_become_writeable(x):
@@ -121,16 +141,6 @@ def _may_become_writeable(x: Lazy) -> bool:
     if layout.size and any(n > 1 and not stride for n, stride in pairs):
         return False  # of a broadcast array, which cannot be written to element by element
     return x._base is None or bool(shadow(x._base).flags.writeable)
-
-
-def strides(x: Lazy) -> tuple[int, ...]:
-    """`x.strides`."""
-    return shadow(x).strides
-
-
-def base(x: Lazy) -> Lazy | None:
-    """`x.base`."""
-    return x._base
 
 
 def is_read_only(x: Lazy) -> bool:

@@ -1,4 +1,4 @@
-"""`x.flat`: all elements in row-major order, to be read, written and iterated over."""
+"""Iterating over arrays, and `x.flat`: all elements in row-major order, also to be written."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.buffers.cell import Cell, writing
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.array import Lazy, extends, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.arrays.reinterpretation import check_settable, flat_view
+from lazytensor.frontends.numpy.host.access_counters import memory_of
+from lazytensor.frontends.numpy.host.alias import shown_in
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import source
-from lazytensor.frontends.numpy.indexing.basic import setitem, viewed
+from lazytensor.frontends.numpy.indexing.basic import getitem, setitem, viewed
 
 FLAT_AXES: Final = 32
 
@@ -56,8 +59,6 @@ class flatiter:
         if self.index >= self.base.size:
             raise StopIteration
         if self._elements is None:
-            from lazytensor.frontends.numpy.arrays.protocols import iterate
-
             self._elements = iterate(flat_view(self.base))
         self._index += 1
         return next(self._elements)
@@ -122,14 +123,57 @@ def _places(key: Any, size: int) -> Any:
     return np.arange(size).flat[real(key)]
 
 
-def flat(x: Any) -> flatiter:
-    """`x.flat`."""
-    if x.ndim > FLAT_AXES:
-        _ = np.empty(x.shape).flat  # raises
-    return flatiter(wrap(x.node) if type(x) is Scalar else x)  # a scalar is never written to
+@extends(Lazy)
+class FlatAttribute(Lazy):
+    """What runs over an array's elements."""
+
+    @property
+    def flat(self) -> flatiter:
+        """NumPy's `flat`."""
+        if self.ndim > FLAT_AXES:
+            _ = np.empty(self.shape).flat  # raises
+        # A scalar is never written to.
+        return flatiter(self if isinstance(self, ndarray) else wrap(self.node))
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        check_settable(self, "flat")
+        self.flat[:] = value
 
 
-def set_flat(x: ndarray, value: Any) -> None:
-    """`x.flat = value`."""
-    check_settable(x, "flat")
-    flatiter(x)[:] = value
+def iterate(x: ndarray) -> Iterator[Any]:
+    """`iter(x)`."""
+    if not x.ndim:
+        raise TypeError("iteration over a 0-d array")
+    if x.ndim == 1 and x.size > _SINGLY:
+        return _elements(x)
+    return (getitem(x, i) for i in range(x.shape[0]))
+
+
+def _elements(x: ndarray) -> Iterator[Any]:
+    """One program now, not as many reads as elements; and again where the loop writes to `x`."""
+    i = 0
+    while i < x.shape[0]:
+        cell = x.ref.cell
+        if type(cell) is not Cell:
+            memory = memory_of(cell)
+            part = None if memory is None else shown_in(memory, x.ref.chain)
+            if part is not None:  # which shows what is written, and is seen as long as it is here
+                yield from part[i:]
+                return
+            yield getitem(x, i)
+            i += 1
+            continue
+        scheduler.sync(x.node, cause="iteration")
+        with writing:
+            if cell.reads is None:
+                cell.reads = {}
+            unwritten = cell.reads  # which whoever writes takes away
+        for value in scheduler.fetch(x.node)[i:]:
+            yield value
+            i += 1
+            if cell.reads is not unwritten:
+                break
+
+
+_SINGLY: Final = 8

@@ -11,7 +11,7 @@ import numpy as np
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends, ndarray
 from lazytensor.frontends.numpy.host import access_counters, parts
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.fallback import on_host, real
@@ -39,57 +39,45 @@ POWER: Final = ufunc(
     np.power, {"iu": numerics.integer_power, "fc": numerics.operator_power}, python.pow
 )
 
-BINARY: Final[dict[str, tuple[ufunc, Callable[..., Any]]]] = {
-    "add": (UFUNCS["add"], python.add),
-    "sub": (UFUNCS["subtract"], python.sub),
-    "mul": (UFUNCS["multiply"], python.mul),
-    "truediv": (UFUNCS["divide"], python.truediv),
-    "floordiv": (UFUNCS["floor_divide"], python.floordiv),
-    "mod": (UFUNCS["remainder"], python.mod),
-    "divmod": (UFUNCS["divmod"], divmod),
-    "pow": (POWER, python.pow),
-    "matmul": (UFUNCS["matmul"], python.matmul),
-    "and": (UFUNCS["bitwise_and"], python.and_),
-    "or": (UFUNCS["bitwise_or"], python.or_),
-    "xor": (UFUNCS["bitwise_xor"], python.xor),
-    "lshift": (UFUNCS["left_shift"], python.lshift),
-    "rshift": (UFUNCS["right_shift"], python.rshift),
-}
-COMPARISONS: Final = {
-    "eq": (UFUNCS["equal"], python.eq),
-    "ne": (UFUNCS["not_equal"], python.ne),
-    "lt": (UFUNCS["less"], python.lt),
-    "le": (UFUNCS["less_equal"], python.le),
-    "gt": (UFUNCS["greater"], python.gt),
-    "ge": (UFUNCS["greater_equal"], python.ge),
-}
-UNARY: Final = {
-    "neg": UFUNCS["negative"],
-    "pos": UFUNCS["positive"],
-    "abs": UFUNCS["absolute"],
-    "invert": UFUNCS["invert"],
-}
-
 _LAZY_CLASSES: Final = (ndarray, Scalar)
 
 
-def binary(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
+_PUT_OFF: Final[dict[str, Callable[..., Any]]] = {}
+"""The same operators of masked reads, which stay masked reads if they can."""
+
+
+def _name(host: Host, prefix: str = "") -> str:
+    """The method that `host` calls."""
+    return f"__{prefix}{host.__name__.strip('_')}__"
+
+
+def unary(function: ufunc, host: Host) -> Any:
+    """`∘ x`."""
+    _PUT_OFF[_name(host)] = lambda x: call(function, (x,), {})
+    return function.alone
+
+
+def binary(function: ufunc, host: Host) -> Any:
     """`x ∘ other`."""
-    return forward(function.plans, lambda x, other: operate(function, host, x, other), function.lay)
+
+    def slow(x: Any, other: Any) -> Any:
+        return operate(function, host, x, other)
+
+    _PUT_OFF[_name(host)] = slow
+    return forward(function.plans, slow, function.lay)
 
 
-def reflected(function: ufunc, host: Host) -> Callable[[Any, Any], Any]:
-    """`other ∘ x`, where `other` is not lazy."""
-    swapped = _swapped(host)
-    return backward(
-        function.plans,
-        lambda x, other: operate(function, swapped, x, other, swap=True),
-        function.lay,
-    )
+def both(function: ufunc, host: Host) -> tuple[Any, Any]:
+    """`x ∘ other`, and `other ∘ x`, where `other` is not lazy."""
 
+    def swapped(x: Any, other: Any) -> Any:
+        return host(other, x)
 
-def _swapped(host: Host) -> Host:
-    return lambda x, other: host(other, x)
+    def slow(x: Any, other: Any) -> Any:
+        return operate(function, swapped, x, other, swap=True)
+
+    _PUT_OFF[_name(host, "r")] = slow
+    return binary(function, host), backward(function.plans, slow, function.lay)
 
 
 def operate(function: ufunc, host: Host, x: Any, other: Any, swap: bool = False) -> Any:
@@ -184,10 +172,9 @@ def defers(x: Any, other: Any, function: ufunc, swap: bool = False, in_place: bo
     return float(getattr(other, "__array_priority__", SCALAR_PRIORITY)) > own
 
 
-def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
+def in_place(function: ufunc, host: Host) -> Any:
     """`x ∘= other`."""
     plans = function.plans
-    host = getattr(python, f"i{name}")
 
     def operator(x: Any, other: Any) -> Any:
         if x._shadow is None or x._shadow.flags.writeable:
@@ -204,16 +191,25 @@ def in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
                 return x
         if type(other) not in PYTHON_NUMBERS and defers(x, other, function, in_place=True):
             return NotImplemented
-        if name == "matmul" and overrides(other):
+        if host is python.imatmul and overrides(other):
             axes = [(-2, -1)] * 3 if x.ndim != 1 else [(-1,), (-2, -1), (-1,)]
             return function.real(x, other, out=(x,), axes=axes)
-        if name == "matmul" and (not x.ndim or np.ndim(other) < 2):
+        if host is python.imatmul and (not x.ndim or np.ndim(other) < 2):
             as_numpy(_TOO_FEW_AXES, python.imatmul, np.empty(x.shape, x.dtype), other)
         named = function
         if checks.current() is not checks.OFF:
             named = _checked(function, x, other, swap=False)
         return call(named, (x, other)[: named.nin], {"out": (x,)})
 
+    def put_off(x: Any, other: Any) -> Any:
+        """Of a masked read, a copy, so that no other array is written to."""
+        made = masked.apply(function, (x, other)) if x.made is None else None
+        if made is None or made.dtype != x.dtype:
+            return operator(x, other)
+        x.full = made.full
+        return x
+
+    _PUT_OFF[_name(host)] = put_off
     return operator
 
 
@@ -233,30 +229,7 @@ def _first(function: ufunc, x: Any, other: Any) -> Node | None:
 _TOO_FEW_AXES: Final = ValueError("inplace matrix multiplication of operands with too few axes")
 
 
-def masked_binary(function: ufunc, host: Host, swap: bool) -> Callable[[Any, Any], Any]:
-    """`x ∘ other` where `x` is a masked read, which stays one if it can."""
-
-    def operator(x: Any, other: Any) -> Any:
-        return operate(function, host, x, other, swap)
-
-    return operator
-
-
-def masked_in_place(function: ufunc, name: str) -> Callable[[Any, Any], Any]:
-    """`x ∘= other` where `x` is a masked read: of a copy, so no other array is written to."""
-    plain = in_place(function, name)
-
-    def operator(x: Any, other: Any) -> Any:
-        made = masked.apply(function, (x, other)) if x.made is None else None
-        if made is None or made.dtype != x.dtype:
-            return plain(x, other)
-        x.full = made.full
-        return x
-
-    return operator
-
-
-def _multiplied(recorded: Callable[[Any, Any], Any], swap: bool) -> Callable[[Any, Any], Any]:
+def _multiplied(recorded: Any, swap: bool) -> Any:
     """`x @ other`, at once where NumPy does it as well."""
 
     def operator(x: Any, other: Any) -> Any:
@@ -269,27 +242,62 @@ def _multiplied(recorded: Callable[[Any, Any], Any], swap: bool) -> Callable[[An
     return operator
 
 
-def _named(method: Any, name: str) -> Any:
-    """`method` with the name of an operator, of which Python speaks in its errors."""
-    method.__name__ = method.__qualname__ = f"__{name}__"
-    return method
+@extends(Lazy)
+class Operators(Lazy):
+    """Python's operators."""
+
+    __add__, __radd__ = both(UFUNCS["add"], python.add)
+    __sub__, __rsub__ = both(UFUNCS["subtract"], python.sub)
+    __mul__, __rmul__ = both(UFUNCS["multiply"], python.mul)
+    __truediv__, __rtruediv__ = both(UFUNCS["divide"], python.truediv)
+    __floordiv__, __rfloordiv__ = both(UFUNCS["floor_divide"], python.floordiv)
+    __mod__, __rmod__ = both(UFUNCS["remainder"], python.mod)
+    __divmod__, __rdivmod__ = both(UFUNCS["divmod"], divmod)
+    __pow__, __rpow__ = both(POWER, python.pow)
+    __matmul__, __rmatmul__ = both(UFUNCS["matmul"], python.matmul)
+    __and__, __rand__ = both(UFUNCS["bitwise_and"], python.and_)
+    __or__, __ror__ = both(UFUNCS["bitwise_or"], python.or_)
+    __xor__, __rxor__ = both(UFUNCS["bitwise_xor"], python.xor)
+    __lshift__, __rlshift__ = both(UFUNCS["left_shift"], python.lshift)
+    __rshift__, __rrshift__ = both(UFUNCS["right_shift"], python.rshift)
+
+    __eq__ = binary(UFUNCS["equal"], python.eq)
+    __ne__ = binary(UFUNCS["not_equal"], python.ne)
+    __lt__ = binary(UFUNCS["less"], python.lt)
+    __le__ = binary(UFUNCS["less_equal"], python.le)
+    __gt__ = binary(UFUNCS["greater"], python.gt)
+    __ge__ = binary(UFUNCS["greater_equal"], python.ge)
+
+    __neg__ = unary(UFUNCS["negative"], python.neg)
+    __pos__ = unary(UFUNCS["positive"], python.pos)
+    __abs__ = unary(UFUNCS["absolute"], python.abs)
+    __invert__ = unary(UFUNCS["invert"], python.invert)
 
 
-def attach() -> None:
-    """Give arrays and scalars their operators."""
-    for name, (function, host) in BINARY.items():
-        setattr(Lazy, f"__{name}__", _named(binary(function, host), name))
-        setattr(Lazy, f"__r{name}__", _named(reflected(function, host), f"r{name}"))
-        setattr(Masked, f"__{name}__", masked_binary(function, host, False))
-        setattr(Masked, f"__r{name}__", masked_binary(function, _swapped(host), True))
-        if name != "divmod":
-            setattr(ndarray, f"__i{name}__", in_place(function, name))
-            setattr(Masked, f"__i{name}__", masked_in_place(function, name))
-    for name in ("__matmul__", "__rmatmul__"):
-        setattr(ndarray, name, _multiplied(getattr(Lazy, name), swap=name == "__rmatmul__"))
-    for name, (function, host) in COMPARISONS.items():
-        setattr(Lazy, f"__{name}__", binary(function, host))
-        setattr(Masked, f"__{name}__", masked_binary(function, host, False))
-    for name, function in UNARY.items():
-        setattr(Lazy, f"__{name}__", function._alone)
-        setattr(Masked, f"__{name}__", lambda x, function=function: call(function, (x,), {}))
+@extends(ndarray)
+class ArrayOperators(ndarray, own=True):
+    """Operators that write to an array, and those that scalars have not."""
+
+    __matmul__ = _multiplied(Operators.__matmul__, swap=False)
+    __rmatmul__ = _multiplied(Operators.__rmatmul__, swap=True)
+
+    __iadd__ = in_place(UFUNCS["add"], python.iadd)
+    __isub__ = in_place(UFUNCS["subtract"], python.isub)
+    __imul__ = in_place(UFUNCS["multiply"], python.imul)
+    __itruediv__ = in_place(UFUNCS["divide"], python.itruediv)
+    __ifloordiv__ = in_place(UFUNCS["floor_divide"], python.ifloordiv)
+    __imod__ = in_place(UFUNCS["remainder"], python.imod)
+    __ipow__ = in_place(POWER, python.ipow)
+    __imatmul__ = in_place(UFUNCS["matmul"], python.imatmul)
+    __iand__ = in_place(UFUNCS["bitwise_and"], python.iand)
+    __ior__ = in_place(UFUNCS["bitwise_or"], python.ior)
+    __ixor__ = in_place(UFUNCS["bitwise_xor"], python.ixor)
+    __ilshift__ = in_place(UFUNCS["left_shift"], python.ilshift)
+    __irshift__ = in_place(UFUNCS["right_shift"], python.irshift)
+
+
+@extends(Masked)
+class MaskedOperators(Masked, own=True):
+    """All of these operators again, of masked reads."""
+
+    vars().update(_PUT_OFF)  # a row each, made with the other class's

@@ -14,6 +14,7 @@ from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.arrays.array import (
     Lazy,
     Scalar,
+    extends,
     ndarray,
     wrap,
     wrap_result,
@@ -42,25 +43,6 @@ def through(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Any:
     return wrap_result(node)
 
 
-def real(x: Lazy) -> Any:
-    """`x.real`."""
-    if x.dtype.kind != "c":
-        return x
-    return through(x, shadow(x).real, ops.real_step())
-
-
-def imag(x: Lazy) -> Any:
-    """`x.imag`."""
-    if x.dtype.kind == "c":
-        return through(x, shadow(x).imag, ops.imag_step())
-    if type(x) is Scalar:
-        return wrap_result(filled(0, x.node))
-    made = wrap(filled(0, x.node))
-    lay_out_like(made, x, "A")
-    made._shadow = read_only(shadow(made))
-    return made
-
-
 def check_settable(x: Lazy, name: str) -> None:
     """Raise NumPy's error for an attribute of a scalar."""
     if type(x) is Scalar:
@@ -71,73 +53,102 @@ _AS_ARRAYS: Final = NumpyVersion(np.__version__) < "2.5.0"
 """Whether numbers of NumPy's that are given to `x.real` are cast as arrays are."""
 
 
-def set_real(x: ndarray, value: Any) -> None:
-    """`x.real = value`."""
-    check_settable(x, "real")
-    if issubclass(type(value), Lazy) and same_elements(real(x), value):
-        return
-    if type(value) in PYTHON_NUMBERS or issubclass(type(value), np.generic):
-        probe = np.empty(1, x.dtype)
-        probe.real = value  # NumPy says which numbers it takes, and as what
-        value = probe.real
-    is_cast = type(value) is Scalar and _AS_ARRAYS
-    real(x)[...] = wrap(value.node) if is_cast else value
+@extends(Lazy)
+class Reinterpretation(Lazy):
+    """Attributes and methods that show the same data as something else."""
+
+    @property
+    def real(self) -> Any:
+        """NumPy's `real`."""
+        return through(self, shadow(self).real, ops.real_step()) if _is_complex(self) else self
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        check_settable(self, "real")
+        if issubclass(type(value), Lazy) and same_elements(self.real, value):
+            return
+        if type(value) in PYTHON_NUMBERS or issubclass(type(value), np.generic):
+            probe = np.empty(1, self.dtype)
+            probe.real = value  # NumPy says which numbers it takes, and as what
+            value = probe.real
+        is_cast = type(value) is Scalar and _AS_ARRAYS
+        self.real[...] = wrap(value.node) if is_cast else value
+
+    @property
+    def imag(self) -> Any:
+        """NumPy's `imag`."""
+        if _is_complex(self):
+            return through(self, shadow(self).imag, ops.imag_step())
+        if issubclass(type(self), Scalar):
+            return wrap_result(filled(0, self.node))
+        made = wrap(filled(0, self.node))
+        lay_out_like(made, self, "A")
+        made._shadow = read_only(shadow(made))
+        return made
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        check_settable(self, "imag")
+        if not _is_complex(self):
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = value
+
+    @property
+    def shape(self) -> Shape:
+        """NumPy's `shape`."""
+        return self.ref.type.shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        check_settable(self, "shape")
+        layout = shadow(self).view()
+        layout.shape = value  # NumPy says whether that takes a copy
+        self.ref, self._shadow = self.ref.view(ops.reshape_step(layout.shape)), layout
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's `dtype`."""
+        return self.ref.type.dtype
+
+    @dtype.setter
+    def dtype(self, value: Any) -> None:
+        check_settable(self, "dtype")
+        layout: Any = shadow(self).view()
+        layout.dtype = value  # NumPy says whether that takes a copy
+        steps = _steps(self, canonical(layout.dtype), layout.shape)
+        self.ref, self._shadow = self.ref.view(*steps) if steps else self.ref, layout
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """NumPy's `view`: the same bytes as another dtype."""
+        if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
+            dtype, type = None, dtype
+        if type not in (None, ndarray, np.ndarray):
+            return _in_class(self if dtype is None else self.view(dtype), type)
+        if dtype is None:
+            return through(self, shadow(self).view())
+        wanted = np.dtype(dtype)
+        layout = shadow(self).view(wanted)  # raises unless bytes to split or join are neighbours
+        if not supported(wanted):
+            return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (self,), {})
+        return through(self, layout, *_steps(self, canonical(wanted), layout.shape))
+
+    def getfield(self, dtype: Any, offset: Any = 0) -> Any:
+        """NumPy's `getfield`: bytes of every element as another dtype; a copy."""
+        return fallback("getfield", np.ndarray.getfield, (self, dtype, offset), {})
+
+    def setfield(self, val: Any, dtype: Any, offset: Any = 0) -> None:
+        """NumPy's `setfield`."""
+        fallback("setfield", np.ndarray.setfield, (self, val, dtype, offset), {})
 
 
-def set_imag(x: ndarray, value: Any) -> None:
-    """`x.imag = value`."""
-    check_settable(x, "imag")
-    if x.dtype.kind != "c":
-        raise TypeError("array does not have imaginary part to set")
-    imag(x)[...] = value
-
-
-def view(x: Lazy, dtype: Any = None, type: Any = None) -> Any:
-    """`x.view(dtype)`: the same bytes as another dtype."""
-    if isinstance(dtype, builtins.type) and issubclass(dtype, ndarray):
-        dtype, type = None, dtype
-    if type not in (None, ndarray, np.ndarray):
-        return _in_class(x if dtype is None else view(x, dtype), type)
-    if dtype is None:
-        return through(x, shadow(x).view())
-    wanted = np.dtype(dtype)
-    layout = shadow(x).view(wanted)  # raises unless the bytes to split or join are neighbours
-    if not supported(wanted):
-        return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (x,), {})
-    return through(x, layout, *_steps(x, canonical(wanted), layout.shape))
+def _is_complex(x: Lazy) -> bool:
+    return x.dtype.kind == "c"
 
 
 def _in_class(x: Lazy, cls: Any) -> Any:
     """The memory of `x` as an array of NumPy's or a user's class."""
     found = sharing.memory(x)
     return (np.array(x) if found is None else found).view(type=cls)
-
-
-def getfield(x: Lazy, dtype: Any, offset: Any = 0) -> Any:
-    """`x.getfield(dtype, offset)`: bytes of every element as another dtype; a copy."""
-    return fallback("getfield", np.ndarray.getfield, (x, dtype, offset), {})
-
-
-def setfield(x: ndarray, val: Any, dtype: Any, offset: Any = 0) -> None:
-    """`x.setfield(val, dtype, offset)`."""
-    fallback("setfield", np.ndarray.setfield, (x, val, dtype, offset), {})
-
-
-def set_shape(x: ndarray, value: Any) -> None:
-    """`x.shape = value`."""
-    check_settable(x, "shape")
-    layout = shadow(x).view()
-    layout.shape = value  # NumPy says whether that takes a copy
-    x.ref, x._shadow = x.ref.view(ops.reshape_step(layout.shape)), layout
-
-
-def set_dtype(x: Any, value: Any) -> None:
-    """`x.dtype = value`: the same bytes as another dtype."""
-    check_settable(x, "dtype")
-    layout: Any = shadow(x).view()
-    layout.dtype = value  # NumPy says whether that takes a copy
-    steps = _steps(x, canonical(layout.dtype), layout.shape)
-    x.ref, x._shadow = x.ref.view(*steps) if steps else x.ref, layout
 
 
 def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[ViewStep]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends
 from lazytensor.frontends.numpy.host.fallback import real
 
 
@@ -20,116 +20,111 @@ def value(x: Lazy) -> Any:
     return array[()] if type(x) is Scalar else array
 
 
-def truth(x: Lazy) -> bool:
-    """`bool(x)`."""
-    if x.size != 1:
-        return bool(np.broadcast_to(np.zeros((), np.bool_), x.shape))  # raises
-    return bool(value(x))
+@extends(Lazy)
+class Numbers(Lazy):
+    """What Python asks of numbers."""
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            return bool(np.broadcast_to(np.zeros((), np.bool_), self.shape))  # raises
+        return bool(value(self))
+
+    def __int__(self) -> int:
+        return _as(int, self)
+
+    def __float__(self) -> float:
+        return _as(float, self)
+
+    def __complex__(self) -> complex:
+        return _as(complex, self)
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            if not issubclass(type(self), Scalar):
+                raise TypeError("only integer scalar arrays can be converted to a scalar index")
+            name = self.dtype.type.__name__
+            raise TypeError(f"'{name}' object cannot be interpreted as an integer")
+        return operator.index(scheduler.observe(self.node)[()])
+
+    def item(self, *args: Any) -> Any:
+        """NumPy's `item`."""
+        return scheduler.observe(self.node).item(*args)
+
+    def tolist(self) -> Any:
+        """NumPy's `tolist`."""
+        return scheduler.observe(self.node).tolist()
 
 
-def number(kind: Any) -> Any:
+Number = TypeVar("Number", int, float, complex)
+
+
+def _as(kind: type[Number], x: Lazy) -> Number:
     """`int(x)`, `float(x)`, `complex(x)`."""
-
-    def convert(x: Lazy) -> Any:
-        if x.ndim:
-            return kind(np.broadcast_to(np.zeros((), x.dtype), x.shape))  # raises
-        array = scheduler.observe(x.node)
-        return kind(array[()] if type(x) is Scalar else array.item())
-
-    return convert
+    if x.ndim:
+        return kind(np.broadcast_to(np.zeros((), x.dtype), x.shape))  # raises
+    array = scheduler.observe(x.node)
+    return kind(array[()] if type(x) is Scalar else array.item())
 
 
-def index(x: Lazy) -> int:
-    """`operator.index(x)`."""
-    if x.ndim or x.dtype.kind not in "iu":
-        if type(x) is Scalar:
-            raise TypeError(f"'{x.dtype.type.__name__}' object cannot be interpreted as an integer")
-        raise TypeError("only integer scalar arrays can be converted to a scalar index")
-    return operator.index(scheduler.observe(x.node)[()])
-
-
-def item(x: Lazy, *args: Any) -> Any:
-    """`x.item(*args)`."""
-    return scheduler.observe(x.node).item(*args)
-
-
-def tolist(x: Lazy) -> Any:
-    """`x.tolist()`."""
-    return scheduler.observe(x.node).tolist()
-
-
-def delegated(name: str) -> Any:
+def _of_value(name: str) -> Any:
     """A method of NumPy's scalar, asked of the value."""
 
     def method(x: Scalar, *args: Any, **kwargs: Any) -> Any:
         return getattr(value(x), name)(*args, **kwargs)
 
-    method.__name__ = method.__qualname__ = name
     return method
 
 
-def round_(x: Scalar, ndigits: Any = None) -> Any:
-    """`round(x, ndigits)`."""
-    return round(value(x)) if ndigits is None else round(value(x), ndigits)
+@extends(Scalar)
+class ScalarMethods(Scalar):
+    """What Python and others ask of numbers alone."""
 
+    __iter__ = None  # Python says "not iterable", rather than trying numbers as indices
 
-def hash_(x: Scalar) -> int:
-    """`hash(x)`."""
-    return hash(value(x))
+    @property
+    def numerator(self) -> Any:
+        """Of an integer: itself."""
+        return self if self.dtype.kind in "iu" else value(self).numerator
 
+    @property
+    def denominator(self) -> Any:
+        """Of an integer: 1."""
+        return 1 if self.dtype.kind in "iu" else value(self).denominator
 
-def reduce(x: Scalar) -> Any:
-    """What pickling keeps: the real scalar."""
-    return value(x).__reduce__()
+    def __hash__(self) -> int:
+        return hash(value(self))
 
+    def __round__(self, ndigits: Any = None) -> Any:
+        return round(value(self)) if ndigits is None else round(value(self), ndigits)
 
-def copied(x: Scalar, memo: Any = None) -> Scalar:
-    """`copy.copy(x)`: a scalar never changes."""
-    return x
+    def __trunc__(self) -> Any:
+        return math.trunc(value(self))
 
+    def __floor__(self) -> Any:
+        return math.floor(value(self))
 
-def numerator(x: Scalar) -> Scalar:
-    """`x.numerator`, which only integers have: themselves."""
-    return x if x.dtype.kind in "iu" else value(x).numerator
+    def __ceil__(self) -> Any:
+        return math.ceil(value(self))
 
+    def __reduce__(self) -> Any:
+        return value(self).__reduce__()
 
-def denominator(x: Scalar) -> int:
-    """`x.denominator`, which only integers have."""
-    return 1 if x.dtype.kind in "iu" else value(x).denominator
+    def __copy__(self) -> Scalar:
+        return self
 
+    def __deepcopy__(self, memo: Any = None) -> Scalar:
+        return self
 
-def to_sympy(x: Scalar) -> Any:
-    """What SymPy asks of numbers that are not its own."""
-    return import_module("sympy").sympify(value(x))
+    def _sympy_(self) -> Any:
+        return import_module("sympy").sympify(value(self))
 
+    def fill(self, item: Any) -> None:
+        """NumPy's `fill`, of an array made of the scalar."""
+        value(self).fill(real(item))
 
-SCALAR_DUNDERS = {
-    "numerator": property(numerator),
-    "denominator": property(denominator),
-    "_sympy_": to_sympy,
-    "__hash__": hash_,
-    "__round__": round_,
-    "__reduce__": reduce,
-    "__iter__": None,  # Python says "not iterable", rather than trying numbers as indices
-    "__copy__": copied,
-    "__deepcopy__": copied,
-    "__trunc__": lambda x: math.trunc(value(x)),
-    "__floor__": lambda x: math.floor(value(x)),
-    "__ceil__": lambda x: math.ceil(value(x)),
-    **{name: delegated(name) for name in ("fill", "fromhex", "resize", "sort")},
-    "as_integer_ratio": delegated("as_integer_ratio"),
-    "is_integer": delegated("is_integer"),
-    "hex": delegated("hex"),
-    "bit_count": delegated("bit_count"),
-    "fill": lambda x, item: value(x).fill(real(item)),  # it fills an array made of the scalar
-    "sort": delegated("sort"),
-}
-NUMBER_DUNDERS = {
-    "__bool__": truth,
-    "__int__": number(int),
-    "__float__": number(float),
-    "__complex__": number(complex),
-    "__index__": index,
-    "item": item,
-    "tolist": tolist,
-}
+    sort = _of_value("sort")
+    resize = _of_value("resize")
+    hex, fromhex = _of_value("hex"), _of_value("fromhex")
+    is_integer = _of_value("is_integer")
+    as_integer_ratio = _of_value("as_integer_ratio")
+    bit_count = _of_value("bit_count")

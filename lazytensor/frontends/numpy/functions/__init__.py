@@ -43,7 +43,7 @@ from lazytensor.frontends.numpy.functions import (
     views,
     writing,
 )
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily, method
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, lazily
 from lazytensor.frontends.numpy.host import functions
 from lazytensor.frontends.numpy.laziness import line
 
@@ -118,13 +118,6 @@ FUNCTIONS: Final[dict[str, Any]] = {
 """Every public name that is here."""
 
 TABLE: Final = FUNCTIONS
-
-METHODS: Final[dict[str, Function]] = {
-    name: method(name, function)
-    for module in _MODULES
-    for name, function in getattr(module, "METHODS", {}).items()
-}
-"""Per method of arrays: a function of the array and the method's arguments."""
 
 
 class Modules(Mapping[str, ModuleType]):

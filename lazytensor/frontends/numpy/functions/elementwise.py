@@ -239,10 +239,5 @@ LAZY: dict[str, Function] = {
 }
 
 
-def _clip_method(
-    self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any
-) -> Any:
+def clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
     return clip(self, min, max, out, **kwargs)
-
-
-METHODS: dict[str, Function] = {"clip": _clip_method, "round": round}

@@ -292,5 +292,3 @@ LAZY: dict[str, Function] = {
     "tile": tile,
     "vstack": vstack,
 }
-
-METHODS: dict[str, Function] = {"repeat": repeat}

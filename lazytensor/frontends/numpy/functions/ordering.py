@@ -53,18 +53,22 @@ def _keys(node: Node) -> list[Node]:
     return [missing, re, im]
 
 
+def sorted_along(node: Node, axis: Any) -> Node:
+    """The elements of `node` sorted along an axis. Raises: AxisError."""
+    place = normalize_axis_index(operator.index(axis), node.type.ndim)
+    keys = _keys(node)
+    if len(keys) == 1:
+        made: Node = ops.sort(node, axis=place)
+        return made
+    _, re, im = ops.sort(*keys, axis=place, keys=len(keys))
+    return ops.complex_(re, im)
+
+
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """See numpy.sort."""
     node, place = _line(a, axis)
     _check(kind, order, stable)
-    keys = _keys(node)
-    if len(keys) == 1:
-        made = wrap(ops.sort(node, axis=place))
-        if made.ndim > 1:
-            lay_out_like(made, a)
-        return made
-    _, re, im = ops.sort(*keys, axis=place, keys=len(keys))
-    made = wrap(ops.complex_(re, im))
+    made = wrap(sorted_along(node, place))
     if made.ndim > 1:
         lay_out_like(made, a)
     return made
@@ -232,8 +236,4 @@ LAZY: dict[str, Function] = {
     "searchsorted": searchsorted,
     "sort": sort,
     "sort_complex": sort_complex,
-}
-
-METHODS: dict[str, Function] = {
-    name: LAZY[name] for name in ("argpartition", "argsort", "searchsorted")
 }

@@ -226,5 +226,3 @@ LAZY: dict[str, Function] = {
     "tensordot": tensordot,
     "vdot": vdot,
 }
-
-METHODS: dict[str, Function] = {"dot": dot}

@@ -404,8 +404,3 @@ LAZY: dict[str, Function] = {
 }
 LAZY["amax"] = LAZY["max"]
 LAZY["amin"] = LAZY["min"]
-
-METHODS: dict[str, Function] = {
-    name: LAZY[name]
-    for name in ["all", "any", "argmax", "argmin", "cumprod", "cumsum", "max", "min", "prod", "sum"]
-}

@@ -221,18 +221,9 @@ LAZY: dict[str, Function] = {
 }
 
 
-def _compress_method(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+def compress_method(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return compress(condition, self, axis, out)
 
 
-def _choose_method(self: Any, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose_method(self: Any, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
     return choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
-
-
-METHODS: dict[str, Function] = {
-    "choose": _choose_method,
-    "compress": _compress_method,
-    "nonzero": nonzero,
-    "take": take,
-    "trace": trace,
-}

@@ -247,7 +247,7 @@ LAZY: dict[str, Function] = {
 }
 
 
-def _as_method(name: str) -> Function:
+def as_method(name: str) -> Function:
     """`x.var` and `x.std`, which know one name for the degrees of freedom."""
     function = LAZY[name]
 
@@ -257,10 +257,3 @@ def _as_method(name: str) -> Function:
         return function(x, *args, **kwargs)
 
     return method
-
-
-METHODS: dict[str, Function] = {
-    "mean": mean,
-    "std": _as_method("std"),
-    "var": _as_method("var"),
-}

@@ -125,7 +125,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any
     return result
 
 
-def _reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
     if not shape:
         raise TypeError("reshape() takes exactly 1 argument (0 given)")
     if type(order) is str and order == "C" and copy is None and shape[0] is not None:  # as a rule
@@ -187,7 +187,7 @@ def _listed(axes: Any) -> Any:
     return axes if np.iterable(axes) else (axes,)
 
 
-def _transpose_method(x: Any, *axes: Any) -> Any:
+def transpose_method(x: Any, *axes: Any) -> Any:
     if not axes or (len(axes) == 1 and axes[0] is None):
         return transpose(x)
     return transpose(x, axes[0] if len(axes) == 1 else axes)
@@ -263,14 +263,4 @@ LAZY: dict[str, Function] = {
     "squeeze": squeeze,
     "swapaxes": swapaxes,
     "transpose": transpose,
-}
-
-METHODS: dict[str, Function] = {
-    "diagonal": diagonal,
-    "flatten": flatten,
-    "ravel": ravel,
-    "reshape": _reshape_method,
-    "squeeze": squeeze,
-    "swapaxes": swapaxes,
-    "transpose": _transpose_method,
 }

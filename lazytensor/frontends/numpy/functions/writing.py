@@ -198,5 +198,3 @@ LAZY: dict[str, Function] = {
     "put_along_axis": put_along_axis,
     "putmask": putmask,
 }
-
-METHODS: dict[str, Function] = {"put": put}

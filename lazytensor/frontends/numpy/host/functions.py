@@ -12,7 +12,7 @@ from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import ndarray
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 from lazytensor.frontends.numpy.host.fallback import called, on_host, real
-from lazytensor.frontends.numpy.interop.sharing import opened
+from lazytensor.frontends.numpy.interop.sharing import fetched, opened
 
 NEEDS_VALUES = (
     "array2string array_repr array_str asarray_chkfinite base_repr binary_repr "
@@ -56,8 +56,6 @@ def saved(name: str) -> Function:
 
 
 def _as_laid_out(x: Any) -> Any:
-    from lazytensor.frontends.numpy.arrays.protocols import fetched
-
     return fetched(x) if type(x) is ndarray else x
 
 

@@ -6,7 +6,7 @@ else that is done with such an array first computes the mask, and it becomes an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -101,20 +101,6 @@ def reduced(name: str, x: Masked) -> Any:
     if x.made is not None or x.full.type.ndim != x.mask.type.ndim:
         return None
     return getattr(wrap(x.full), name)(where=wrap(x.mask))
-
-
-def _reduction(name: str) -> Callable[..., Any]:
-    def method(x: Masked, *args: Any, **kwargs: Any) -> Any:
-        made = None if args or kwargs else reduced(name, x)
-        return getattr(ndarray, name)(x, *args, **kwargs) if made is None else made
-
-    return method
-
-
-def attach() -> None:
-    """Give masked reads their reductions."""
-    for name in REDUCTIONS:
-        setattr(Masked, name, _reduction(name))
 
 
 def has_mask(key: Any) -> bool:

@@ -15,9 +15,9 @@ import numpy as np
 
 from lazytensor.frontends.numpy.arrays import scalar
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
-from lazytensor.frontends.numpy.arrays.protocols import fetched
 from lazytensor.frontends.numpy.host.fallback import lazies
 from lazytensor.frontends.numpy.interop.changes import Function, asked_again, put
+from lazytensor.frontends.numpy.interop.sharing import fetched
 
 _BEFORE: Final = {
     "DataFrame": ["__init__", "__setitem__", "insert", "isin"],

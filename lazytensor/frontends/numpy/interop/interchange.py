@@ -1,58 +1,17 @@
-"""Arrays to and from other libraries by DLPack, and between frontends (`core/buffers/interop.py`).
+"""Arrays of other libraries, and of other frontends (`core/buffers/interop.py`), that come in.
 
-What goes out shares the array's memory, which is lent (see `sharing.py`); what comes in from others
-is copied. Between lazy arrays, which share what they show, nothing is computed at all.
+What comes from other libraries is copied. Lazy arrays share what they show: nothing is computed.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from lazytensor.core.buffers.interop import METHOD, Offer, offered
-from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, lazy, ndarray, new, wrap_view
+from lazytensor.core.buffers.interop import METHOD, offered
+from lazytensor.frontends.numpy.arrays.array import Lazy, lazy, ndarray, new, wrap_view
 from lazytensor.frontends.numpy.arrays.shadow import ADDRESS, c_strides, make
-
-_CPU: Final = (1, 0)
-"""DLPack's type and number of the device."""
-
-
-def to_dlpack(
-    x: Lazy,
-    /,
-    *,
-    stream: Any = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[int, int] | None = None,
-    copy: bool | None = None,
-) -> Any:
-    """`__dlpack__`: a capsule with the memory. Raises: BufferError for another device."""
-    from lazytensor.frontends.numpy.interop import sharing
-
-    if dl_device not in (None, _CPU):
-        raise BufferError(f"unsupported device requested: {dl_device}")
-    version: dict[str, Any] = (
-        {} if max_version is None else {"max_version": max_version}
-    )  # from NumPy 2.1 on
-    found = None if copy else sharing.memory(x)
-    return (scheduler.fetch(x.node) if found is None else found).__dlpack__(
-        stream=stream, **version
-    )
-
-
-def dlpack_device(x: Lazy) -> tuple[int, int]:
-    """`__dlpack_device__`: where what `__dlpack__` gives is."""
-    return _CPU
-
-
-def offer(x: Lazy) -> Offer:
-    """`__lazytensor__`: what may be written to, or what an array that may not holds now."""
-    layout = x._shadow
-    if type(x) is Scalar or (layout is not None and not layout.flags.writeable):
-        return Offer(x.ref.node)
-    return Offer(x.ref, None if layout is None else layout.strides)
 
 
 def shared(x: Any) -> ndarray | None:

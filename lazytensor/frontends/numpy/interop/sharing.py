@@ -16,10 +16,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.device.host_memory import copied
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.arguments import seen_through
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
+from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.access_counters import memory_of, own
-from lazytensor.frontends.numpy.host.alias import hold, shown_in
+from lazytensor.frontends.numpy.host.alias import Lent, hold, shown_in
+from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.parts import layout_of
 
 
@@ -50,6 +55,19 @@ def fixed(x: Lazy) -> np.ndarray | None:
     if found is not None:
         hold(x.ref.cell)
     return found
+
+
+def fetched(x: Lazy) -> np.ndarray:
+    """The values in a real array of the caller's own, laid out as NumPy would have them."""
+    layout = x._shadow
+    if differing and is_raised() and layout is None and type(x.ref) is Lent:
+        return copied(x.ref.known())  # it goes on being lent
+    seen = seen_through(x.ref)
+    if type(layout) is Turned and 0 not in layout.strides:  # what is shown many times is in rows
+        turned = np.empty_like(layout, subok=False)
+        turned[...] = scheduler.observe(x.node) if seen is None else seen
+        return turned
+    return scheduler.fetch(x.node) if seen is None else copied(seen)
 
 
 def opened(value: Any) -> Any:

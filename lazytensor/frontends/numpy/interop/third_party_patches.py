@@ -24,10 +24,10 @@ import numpy as np
 
 from lazytensor.frontends.numpy.arrays import scalar
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
-from lazytensor.frontends.numpy.arrays.protocols import fetched
 from lazytensor.frontends.numpy.host.fallback import lazies
 from lazytensor.frontends.numpy.interop import frames, sharing
 from lazytensor.frontends.numpy.interop.changes import Function, asked_again, put, put_back
+from lazytensor.frontends.numpy.interop.sharing import fetched
 
 
 def watch() -> Callable[[], None]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.arrays.array import Lazy, extends
 
 VERSION: Final = "2025.12"
 VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
@@ -65,19 +66,25 @@ def check_device(device: Any) -> None:
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 
-def namespace_of(x: Lazy, *, api_version: str | None = None) -> Any:
-    """`__array_namespace__`: the module that has the functions of `x`."""
-    if api_version is not None and api_version not in VERSIONS:
-        raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')
-    import lazytensor.numpy
+@extends(Lazy)
+class StandardMethods(Lazy):
+    """What the standard asks of arrays."""
 
-    return lazytensor.numpy
+    @property
+    def device(self) -> str:
+        """Where it is."""
+        return "cpu"
 
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """Itself, on the one device that there is."""
+        if stream is not None:
+            raise ValueError("The stream argument in to_device() is not supported")
+        if device != "cpu":
+            raise ValueError(f"Unsupported device: {device}.")
+        return self
 
-def to_device(x: Lazy, device: Any, /, *, stream: Any = None) -> Any:
-    """`x.to_device(device)`: there is one device."""
-    if stream is not None:
-        raise ValueError("The stream argument in to_device() is not supported")
-    if device != "cpu":
-        raise ValueError(f"Unsupported device: {device}.")
-    return x
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module that has the functions of arrays."""
+        if api_version is not None and api_version not in VERSIONS:
+            raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')
+        return import_module("lazytensor.numpy")

@@ -81,6 +81,11 @@ def of_value(name: str) -> Function:
     return call
 
 
+def remembered_method(method: Function) -> Any:
+    """`remembered`, of a method."""
+    return remembered(method.__name__, method, of_value(method.__name__))
+
+
 def _by_now(real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What NumPy makes of arrays that have come to be small; `NOTHING` if they have not."""
     given = small_by_now(args, kwargs)

@@ -87,7 +87,7 @@ class ufunc(metaclass=UfuncType):
         line = laziness.RECORDS if row else laziness.FALLS
         self.__doc__ = laziness.said(line, real.__name__, real.__doc__)
         self.__module__ = "lazytensor.numpy"  # where pickle finds it
-        self._alone = alone(self.plans, lambda x: call(self, (x,), {}))
+        self.alone = alone(self.plans, lambda x: call(self, (x,), {}))
         self.lay = lay_out if real.signature is None else of_stacks(real.signature)
         self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}), self.lay)
         self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}), self.lay)
@@ -228,7 +228,7 @@ class product(Short):
 
 def _of_one(self: ufunc) -> Function:
     """Calls of a ufunc of one operand: numbers and small arrays are the real one's."""
-    real, plans, slow, general = self.real, self.plans, self._alone, self.general
+    real, plans, slow, general = self.real, self.plans, self.alone, self.general
     array, known, numbers = np.ndarray, settings, NUMBERS
 
     def run(x: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
