@@ -11,7 +11,8 @@ import numpy
 import pytest
 
 import lazytensor.numpy as lnp
-from lazytensor.frontends.numpy.ufuncs.promotion import CANONICAL, common, result_type
+from lazytensor.frontends.numpy.arrays.conversion import common, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import CANONICAL
 from tests.numpy.agreement import assert_agree
 
 DTYPES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -66,6 +66,26 @@ def find(name: str) -> Any:
     return value if isinstance(value, type | ModuleType) or not callable(value) else computed(value)
 
 
+class Home:
+    """What public functions are bound to: it finds them by name."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return public(name)
+
+    def __reduce__(self) -> str:
+        return "HOME"
+
+    def __repr__(self) -> str:
+        return "lazytensor.numpy"
+
+
+HOME: Final = Home()
+
+
 class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3.13
     """A function that is no method where a class has it as an attribute (see `shortcuts.py`)."""
 
@@ -91,7 +111,7 @@ def public(name: str) -> Any:
     if own != name and getattr(np, own, None) is getattr(np, name):
         return public(own)  # two names of one function
     if found is functions.OF_ARRAYS.get(name) or name in shortcuts.OWN_KEYWORDS:
-        return shortcuts.public(found, getattr(np, name))
+        return MethodType(shortcuts.shortened(found, getattr(np, name)), HOME)
     return Function(found)
 
 

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from inspect import Signature, signature
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.functions.entry import entered
 from lazytensor.frontends.numpy.host.small import (
     GROWING,
     NOTHING,
     NUMBERS,
     all_stay,
+    entered,
     lazy_if_large,
 )
 
@@ -35,30 +35,8 @@ OWN_KEYWORDS: Final = frozenset(["argsort", "sort"])
 """Functions with keywords that NumPy's lack: they are NumPy's if they are given an array alone."""
 
 
-class Home:
-    """What public functions are bound to: it finds them by name."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        from lazytensor.frontends.numpy import namespace
-
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return namespace.public(name)
-
-    def __reduce__(self) -> str:
-        return "HOME"
-
-    def __repr__(self) -> str:
-        return "lazytensor.numpy"
-
-
-HOME: Final = Home()
-
-
-def public(found: FunctionType, real: Any) -> MethodType:
-    """`found`, with a shorter way to NumPy's `real`, as a user is given it."""
+def shortened(found: FunctionType, real: Any) -> FunctionType:
+    """`found`, with a shorter way to NumPy's `real`, as a method: of what is its first argument."""
     name = found.__name__
     alone = name in OWN_KEYWORDS
     if name in GROWING:
@@ -73,7 +51,7 @@ def public(found: FunctionType, real: Any) -> MethodType:
         known = None
     if known is not None:
         made.__signature__ = Bound([*known.parameters.values()])  # type: ignore[attr-defined]
-    return MethodType(made, HOME)
+    return made
 
 
 class Bound(Signature):
@@ -92,7 +70,7 @@ def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
     array, known = np.ndarray, settings  # looked up faster than what is global
 
     def call(
-        home: Home,
+        home: object,
         x: Any = NOTHING,
         other: Any = NOTHING,
         /,
@@ -134,7 +112,7 @@ def _growing(slow: Function, real: Function) -> FunctionType:
     """A function of two arrays that has an element for each pair of theirs."""
     array, known = np.ndarray, settings
 
-    def call(home: Home, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
+    def call(home: object, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
         if type(a) is array and type(b) is array and out is None:
             size, other, bound = a.size, b.size, known.small
             if size < bound and other < bound and size * other < bound:
@@ -149,7 +127,7 @@ def _of_two(slow: Function, real: Function) -> FunctionType:
     """A function of two arrays. Its parameters are spelt out: to gather others takes longer."""
     array, known = np.ndarray, settings
 
-    def call(home: Home, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
+    def call(home: object, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
         if type(a) is array and type(b) is array and out is None and a.size < known.small > b.size:
             made = real(a, b)
             return lazy_if_large(made) if type(made) is array else made

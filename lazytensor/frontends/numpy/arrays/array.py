@@ -156,28 +156,6 @@ class ndarray(Lazy, metaclass=ArrayType, own=True):
     __module__ = "lazytensor.numpy"
     __hash__ = None  # type: ignore[assignment]  # arrays are mutable, as NumPy's
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
-        from lazytensor.frontends.numpy.arrays import conversion, layout
-        from lazytensor.frontends.numpy.host import small
-        from lazytensor.frontends.numpy.host.fallback import lazies
-        from lazytensor.frontends.numpy.interop import sharing
-
-        if cls is not ndarray:  # a class of a user's
-            return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
-        if lazies((args, kwargs)):  # a buffer
-            args, kwargs = sharing.opened(args), {k: sharing.opened(x) for k, x in kwargs.items()}
-        made = np.ndarray(*args, **kwargs)
-        is_shared = made.base is not None and made.flags.writeable
-        if is_shared or small.stays(made):
-            return made
-        array = conversion.array(made)
-        if issubclass(type(array), Lazy):
-            layout.lay_out_like(array, made)  # `order="F"`
-            if not made.flags.writeable:  # it shows bytes
-                array.setflags(write=False)
-        return array
-
 
 class Scalar(Lazy):
     """What reductions and full indexing give: it is like `np.float64` and the like, but lazy."""
@@ -222,10 +200,3 @@ def wrap_view(ref: Cell | View, shadow: np.ndarray | None, owner: Lazy) -> ndarr
 def lazy(x: object) -> bool:
     """Whether `x` is a lazy array or a lazy scalar."""
     return issubclass(type(x), Lazy)
-
-
-def asarray(x: Any, dtype: Any = None) -> Any:
-    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype."""
-    from lazytensor.frontends.numpy.arrays import conversion
-
-    return conversion.asarray(x, dtype)

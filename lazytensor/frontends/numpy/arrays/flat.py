@@ -18,8 +18,8 @@ from lazytensor.frontends.numpy.arrays.reinterpretation import check_settable, f
 from lazytensor.frontends.numpy.host.access_counters import memory_of
 from lazytensor.frontends.numpy.host.alias import shown_in
 from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.indexing.access import getitem, recorded, setitem
 from lazytensor.frontends.numpy.indexing.assignment import source
-from lazytensor.frontends.numpy.indexing.basic import getitem, setitem, viewed
 
 FLAT_AXES: Final = 32
 
@@ -64,7 +64,7 @@ class flatiter:
         return next(self._elements)
 
     def __getitem__(self, key: Any) -> Any:
-        found = viewed(flat_view(self.base), _places(key, self.base.size))
+        found = recorded(flat_view(self.base), _places(key, self.base.size))
         return wrap(found.node) if type(found) is ndarray else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -74,7 +74,7 @@ class flatiter:
             np.empty(self.base.size).flat[real(key)] = 0  # raises
         row = flat_view(self.base)
         key = _places(key, self.base.size)
-        part = viewed(row, key)
+        part = recorded(row, key)
         if type(part) is ndarray:
             value = wrap(_repeated(source(value, self.base.dtype), part.size))
             if not value.size:

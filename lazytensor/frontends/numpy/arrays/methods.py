@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.ir.node import Node
+from lazytensor.frontends.numpy.arrays import conversion
 from lazytensor.frontends.numpy.arrays.array import (
     Lazy,
     Scalar,
@@ -30,10 +31,12 @@ from lazytensor.frontends.numpy.functions import (
     writing,
 )
 from lazytensor.frontends.numpy.functions.entry import method
-from lazytensor.frontends.numpy.host.fallback import on_host, real
-from lazytensor.frontends.numpy.indexing import basic
+from lazytensor.frontends.numpy.host.fallback import lazies, on_host, real
+from lazytensor.frontends.numpy.host.small import stays
+from lazytensor.frontends.numpy.indexing import access
 from lazytensor.frontends.numpy.indexing.assignment import assign, plain
 from lazytensor.frontends.numpy.indexing.masked import Masked, reduced
+from lazytensor.frontends.numpy.interop.sharing import opened
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, recast
@@ -45,7 +48,7 @@ from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
 class Copies(Lazy):
     """What gives an array, or a part of it, anew."""
 
-    __getitem__ = basic.getitem
+    __getitem__ = access.getitem
 
     @remembered_method
     def astype(
@@ -100,7 +103,24 @@ def _ordered(node: Node, x: Lazy, order: Any) -> Any:
 class ArrayMethods(ndarray, own=True):
     """What scalars do in another way, or not at all."""
 
-    __setitem__ = basic.setitem
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
+        if cls is not ndarray:  # a class of a user's
+            return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
+        if lazies((args, kwargs)):  # a buffer
+            args, kwargs = opened(args), {k: opened(x) for k, x in kwargs.items()}
+        made = np.ndarray(*args, **kwargs)
+        is_shared = made.base is not None and made.flags.writeable
+        if is_shared or stays(made):
+            return made
+        array = conversion.array(made)
+        if issubclass(type(array), Lazy):
+            lay_out_like(array, made)  # `order="F"`
+            if not made.flags.writeable:  # it shows bytes
+                array.setflags(write=False)
+        return array
+
+    __setitem__ = access.setitem
 
     def __copy__(self) -> Any:
         return _ordered(self.node, self, "K")

@@ -6,31 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core import ops
 from lazytensor.core.buffers.interop import METHOD
 from lazytensor.frontends.numpy.arrays import conversion
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
 from lazytensor.frontends.numpy.arrays.shadow import shadow
 from lazytensor.frontends.numpy.functions.creation import laid_out, laid_out_like
-from lazytensor.frontends.numpy.functions.entry import Function, entered, has_lazy
+from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.rebound import SURFACE
 from lazytensor.frontends.numpy.functions.views import in_shape
 from lazytensor.frontends.numpy.host.fallback import called, real
+from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.interop.interchange import unpacked
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.promotion import (
-    CANONICAL,
-    PYTHON_NUMBERS,
-    convert,
     is_special,
-    number,
-    operand,
-    result_type,
 )
 
 _COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}
-_ARRAY_CLASSES = (Lazy, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def array(
@@ -106,48 +99,6 @@ def _converted(x: Any, dtype: Any, copy: bool) -> Any:
     if not copy and kind is not Scalar and (issubclass(kind, Lazy) or hasattr(kind, METHOD)):
         return conversion.asarray(x, dtype)
     return conversion.array(x, dtype, copy)
-
-
-def nested(x: Any, dtype: Any) -> Any:
-    """A nested list with lazy arrays in it, put together without computing them."""
-    if dtype is not None and np.dtype(dtype) == np.object_:
-        return _of_objects(x)
-    parts = [_part(y) for y in x]
-    if not all(isinstance(y, _ARRAY_CLASSES) for y in parts):
-        return np.array(real(x), dtype)
-    # In an array, other than next to one, a Python number is as strong as its default dtype.
-    strong = [PYTHON_NUMBERS.get(type(y), y) for y in parts]
-    kind = result_type(*strong) if dtype is None else np.dtype(dtype)
-    if kind not in CANONICAL:
-        return np.array(real(x), dtype)
-    nodes = [number(y, kind) if type(y) in PYTHON_NUMBERS else operand(y) for y in parts]
-    shape = nodes[0].type.shape
-    if any(node.type.shape != shape for node in nodes):
-        return np.array(real(x), dtype)  # raises
-    rows = [ops.reshape(convert(node, kind), shape=(1, *shape)) for node in nodes]
-    return wrap(ops.concatenate(*rows, axis=0))
-
-
-def _of_objects(x: Any) -> np.ndarray:
-    """The array of objects of a nested list; arrays that are elements of it are what was given."""
-    made = np.array(real(x), object)
-
-    def put(item: Any, *place: int) -> None:
-        if len(place) == made.ndim:
-            if issubclass(type(item), Lazy) and item.ndim:
-                made[place] = item
-        elif type(item) in (list, tuple):
-            for i, y in enumerate(item):
-                put(y, *place, i)
-
-    put(x)
-    return made
-
-
-def _part(x: Any) -> Any:
-    if type(x) in (list, tuple):
-        return nested(x, None) if has_lazy(x) else conversion.array(x)
-    return x
 
 
 def asarray_(

@@ -12,16 +12,18 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import Shape
-from lazytensor.frontends.numpy.arrays.array import asarray, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.array import ndarray, wrap
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
 from lazytensor.frontends.numpy.arrays.shadow import fortran_shadow
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered
+from lazytensor.frontends.numpy.functions.entry import Function, dressed
 from lazytensor.frontends.numpy.functions.rebound import CREATION
 from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, number, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, number
 
 _FLOAT = np.dtype(np.float64)
 _INT = np.dtype(np.int64)

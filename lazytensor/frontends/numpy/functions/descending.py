@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.arrays.array import asarray
+from lazytensor.frontends.numpy.arrays.conversion import asarray
 from lazytensor.frontends.numpy.functions.entry import Function, dressed
 
 

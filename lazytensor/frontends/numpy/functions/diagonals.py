@@ -12,13 +12,14 @@ from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
 from lazytensor.core.ir.types import Shape
-from lazytensor.frontends.numpy.arrays.array import asarray, wrap
+from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.functions.creation import dtype_of, filled, laid_out, shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
 def eye(

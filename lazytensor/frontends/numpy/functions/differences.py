@@ -14,6 +14,7 @@ from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import common, operand
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.functions.joining import joined
@@ -24,13 +25,7 @@ from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.parts import at_hand
 from lazytensor.frontends.numpy.host.small import all_stay, is_small
 from lazytensor.frontends.numpy.ufuncs.checks import check
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    PYTHON_NUMBERS,
-    common,
-    convert,
-    number,
-    operand,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, convert, number
 
 _gradient_of_numpy = rebound("gradient")
 

@@ -11,12 +11,13 @@ from lazytensor.core import ops
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
+from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import array_of, shown
 from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
-from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, operand, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
 
 Steps = tuple[tuple[tuple[int, ...], str], ...]
 CASTINGS: Final = frozenset(["no", "equiv", "safe", "same_kind", "unsafe"])

@@ -12,7 +12,8 @@ from lazytensor.core.errors import ShapeError, Unsupported
 from lazytensor.core.ir.dtypes import BOOL, F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar
-from lazytensor.frontends.numpy.arrays.array import asarray, ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -22,13 +23,7 @@ from lazytensor.frontends.numpy.functions.results import check_cast, check_out, 
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable
 from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    canonical,
-    convert,
-    number,
-    operand,
-    result_type,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number
 
 _COMPLEX = (complexes.LARGER, complexes.SMALLER)
 

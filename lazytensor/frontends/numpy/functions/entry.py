@@ -16,9 +16,7 @@ import numpy as np
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
-from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray, wrap
-from lazytensor.frontends.numpy.arrays.layout import lay_out
-from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow
+from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray
 from lazytensor.frontends.numpy.arrays.standins import laid
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.fallback import WRITERS, called, fallback, lazies, on_host
@@ -28,14 +26,13 @@ from lazytensor.frontends.numpy.host.small import (
     NOTHING,
     are_plain,
     at_once,
+    entered,
     grows,
     lazy_if_large,
-    stays,
 )
 from lazytensor.frontends.numpy.indexing.masked import REDUCTIONS, Masked, reduced
 from lazytensor.frontends.numpy.interop.interchange import adopted, has_foreign, unpacked
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 from lazytensor.frontends.numpy.ufuncs.recipes import of_value, remembered
 
 Function = Callable[..., Any]
@@ -185,75 +182,3 @@ def dressed(call: Function, real: Function, line: str = laziness.RECORDS) -> Fun
         if hasattr(real, name):
             setattr(call, name, getattr(real, name))
     return call
-
-
-def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """A result of NumPy's with its arrays made leaves; those that alias an argument are copied.
-
-    What aliases a small one stays what it is: both sides see what is written to the other.
-    """
-    kind = type(result)
-    if kind is np.ndarray:
-        if stays(result) or not supported(result.dtype):
-            return result
-        given = [*args, *(kwargs or {}).values()]
-        if not result.flags.owndata and _shows_small(result, given):
-            return result
-        protected = _is_protected(result)
-        if not _is_fresh(result, given):
-            result = result.copy("K")
-        made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
-        lay_out(made, result)
-        if protected:
-            made._shadow = read_only(shadow(made))
-        return made
-    if kind is list or kind is tuple:
-        if any(result is x for x in args):
-            return result
-        return kind(entered(item, args, kwargs) for item in result)
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return kind(*(entered(item, args, kwargs) for item in result))
-    return result
-
-
-def _is_protected(array: np.ndarray) -> bool:
-    """Whether writing to `array` is refused, or will be: then asking for `writeable` warns."""
-    return (array.flags.num & _PROTECTION) != _WRITEABLE
-
-
-_WRITEABLE: Final = 1 << 10
-_PROTECTION: Final = _WRITEABLE | 1 << 31
-"""NumPy's flags NPY_ARRAY_WRITEABLE and NPY_ARRAY_WARN_ON_WRITE."""
-
-
-def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
-    """Whether `array` owns its memory and is none of the arguments."""
-    if not array.flags.owndata:
-        return False
-    for item in arguments:
-        if item is array:
-            return False
-        if type(item) in (list, tuple) and not _is_fresh(array, list(item)):
-            return False
-    return True
-
-
-def _shows_small(view: np.ndarray, arguments: list[Any]) -> bool:
-    """Whether a view is one of an argument that is too small to be lazy, or a view of such."""
-    memory = _owner(view)
-    is_small = type(memory) is np.ndarray and stays(memory)
-    for item in arguments:
-        if type(item) in (list, tuple):
-            if _shows_small(view, list(item)):
-                return True
-        elif type(item) is np.ndarray and _owner(item) is memory and (is_small or stays(item)):
-            return True
-    return False
-
-
-def _owner(array: Any) -> Any:
-    """The object at the end of a chain of views."""
-    base = getattr(array, "base", None)
-    while base is not None:
-        array, base = base, getattr(base, "base", None)
-    return array

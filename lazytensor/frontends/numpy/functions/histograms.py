@@ -14,11 +14,12 @@ from lazytensor.core.ir.dtypes import BOOL, F64, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.indices import every, known
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 NOT_FINITE = "autodetected range is not finite"
 CROWDED = "Too many bins for data range. Cannot create %d finite-sized bins."

@@ -11,7 +11,8 @@ from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, operand
+from lazytensor.frontends.numpy.arrays.conversion import operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf
 
 CAST = "Cannot cast array data from {!r} to dtype('int64') according to the rule 'safe'"
 

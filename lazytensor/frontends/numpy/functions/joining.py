@@ -15,12 +15,13 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, operand, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
 
 
 def joined(

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.frontends.numpy.arrays.array import Lazy, asarray
+from lazytensor.frontends.numpy.arrays.array import Lazy
+from lazytensor.frontends.numpy.arrays.conversion import asarray, kind_of
+from lazytensor.frontends.numpy.functions.arrays import array, ascontiguousarray
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.ufuncs.errors import dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import kind_of
 
 
 def ndim(a: Any) -> int:
@@ -26,8 +27,6 @@ def shape(a: Any) -> tuple[int, ...]:
 
 def asarray_of(a: Any) -> Any:
     """An array of an array-like, put together lazily if something in it is lazy."""
-    from lazytensor.frontends.numpy.functions.arrays import array
-
     return array(a, copy=None) if has_lazy(a) else asarray(a)
 
 
@@ -73,8 +72,6 @@ def isfortran(a: Any) -> bool:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """See numpy.require."""
-    from lazytensor.frontends.numpy.functions.arrays import array, ascontiguousarray
-
     wanted = list(requirements or ())
     np.require(np.zeros(0), None, wanted)  # raises
     made = array(a, dtype, copy=None)

@@ -15,6 +15,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, axes_of, flags_of, kept
@@ -22,14 +23,7 @@ from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.checks import unwatched, warned
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    canonical,
-    convert,
-    mask_of,
-    number,
-    operand,
-    recast,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number, recast
 
 ALL_NAN: Final = "All-NaN slice encountered"
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import empty
 from lazytensor.frontends.numpy.functions.entry import Function, lazily
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import operand
 
 NAMES = (
     "allclose angle apply_along_axis apply_over_axes array_equal array_equiv array_split "

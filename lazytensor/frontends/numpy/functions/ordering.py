@@ -13,13 +13,14 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
-from lazytensor.frontends.numpy.arrays.array import asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import asarray, common, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out_like
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import every, known, within
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, common, convert, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, convert
 
 _SORT_KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "stable"}
 

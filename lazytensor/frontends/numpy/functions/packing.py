@@ -14,10 +14,11 @@ from lazytensor.core.ir.dtypes import BOOL, S64, U8
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import shape_of
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
 def _lines(a: Any, axis: Any) -> tuple[Node, int]:

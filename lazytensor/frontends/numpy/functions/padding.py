@@ -8,7 +8,8 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.numpy.arrays.array import asarray, lazy, wrap
+from lazytensor.frontends.numpy.arrays.array import lazy, wrap
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.arrays.shadow import shadow
 from lazytensor.frontends.numpy.functions.creation import laid_out
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -16,7 +17,7 @@ from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import plain, source
-from lazytensor.frontends.numpy.ufuncs.promotion import operand, recast
+from lazytensor.frontends.numpy.ufuncs.promotion import recast
 
 _of_numpy = rebound("pad", "empty")
 _OF_INDICES = {"edge", "reflect", "symmetric", "wrap"}

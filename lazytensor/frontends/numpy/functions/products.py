@@ -14,6 +14,7 @@ from lazytensor.core.ir.dtypes import NUMBERS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.conversion import common
 from lazytensor.frontends.numpy.functions.creation import empty
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
@@ -23,7 +24,7 @@ from lazytensor.frontends.numpy.functions.views import array_of, moveaxis
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import common, convert
+from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 UNFIT = (
     "output array is not acceptable (must have the right datatype, number of dimensions, and be a "

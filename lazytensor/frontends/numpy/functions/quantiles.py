@@ -15,6 +15,7 @@ from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions import ordering
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.joining import picked
@@ -25,13 +26,7 @@ from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import delivery
 from lazytensor.frontends.numpy.ufuncs.checks import warned
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    convert,
-    number,
-    operand,
-    result_type,
-    warn_user,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, warn_user
 
 MOST_RANKS: Final = 16
 """More than that are found faster by sorting."""

@@ -14,6 +14,7 @@ from lazytensor.core.ir.dtypes import BOOL, S64, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap
+from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out, lay_out_like, lay_out_reduced
 from lazytensor.frontends.numpy.functions import complexes
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -21,14 +22,7 @@ from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.ufuncs import delivery
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    canonical,
-    convert,
-    mask_of,
-    number,
-    operand,
-    recast,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number, recast
 
 NO_VALUE: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
 Axes = tuple[int, ...]

@@ -14,10 +14,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.frontends.numpy.arrays.array import Lazy, asarray, lazy, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import Lazy, lazy, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand, result_type
 from lazytensor.frontends.numpy.arrays.layout import lay_out
 from lazytensor.frontends.numpy.functions import reductions
-from lazytensor.frontends.numpy.functions.entry import Function, entered
+from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import every, within
 from lazytensor.frontends.numpy.functions.joining import picked
 from lazytensor.frontends.numpy.functions.rebound import rebound
@@ -25,15 +26,10 @@ from lazytensor.frontends.numpy.functions.reductions import NO_VALUE
 from lazytensor.frontends.numpy.functions.results import check_cast, deliver
 from lazytensor.frontends.numpy.functions.views import diagonal
 from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.indexing.assignment import settled
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    convert,
-    number,
-    operand,
-    recast,
-    result_type,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, recast
 
 
 def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:

@@ -12,8 +12,9 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import common, result_type
 from lazytensor.frontends.numpy.functions.entry import Function
-from lazytensor.frontends.numpy.ufuncs.promotion import canonical, common, convert, result_type
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
 
 
 def linspace(

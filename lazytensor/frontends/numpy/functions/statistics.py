@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64, S64, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import (
@@ -26,14 +27,7 @@ from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs import checks
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    canonical,
-    convert,
-    operand,
-    recast,
-    result_type,
-    warn_user,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, recast, warn_user
 
 NO_FREEDOM: Final = "Degrees of freedom <= 0 for slice"
 

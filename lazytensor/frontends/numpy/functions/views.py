@@ -14,15 +14,8 @@ from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape, TensorType
-from lazytensor.frontends.numpy.arrays.array import (
-    Lazy,
-    Scalar,
-    asarray,
-    lazy,
-    wrap,
-    wrap_result,
-    wrap_view,
-)
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, lazy, wrap, wrap_result, wrap_view
+from lazytensor.frontends.numpy.arrays.conversion import asarray
 from lazytensor.frontends.numpy.arrays.layout import kept
 from lazytensor.frontends.numpy.arrays.shadow import shadow, shadow_of_type, turned
 from lazytensor.frontends.numpy.functions.entry import Function

@@ -12,6 +12,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.array import wrap as wrapped
+from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.shadow import same_elements, shadow
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import within
@@ -20,7 +21,7 @@ from lazytensor.frontends.numpy.functions.selecting import lines
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored, write_host
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, mask_of, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
@@ -90,7 +91,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 def _brought(values: Any, dtype: np.dtype) -> Node:
     """Values as they are assigned to elements of `dtype`; arrays must be cast to it safely."""
-    if isinstance(values, ndarray) and type(values) is not Scalar:
+    if isinstance(values, ndarray):
         check_cast(operand(values).type.dtype, dtype, "safe")
     return _assigned(values, dtype)
 

@@ -29,6 +29,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime.locking import lock
+from lazytensor.core.runtime.scheduler import observe, sync
 
 _slots: Final = vars(Cell)
 _leaf_of: Final[Callable[[Cell], Node]] = _slots["node"].__get__
@@ -74,15 +75,11 @@ class Lent(Cell):
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows, and no more: through the views others write to the rest."""
-        from lazytensor.core.runtime.scheduler import observe
-
         while not Lent._takes(self, chain, node):
             observe(node)  # by who holds nothing that others wait for; it may end the lending
 
     def _takes(self, chain: Chain, node: Node) -> bool:
         """Replace what `chain` shows, if `node` is computed or need not be; say whether it was."""
-        from lazytensor.core.runtime.scheduler import observe, sync
-
         with lock, writing:
             if _ended(self):
                 Cell.write_part(self, chain, node)

@@ -40,6 +40,7 @@ from lazytensor.frontends.numpy.host.alias import Lent, shown_in
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.host.small import NUMBERS, all_stay, are_plain
+from lazytensor.frontends.numpy.indexing import basic
 from lazytensor.frontends.numpy.indexing.masked import Masked
 
 LARGEST_FACTOR: Final = 2**25
@@ -258,8 +259,6 @@ def _is_basic(key: Any) -> bool:
 
 def _count(ref: Cell | View, key: Any) -> float:
     """How many elements a key selects, about; infinity if there is anything lazy in it."""
-    from lazytensor.frontends.numpy.indexing import basic
-
     if _is_basic(key):
         found = basic.plan(ref.type, key)
         return inf if found is None else found.type.size

@@ -15,8 +15,12 @@ import numpy as np
 
 from lazytensor.core.buffers.array_base import Holder
 from lazytensor.core.settings import settings
+from lazytensor.frontends.numpy.arrays.array import wrap
+from lazytensor.frontends.numpy.arrays.layout import lay_out
+from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
+from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 
 NOTHING: Final = object()
 """What stands for an argument that is not given."""
@@ -114,6 +118,76 @@ def lazy_if_large(made: Any) -> Any:
     """What NumPy gave, an array of it lazy if it is large."""
     if type(made) is not np.ndarray or made.size < settings.small:
         return made
-    from lazytensor.frontends.numpy.functions.entry import entered
-
     return entered(made)
+
+
+def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """A result of NumPy's with its arrays made leaves; those that alias an argument are copied.
+
+    What aliases a small one stays what it is: both sides see what is written to the other.
+    """
+    kind = type(result)
+    if kind is np.ndarray:
+        if stays(result) or not supported(result.dtype):
+            return result
+        given = [*args, *(kwargs or {}).values()]
+        if not result.flags.owndata and _shows_small(result, given):
+            return result
+        protected = _is_protected(result)
+        if not _is_fresh(result, given):
+            result = result.copy("K")
+        made = wrap(host_leaf(np.require(result, requirements=("C", "W"))))
+        lay_out(made, result)
+        if protected:
+            made._shadow = read_only(shadow(made))
+        return made
+    if kind is list or kind is tuple:
+        if any(result is x for x in args):
+            return result
+        return kind(entered(item, args, kwargs) for item in result)
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return kind(*(entered(item, args, kwargs) for item in result))
+    return result
+
+
+def _is_protected(array: np.ndarray) -> bool:
+    """Whether writing to `array` is refused, or will be: then asking for `writeable` warns."""
+    return (array.flags.num & _PROTECTION) != _WRITEABLE
+
+
+_WRITEABLE: Final = 1 << 10
+_PROTECTION: Final = _WRITEABLE | 1 << 31
+"""NumPy's flags NPY_ARRAY_WRITEABLE and NPY_ARRAY_WARN_ON_WRITE."""
+
+
+def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
+    """Whether `array` owns its memory and is none of the arguments."""
+    if not array.flags.owndata:
+        return False
+    for item in arguments:
+        if item is array:
+            return False
+        if type(item) in (list, tuple) and not _is_fresh(array, list(item)):
+            return False
+    return True
+
+
+def _shows_small(view: np.ndarray, arguments: list[Any]) -> bool:
+    """Whether a view is one of an argument that is too small to be lazy, or a view of such."""
+    memory = _owner(view)
+    is_small = type(memory) is np.ndarray and stays(memory)
+    for item in arguments:
+        if type(item) in (list, tuple):
+            if _shows_small(view, list(item)):
+                return True
+        elif type(item) is np.ndarray and _owner(item) is memory and (is_small or stays(item)):
+            return True
+    return False
+
+
+def _owner(array: Any) -> Any:
+    """The object at the end of a chain of views."""
+    base = getattr(array, "base", None)
+    while base is not None:
+        array, base = base, getattr(base, "base", None)
+    return array

@@ -13,14 +13,9 @@ from lazytensor.core.ir.op import SLOT, leaf
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray
+from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    PYTHON_NUMBERS,
-    host_leaf,
-    number,
-    operand,
-    recast,
-)
+from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, host_leaf, number, recast
 
 
 def assign(target: Cell | View, value: Any) -> None:

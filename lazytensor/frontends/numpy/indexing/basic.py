@@ -6,34 +6,22 @@ what NumPy says of the result's layout and of errors.
 
 from __future__ import annotations
 
-from typing import Any, Final
+import operator
+from typing import Any, Final, cast
 
 import numpy as np
 
-from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Cell, Chain, View, extend
+from lazytensor.core.buffers.cell import Chain
 from lazytensor.core.ir.memo import keep, memory
-from lazytensor.core.ir.node import Node, Recorded
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import signature_of
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.basic_index import encoded, window
-from lazytensor.core.settings import settings
 from lazytensor.core.trace.call_memo import Paired, limits
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, new, wrap, wrap_scalar
-from lazytensor.frontends.numpy.arrays.shadow import Turned, shadow_of_type
-from lazytensor.frontends.numpy.host import access_counters, parts
-from lazytensor.frontends.numpy.host.alias import Lent
-from lazytensor.frontends.numpy.indexing import selection
-from lazytensor.frontends.numpy.indexing.assignment import (
-    check_depth,
-    is_same,
-    plain,
-    settled,
-    source,
-    spread,
-)
-from lazytensor.frontends.numpy.ufuncs.errors import dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import WEAK, recast
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, new, wrap_scalar
+from lazytensor.frontends.numpy.arrays.shadow import shadow_of_type
+from lazytensor.frontends.numpy.host.fallback import real
+from lazytensor.frontends.numpy.ufuncs.promotion import WEAK
 
 
 class Plan:
@@ -77,20 +65,15 @@ class Plan:
                 self.stores[type(value)] = Paired(signature, found)
 
 
-_Real: Final = np.ndarray
 _plans: Final = memory()
 _STORES_BOUND: Final = 64
-_HOSTS: Final = frozenset(
-    {bool, int, float, complex, np.ndarray, *(np.dtype(code).type for code in "?bBhHiIlLqQefdFD")}
-)
-"""Classes of values that hold nothing lazy."""
 
 
 def plan(type: TensorType, key: Any) -> Plan | None:
     """The plan of a key, if it is basic. Raises: IndexError."""
     code = encoded(key)
     if code is None:
-        key = selection.plain(key)
+        key = as_basic(key)
         code = encoded(key)
         if code is None:
             return None
@@ -112,100 +95,19 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
     return Plan(steps, made, shadow, scalar and not shadow.ndim)
 
 
-_ONE: Final = parts.INTEGERS
-
-
-def getitem(x: Lazy, key: Any) -> Any:
-    """`x[key]`."""
-    found = None
-    if type(x) is ndarray and (x._shadow is None or _lies_as_lent(x)):
-        ref = x.ref
-        if type(ref) is Lent:
-            # `parts.read`, written out: a loop over rows does little else.
-            if type(key) is not ndarray:
-                try:
-                    memory = ref.memory
-                except AttributeError:  # another thread has ended it just now
-                    return getitem(x, key)
-                if ref.__class__ is Lent:
-                    part = memory[key]
-                    if (
-                        type(part) is not _Real
-                        or part.size < settings.small
-                        or access_counters.is_factor()
-                    ):
-                        return part
-                    del part  # not a view of the memory that anybody will write to
-                del memory
-        elif ref.__class__ is Cell and (bound := settings.small):
-            kind = type(key)
-            # Keys of one element, nearly: a look at more of their items takes longer than a view.
-            if kind in _ONE or (
-                kind is tuple and key and key[0].__class__ in _ONE and key[-1].__class__ in _ONE
-            ):
-                known = ref.node.value
-                if known.__class__ is _Real:  # an element is not worth a plan of the key
-                    part = known[key]
-                    if part.__class__ is not _Real:
-                        del known  # memory is lent only while nobody else refers to it
-                        access_counters.elements[0] += 1
-                        if not access_counters.elements[0] % access_counters.A_LOOK:
-                            access_counters.look(ref)
-                        return part
-                    del part
-                del known
-            found = None if kind is _Real else plan(ref.type, key)
-            if found is None:
-                key = parts.with_arrays(key)
-                part = parts.picked(ref, key)
-                if part is not None:
-                    return part
-            elif found.type.size < bound:
-                part = parts.read(x, key, found.type.size)
-                if part is not None:
-                    return part
-    elif (
-        type(x) is ndarray
-        and (type(x.ref) is View or type(x._shadow) is Turned)
-        and (bound := settings.small)
-    ):
-        if _is_one(key, x.ref.type.ndim):
-            count = 1
-        else:
-            found = None if type(key) is _Real else plan(x.ref.type, key)
-            count = bound if found is None else found.type.size
-        if count < bound:
-            part = parts.read(x, key, count)
-            if part is not None:
-                return part
-    return viewed(x, key, found)
-
-
-def _lies_as_lent(x: Lazy) -> bool:
-    """Whether the memory of an array that does not lie in rows is lent, and may be written to."""
-    shadow = x._shadow
-    return type(shadow) is Turned and type(x.ref) is Lent and shadow.flags.writeable
-
-
-def _is_one(key: Any, ndim: int) -> bool:
-    """Whether a key is of one element, by a look that takes less than a plan."""
-    kind = type(key)
-    if kind in _ONE:
-        return ndim == 1
-    return kind is tuple and len(key) == ndim and all(item.__class__ in _ONE for item in key)
+def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
+    """The shadow of a view of what has a shadow of its own."""
+    if encoded(key) is None:
+        key = as_basic(key)
+    items = key if type(key) is tuple else (key,)
+    # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
+    made: np.ndarray = shadow[items if any(i is ... for i in items) else (*items, ...)]
+    return made
 
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
-    """`x[key]`, recorded; `found` is the key's plan, if that is known."""
-    if type(x) is Scalar:  # a scalar never changes: an array made of it is its own
-        try:
-            return viewed(wrap(x.node), key, found)
-        except IndexError:
-            raise IndexError("invalid index to scalar variable.") from None
-    ref = x.ref
-    found = found or plan(ref.type, key)
-    if found is None:
-        return selection.read(x, parts.with_arrays(key))
+    """`x[key]`, recorded, of a basic key; `found` is its plan, if that is known."""
+    found = found or cast(Plan, plan(x.ref.type, key))
     shown, shadow = found.type, found.shadow
     target = x.ref.through(found.steps, found.type)
     if found.scalar:
@@ -219,113 +121,45 @@ def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
     return array
 
 
-def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
-    """The shadow of a view of what has a shadow of its own."""
-    if encoded(key) is None:
-        key = selection.plain(key)
+def as_basic(key: Any) -> Any:
+    """`key` with NumPy's and lazy integers in it as Python's, where that makes it basic."""
     items = key if type(key) is tuple else (key,)
-    # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
-    made: np.ndarray = shadow[items if any(i is ... for i in items) else (*items, ...)]
-    return made
+    found: list[Any] = []
+    for item in items:
+        if type(item) is slice:
+            found.append(slice(*(None if n is None else index_of(n, items) for n in _ends(item))))
+        elif item is None or item is ... or type(item) is int:
+            found.append(item)
+        elif issubclass(type(item), np.integer) or _is_known_integer(item):
+            found.append(int(item))
+        else:
+            return key
+    return tuple(found)
 
 
-def _before(x: View, found: Plan) -> Node | None:
-    """What `x` shows before its last step, if the same step is the last one of the plan."""
-    chain = x.chain
-    if len(chain) != 2 or chain[1] is not found.steps[-1] or x.type is not found.type:
-        return None
-    same = chain[0].signature(x.cell.type).type is found.target
-    return View(x.cell, chain[:1], found.target).node if same else None
+def is_foreign(item: Any) -> bool:
+    kind = type(item)
+    return hasattr(kind, "__array__") and not issubclass(kind, Lazy | np.ndarray | np.generic)
 
 
-def setitem(x: ndarray, key: Any, value: Any) -> None:
-    """`x[key] = value`."""
-    ref = x.ref
-    if (
-        type(ref) is Lent
-        and (x._shadow is None or _lies_as_lent(x))
-        and type(value) in _HOSTS
-        and key.__class__ is not ndarray
-    ):
-        try:
-            memory = ref.memory
-        except AttributeError:
-            setitem(x, key, value)
-            return
-        if ref.__class__ is Lent:
-            access_counters.written[0] += 1
-            memory[key] = value
-            return
-        del memory
-    if x._shadow is not None and not x._shadow.flags.writeable:
-        raise ValueError("assignment destination is read-only")
-    bound, key = settings.small, parts.with_arrays(key)
-    if bound and type(x) is ndarray and parts.write(x, key, value):
-        return
-    ref = x.ref  # to look at it may have changed it
-    found = plan(ref.node.type if ref.__class__ is Cell else ref.type, key)
-    if found is None:
-        selection.write(x, key, value)
-        return
-    if type(value) is ndarray:
-        given = value.ref
-        is_own = (given is ref or given.__class__ is View) and given.cell is ref.cell
-        if is_own and is_same(given, ref.through(found.steps, found.type)):
-            return  # the second half of `x[key] += …`, whose first half has written already
-    node = _planned(found, value) or _fitted(found, value)
-    if type(ref) is not Cell:
-        ref.cell.write_through(extend(ref.chain, found.front), node)
-    elif found.front:
-        ref.write_through(found.front, node)
-    else:
-        ref.write(node)
+def _ends(item: slice) -> tuple[Any, Any, Any]:
+    return item.start, item.stop, item.step
 
 
-def _planned(found: Plan, value: Any) -> Node | None:
-    """`value` as it is written, if one of its type was before."""
-    kind = type(value)
-    if kind is ndarray:
-        ref = value.ref
-        if len(found.steps) == 2 and type(ref) is View:
-            given = _before(ref, found)
-            if given is not None:
-                return given
-        given = ref.node
-        store = found.stores.get(given.type)
-    else:
-        store = found.stores.get(kind)
-        given = None if store is None else store.scalar(value)
-    if store is None or given is None:
-        return None
-    signature = store.signature
-    if signature is None:
-        return given
-    if given.op is signature.op is ops.reshape:
-        return ops.reshaped(given, found.target)
-    return Recorded(signature, (given,))
+def index_of(n: Any, items: tuple[Any, ...] = ()) -> int:
+    """An end of a slice that is among `items`."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        np.empty((0,) * len(items))[real(items)]  # raises, perhaps for one of the others
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
 
 
-def _element(value: Any, dtype: np.dtype) -> Any:
-    """`value` as NumPy assigns it to a single element, of which it asks for a number."""
-    made = np.empty(1, dtype)
-    made[0] = value
-    return made[0]
-
-
-def _fitted(found: Plan, value: Any) -> Node:
-    """`value` as it is written. Raises: ValueError, TypeError."""
-    if found.scalar and value is np.ma.masked:
-        value = _element(value, found.type.dtype)
-    value = plain(value, found.type.dtype)
-    given = source(value, found.type.dtype)
-    check_depth(value, given, found.type.ndim)
-    if found.scalar and given.type.ndim:
-        np.empty(1, found.type.dtype)[0] = dummy(given.type)  # whether it takes an array here
-    node = recast(given, found.type.dtype)
-    if found.target.ndim and not node.type.ndim:
-        made = ops.broadcast(node, shape=found.target.shape)
-    else:
-        made = settled(ops.reshaped(spread(node, found.type), found.target))
-    if not (found.scalar and given.type.ndim):  # NumPy warns of that
-        found.learn(value, given, made)
-    return made
+def _is_known_integer(item: Any) -> bool:
+    if type(item) is Scalar:
+        return item.node.type.dtype.kind in "iu" and item.node.value is not None
+    if isinstance(item, Lazy | np.ndarray | list | bool | np.bool_) or is_foreign(item):
+        return False
+    return hasattr(item, "__index__")

@@ -23,10 +23,12 @@ from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray, new, wrap
+from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.host.fallback import lazies, real
 from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.indexing.assignment import source
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, operand, recast
+from lazytensor.frontends.numpy.indexing.basic import viewed
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, recast
 
 SECONDS_PER_CHOICE: Final = 2e-4
 """What it takes longer than NumPy to read or write where a mask holds that has to be looked at."""
@@ -278,8 +280,6 @@ def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool
     """Write `value` where `mask` if both fit without a look at the data; say whether they did."""
     if not _fits(x, before, after, mask):
         return False
-    from lazytensor.frontends.numpy.indexing.basic import viewed
-
     items = (*before, *after)
     end = () if any(item is ... for item in items) else (...,)  # so that it is a view for certain
     view = viewed(x, (*before, *[slice(None)] * mask.type.ndim, *after, *end))

@@ -7,7 +7,6 @@ not known yet is checked when the program runs. Invariant: a write that fails ch
 
 from __future__ import annotations
 
-import operator
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -17,43 +16,24 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, asarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import asarray
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.indexing import masked
 from lazytensor.frontends.numpy.indexing.advanced import Position, positions
 from lazytensor.frontends.numpy.indexing.assignment import source, spread
+from lazytensor.frontends.numpy.indexing.basic import as_basic, index_of, is_foreign, viewed
 from lazytensor.frontends.numpy.ufuncs.errors import dummy
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, recast
-
-
-def plain(key: Any) -> Any:
-    """`key` with NumPy's and lazy integers in it as Python's, where that makes it basic."""
-    items = key if type(key) is tuple else (key,)
-    found: list[Any] = []
-    for item in items:
-        if type(item) is slice:
-            found.append(slice(*(None if n is None else _index(n, items) for n in _ends(item))))
-        elif item is None or item is ... or type(item) is int:
-            found.append(item)
-        elif issubclass(type(item), np.integer) or _is_known_integer(item):
-            found.append(int(item))
-        else:
-            return key
-    return tuple(found)
 
 
 def _adopted(key: Any) -> Any:
     """`key` with other libraries' arrays in it (pandas', torch's) as ours."""
     items = key if type(key) is tuple else (key,)
-    if not any(map(_is_foreign, items)):
+    if not any(map(is_foreign, items)):
         return key
-    found = tuple(asarray(item) if _is_foreign(item) else item for item in items)
+    found = tuple(asarray(item) if is_foreign(item) else item for item in items)
     return found if type(key) is tuple else found[0]
-
-
-def _is_foreign(item: Any) -> bool:
-    kind = type(item)
-    return hasattr(kind, "__array__") and not issubclass(kind, Lazy | np.ndarray | np.generic)
 
 
 COMBINED: Final[dict[str, Op | None]] = {
@@ -64,29 +44,6 @@ COMBINED: Final[dict[str, Op | None]] = {
     "max": ops.maximum,
 }
 """Per mode of `scatter`: what brings a value in where every element is selected once."""
-
-
-def _ends(item: slice) -> tuple[Any, Any, Any]:
-    return item.start, item.stop, item.step
-
-
-def _index(n: Any, items: tuple[Any, ...] = ()) -> int:
-    """An end of a slice that is among `items`."""
-    try:
-        return operator.index(n)
-    except TypeError:
-        np.empty((0,) * len(items))[real(items)]  # raises, perhaps for one of the others
-        raise TypeError(
-            "slice indices must be integers or None or have an __index__ method"
-        ) from None
-
-
-def _is_known_integer(item: Any) -> bool:
-    if type(item) is Scalar:
-        return item.node.type.dtype.kind in "iu" and item.node.value is not None
-    if isinstance(item, Lazy | np.ndarray | list | bool | np.bool_) or _is_foreign(item):
-        return False
-    return hasattr(item, "__index__")
 
 
 def _is_point(item: Any) -> bool:
@@ -130,7 +87,7 @@ def read(x: Any, key: Any) -> Any:
         return masked.read(x, key) if known is None else read(x, known)
     if _is_single(x, key):
         key = _observed(key)
-        found = plain(key)
+        found = as_basic(key)
         if found is not key:
             return x[found]
     chosen = parse(x, key)
@@ -154,7 +111,7 @@ def _is_single(x: Any, key: Any) -> bool:
 
 def _observed(key: Any) -> Any:
     return tuple(
-        _index(i) if type(i) is Scalar and i.dtype.kind in "iu" else i for i in _items(key)
+        index_of(i) if type(i) is Scalar and i.dtype.kind in "iu" else i for i in _items(key)
     )
 
 
@@ -180,7 +137,7 @@ def write(x: Any, key: Any, value: Any) -> None:
             raise
         return
     single = tuple(int(i) if _is_point(i) else i for i in _items(key))
-    if plain(single) is not single:
+    if as_basic(single) is not single:
         x[single] = value
         return
     scatter(x, key, value, "set")
@@ -239,8 +196,6 @@ def _transposed(node: Node, axes: tuple[int, ...]) -> Node:
 
 def parse(x: Any, key: Any) -> Selection:
     """What an advanced key selects. Raises: IndexError."""
-    from lazytensor.frontends.numpy.indexing.basic import viewed
-
     found = positions(x, _items(key))
     if found is None:
         dummy(x.type)[real(key)]

@@ -12,9 +12,8 @@ import numpy as np
 
 from lazytensor.core.buffers.interop import offered
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
-from lazytensor.frontends.numpy.functions.entry import entered
 from lazytensor.frontends.numpy.host.fallback import on_host
-from lazytensor.frontends.numpy.host.small import are_plain
+from lazytensor.frontends.numpy.host.small import are_plain, entered
 from lazytensor.frontends.numpy.interop.interchange import unpacked
 
 _PLAIN_CLASSES: Final = frozenset([bool, int, float, complex, str, bytes, list, tuple, type(None)])

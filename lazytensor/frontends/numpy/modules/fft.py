@@ -14,14 +14,14 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, C128, F16, F32, F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar, starts
-from lazytensor.frontends.numpy.arrays.array import asarray
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 TRANSFORM_AXES = 3
 """Axes that one transform takes at a time."""

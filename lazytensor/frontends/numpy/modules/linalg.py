@@ -22,19 +22,20 @@ from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.ir.trace_state import thread
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.arrays.array import asarray, ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
+from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
 from lazytensor.frontends.numpy.functions.differences import part
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, hosted, lazily
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted, lazily
 from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.rebound import SURFACE, rebound
 from lazytensor.frontends.numpy.functions.reductions import axes_of
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.host.except_table import is_caught
 from lazytensor.frontends.numpy.host.fallback import on_host
-from lazytensor.frontends.numpy.host.small import all_stay
+from lazytensor.frontends.numpy.host.small import all_stay, entered
 from lazytensor.frontends.numpy.ufuncs import checks
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy, dummy
-from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, operand
+from lazytensor.frontends.numpy.ufuncs.promotion import convert, number
 
 SINGULAR = "Singular matrix"
 NOT_POSITIVE = "Matrix is not positive definite"

@@ -11,10 +11,10 @@ import numpy as np
 
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered, has_lazy
+from lazytensor.frontends.numpy.functions.entry import Function, dressed, has_lazy
 from lazytensor.frontends.numpy.functions.writing import check_writeable
 from lazytensor.frontends.numpy.host.fallback import called, real
-from lazytensor.frontends.numpy.host.small import NUMBERS
+from lazytensor.frontends.numpy.host.small import NUMBERS, entered
 from lazytensor.frontends.numpy.indexing.assignment import assign
 
 STATE = {"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}

@@ -11,11 +11,11 @@ from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.errors import Unsupported
 from lazytensor.frontends.numpy.arrays.array import wrap_view
 from lazytensor.frontends.numpy.arrays.shadow import shadow, turned
-from lazytensor.frontends.numpy.functions.entry import Function, dressed, entered
+from lazytensor.frontends.numpy.functions.entry import Function, dressed
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.views import array_of
 from lazytensor.frontends.numpy.host.fallback import fallback, on_host
-from lazytensor.frontends.numpy.host.small import at_once
+from lazytensor.frontends.numpy.host.small import at_once, entered
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 _real = np.lib.stride_tricks

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from lazytensor.core.ir.types import TensorType
+from lazytensor.frontends.numpy.arrays.array import Lazy
 
 
 class HostOnly(TypeError):
@@ -35,8 +36,6 @@ def as_numpy(error: Exception, function: Callable[..., Any], *args: Any, **kwarg
 
 
 def _stand_in(x: Any, written: bool = False) -> Any:
-    from lazytensor.frontends.numpy.arrays.array import Lazy
-
     if type(x) is tuple:
         return tuple(_stand_in(item, written) for item in x)
     if not issubclass(type(x), Lazy):

@@ -1,4 +1,4 @@
-"""Operands: array-likes as nodes of one dtype, promoted by NumPy's own rules (NEP 50)."""
+"""Dtypes that can be lazy, and nodes of another: casts, with NumPy's warnings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.device.host_memory import copied
-from lazytensor.core.ir.dtypes import BOOL, STORED
-from lazytensor.core.ir.memo import memory
+from lazytensor.core.ir.dtypes import STORED
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
 from lazytensor.core.ir.source_location import user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.ops.casting import cast
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 CANONICAL: Final = {dtype: dtype for dtype in STORED}
@@ -31,8 +28,6 @@ PYTHON_NUMBERS: Final[dict[Any, np.dtype]] = {
 }
 """Python's number types, and the dtypes of arrays of them."""
 
-_results: Final[dict[tuple[Any, ...], np.dtype]] = memory()
-
 
 def canonical(dtype: Any) -> np.dtype:
     """`dtype` as the dtype object that nodes have. Raises: HostOnly if XLA has not got it."""
@@ -47,38 +42,6 @@ def canonical(dtype: Any) -> np.dtype:
 def supported(dtype: np.dtype) -> bool:
     """Whether arrays of this dtype can be lazy."""
     return dtype in CANONICAL
-
-
-def operand(x: Any) -> Node:
-    """The node of an array-like; host data are copied. Raises: HostOnly for dtypes XLA has not."""
-    if issubclass(type(x), Lazy):
-        own: Node = x.ref.node
-        return own
-    default = PYTHON_NUMBERS.get(type(x))
-    if default is not None:
-        return number(x, default)
-    if isinstance(x, np.generic):
-        return scalar(x.item(), canonical(x.dtype))
-    if isinstance(x, np.ndarray):
-        if is_special(x):
-            raise HostOnly(f"{type(x).__name__} computes in its own way")
-        return host_leaf(copied(x))
-    from lazytensor.frontends.numpy.arrays import conversion
-
-    made = conversion.array(x)
-    if issubclass(type(made), Lazy):
-        return operand(made)
-    raise HostOnly(f"arrays of {made.dtype} are NumPy's own")
-
-
-def mask_of(where: Any) -> Node:
-    """`where=` as flags. Numbers in lists may be others: all but 0 are true. Raises: TypeError."""
-    node = operand(where)
-    if node.type.dtype.kind == "b":
-        return node
-    if hasattr(type(where), "__array__") and not isinstance(where, Scalar | np.generic):
-        np.add(1.0, 1.0, out=np.empty(1), where=np.zeros(1, node.type.dtype))  # raises
-    return convert(node, BOOL)
 
 
 def is_special(x: Any) -> bool:
@@ -103,33 +66,6 @@ def number(value: Any, dtype: np.dtype) -> Node:
         return scalar(np.array(value, dtype).item() if dtype.kind != "V" else float(value), dtype)
 
 
-def kind_of(x: Any) -> Any:
-    """What decides how `x` promotes: a dtype, or a Python number type."""
-    if type(x) in WEAK:
-        return type(x)
-    if issubclass(type(x), Lazy):
-        return x.ref.type.dtype
-    found = getattr(x, "dtype", None)
-    if isinstance(found, np.dtype):
-        return found
-    from lazytensor.frontends.numpy.arrays import conversion
-
-    return conversion.array(x).dtype
-
-
-def result_type(*xs: Any) -> np.dtype:
-    """The dtype that arrays, scalars, dtypes and Python numbers have in common."""
-    key = tuple(
-        x if isinstance(x, np.dtype) else np.dtype(x) if isinstance(x, type | str) else kind_of(x)
-        for x in xs
-    )
-    found = _results.get(key)
-    if found is None:
-        found = np.result_type(*(WEAK.get(k, k) for k in key))
-        _results[key] = found = CANONICAL.get(found, found)
-    return found
-
-
 def convert(node: Node, dtype: Any) -> Node:
     """`node` with its elements as `dtype`; itself where they are already."""
     return cast(node, canonical(dtype))
@@ -148,18 +84,3 @@ def warn_user(text: str, category: type[Warning]) -> None:
     place = user_place()
     if place is not None:
         warn_at(place, text, category)
-
-
-def common(*xs: Any) -> list[Node]:
-    """The operands as nodes of the one dtype that they have in common."""
-    nodes = [None if type(x) in WEAK else operand(x) for x in xs]
-    dtype = result_type(
-        *(
-            type(x)(0) if node is None else node.type.dtype
-            for x, node in zip(xs, nodes, strict=True)
-        )
-    )
-    return [
-        number(x, dtype) if node is None else convert(node, dtype)
-        for x, node in zip(xs, nodes, strict=True)
-    ]

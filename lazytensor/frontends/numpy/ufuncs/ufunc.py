@@ -22,6 +22,7 @@ from lazytensor.core.ir.node import Node, Recorded
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, new
+from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out, lay_out_as, of_stacks
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
@@ -36,7 +37,7 @@ from lazytensor.frontends.numpy.host.small import (
 )
 from lazytensor.frontends.numpy.indexing import masked
 from lazytensor.frontends.numpy.interop import foreign
-from lazytensor.frontends.numpy.ufuncs import checks, loops, ufunc_methods
+from lazytensor.frontends.numpy.ufuncs import checks, loops, numerics
 from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable, deliver
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy
 from lazytensor.frontends.numpy.ufuncs.plans import (
@@ -49,8 +50,9 @@ from lazytensor.frontends.numpy.ufuncs.plans import (
     remember,
     written,
 )
-from lazytensor.frontends.numpy.ufuncs.promotion import WEAK, mask_of, operand, warn_user
+from lazytensor.frontends.numpy.ufuncs.promotion import WEAK, warn_user
 from lazytensor.frontends.numpy.ufuncs.recipes import recorded
+from lazytensor.frontends.numpy.ufuncs.ufunc_methods import UfuncMethods, recorded_outer
 
 COMPARISON_NAMES: Final = frozenset(
     ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -73,7 +75,7 @@ class UfuncType(type):
         return getattr(np.ufunc, name)
 
 
-class ufunc(metaclass=UfuncType):
+class ufunc(UfuncMethods, metaclass=UfuncType):
     """A function of array elements, as NumPy has it."""
 
     def __init__(self, real: np.ufunc, row: loops.Row, host: Function | None = None) -> None:
@@ -91,7 +93,7 @@ class ufunc(metaclass=UfuncType):
         self.lay = lay_out if real.signature is None else of_stacks(real.signature)
         self._forward = forward(self.plans, lambda x, other: call(self, (x, other), {}), self.lay)
         self._backward = backward(self.plans, lambda x, other: call(self, (other, x), {}), self.lay)
-        outer = partial(ufunc_methods.outer, self)
+        outer = partial(recorded_outer, self)
         self._outer = outer if real.signature else recorded(outer, real.outer, growing=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -113,53 +115,6 @@ class ufunc(metaclass=UfuncType):
         if found is None:
             found = self.loops[key] = loops.resolve(self.real, self.row, kinds, **how)
         return found
-
-    def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
-        """NumPy's `reduce`."""
-        if type(array) is np.ndarray and at_once((array, *args), kwargs):
-            return self.real.reduce(array, *args, **kwargs)
-        if foreign.takes_part((array, *args), kwargs):
-            return self._overridden("reduce", (array, *args), kwargs)
-        return ufunc_methods.reduce(self, array, *args, **kwargs)
-
-    def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
-        """NumPy's `accumulate`."""
-        if type(array) is np.ndarray and at_once((array, *args), kwargs):
-            return self.real.accumulate(array, *args, **kwargs)
-        if foreign.takes_part((array, *args), kwargs):
-            return self._overridden("accumulate", (array, *args), kwargs)
-        return ufunc_methods.accumulate(self, array, *args, **kwargs)
-
-    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
-        """NumPy's `reduceat`."""
-        if at_once(args, kwargs):
-            return lazy_if_large(self.real.reduceat(*args, **kwargs))
-        if foreign.takes_part(args, kwargs):
-            return self._overridden("reduceat", args, kwargs)
-        return ufunc_methods.reduceat(self, *args, **kwargs)
-
-    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
-        """NumPy's `outer`."""
-        if foreign.overrides(A) or foreign.overrides(B):  # no wraps: NumPy makes arrays of both
-            return self._overridden("outer", (A, B), kwargs)
-        return self._outer(A, B, **kwargs)
-
-    def at(self, *args: Any) -> Any:
-        """NumPy's `at`."""
-        args = *args[:1], *map(parts.with_arrays, args[1:2]), *args[2:]
-        if at_once(args, {}):
-            return self.real.at(*args)
-        if foreign.takes_part(args, {}):
-            return self._overridden("at", args, {})
-        return ufunc_methods.at(self, *args)
-
-    def _overridden(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the classes of the arguments make of a method."""
-        real = getattr(self.real, method)
-        out = kwargs.get("out")
-        given = (*args, *(out if type(out) is tuple else (out,)))
-        name = f"{self.__name__}.{method}"
-        return foreign.overridden(getattr(self, method), real, name, given, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -478,9 +433,7 @@ def _find_loop(
 
 def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Node:
     """A comparison with a Python integer that the dtype cannot hold: the answer is known."""
-    from lazytensor.frontends.numpy.ufuncs.numerics import constant
-
     at = 0 if isinstance(operands[0], Node) else 1
     probe = np.zeros((), operands[at].type.dtype)
     answer = bool(self.real(*(probe if i == at else x for i, x in enumerate(inputs))))
-    return constant(answer)(operands[at])
+    return numerics.constant(answer)(operands[at])

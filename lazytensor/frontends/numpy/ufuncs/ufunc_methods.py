@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -17,28 +17,21 @@ from lazytensor.core.ir.op import Op
 from lazytensor.core.ops.folding import fold
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
+from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.arrays.standins import laid
 from lazytensor.frontends.numpy.functions import folding, reductions
 from lazytensor.frontends.numpy.functions.indices import known
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.host.fallback import called, fallback, lazies, on_host
-from lazytensor.frontends.numpy.host.small import grows
+from lazytensor.frontends.numpy.host.small import at_once, entered, grows, lazy_if_large
 from lazytensor.frontends.numpy.indexing import masked, selection
 from lazytensor.frontends.numpy.indexing.assignment import settled
 from lazytensor.frontends.numpy.interop import foreign
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.delivery import deliver
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
-from lazytensor.frontends.numpy.ufuncs.promotion import (
-    PYTHON_NUMBERS,
-    canonical,
-    convert,
-    operand,
-    recast,
-)
-
-if TYPE_CHECKING:
-    from lazytensor.frontends.numpy.ufuncs.ufunc import ufunc
+from lazytensor.frontends.numpy.ufuncs.loops import Loop
+from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, convert, recast
 
 NO_VALUE: Final = reductions.NO_VALUE
 
@@ -74,16 +67,21 @@ RUNNING: Final = {
 SCATTERED: Final = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 
 
-def _on_host(self: ufunc, method: str, args: Any, kwargs: Any, loud: bool = True) -> Any:
+Method = Callable[..., Any]
+
+
+def _on_host(self: UfuncMethods, method: str, args: Any, kwargs: Any, loud: bool = True) -> Any:
     real = getattr(self.real, method)
     name = "at" if method == "at" else f"{self.__name__}.{method}"
     return (fallback if loud else on_host)(name, real, args, kwargs)
 
 
-def _guarded(self: ufunc, method: str, record: Callable[[], Any], args: Any, kwargs: Any) -> Any:
+def _guarded(
+    self: UfuncMethods, method: str, record: Callable[[], Any], args: Any, kwargs: Any
+) -> Any:
     """`record()`, or NumPy's method where that cannot be lazy, or raises."""
     if not lazies((args, kwargs)):
-        return _entered(called(getattr(self.real, method), args, kwargs))
+        return entered(called(getattr(self.real, method), args, kwargs))
     try:
         return laid(record(), getattr(self.real, method), args, kwargs)
     except HostOnly:
@@ -92,14 +90,8 @@ def _guarded(self: ufunc, method: str, record: Callable[[], Any], args: Any, kwa
         return _on_host(self, method, args, kwargs)
 
 
-def _entered(result: Any) -> Any:
-    from lazytensor.frontends.numpy.functions.entry import entered
-
-    return entered(result)
-
-
-def reduce(
-    self: ufunc,
+def _reduce(
+    self: UfuncMethods,
     array: Any,
     axis: Any = 0,
     dtype: Any = None,
@@ -114,7 +106,7 @@ def reduce(
     options |= {} if where is True else {"where": where}
     if out is ...:
         return foreign.kept_as_arrays(
-            reduce(self, array, axis, dtype, None, keepdims, initial, where)
+            _reduce(self, array, axis, dtype, None, keepdims, initial, where)
         )
     if isinstance(out, tuple):
         out = out[0]
@@ -146,14 +138,14 @@ def reduce(
     return _guarded(self, "reduce", record, (array,), options)
 
 
-def _check_logical(self: ufunc, dtype: Any) -> None:
+def _check_logical(self: UfuncMethods, dtype: Any) -> None:
     """Leave a dtype that truth is not asked for in to NumPy, which has no loop for most."""
     if dtype is not None and self.__name__.startswith("logical") and np.dtype(dtype) != BOOL:
         raise HostOnly(f"{self.__name__} in {dtype}")
 
 
 def _bitwise(
-    self: ufunc,
+    self: UfuncMethods,
     array: Any,
     axis: Any,
     dtype: Any,
@@ -180,7 +172,7 @@ def _bitwise(
     return deliver(reductions.kept(node, made, axes, keepdims), out)
 
 
-def _folded(self: ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
+def _folded(self: UfuncMethods, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
     """In pairs: the function is associative, up to rounding."""
     node = operand(array)
     node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
@@ -197,7 +189,9 @@ def _folded(self: ufunc, array: Any, axis: Any, dtype: Any, out: Any, keepdims: 
     return deliver(reductions.kept(node, made, axes, keepdims), out)
 
 
-def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+def _accumulate(
+    self: UfuncMethods, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
     """`ufunc.accumulate`."""
 
     def record() -> Any:
@@ -225,13 +219,13 @@ def accumulate(self: ufunc, array: Any, axis: Any = 0, dtype: Any = None, out: A
     return _guarded(self, "accumulate", record, (array,), options)
 
 
-def reduceat(self: ufunc, *args: Any, **kwargs: Any) -> Any:
+def _reduceat(self: UfuncMethods, *args: Any, **kwargs: Any) -> Any:
     """`ufunc.reduceat`."""
     return _guarded(self, "reduceat", lambda: _segments(self, *args, **kwargs), args, kwargs)
 
 
 def _segments(
-    self: ufunc, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+    self: UfuncMethods, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     """`reduceat` with known indices."""
     mode, places = SCATTERED.get(self.__name__), known(indices)
@@ -247,11 +241,11 @@ def _segments(
     return deliver(made, out[0] if isinstance(out, tuple) else out)
 
 
-def outer(self: ufunc, A: Any, B: Any, **kwargs: Any) -> Any:
+def recorded_outer(self: Any, A: Any, B: Any, **kwargs: Any) -> Any:
     """`ufunc.outer`."""
     pairs = self.nin == 2 and self.real.signature is None
     if not pairs or not (lazies((A, B, kwargs)) or (not kwargs and grows(A, B))):
-        return _entered(called(self.real.outer, (A, B), kwargs))
+        return entered(called(self.real.outer, (A, B), kwargs))
     try:
         left, right = operand(A), operand(B)
     except HostOnly:
@@ -268,7 +262,7 @@ def _as_array(x: Any, node: Node) -> ndarray:
     return x if type(x) is ndarray else wrap(settled(node))
 
 
-def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
+def _at(self: UfuncMethods, a: Any, indices: Any, *b: Any) -> None:
     """`ufunc.at`: unbuffered, so that an index that comes twice counts twice."""
     if not issubclass(type(a), Lazy) or type(a) is Scalar:
         _on_host(self, "at", (a, indices, *b), {}, loud=False)
@@ -295,3 +289,55 @@ def at(self: ufunc, a: Any, indices: Any, *b: Any) -> None:
     if is_subtracted:  # to add what is negative rounds, and wraps around, as to subtract does
         values = -recast(values, a.dtype)
     selection.scatter(a, indices, wrap(settled(values)), mode)
+
+
+def _at_once_or(record: Method, name: str) -> Method:
+    """A method: NumPy's own at once, or that of a class which takes part, or else `record`."""
+
+    def method(self: UfuncMethods, /, *args: Any, **kwargs: Any) -> Any:
+        if at_once(args, kwargs):
+            return lazy_if_large(getattr(self.real, name)(*args, **kwargs))
+        if foreign.takes_part(args, kwargs):
+            return self._overridden(name, args, kwargs)
+        return record(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = getattr(np.ufunc, name).__doc__
+    return method
+
+
+class UfuncMethods:
+    """The methods of a ufunc."""
+
+    __name__: str
+    real: np.ufunc
+    nin: int
+    loop: Callable[..., Loop]
+    _outer: Method
+
+    reduce = _at_once_or(_reduce, "reduce")
+    accumulate = _at_once_or(_accumulate, "accumulate")
+    reduceat = _at_once_or(_reduceat, "reduceat")
+
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        """NumPy's `outer`."""
+        if foreign.overrides(A) or foreign.overrides(B):  # no wraps: NumPy makes arrays of both
+            return self._overridden("outer", (A, B), kwargs)
+        return self._outer(A, B, **kwargs)
+
+    def at(self, *args: Any) -> Any:
+        """NumPy's `at`."""
+        args = *args[:1], *map(parts.with_arrays, args[1:2]), *args[2:]
+        if at_once(args, {}):
+            return self.real.at(*args)
+        if foreign.takes_part(args, {}):
+            return self._overridden("at", args, {})
+        return _at(self, *args)
+
+    def _overridden(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the classes of the arguments make of a method."""
+        real = getattr(self.real, method)
+        out = kwargs.get("out")
+        given = (*args, *(out if type(out) is tuple else (out,)))
+        name = f"{self.__name__}.{method}"
+        return foreign.overridden(getattr(self, method), real, name, given, args, kwargs)
