@@ -182,7 +182,7 @@ os.waitpid(pid, 0)
 def test_a_fork_while_another_thread_computes(tier: str) -> None:
     program = """
 import threading
-from lazytensor.core.runtime import locking as turns
+from lazytensor.core.runtime import locking
 
 many = np.array(numpy.random.default_rng(0).random(2**22))
 lazytensor.sync()
@@ -190,8 +190,8 @@ many = np.sort(many) * 2  # in memory that the thread takes
 node, thread = many.node, threading.Thread(target=lambda: numpy.asarray(many))
 thread.start()
 while True:
-    with turns.lock:
-        if turns.are_elsewhere([node]) or node.value is not None:
+    with locking.lock:
+        if locking.are_elsewhere([node]) or node.value is not None:
             break
 got = child(lambda: many)
 thread.join()

@@ -15,7 +15,7 @@ from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.shape_buckets import Family, Growth
 from lazytensor.core.runtime.tier_timing import TRIALS, WARMING
 from lazytensor.core.settings import settings
-from lazytensor.frontends.numpy.host import profitability as policy
+from lazytensor.frontends.numpy.host import profitability
 from lazytensor.frontends.numpy.host.bound import is_raised, put_back, setting
 from lazytensor.frontends.numpy.host.profitability import Account
 
@@ -28,9 +28,9 @@ ENOUGH = 20  # runs that lose more than `LOSS` together, each as much as one may
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
-    monkeypatch.setattr(policy, "MOST", 1.0)
-    monkeypatch.setattr(policy, "PROCESSORS", np.inf)
-    monkeypatch.setattr(policy, "is_loaded", lambda: True)
+    monkeypatch.setattr(profitability, "MOST", 1.0)
+    monkeypatch.setattr(profitability, "PROCESSORS", np.inf)
+    monkeypatch.setattr(profitability, "is_loaded", lambda: True)
     yield
     put_back()
 
@@ -52,7 +52,7 @@ def entry(size: int, numpys: float) -> Entry:
 def test_arrays_on_which_recording_loses_count_as_small_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(policy, "FIRST", 1e-9)
+    monkeypatch.setattr(profitability, "FIRST", 1e-9)
     account = Account()
     losing = entry(2 * BOUND, 0.5)
     for interval in (1e-9, 2e-9):
@@ -76,16 +76,16 @@ def chain(size: int, length: int) -> Entry:
 def test_loops_on_what_is_small_and_lazy_all_the_same_lose() -> None:
     account = Account()
     for _ in range(ENOUGH):
-        account.note(chain(BOUND - 1, policy.OF_A_LOOP - 1), RUN + 0.1)
+        account.note(chain(BOUND - 1, profitability.OF_A_LOOP - 1), RUN + 0.1)
     assert settings.small == BOUND
-    account.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)
+    account.note(chain(BOUND - 1, profitability.OF_A_LOOP), RUN + 0.1)
     assert settings.small == BOUND + 1
     assert account.settles
-    account.note(chain(BOUND - 1, policy.OF_A_LOOP), RUN + 0.1)  # no more while it holds
+    account.note(chain(BOUND - 1, profitability.OF_A_LOOP), RUN + 0.1)  # no more while it holds
     assert account.seconds == 0.0
 
 
-@pytest.mark.parametrize("size", [BOUND - 1, policy.SPAN * BOUND + 1])
+@pytest.mark.parametrize("size", [BOUND - 1, profitability.SPAN * BOUND + 1])
 def test_other_sizes_do_not_count(size: int) -> None:
     account = Account()
     account.note(entry(size, 0.5), RUN)
@@ -94,15 +94,15 @@ def test_other_sizes_do_not_count(size: int) -> None:
 
 @pytest.mark.parametrize("measured", [False, True])
 def test_of_larger_arrays_only_what_is_measured_counts(measured: bool) -> None:
-    account, size = Account(), policy.SPAN * BOUND + 1
-    account.lost(2 * policy.LOSS, size, measured)
+    account, size = Account(), profitability.SPAN * BOUND + 1
+    account.lost(2 * profitability.LOSS, size, measured)
     assert settings.small == (size + 1 if measured else BOUND)
 
 
 def test_what_larger_arrays_gain_makes_up_for_that() -> None:
-    account, size = Account(), policy.SPAN * BOUND + 1
+    account, size = Account(), profitability.SPAN * BOUND + 1
     account.note(entry(size, 1.5), RUN)
-    account.lost(2 * policy.LOSS, size, measured=True)
+    account.lost(2 * profitability.LOSS, size, measured=True)
     assert settings.small == BOUND
 
 
@@ -155,8 +155,8 @@ def test_a_small_gain_is_not_worth_an_import(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of programs that NumPy has run in `RUN` seconds, and cuts that took so many seconds more."""
-    monkeypatch.setattr(policy, "is_loaded", lambda: loaded)
-    monkeypatch.setattr(policy.cache, "spent", worked)
+    monkeypatch.setattr(profitability, "is_loaded", lambda: loaded)
+    monkeypatch.setattr(profitability.cache, "spent", worked)
     account = Account()
     for _ in range(3):
         program = interpreted(2 * BOUND, WARMING + 1)
@@ -167,9 +167,9 @@ def test_a_small_gain_is_not_worth_an_import(
 
 def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recording is put off for as long as is left of that, and no longer."""
-    monkeypatch.setattr(policy, "is_loaded", lambda: False)
-    monkeypatch.setattr(policy, "BEGINNING", 1e-9)
-    monkeypatch.setattr(policy.cache, "spent", 0.0)
+    monkeypatch.setattr(profitability, "is_loaded", lambda: False)
+    monkeypatch.setattr(profitability, "BEGINNING", 1e-9)
+    monkeypatch.setattr(profitability.cache, "spent", 0.0)
     account = Account()
     for _ in range(3):
         program = interpreted(2 * BOUND, WARMING + 1)
@@ -180,7 +180,7 @@ def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.Monke
     assert 0.0 < waits < account.interval
     account.look()
     assert settings.small == BOUND
-    assert policy.cache.spent == waits
+    assert profitability.cache.spent == waits
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
 def test_what_is_cut_while_xla_runs_takes_a_processor_from_it(
     monkeypatch: pytest.MonkeyPatch, processors: int, loses: bool
 ) -> None:
-    monkeypatch.setattr(policy, "PROCESSORS", processors)
+    monkeypatch.setattr(profitability, "PROCESSORS", processors)
     account = Account()
     account.note(entry(2 * BOUND, 1.1), 0.3)
     assert (settings.small > BOUND) is loses
@@ -252,11 +252,11 @@ def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
 def test_loops_over_parts_count_too() -> None:
     account = Account()
     account.note(entry(2 * BOUND, 1.02), RUN)
-    account.lost(policy.LOSS, 3 * BOUND)
+    account.lost(profitability.LOSS, 3 * BOUND)
     assert settings.small == BOUND
-    account.lost(policy.LOSS, (policy.SPAN + 1) * BOUND)
+    account.lost(profitability.LOSS, (profitability.SPAN + 1) * BOUND)
     assert settings.small == BOUND
-    account.lost(policy.LOSS, 3 * BOUND)
+    account.lost(profitability.LOSS, 3 * BOUND)
     assert settings.small == 3 * BOUND + 1
 
 

@@ -12,7 +12,7 @@ import lazytensor.numpy as np
 from lazytensor.core.observe import metrics
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.host import profitability as policy
+from lazytensor.frontends.numpy.host import profitability
 from lazytensor.frontends.numpy.host.bound import is_raised
 from lazytensor.frontends.numpy.modules import linalg
 from tests.numpy.rounds import PROGRAMS, SMALL_OPERATIONS, filled
@@ -190,7 +190,7 @@ def test_a_large_part_is_numpys_where_such_parts_are_multiplied():
 
 
 def test_arrays_that_only_loops_over_elements_use_come_to_be_small(monkeypatch):
-    monkeypatch.setattr(policy, "LOSS", 1e-3)
+    monkeypatch.setattr(profitability, "LOSS", 1e-3)
     for _ in range(20):
         if settings.small > 2 * BOUND:
             break

@@ -12,7 +12,7 @@ from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy
-from lazytensor.frontends.numpy.host import profitability as policy
+from lazytensor.frontends.numpy.host import profitability
 from lazytensor.frontends.numpy.host.alias import Lent
 from lazytensor.frontends.numpy.host.bound import put_back
 from lazytensor.frontends.numpy.host.profitability import account
@@ -25,7 +25,7 @@ Program = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing has been lost, and larger arrays do not count as small."""
-    monkeypatch.setattr(policy._thread, "account", policy.Account())
+    monkeypatch.setattr(profitability._thread, "account", profitability.Account())
     monkeypatch.setattr(settings, "small", BOUND)
     yield
     put_back()
@@ -40,7 +40,7 @@ def no_programs() -> None:
 def lose(size: int) -> None:
     """Let arrays of so many elements count as small, whatever it cost to make them."""
     account().seconds, account().largest = 0.0, 0
-    account().lost(2 * policy.LOSS, size)
+    account().lost(2 * profitability.LOSS, size)
     assert settings.small == size + 1
 
 
@@ -327,7 +327,7 @@ def mandelbrot(np: Any, rounds: int) -> Any:
 
 
 def test_a_loop_that_chooses_by_masks_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "LOSS", 1e-3)
+    monkeypatch.setattr(profitability, "LOSS", 1e-3)
     for want, have in zip(mandelbrot(numpy, 40), mandelbrot(np, 40), strict=True):
         numpy.testing.assert_allclose(numpy.asarray(have), want, rtol=1e-12)
     assert settings.small == SIZE + 1
@@ -339,7 +339,7 @@ def test_a_loop_that_chooses_by_masks_comes_to_be_numpys(monkeypatch: pytest.Mon
 def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(policy, "LOSS", 1e-3)
+    monkeypatch.setattr(profitability, "LOSS", 1e-3)
     monkeypatch.setattr(account(), "interval", 60.0)  # seconds until it is tried again
     x, v = np.ones(SIZE) + 0, np.full(SIZE, 0.5) + 0
     X, V = numpy.ones(SIZE), numpy.full(SIZE, 0.5)
@@ -356,7 +356,7 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
 def test_a_loop_without_a_look_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     """An automatic cut leaves the first operation of a round pending, on which all may depend."""
     x = known(np).reshape(4, -1).sum(axis=0)
-    monkeypatch.setattr(policy, "SECONDS_PER_RECORD", 1.0)
+    monkeypatch.setattr(profitability, "SECONDS_PER_RECORD", 1.0)
     monkeypatch.setattr(settings, "tier", "auto")
     assert issubclass(type(x), Lazy)
     metrics.reset()

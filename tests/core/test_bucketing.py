@@ -250,7 +250,7 @@ def test_a_guard_that_fails_names_its_line_and_leaves_things_usable() -> None:
         if n < 8:
             agrees(scheduler.observe(node), data(n) + 1)
             continue
-        with pytest.raises(ValueError, match=r"not so \(recorded at .*test_padding"):
+        with pytest.raises(ValueError, match=r"not so \(recorded at .*test_bucketing"):
             scheduler.observe(node)
         agrees(scheduler.observe(other), data(n) + 2)
 
