@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.rows.checks import inside
 from lazytensor.frontends.tf.rows.elementwise import number
@@ -66,36 +63,21 @@ def _bias_add_grad(grad: Node, *, data_format: str = "NHWC", **_: Any) -> Node:
     )
 
 
-def _lines(x: Node, feature: int) -> tuple[int, ...]:
-    return tuple(n if axis == feature else 1 for axis, n in enumerate(x.type.shape))
-
-
 def _batch_norm(
     x: Node, scale: Node, offset: Node, mean: Node, variance: Node, *, epsilon: float = 1e-4,
     exponential_avg_factor: float = 1.0, data_format: str = "NHWC", is_training: bool = True,
     **_: Any,
 ) -> tuple[Node, ...]:  # fmt: skip
-    feature = layout(data_format, x.type.ndim).feature
-    axes = tuple(axis for axis in range(x.type.ndim) if axis != feature)
-    given = ops.convert(x, dtype=F32) if x.type.dtype in (F16, BF16) else x
-    line = _lines(x, feature)
-    own = given.type.dtype
-    count = prod(x.type.shape[axis] for axis in axes)
-    if is_training:
-        middle = ops.mean(given, axes=axes)
-        spread = ops.variance(given, scalar(float(count), own), axes=axes)
-    else:
-        middle, spread = mean, variance
-    factor = ops.rsqrt(spread + epsilon) * scale
-    apart = given - ops.reshape(middle, shape=line)
-    made = apart * ops.reshape(factor, shape=line) + ops.reshape(offset, shape=line)
-    made = made if own == x.type.dtype else ops.convert(made, dtype=x.type.dtype)
+    axis = layout(data_format, x.type.ndim).feature
+    middle, spread = ops.channel_moments(x, axis=axis) if is_training else (mean, variance)
+    made = ops.batch_norm(x, middle, ops.rsqrt(spread + epsilon), scale, offset, axis=axis)
     if not is_training:
         return made, mean, variance, mean, variance, mean
+    count = x.type.size // max(x.type.shape[axis], 1)
     unbiased = spread * (count / max(count - 1, 1))
     if exponential_avg_factor == 1.0:
         return made, middle, unbiased, middle, spread, middle
-    share, rest = (scalar(f, own) for f in (exponential_avg_factor, 1 - exponential_avg_factor))
+    share, rest = exponential_avg_factor, 1 - exponential_avg_factor
     running = [old * rest + new * share for old, new in ((mean, middle), (variance, unbiased))]
     return made, *running, middle, spread, middle
 
@@ -115,27 +97,12 @@ def _batch_norm_grad(
     grad: Node, x: Node, scale: Node, middle: Node, spread: Node, *_rest: Node,
     epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True, **_: Any,
 ) -> tuple[Node, ...]:  # fmt: skip
-    feature = layout(data_format, x.type.ndim).feature
-    axes = tuple(axis for axis in range(x.type.ndim) if axis != feature)
-    narrow = x.type.dtype in (F16, BF16)
-    given, data = (ops.convert(t, dtype=F32) if narrow else t for t in (grad, x))
-    own, line = data.type.dtype, _lines(x, feature)
-    count = prod(x.type.shape[axis] for axis in axes)
+    axis = layout(data_format, x.type.ndim).feature
     factor = ops.rsqrt(spread + epsilon)
-    apart = data - ops.reshape(middle, shape=line)
-    of_offset = ops.reduce_sum(given, axes=axes)
-    along = ops.reduce_sum(given * apart, axes=axes)
-    of_scale = along * factor
-    slope = ops.reshape(scale * factor, shape=line)
-    if is_training:
-        each = scalar(1.0 / count, own)
-        shift = ops.reshape(of_offset * each, shape=line)
-        bend = ops.square(factor) * along * each
-        given = given - shift - apart * ops.reshape(bend, shape=line)
-    of_x = given * slope
-    of_x = ops.convert(of_x, dtype=x.type.dtype) if narrow else of_x
-    nothing = ops.broadcast(scalar(0.0, own), shape=(0,))
-    return of_x, of_scale, of_offset, nothing, nothing
+    fixed = not is_training
+    made = ops.batch_norm_backward(grad, x, middle, factor, scale, axis=axis, fixed=fixed)
+    nothing = ops.broadcast(number(0.0, spread), shape=(0,))
+    return *made, nothing, nothing
 
 
 rows({"Softmax": _softmax, "LogSoftmax": _log_softmax, "BiasAdd": _bias_add,

@@ -7,7 +7,7 @@ complex); numbers come last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, Final
 
@@ -122,6 +122,29 @@ def operand(x: Any) -> Any:
             f"lazytensor:0 and {x.device}!"
         )
     return scalar(x.item(), numpy_dtype(x.dtype))
+
+
+_NO_TENSORS: Final = frozenset(
+    [bool, int, float, complex, str, list, tuple, type(None), torch.dtype]
+)
+
+
+def on_nodes(row: Callable[..., Any]) -> Callable[..., Any]:
+    """A row that is a function of nodes, as one of tensors; those in lists are left to it."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [x if x.__class__ in _NO_TENSORS else operand(x) for x in args]
+        if not kwargs:
+            return row(*given)
+        named = {k: operand(x) if isinstance(x, Tensor) else x for k, x in kwargs.items()}
+        return row(*given, **named)
+
+    return call
+
+
+def of_nodes(table: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The table, its rows functions of nodes."""
+    return {name: on_nodes(row) for name, row in table.items()}
 
 
 def number(value: Any, dtype: np.dtype) -> Node:

@@ -12,7 +12,12 @@ from lazytensor.core.ir.dtypes import BF16, F16, F32, S64, complex_of, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes
 from lazytensor.frontends.torch.dispatch.kernels import Row, composition
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, operand
+from lazytensor.frontends.torch.dispatch.promotion import (
+    cast_to,
+    is_inexact,
+    of_nodes,
+    on_nodes,
+)
 from lazytensor.frontends.torch.linalg.factorization import (
     adjoint,
     check,
@@ -37,13 +42,12 @@ _NO_EIGENVALUES: Final = (
 
 
 def _cholesky(
-    x: Any, *, upper: bool = False, check_errors: bool = False, name: str = "linalg.cholesky_ex"
+    x: Node, *, upper: bool = False, check_errors: bool = False, name: str = "linalg.cholesky_ex"
 ) -> tuple[Node, Node]:
-    given = operand(x)
-    made, ok = ops.cholesky_checked(given, lower=not upper)
+    made, ok = ops.cholesky_checked(x, lower=not upper)
     # What LAPACK does not see, NaN in the data, torch's does.
     fine = ok & ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,))
-    info = first_bad_minor(given, fine, upper)
+    info = first_bad_minor(x, fine, upper)
     check(check_errors, name, info)
     return made, info
 
@@ -52,10 +56,9 @@ def _cholesky_alone(x: Any, upper: bool = False) -> Node:
     return _cholesky(x, upper=upper, check_errors=True, name="cholesky")[0]
 
 
-def _inverse(x: Any, *, check_errors: bool = False) -> tuple[Node, Node]:
-    given = operand(x)
-    made, ok = ops.inv_checked(given)
-    info = first_zero_pivot(given, ok)
+def _inverse(x: Node, *, check_errors: bool = False) -> tuple[Node, Node]:
+    made, ok = ops.inv_checked(x)
+    info = first_zero_pivot(x, ok)
     check(check_errors, "linalg.inv_ex", info)
     return made, info
 
@@ -65,15 +68,14 @@ def _numbers(x: Node) -> Node:
     return ops.equal(x, x)
 
 
-def _qr(x: Any, mode: str = "reduced") -> tuple[Node, Node]:
-    given = operand(x)
+def _qr(x: Node, mode: str = "reduced") -> tuple[Node, Node]:
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
             "'r', or 'complete'"
         )
-    q, r = ops.qr(given, full=mode == "complete")
-    return (filled((0,), 0, given.type.dtype), r) if mode == "r" else (q, r)
+    q, r = ops.qr(x, full=mode == "complete")
+    return (filled((0,), 0, x.type.dtype), r) if mode == "r" else (q, r)
 
 
 def _converged(x: Node, ok: Node) -> Node:
@@ -84,42 +86,39 @@ def _converged(x: Node, ok: Node) -> Node:
 
 
 def _svd(
-    x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None
+    x: Node, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None
 ) -> tuple[Node, Node, Node]:
-    given = operand(x)
     text = f"linalg.svd: {_NO_SVD}"
     if not compute_uv:
-        empty = filled((0,), 0, given.type.dtype)
-        values, ok = ops.singular_values_checked(given)
-        return empty, all_sure([values], _converged(given, ok), text)[0], empty
-    *made, ok = ops.svd_checked(given, full=bool(full_matrices))
-    u, s, vh = all_sure(made, _converged(given, ok), text)
-    return u, cast_to(s, real_of(given.type.dtype)), vh
+        empty = filled((0,), 0, x.type.dtype)
+        values, ok = ops.singular_values_checked(x)
+        return empty, all_sure([values], _converged(x, ok), text)[0], empty
+    *made, ok = ops.svd_checked(x, full=bool(full_matrices))
+    u, s, vh = all_sure(made, _converged(x, ok), text)
+    return u, cast_to(s, real_of(x.type.dtype)), vh
 
 
-def _eigh(x: Any, UPLO: str = "L", compute_v: bool = True) -> tuple[Node, Node]:
-    given, lower = operand(x), UPLO.upper() == "L"
+def _eigh(x: Node, UPLO: str = "L", compute_v: bool = True) -> tuple[Node, Node]:
+    lower = UPLO.upper() == "L"
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     text = f"linalg.eigh: {_NO_EIGENVALUES}"
     if not compute_v:
-        values, ok = ops.eigvalsh_checked(given, lower=lower)
-        (sure,) = all_sure([values], _converged(triangle(given, not lower), ok), text)
-        return sure, filled((0,), 0, given.type.dtype)
-    *made, ok = ops.eigh_checked(given, lower=lower)
-    values, vectors = all_sure(made, _converged(triangle(given, not lower), ok), text)
+        values, ok = ops.eigvalsh_checked(x, lower=lower)
+        (sure,) = all_sure([values], _converged(triangle(x, not lower), ok), text)
+        return sure, filled((0,), 0, x.type.dtype)
+    *made, ok = ops.eigh_checked(x, lower=lower)
+    values, vectors = all_sure(made, _converged(triangle(x, not lower), ok), text)
     return values, vectors
 
 
-def _eig(x: Any) -> tuple[Node, ...]:
-    given = operand(x)
+def _eig(x: Node) -> tuple[Node, ...]:
     text = "torch.linalg.eig: input tensor should not contain infs or NaNs."
-    return all_sure(ops.eig(given), ops.is_finite(given), text, RuntimeError)
+    return all_sure(ops.eig(x), ops.is_finite(x), text, RuntimeError)
 
 
-def _wide(x: Any) -> Node:
-    given = operand(x)
-    return cast_to(given, complex_of(given.type.dtype))
+def _wide(x: Node) -> Node:
+    return cast_to(x, complex_of(x.type.dtype))
 
 
 def _solve_triangular(
@@ -145,19 +144,18 @@ def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
 
 
 def _lstsq(
-    a: Any, b: Any, rcond: float | None = None, *, driver: str | None = None
+    a: Node, b: Node, rcond: float | None = None, *, driver: str | None = None
 ) -> tuple[Node, Node, Node, Node]:
     """By singular values, whatever driver of LAPACK's is asked for."""
-    matrix, right = operand(a), operand(b)
-    _check_lstsq(matrix, right, driver)
-    vector = is_vector(matrix, right)
-    if right.type.shape[-1 if vector else -2] != matrix.type.shape[-2]:
-        raise ShapeError(f"lstsq: as many rows are needed, got {matrix.type} and {right.type}")
+    _check_lstsq(a, b, driver)
+    vector = is_vector(a, b)
+    if b.type.shape[-1 if vector else -2] != a.type.shape[-2]:
+        raise ShapeError(f"lstsq: as many rows are needed, got {a.type} and {b.type}")
     if vector:
-        right = ops.reshape(right, shape=(*right.type.shape, 1))
-    refuse_sizes(matrix.type.shape[:-2], right.type.shape[:-2])
-    m, n = matrix.type.shape[-2:]
-    u, s, vh = ops.svd(matrix, full=False)
+        b = ops.reshape(b, shape=(*b.type.shape, 1))
+    refuse_sizes(a.type.shape[:-2], b.type.shape[:-2])
+    m, n = a.type.shape[-2:]
+    u, s, vh = ops.svd(a, full=False)
     own = s.type.dtype
     least = float(np.finfo(own).eps) * max(m, n) if rcond is None else rcond
     last = s.type.ndim - 1
@@ -165,14 +163,14 @@ def _lstsq(
     bound = ops.reshape(bound * cast_to(least, own), shape=(*s.type.shape[:last], 1))
     counts = s > bound
     shares = ops.select(counts, ops.reciprocal(s), cast_to(0.0, own))
-    column = cast_to(ops.reshape(shares, shape=(*shares.type.shape, 1)), matrix.type.dtype)
-    inner = column * product(adjoint(u), right)
+    column = cast_to(ops.reshape(shares, shape=(*shares.type.shape, 1)), a.type.dtype)
+    inner = column * product(adjoint(u), b)
     found = product(adjoint(vh), inner)
     rank = ops.reduce_sum(cast_to(counts, S64), axes=(last,))
     nothing = filled((0,), 0, own)
     residuals = nothing
     if m > n and (driver == "gels" or _all_full(rank, n, driver)):
-        apart = ops.abs(product(matrix, found) - right)
+        apart = ops.abs(product(a, found) - b)
         residuals = ops.reduce_sum(ops.square(apart), axes=(apart.type.ndim - 2,))
         residuals = ops.reshape(residuals, shape=residuals.type.shape[:-1]) if vector else residuals
     if vector:
@@ -197,25 +195,24 @@ _SQUARINGS = 24
 """Norms up to 2**25 can be brought down to 2 by so many halvings."""
 
 
-def _matrix_exp(x: Any) -> Node:
+def _matrix_exp(x: Node) -> Node:
     """The series of a matrix halved until its norm is small, squared as often."""
-    given = operand(x)
-    if given.type.dtype in (F16, BF16):
-        return cast_to(_matrix_exp(cast_to(given, F32)), given.type.dtype)
-    dtype = given.type.dtype
-    if given.type.ndim < 2 or given.type.shape[-2] != given.type.shape[-1] or not is_inexact(dtype):
-        raise ShapeError(f"matrix_exp: square matrices of floats are needed, got {given.type}")
+    if x.type.dtype in (F16, BF16):
+        return cast_to(_matrix_exp(cast_to(x, F32)), x.type.dtype)
+    dtype = x.type.dtype
+    if x.type.ndim < 2 or x.type.shape[-2] != x.type.shape[-1] or not is_inexact(dtype):
+        raise ShapeError(f"matrix_exp: square matrices of floats are needed, got {x.type}")
     real = real_of(dtype)
-    n, last = given.type.shape[-1], given.type.ndim - 1
-    if not given.type.size:
-        return given
-    norm = ops.reduce_max(ops.reduce_sum(ops.abs(given), axes=(last - 1,)), axes=(last - 1,))
+    n, last = x.type.shape[-1], x.type.ndim - 1
+    if not x.type.size:
+        return x
+    norm = ops.reduce_max(ops.reduce_sum(ops.abs(x), axes=(last - 1,)), axes=(last - 1,))
     often = ops.ceil(ops.log2(norm * 0.5))
     often = ops.clamp(cast_to(0.0, real), often, cast_to(float(_SQUARINGS), real))
     shape = (*norm.type.shape, 1, 1)
     factor = ops.reshape(ops.exp2(-often), shape=shape)
-    small = given * cast_to(factor, dtype)
-    one = identity(given, n, n)
+    small = x * cast_to(factor, dtype)
+    one = identity(x, n, n)
     found = one
     for k in range(_TERMS[real.itemsize], 0, -1):  # Horner's rule
         found = one + product(small, found) * cast_to(1 / k, dtype)
@@ -234,10 +231,10 @@ ROWS: dict[str, Row] = {
     "_linalg_svd": _svd,
     "_linalg_eigh": _eigh,
     "linalg_eig": _eig,
-    "_linalg_eigvals": lambda x: ops.eigvals(operand(x)),
-    "linalg_solve_triangular": _solve_triangular,
+    "_linalg_eigvals": ops.eigvals,
 }
 
 
-matrix_rows(ROWS)
-matrix_rows({"linalg_matrix_exp": composition("linalg_matrix_exp", _matrix_exp)})
+matrix_rows(of_nodes(ROWS))
+matrix_rows({"linalg_matrix_exp": composition("linalg_matrix_exp", on_nodes(_matrix_exp))})
+matrix_rows({"linalg_solve_triangular": _solve_triangular})

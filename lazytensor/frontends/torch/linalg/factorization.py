@@ -12,7 +12,7 @@ from lazytensor.core.ir.dtypes import FLOATS, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, sure
 from lazytensor.frontends.torch.dispatch.kernels import Row
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, operand
 from lazytensor.frontends.torch.linalg.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.tensors.tensor import to_cpu
@@ -109,12 +109,12 @@ def check(wanted: bool, name: str, info: Node) -> None:
         torch.ops.aten._linalg_check_errors(to_cpu(info), name, is_matrix=not info.type.ndim)
 
 
-def _lu(x: Any, *, pivot: bool = True) -> tuple[Node, Node]:
+def _lu(x: Node, *, pivot: bool = True) -> tuple[Node, Node]:
     if not pivot:
         raise RuntimeError(
             "linalg.lu_factor: LU without pivoting is not implemented on the CPU, nor here"
         )
-    packed, pivots, _ = ops.lu(operand(x))
+    packed, pivots, _ = ops.lu(x)
     return packed, _counted(pivots)
 
 
@@ -144,16 +144,15 @@ def _matrix_of(pivots: Node, size: int, like: Node) -> Node:
 
 
 def _unpack(
-    packed: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+    packed: Node, pivots: Node, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Node, Node, Node]:
-    given = operand(packed)
-    nothing = filled((0,), 0, given.type.dtype)
-    lower, upper = _triangles(given) if unpack_data else (nothing, nothing)
+    nothing = filled((0,), 0, packed.type.dtype)
+    lower, upper = _triangles(packed) if unpack_data else (nothing, nothing)
     if not unpack_pivots:
         return nothing, lower, upper
-    size = given.type.shape[-2]
-    places = _sure_pivots(operand(pivots), size, _NO_PIVOTS, _NO_PIVOTS)
-    return _matrix_of(places, size, given), lower, upper
+    size = packed.type.shape[-2]
+    places = _sure_pivots(pivots, size, _NO_PIVOTS, _NO_PIVOTS)
+    return _matrix_of(places, size, packed), lower, upper
 
 
 def _sure_pivots(pivots: Node, size: int, low: str, high: str) -> Node:
@@ -173,12 +172,11 @@ def _substituted(a: Node, b: Node, upper: bool, unit: bool, how: str = "none") -
 
 
 def _lu_solve(
-    packed: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False
+    packed: Node, pivots: Node, b: Node, *, left: bool = True, adjoint: bool = False
 ) -> Node:
-    factors = operand(packed)
-    size = factors.type.shape[-1]
-    counted = _sure_pivots(operand(pivots), size, _TOO_SMALL, _TOO_LARGE)
-    return _solved(factors, counted, operand(b), left, adjoint)
+    size = packed.type.shape[-1]
+    counted = _sure_pivots(pivots, size, _TOO_SMALL, _TOO_LARGE)
+    return _solved(packed, counted, b, left, adjoint)
 
 
 def _solved(factors: Node, pivots: Node, right: Node, left: bool, adjoint: bool = False) -> Node:
@@ -213,15 +211,14 @@ def _of_transpose(a: Any) -> bool:
 
 
 def _solve(
-    a: Any, b: Any, *, left: bool = True, check_errors: bool = False
+    a: Node, b: Node, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Node, Node, Node, Node]:
-    matrix, right = operand(a), operand(b)
-    vector = is_vector(matrix, right)
+    vector = is_vector(a, b)
     if vector:
-        right = ops.reshape(right, shape=(*right.type.shape, 1))
-    packed, pivots, info = _lu_factor(matrix)
+        b = ops.reshape(b, shape=(*b.type.shape, 1))
+    packed, pivots, info = _lu_factor(a)
     check(check_errors, "torch.linalg.solve_ex", info)
-    found = _solved(packed, pivots, right, left or vector)
+    found = _solved(packed, pivots, b, left or vector)
     if vector:
         found = ops.reshape(found, shape=found.type.shape[:-1])
     return found, packed, pivots, info
@@ -246,25 +243,24 @@ def _slogdet(a: Any) -> tuple[Node, Node, Node, Node]:
     return sign, size, packed, pivots
 
 
-def _cholesky_solve(b: Any, factor: Any, upper: bool) -> Node:
-    a, right = paired(operand(factor), operand(b))
+def _cholesky_solve(b: Node, factor: Node, upper: bool) -> Node:
+    a, right = paired(factor, b)
     half = _substituted(a, right, upper, False, "adjoint" if upper else "none")
     return _substituted(a, half, upper, False, "none" if upper else "adjoint")
 
 
-def _cholesky_inverse(x: Any, upper: bool = False) -> Node:
-    given = operand(x)
-    n = given.type.shape[-1]
-    made = _cholesky_solve(identity(given, n, n), given, upper)
+def _cholesky_inverse(x: Node, upper: bool = False) -> Node:
+    n = x.type.shape[-1]
+    made = _cholesky_solve(identity(x, n, n), x, upper)
     text = "a diagonal element is zero, the inversion could not be completed because the input "
-    regular = ops.not_equal(diagonal(given), cast_to(0, given.type.dtype))
+    regular = ops.not_equal(diagonal(x), cast_to(0, x.type.dtype))
     return all_sure([made], regular, f"cholesky_inverse: {text}matrix is singular.")[0]
 
 
 def _triangular_solve(
-    b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    b: Node, a: Node, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Node, Node]:
-    matrix, right = paired(operand(a), operand(b))
+    matrix, right = paired(a, b)
     how = "transpose" if transpose else "none"
     return _substituted(matrix, right, upper, unitriangular, how), matrix
 
@@ -275,12 +271,11 @@ ROWS: dict[str, Row] = {
     "lu_unpack": _unpack,
     "linalg_lu_solve": _lu_solve,
     "_linalg_solve_ex": _solve,
-    "_linalg_det": _det,
-    "_linalg_slogdet": _slogdet,
     "_cholesky_solve_helper": _cholesky_solve,
     "cholesky_inverse": _cholesky_inverse,
     "triangular_solve": _triangular_solve,
 }
 
 
-matrix_rows(ROWS)
+matrix_rows(of_nodes(ROWS))
+matrix_rows({"_linalg_det": _det, "_linalg_slogdet": _slogdet})  # how operands lie counts

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.kernels import Row
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
 from lazytensor.frontends.torch.linalg.factorization import adjoint, product
 from lazytensor.frontends.torch.linalg.matrices import matrix_rows
 
 
-def _householder_product(x: Any, tau: Any) -> Node:
-    return ops.householder_product(operand(x), operand(tau))
+def _householder_product(x: Node, tau: Node) -> Node:
+    return ops.householder_product(x, tau)
 
 
 def _times_reflections(
-    x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False
+    x: Node, tau: Node, other: Node, left: bool = True, transpose: bool = False
 ) -> Node:
     """`other` by the whole product of the reflections, which is square."""
-    given, factors, right = operand(x), operand(tau), operand(other)
-    _check_times(given, factors, right, -2 if left else -1)
-    n, ndim, axis = factors.type.shape[-1], given.type.ndim, given.type.ndim - 1
-    m = given.type.shape[-2]
-    few = ops.slice(
-        given, ops.starts((0,) * ndim), sizes=(*given.type.shape[:-1], n), strides=(1,) * ndim
-    )
+    _check_times(x, tau, other, -2 if left else -1)
+    n, ndim, axis = tau.type.shape[-1], x.type.ndim, x.type.ndim - 1
+    m = x.type.shape[-2]
+    few = ops.slice(x, ops.starts((0,) * ndim), sizes=(*x.type.shape[:-1], n), strides=(1,) * ndim)
     more = (*[0] * axis, m - n)
-    zero = cast_to(0, given.type.dtype)
+    zero = cast_to(0, x.type.dtype)
     square = ops.pad(few, zero, low=(0,) * ndim, high=more, interior=(0,) * ndim)
-    whole = ops.householder_product(square, factors)
+    whole = ops.householder_product(square, tau)
     if transpose:
         whole = adjoint(whole)
-    return product(whole, right) if left else product(right, whole)
+    return product(whole, other) if left else product(other, whole)
 
 
 def _check_times(x: Node, factors: Node, other: Node, side: int) -> None:
@@ -53,4 +48,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-matrix_rows(ROWS)
+matrix_rows(of_nodes(ROWS))

@@ -1,4 +1,4 @@
-"""Convolution and its gradients."""
+"""ConvolutionLayout and its gradients."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ops.convolutions import ConvolutionLayout
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import operand
+from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.joining import part
 
@@ -21,8 +22,8 @@ def spread(values: Sequence[int], n: int) -> Ints:
 
 
 def _convolution(
-    x: Any,
-    weight: Any,
+    x: Node,
+    weight: Node,
     bias: Any,
     stride: Sequence[int],
     padding: Sequence[int],
@@ -31,9 +32,7 @@ def _convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Node:
-    data, kernel = operand(x), operand(weight)
-    added = None if bias is None else operand(bias)
-    n = kernel.type.ndim - 2
+    n = weight.type.ndim - 2
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     steps, pads, gaps, extra = (
@@ -44,22 +43,19 @@ def _convolution(
         )
     )  # fmt: skip
     _check_numbers(steps, pads, gaps, extra)
-    _check_channels(data, kernel, added, transposed, groups)
+    _check_channels(x, weight, bias, transposed, groups)
+    plan = _plan(steps, pads, gaps, groups)
     if transposed:
-        _check_grown(data, kernel, steps, pads, gaps, extra)
-        made = _transposed(data, kernel, steps, pads, gaps, extra, groups)
+        made = plan.of_input(weight, x, _grown(x, weight, steps, pads, gaps, extra))
     else:
-        _check_fits(data, kernel, pads, gaps)
-        made = ops.convolution(
-            data, kernel, strides=steps, padding=tuple((p, p) for p in pads),
-            rhs_dilation=gaps, feature_groups=groups,
-        )  # fmt: skip
-    if not data.type.shape[1]:
+        _check_fits(x, weight, pads, gaps)
+        made = plan.of(x, weight)
+    if not x.type.shape[1]:
         return part(made, 1, 0, 0)  # what has no channels has none afterwards, in torch
-    if added is None:
+    if bias is None:
         return made
     shape = (1, made.type.shape[1]) + (1,) * n
-    return made + ops.reshape(added, shape=shape)
+    return made + ops.reshape(bias, shape=shape)
 
 
 def _expanded(name: str, values: Sequence[int], n: int) -> Ints:
@@ -135,13 +131,13 @@ def _check_fits(x: Node, w: Node, pads: Ints, gaps: Ints) -> None:
 _SIDES = ("depth", "height", "width")
 
 
-def _check_grown(x: Node, w: Node, steps: Ints, pads: Ints, gaps: Ints, extra: Ints) -> None:
-    """Raise torch's errors for the size of a transposed convolution's result."""
+def _grown(x: Node, w: Node, steps: Ints, pads: Ints, gaps: Ints, extra: Ints) -> Ints:
+    """The sizes in space of a transposed convolution's result. Raises: RuntimeError, torch's."""
     given = x.type.shape[2:]
-    found = [
+    found = tuple(
         (m - 1) * s - 2 * p + g * (k - 1) + 1 + e
         for m, s, p, g, k, e in zip(given, steps, pads, gaps, w.type.shape[2:], extra, strict=True)
-    ]
+    )
     if min(found, default=1) < 1:
         raise RuntimeError(
             f"Given input size per channel: {_by(given)}. Calculated output size per channel: "
@@ -159,60 +155,18 @@ def _check_grown(x: Node, w: Node, steps: Ints, pads: Ints, gaps: Ints, extra: I
             "output padding must be smaller than either stride or dilation, but got "
             + " ".join(words)
         )
+    return found
 
 
-def _transposed(
-    data: Node,
-    kernel: Node,
-    steps: Ints,
-    pads: Ints,
-    gaps: Ints,
-    extra: Ints,
-    groups: int,
-) -> Node:
-    """The gradient of a convolution of its input, which is what a transposed one is."""
-    n = len(steps)
-    features, each, *sizes = kernel.type.shape
-    if groups > 1:  # (in, out / groups) becomes (in / groups, out)
-        split = ops.reshape(kernel, shape=(groups, features // groups, each, *sizes))
-        order = (1, 0, *range(2, n + 3))
-        kernel = ops.reshape(
-            ops.transpose(split, axes=order), shape=(features // groups, groups * each, *sizes)
-        )
-    padding = tuple(
-        (g * (k - 1) - p, g * (k - 1) - p + e)
-        for k, p, g, e in zip(sizes, pads, gaps, extra, strict=True)
-    )
-    dense = tuple(range(n + 2))
-    return ops.convolution(
-        data, kernel, strides=(1,) * n, padding=padding, lhs_dilation=steps, rhs_dilation=gaps,
-        feature_groups=groups, reversal=(True,) * n,
-        dimensions=(dense, (1, 0, *range(2, n + 2)), dense),
-    )  # fmt: skip
-
-
-def _of_weight(
-    data: Node, grad: Node, sizes: Ints, steps: Ints, pads: Ints, gaps: Ints, groups: int
-) -> Node:
-    """The gradient of a convolution of its weight: features and batch change places."""
-    n = len(steps)
-    padding = tuple(
-        (p, (k - 1) * g + (o - 1) * s + 1 - m - p)
-        for k, g, o, s, m, p in zip(
-            sizes, gaps, grad.type.shape[2:], steps, data.type.shape[2:], pads, strict=True
-        )
-    )
-    swapped = (1, 0, *range(2, n + 2))
-    return ops.convolution(
-        data, grad, strides=gaps, padding=padding, rhs_dilation=steps, batch_groups=groups,
-        dimensions=(swapped, swapped, swapped),
-    )  # fmt: skip
+def _plan(steps: Ints, pads: Ints, gaps: Ints, groups: int) -> ConvolutionLayout:
+    axes = tuple(range(len(steps) + 2))
+    return ConvolutionLayout(steps, tuple((p, p) for p in pads), gaps, groups, axes, axes)
 
 
 def _backward(
-    grad: Any,
-    x: Any,
-    weight: Any,
+    grad: Node,
+    x: Node,
+    weight: Node,
     bias_sizes: Any,
     stride: Sequence[int],
     padding: Sequence[int],
@@ -222,36 +176,29 @@ def _backward(
     groups: int,
     output_mask: Sequence[bool],
 ) -> tuple[Node | None, Node | None, Node | None]:
-    given, data, kernel = operand(grad), operand(x), operand(weight)
-    n = kernel.type.ndim - 2
-    if not data.type.shape[1]:
-        shapes = data.type.shape, kernel.type.shape, bias_sizes or (0,)
-        zeros = [filled(shape, 0, given.type.dtype) for shape in shapes]
+    n = weight.type.ndim - 2
+    if not x.type.shape[1]:
+        shapes = x.type.shape, weight.type.shape, bias_sizes or (0,)
+        zeros = [filled(shape, 0, grad.type.dtype) for shape in shapes]
         first, second, third = (
             z if wanted else None for z, wanted in zip(zeros, output_mask, strict=True)
         )
         return first, second, third
-    sizes = kernel.type.shape[2:]
     steps, pads, gaps = (spread(v, n) for v in (stride, padding, dilation))
+    plan = _plan(steps, pads, gaps, groups)
     of_data = of_weight = of_bias = None
     if output_mask[0] and transposed:
         of_data = _convolution(grad, weight, None, steps, pads, gaps, False, (0,) * n, groups)
-        if of_data.type.shape != data.type.shape:  # output_padding that no input came to
+        if of_data.type.shape != x.type.shape:  # output_padding that no input came to
             none, ones = ops.starts((0,) * (n + 2)), (1,) * (n + 2)
-            of_data = ops.slice(of_data, none, sizes=data.type.shape, strides=ones)
+            of_data = ops.slice(of_data, none, sizes=x.type.shape, strides=ones)
     elif output_mask[0]:
-        extra = tuple(
-            m - ((o - 1) * s - 2 * p + g * (k - 1) + 1)
-            for m, o, s, p, g, k in zip(
-                data.type.shape[2:], given.type.shape[2:], steps, pads, gaps, sizes, strict=True
-            )
-        )
-        of_data = _transposed(given, kernel, steps, pads, gaps, extra, groups)
+        of_data = plan.of_input(weight, grad, x.type.shape[2:])
     if output_mask[1]:
-        pair = (given, data) if transposed else (data, given)
-        of_weight = _of_weight(*pair, sizes, steps, pads, gaps, groups)
+        pair = (grad, x) if transposed else (x, grad)
+        of_weight = plan.of_kernel(*pair, weight.type.shape[2:])
     if output_mask[2]:
-        of_bias = ops.reduce_sum(given, axes=(0, *range(2, n + 2)))
+        of_bias = ops.reduce_sum(grad, axes=(0, *range(2, n + 2)))
     return of_data, of_weight, of_bias
 
 
@@ -263,4 +210,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-rows(ROWS, images=True, pure=True)
+rows(of_nodes(ROWS), images=True, pure=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
 from lazytensor.frontends.torch.nn.maxima import scattered
 from lazytensor.frontends.torch.nn.pooling import largest_at
 from lazytensor.frontends.torch.rows.creation import filled
@@ -86,22 +87,21 @@ def _elements(begins: Sequence[Node], shape: Sequence[int], sizes: Sequence[int]
 
 
 def _largest(
-    x: Any, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Any, *, n: int
+    x: Node, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Node, *, n: int
 ) -> tuple[Node, Node]:
-    given, samples = operand(x), operand(random_samples)
-    _check(given, kernel_size, output_size, samples, n)
-    outer, space = given.type.shape[:-n], given.type.shape[-n:]
+    _check(x, kernel_size, output_size, random_samples, n)
+    outer, space = x.type.shape[:-n], x.type.shape[-n:]
     planes, windows, size = prod(outer), prod(output_size), prod(kernel_size)
     shape = (*outer, *output_size)
     if not planes * windows:
-        return filled(shape, 0, given.type.dtype), filled(shape, 0, S64)
-    lines = ops.reshape(samples, shape=(prod(samples.type.shape[:2]), n))
+        return filled(shape, 0, x.type.dtype), filled(shape, 0, S64)
+    lines = ops.reshape(random_samples, shape=(prod(random_samples.type.shape[:2]), n))
     begins = [
         _begins(part(part(lines, 0, 0, planes), 1, place, 1), m, k, count)
         for place, m, k, count in zip(ORDER[n], space, kernel_size, output_size, strict=True)
     ]
     places = _elements(begins, space, kernel_size)
-    flat = ops.reshape(given, shape=(planes, prod(space)))
+    flat = ops.reshape(x, shape=(planes, prod(space)))
     found = ops.take_along(flat, ops.reshape(places, shape=(planes, windows * size)), axis=1)
     found = ops.reshape(found, shape=(planes, windows, size))
     best = largest_at(found)
@@ -110,23 +110,16 @@ def _largest(
 
 
 def _largest_backward(
-    grad: Any, x: Any, kernel_size: Any, output_size: Any, indices: Any, *, n: int
+    grad: Node, x: Node, kernel_size: Any, output_size: Any, indices: Node, *, n: int
 ) -> Node:
-    return scattered(operand(grad), operand(indices), operand(x).type.shape, n)
-
-
-def _of(row: Row, n: int) -> Row:
-    def pool(*args: Any, **kwargs: Any) -> Any:
-        return row(*args, n=n, **kwargs)
-
-    return pool
+    return scattered(grad, indices, x.type.shape, n)
 
 
 ROWS: dict[str, Row] = {
-    f"fractional_max_pool{n}d{suffix}": _of(row, n)
+    f"fractional_max_pool{n}d{suffix}": partial(row, n=n)
     for n in (2, 3)
     for suffix, row in (("", _largest), ("_backward", _largest_backward))
 }
 
 
-rows(ROWS, composed=True, asks=True)
+rows(of_nodes(ROWS), composed=True, asks=True)

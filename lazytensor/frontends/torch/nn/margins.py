@@ -12,7 +12,7 @@ from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
 
 
 def _as_rows(x: Node) -> Node:
@@ -58,7 +58,7 @@ def _beyond(at: Node, hit: Node, margin: Any) -> tuple[Node, Node]:
 def _weighed(x: Node, places: Node, weight: Any) -> Node:
     if weight is None:
         return x
-    share = ops.gather(operand(weight), cast_to(places, S64), axes=(0,))
+    share = ops.gather(weight, cast_to(places, S64), axes=(0,))
     return x * ops.reshape(share, shape=(places.type.size, 1))
 
 
@@ -83,40 +83,38 @@ def _check_classes(x: Node, target: Node, p: Any, weight: Any) -> None:
             f"samples (batch size). Expected target size [{count}], but got "
             f"{list(target.type.shape)}. Input has shape {shape}."
         )
-    if weight is not None and operand(weight).type.shape != (classes,):
+    if weight is not None and weight.type.shape != (classes,):
         raise RuntimeError(
-            f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
+            f"inconsistent weight size, expected {classes} but got {list(weight.type.shape)}"
         )
 
 
 def _multi_margin(
-    x: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
+    x: Node, target: Node, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = 1
 ) -> Node:
-    given, wanted = operand(x), operand(target)
-    _check_classes(given, wanted, p, weight)
-    at = _as_rows(given)
+    _check_classes(x, target, p, weight)
+    at = _as_rows(x)
     count, classes = at.type.shape
-    places = _known(ops.reshape(wanted, shape=(count,)), 0, classes, "target out of range")
+    places = _known(ops.reshape(target, shape=(count,)), 0, classes, "target out of range")
     apart, active = _beyond(at, _hits(places, classes), margin)
     losses = _only(active, apart if p == 1 else ops.square(apart))
     total = _sum(_weighed(losses, places, weight), 1)
-    return _reduced(total, classes, given.type.ndim < 2 and not wanted.type.ndim, reduction)
+    return _reduced(total, classes, x.type.ndim < 2 and not target.type.ndim, reduction)
 
 
 def _multi_margin_backward(
-    grad: Any, x: Any, target: Any, p: Any, margin: Any, weight: Any = None, reduction: int = 1
+    grad: Node, x: Node, target: Node, p: Any, margin: Any, weight: Any = None, reduction: int = 1
 ) -> Node:
-    given = operand(x)
-    at, places = _as_rows(given), operand(target)
+    at = _as_rows(x)
     count, classes = at.type.shape
-    places = ops.reshape(places, shape=(count,))
-    hit = _hits(places, classes)
+    target = ops.reshape(target, shape=(count,))
+    hit = _hits(target, classes)
     apart, active = _beyond(at, hit, margin)
     slope = like(p, at) * (like(1, at) if p == 1 else apart)
-    slope = _weighed(ops.select(active, slope, like(0, at)), places, weight)
+    slope = _weighed(ops.select(active, slope, like(0, at)), target, weight)
     lost = -ops.reshape(_sum(slope, 1), shape=(count, 1))
-    made = _shared(ops.select(hit, lost, slope), operand(grad), reduction)
-    return ops.reshape(made, shape=given.type.shape)
+    made = _shared(ops.select(hit, lost, slope), grad, reduction)
+    return ops.reshape(made, shape=x.type.shape)
 
 
 def _labels(places: Node, classes: int) -> Node:
@@ -156,10 +154,9 @@ def _known(places: Node, least: int, classes: int, text: str) -> Node:
     return ops.guarded(places, ok)
 
 
-def _multilabel_margin(x: Any, target: Any, reduction: int) -> tuple[Node, Node]:
-    given, wanted = operand(x), operand(target)
-    _check_labels(given, wanted)
-    at, places = _as_rows(given), _as_rows(wanted)
+def _multilabel_margin(x: Node, target: Node, reduction: int) -> tuple[Node, Node]:
+    _check_labels(x, target)
+    at, places = _as_rows(x), _as_rows(target)
     count, classes = at.type.shape
     places = _known(places, -1, classes, "argument #2 'target' is out of range")
     hits = _labels(places, classes)
@@ -172,15 +169,14 @@ def _multilabel_margin(x: Any, target: Any, reduction: int) -> tuple[Node, Node]
     pairs = others & ops.reshape(labelled, shape=(count, classes, 1))
     active = pairs & (apart > 0)
     losses = _sum(_sum(_only(active, apart), 2), 1)
-    made = _reduced(losses, classes, given.type.ndim < 2, reduction)
-    return made, ops.reshape(cast_to(named, at.type.dtype), shape=given.type.shape)
+    made = _reduced(losses, classes, x.type.ndim < 2, reduction)
+    return made, ops.reshape(cast_to(named, at.type.dtype), shape=x.type.shape)
 
 
 def _multilabel_margin_backward(
-    grad: Any, x: Any, target: Any, reduction: int, is_target: Any
+    grad: Node, x: Node, target: Node, reduction: int, is_target: Node
 ) -> Node:
-    given = operand(x)
-    at, places, named = map(_as_rows, (given, operand(target), operand(is_target)))
+    at, places, named = map(_as_rows, (x, target, is_target))
     count, classes = at.type.shape
     hits = _labels(places, classes)
     row = ops.reshape(at, shape=(count, 1, classes))
@@ -193,8 +189,8 @@ def _multilabel_margin_backward(
     steps = cast_to(active, at.type.dtype)
     lost = ops.reshape(_sum(steps, 2), shape=(count, classes, 1))
     slope = _sum(steps, 1) - _sum(_only(hits, lost), 1)
-    made = _shared(slope, operand(grad), reduction)
-    return ops.reshape(made, shape=given.type.shape)
+    made = _shared(slope, grad, reduction)
+    return ops.reshape(made, shape=x.type.shape)
 
 
 ROWS: dict[str, Row] = {
@@ -208,5 +204,5 @@ CHECKED: dict[str, Row] = {
 """What is checked while it runs."""
 
 
-rows(ROWS, composed=True)
-rows(CHECKED, asks=True)
+rows(of_nodes(ROWS), composed=True)
+rows(of_nodes(CHECKED), asks=True)

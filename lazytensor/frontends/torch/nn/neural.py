@@ -13,7 +13,14 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, like, operand
+from lazytensor.frontends.torch.dispatch.promotion import (
+    cast_to,
+    is_inexact,
+    like,
+    of_nodes,
+    on_nodes,
+    operand,
+)
 from lazytensor.frontends.torch.random.drawing import bernoulli
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.elementwise import multiply
@@ -25,16 +32,15 @@ from lazytensor.frontends.torch.tensors.tensor import TORCH, numpy_dtype
 def _softmax(name: str) -> Row:
     op = getattr(ops, name)
 
-    def row(x: Any, dim: int, half_to_float: bool = False) -> Node:
-        given = operand(x)
+    def row(x: Node, dim: int, half_to_float: bool = False) -> Node:
         if half_to_float:
-            given = cast_to(given, F32)
-        if not given.type.size:
-            return given
-        if not given.type.ndim:
+            x = cast_to(x, F32)
+        if not x.type.size:
+            return x
+        if not x.type.ndim:
             axis_of(dim, 0)  # for its error
-            return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
-        return op(given, axis=axis_of(dim, given.type.ndim))
+            return ops.reshape(op(ops.reshape(x, shape=(1,)), axis=0), shape=())
+        return op(x, axis=axis_of(dim, x.type.ndim))
 
     return row
 
@@ -42,12 +48,11 @@ def _softmax(name: str) -> Row:
 def _softmax_backward(name: str) -> Row:
     op = getattr(ops, name)
 
-    def row(grad: Any, output: Any, dim: int, input_dtype: Any) -> Node:
-        given, found = operand(grad), operand(output)
-        if not found.type.ndim:
-            given, found = (ops.reshape(t, shape=(1,)) for t in (given, found))
-            return ops.reshape(op(given, found, axis=0), shape=())
-        made = op(given, found, axis=axis_of(dim, found.type.ndim))
+    def row(grad: Node, output: Node, dim: int, input_dtype: Any) -> Node:
+        if not output.type.ndim:
+            grad, output = (ops.reshape(t, shape=(1,)) for t in (grad, output))
+            return ops.reshape(op(grad, output, axis=0), shape=())
+        made = op(grad, output, axis=axis_of(dim, output.type.ndim))
         return cast_to(made, numpy_dtype(input_dtype))
 
     return row
@@ -59,65 +64,61 @@ def _is_approximate(word: str) -> bool:
     return word == "tanh"
 
 
-def _gelu(x: Any, *, approximate: str = "none") -> Node:
-    return ops.gelu(operand(x), approximate=_is_approximate(approximate))
+def _gelu(x: Node, *, approximate: str = "none") -> Node:
+    return ops.gelu(x, approximate=_is_approximate(approximate))
 
 
-def _gelu_backward(grad: Any, x: Any, *, approximate: str = "none") -> Node:
+def _gelu_backward(grad: Node, x: Node, *, approximate: str = "none") -> Node:
     how = _is_approximate(approximate)
-    return ops.gelu_backward(operand(grad), operand(x), approximate=how)
+    return ops.gelu_backward(grad, x, approximate=how)
 
 
-def _relu(x: Any) -> Node:
-    given = operand(x)
-    if given.type.dtype is BOOL:
+def _relu(x: Node) -> Node:
+    if x.type.dtype is BOOL:
         raise RuntimeError("Boolean inputs not supported for relu")
-    return ops.maximum(given, like(0, given))
+    return ops.maximum(x, like(0, x))
 
 
-def _threshold_backward(grad: Any, x: Any, threshold: Any) -> Node:
-    given, at = operand(grad), operand(x)
-    below = at <= like(threshold, at)  # nan is not
-    return ops.select(below, like(0, given), given)
+def _threshold_backward(grad: Node, x: Node, threshold: Any) -> Node:
+    below = x <= like(threshold, x)  # nan is not
+    return ops.select(below, like(0, grad), grad)
 
 
-def _sigmoid_backward(grad: Any, y: Any) -> Node:
-    given, found = operand(grad), operand(y)
-    slope = found * (like(1, found) - found)
-    return given * slope
+def _sigmoid_backward(grad: Node, y: Node) -> Node:
+    slope = y * (like(1, y) - y)
+    return grad * slope
 
 
-def _tanh_backward(grad: Any, y: Any) -> Node:
-    given, found = operand(grad), operand(y)
-    return given * (like(1, found) - ops.square(found))
+def _tanh_backward(grad: Node, y: Node) -> Node:
+    return grad * (like(1, y) - ops.square(y))
 
 
-def _silu(x: Any) -> Node:
-    given = operand(x)
-    return given * ops.logistic(given)
+def _silu(x: Node) -> Node:
+    return x * ops.logistic(x)
 
 
-def _layer_norm(x: Any, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float) -> Any:
-    given = operand(x)
+def _layer_norm(
+    x: Node, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
+) -> tuple[Node, Node, Node]:
     axes = len(normalized_shape)
     if not axes:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
             "element, but got normalized_shape = []"
         )
-    if tuple(given.type.shape[given.type.ndim - axes :]) != tuple(normalized_shape):
+    if tuple(x.type.shape[x.type.ndim - axes :]) != tuple(normalized_shape):
         raise RuntimeError(
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
             f"[*, {', '.join(map(str, normalized_shape))}], but got input of size"
-            f"{list(given.type.shape)}"
+            f"{list(x.type.shape)}"
         )
-    scaling = [] if weight is None else [operand(weight)]
+    scaling = [] if weight is None else [weight]
     if bias is not None:
         if weight is None:
-            scaling = [filled(normalized_shape, 1, given.type.dtype)]
-        scaling.append(operand(bias))
-    wide = F32 if given.type.dtype in (F16, BF16) else given.type.dtype
-    return ops.layer_norm(given, scalar(eps, wide), *scaling, axes=axes)
+            scaling = [filled(normalized_shape, 1, x.type.dtype)]
+        scaling.append(bias)
+    wide = F32 if x.type.dtype in (F16, BF16) else x.type.dtype
+    return ops.layer_norm(x, scalar(eps, wide), *scaling, axes=axes)
 
 
 def _layer_norm_backward(
@@ -130,28 +131,27 @@ def _layer_norm_backward(
     bias: Any,
     output_mask: Sequence[bool],
 ) -> Any:
-    given = [operand(t) for t in (grad, x, mean, rstd, weight) if t is not None]
+    given = [t for t in (grad, x, mean, rstd, weight) if t is not None]
     made = ops.layer_norm_backward(*given, axes=len(normalized_shape))
     return tuple(g if wanted else None for g, wanted in zip(made, output_mask, strict=True))
 
 
-def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
-    given = operand(x)
-    shape = given.type.shape
+def _dropout(x: Node, p: float, train: bool | None = None) -> Any:
+    shape = x.type.shape
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
     if train is False:
-        return given, filled(shape, True, BOOL)
-    if not is_inexact(given.type.dtype):
-        name = dtype_name(TORCH[given.type.dtype])
+        return x, filled(shape, True, BOOL)
+    if not is_inexact(x.type.dtype):
+        name = dtype_name(TORCH[x.type.dtype])
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
     mask = bernoulli(shape, 1.0 - p)
-    scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
-    return given * cast_to(mask, given.type.dtype) * scale, mask
+    scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), x)
+    return x * cast_to(mask, x.type.dtype) * scale, mask
 
 
-def _dropout_backward(grad: Any, mask: Any, scale: float) -> Node:
-    return multiply(multiply(operand(grad), operand(mask)), scale)
+def _dropout_backward(grad: Node, mask: Node, scale: float) -> Node:
+    return multiply(multiply(grad, mask), scale)
 
 
 def _picked(target: Node, classes: int, ignored: int) -> tuple[Node, Node]:
@@ -266,37 +266,36 @@ def _nll_backward(
     return ops.reshape(made, shape=shape) if single else made
 
 
-def _shrunk_backward(grad: Any, x: Any, lambd: Any) -> Node:
-    given, at = operand(grad), operand(x)
-    within = ops.abs(at) <= like(lambd, at)
-    return ops.select(within, like(0, given), given)
+def _shrunk_backward(grad: Node, x: Node, lambd: Any) -> Node:
+    within = ops.abs(x) <= like(lambd, x)
+    return ops.select(within, like(0, grad), grad)
 
 
-def _glu_jvp(glu: Any, x: Any, tangent: Any, dim: int) -> Node:
+def _glu_jvp(glu: Node, x: Node, tangent: Node, dim: int) -> Node:
     """How half of `x` by the logistic function of the other, which is `glu`, moves with `x`."""
-    found, given, moved = map(operand, (glu, x, tangent))
-    axis = axis_of(dim, given.type.ndim)
-    count = given.type.shape[axis] // 2
-    share = ops.logistic(part(given, axis, count, count))
-    first, second = (part(moved, axis, start, count) for start in (0, count))
-    rest = (like(1, share) - share) * found
+    axis = axis_of(dim, x.type.ndim)
+    count = x.type.shape[axis] // 2
+    share = ops.logistic(part(x, axis, count, count))
+    first, second = (part(tangent, axis, start, count) for start in (0, count))
+    rest = (like(1, share) - share) * glu
     return first * share + rest * second
 
 
-def _glu_backward_jvp(slope: Any, grad: Any, x: Any, moved_grad: Any, moved: Any, dim: int) -> Node:
+def _glu_backward_jvp(
+    slope: Node, grad: Node, x: Node, moved_grad: Node, moved: Node, dim: int
+) -> Node:
     """How `slope`, the gradient of `glu` for `grad`, moves with `grad` and with `x`."""
-    found, given, at, dgrad, dx = map(operand, (slope, grad, x, moved_grad, moved))
-    axis = axis_of(dim, at.type.ndim)
-    count = at.type.shape[axis] // 2
+    axis = axis_of(dim, x.type.ndim)
+    count = x.type.shape[axis] // 2
     (first, second), (dfirst, dsecond), (_, gate) = (
-        [part(t, axis, start, count) for start in (0, count)] for t in (at, dx, found)
+        [part(t, axis, start, count) for start in (0, count)] for t in (x, moved, slope)
     )
     share = ops.logistic(second)
     rest = like(1, share) - share
     change = share * rest * dsecond
-    low = dgrad * share + given * change
+    low = moved_grad * share + grad * change
     bend = gate * ((rest - share) * dsecond)
-    product = dgrad * first + given * dfirst
+    product = moved_grad * first + grad * dfirst
     high = share * rest * product + bend
     return ops.concatenate(low, high, axis=axis)
 
@@ -333,7 +332,7 @@ OTHERS: dict[str, Row] = {
 """What draws random numbers, or is checked while it runs."""
 
 
-rows(ROWS, pure=True)
+rows(of_nodes(ROWS), pure=True)
 rows(OTHERS, asks=True)
-rows({"native_dropout": _dropout}, follows=True)
-rows(ACTIVATIONS, keeps=True, pure=True)
+rows({"native_dropout": on_nodes(_dropout)}, follows=True)
+rows(of_nodes(ACTIVATIONS), keeps=True, pure=True)

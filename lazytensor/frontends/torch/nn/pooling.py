@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -15,7 +16,7 @@ from lazytensor.core.ir.dtypes import FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
 from lazytensor.frontends.torch.dispatch.kernels import Row, composition, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, on_nodes
 from lazytensor.frontends.torch.nn.convolution import spread
 from lazytensor.frontends.torch.nn.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.nn.resampling import check_grad
@@ -100,7 +101,7 @@ def _shifted(
 
 
 def _max(
-    x: Any,
+    x: Node,
     kernel_size: Sequence[int],
     stride: Sequence[int] = (),
     padding: Sequence[int] = (0,),
@@ -109,24 +110,23 @@ def _max(
     *,
     n: int,
 ) -> tuple[Node, Node]:
-    given = operand(x)
     sizes, pads, gaps = (spread(v, n) for v in (kernel_size, padding, dilation))
     steps = spread(stride, n) if stride else sizes
-    _check_rank(given, n)
-    shape = given.type.shape[-n:]
+    _check_rank(x, n)
+    shape = x.type.shape[-n:]
     count = _windows(shape, sizes, steps, pads, gaps, ceil_mode)
-    _check(given, sizes, steps, pads, gaps, count)
+    _check(x, sizes, steps, pads, gaps, count)
     high = tuple(
         max((c - 1) * s + g * (k - 1) + 1 - m - p, 0)
         for c, s, g, k, m, p in zip(count, steps, gaps, sizes, shape, pads, strict=True)
     )
-    floats = given.type.dtype in FLOATS
-    least = -np.inf if floats else np.iinfo(given.type.dtype).min
+    floats = x.type.dtype in FLOATS
+    least = -np.inf if floats else np.iinfo(x.type.dtype).min
     places = ops.reshape(ops.iota(dtype=S64, shape=(prod(shape),), axis=0), shape=shape)
     places = _padded(places, -1, n, pads, high)
     best: Any = None
     at: Any = None
-    elements = _shifted(_padded(given, least, n, pads, high), sizes, steps, gaps, count)
+    elements = _shifted(_padded(x, least, n, pads, high), sizes, steps, gaps, count)
     for (_, value), (_, place) in zip(
         elements, _shifted(places, sizes, steps, gaps, count), strict=True
     ):
@@ -166,13 +166,13 @@ def largest_at(windows: Node) -> Node:
 
 
 def _max_backward(
-    grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: Any,
-    indices: Any, *, n: int,
+    grad: Node, x: Node, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: Any,
+    indices: Node, *, n: int,
 ) -> Node:  # fmt: skip
     sizes, pads, gaps = (spread(v, n) for v in (kernel_size, padding, dilation))
     steps = spread(stride, n) if stride else sizes
     windows = Windows(sizes, gaps, steps, pads)
-    return of_largest(operand(grad), operand(indices), operand(x).type.shape, windows)
+    return of_largest(grad, indices, x.type.shape, windows)
 
 
 def _adaptive_windows(n: int, count: int) -> np.ndarray:
@@ -183,19 +183,18 @@ def _adaptive_windows(n: int, count: int) -> np.ndarray:
     return np.minimum(begin[:, None] + steps, end[:, None] - 1)
 
 
-def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, Node]:
-    given = operand(x)
-    if given.type.ndim not in (n + 1, n + 2):
+def _adaptive_max(x: Node, output_size: Sequence[int], *, n: int) -> tuple[Node, Node]:
+    if x.type.ndim not in (n + 1, n + 2):
         raise RuntimeError(
             f"adaptive_max_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got: "
-            f"{list(given.type.shape)}"
+            f"{list(x.type.shape)}"
         )
-    _check_rank(given, n)
+    _check_rank(x, n)
     if len(output_size) != n:
         raise RuntimeError(f"adaptive_max_pool{n}d(): internal error: expected output_size of {n}")
     if min(output_size) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}")
-    shape, outer = given.type.shape[-n:], given.type.shape[:-n]
+    shape, outer = x.type.shape[-n:], x.type.shape[:-n]
     lines = [_adaptive_windows(m, c) for m, c in zip(shape, output_size, strict=True)]
     ndim, flat, places = 2 * n, np.zeros((), np.int64), []
     for i, line in enumerate(lines):
@@ -204,7 +203,7 @@ def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, 
         places.append(line.reshape(spread_))
         flat = flat * shape[i] + places[-1]
     axes = tuple(range(len(outer), len(outer) + n))
-    found = ops.gather(given, *map(ops.leaf, places), axes=axes)
+    found = ops.gather(x, *map(ops.leaf, places), axes=axes)
     order = (*range(ndim, ndim + len(outer)), *range(ndim))
     count = prod(line.shape[1] for line in lines)
     windows = ops.reshape(ops.transpose(found, axes=order), shape=(*outer, *output_size, count))
@@ -218,10 +217,9 @@ def _adaptive_max(x: Any, output_size: Sequence[int], *, n: int) -> tuple[Node, 
     return value, place
 
 
-def _adaptive_max_backward(grad: Any, x: Any, indices: Any, *, n: int) -> Node:
-    given = operand(grad)
-    check_grad(given)
-    return scattered(given, operand(indices), operand(x).type.shape, n)
+def _adaptive_max_backward(grad: Node, x: Node, indices: Node, *, n: int) -> Node:
+    check_grad(grad)
+    return scattered(grad, indices, x.type.shape, n)
 
 
 def _divisors(
@@ -263,7 +261,7 @@ def _mean_plan(
 
 
 def _mean(
-    x: Any,
+    x: Node,
     kernel_size: Any,
     stride: Any = (),
     padding: Any = (0,),
@@ -273,64 +271,55 @@ def _mean(
     *,
     n: int,
 ) -> Node:
-    given = operand(x)
     plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    sizes, steps, pads, count, divisors = _mean_plan(given, n, *plan)
-    shape = given.type.shape[-n:]
+    sizes, steps, pads, count, divisors = _mean_plan(x, n, *plan)
+    shape = x.type.shape[-n:]
     high = tuple(
         (c - 1) * s + k - m - p
         for c, s, k, m, p in zip(count, steps, sizes, shape, pads, strict=True)
     )
-    outer = given.type.ndim - n
-    ones = (1,) * given.type.ndim
+    outer = x.type.ndim - n
+    ones = (1,) * x.type.ndim
     total = ops.reduce_window(
-        given, kind="sum", window=(1,) * outer + sizes, strides=(1,) * outer + steps,
+        x, kind="sum", window=(1,) * outer + sizes, strides=(1,) * outer + steps,
         padding=((0, 0),) * outer + tuple(zip(pads, high, strict=True)),
         base_dilation=ones, window_dilation=ones,
     )  # fmt: skip
-    return total / ops.leaf(divisors.astype(given.type.dtype))
+    return total / ops.leaf(divisors.astype(x.type.dtype))
 
 
 def _mean_backward(
-    grad: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any,
+    grad: Node, x: Node, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any,
     count_include_pad: Any, divisor_override: Any, *, n: int,
 ) -> Node:  # fmt: skip
-    given, at = operand(grad), operand(x)
     plan = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    sizes, steps, pads, count, divisors = _mean_plan(at, n, *plan)
-    shape = at.type.shape[-n:]
-    shares = given / ops.leaf(divisors.astype(given.type.dtype))
-    outer = given.type.ndim - n
+    sizes, steps, pads, count, divisors = _mean_plan(x, n, *plan)
+    shape = x.type.shape[-n:]
+    shares = grad / ops.leaf(divisors.astype(grad.type.dtype))
+    outer = grad.type.ndim - n
     around = tuple(
         (k - 1 - p, m + p - (c - 1) * s - 1)
         for k, p, m, c, s in zip(sizes, pads, shape, count, steps, strict=True)
     )
     return ops.reduce_window(
-        shares, kind="sum", window=(1,) * outer + sizes, strides=(1,) * given.type.ndim,
+        shares, kind="sum", window=(1,) * outer + sizes, strides=(1,) * grad.type.ndim,
         padding=((0, 0),) * outer + around, base_dilation=(1,) * outer + steps,
-        window_dilation=(1,) * given.type.ndim,
+        window_dilation=(1,) * grad.type.ndim,
     )  # fmt: skip
 
 
-def _of(row: Row, n: int) -> Row:
-    def pool(*args: Any, **kwargs: Any) -> Any:
-        return row(*args, n=n, **kwargs)
-
-    return pool
-
-
 ROWS: dict[str, Row] = {
-    "max_pool2d_with_indices": _of(_max, 2),
-    "max_pool2d_with_indices_backward": _of(_max_backward, 2),
-    "max_pool3d_with_indices_backward": _of(_max_backward, 3),
-    "adaptive_max_pool2d": _of(_adaptive_max, 2),
-    "adaptive_max_pool3d": _of(_adaptive_max, 3),
-    "adaptive_max_pool2d_backward": _of(_adaptive_max_backward, 2),
-    "adaptive_max_pool3d_backward": _of(_adaptive_max_backward, 3),
-    "avg_pool2d": _of(_mean, 2),
-    "avg_pool3d": _of(_mean, 3),
-    "avg_pool2d_backward": _of(_mean_backward, 2),
-    "avg_pool3d_backward": _of(_mean_backward, 3),
+    "max_pool2d_with_indices": partial(_max, n=2),
+    "max_pool2d_with_indices_backward": partial(_max_backward, n=2),
+    "max_pool3d_with_indices_backward": partial(_max_backward, n=3),
+    "adaptive_max_pool2d": partial(_adaptive_max, n=2),
+    "adaptive_max_pool3d": partial(_adaptive_max, n=3),
+    "adaptive_max_pool2d_backward": partial(_adaptive_max_backward, n=2),
+    "adaptive_max_pool3d_backward": partial(_adaptive_max_backward, n=3),
+    "avg_pool2d": partial(_mean, n=2),
+    "avg_pool3d": partial(_mean, n=3),
+    "avg_pool2d_backward": partial(_mean_backward, n=2),
+    "avg_pool3d_backward": partial(_mean_backward, n=3),
 }
 
 
@@ -351,7 +340,7 @@ def _like_its_image(row: Row) -> Row:
     return pool
 
 
-rows(ROWS, images=True, composed=True, asks=True)
+rows(of_nodes(ROWS), images=True, composed=True, asks=True)
 name = "max_pool3d_with_indices"
-row = _like_its_image(composition(name, _of(_max, 3)))
+row = _like_its_image(composition(name, on_nodes(partial(_max, n=3))))
 rows({name: row}, images=True, asks=True)

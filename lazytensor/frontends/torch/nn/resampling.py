@@ -17,7 +17,7 @@ from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.memo import remembered
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, of_nodes
 
 Matrix = np.ndarray
 Weigh = Callable[[int, int, bool, float | None], Matrix]
@@ -146,32 +146,30 @@ def _plan(kind: str, inner: Any, outer: Any, rest: Sequence[Any]) -> list[Matrix
 
 
 def _resized(kind: str) -> Row:
-    def row(x: Any, output_size: Sequence[int], *rest: Any) -> Node:
-        given = operand(x)
-        inner = given.type.shape[-len(output_size) :]
-        return mapped(given, _plan(kind, inner, output_size, rest))
+    def row(x: Node, output_size: Sequence[int], *rest: Any) -> Node:
+        inner = x.type.shape[-len(output_size) :]
+        return mapped(x, _plan(kind, inner, output_size, rest))
 
     return row
 
 
 def _resized_backward(kind: str) -> Row:
-    def row(grad: Any, output_size: Sequence[int], input_size: Sequence[int], *rest: Any) -> Node:
+    def row(grad: Node, output_size: Sequence[int], input_size: Sequence[int], *rest: Any) -> Node:
         matrices = _plan(kind, input_size[-len(output_size) :], output_size, rest)
-        return mapped(operand(grad), [matrix.T for matrix in matrices])
+        return mapped(grad, [matrix.T for matrix in matrices])
 
     return row
 
 
-def _adaptive_mean(x: Any, output_size: Sequence[int]) -> Node:
-    given = operand(x)
+def _adaptive_mean(x: Node, output_size: Sequence[int]) -> Node:
     n = len(output_size)
-    if given.type.ndim not in (n + 1, n + 2):
+    if x.type.ndim not in (n + 1, n + 2):
         raise RuntimeError(
             f"adaptive_avg_pool{n}d(): Expected {n + 1}D or {n + 2}D tensor, but got "
-            f"{list(given.type.shape)}"
+            f"{list(x.type.shape)}"
         )
-    inner = given.type.shape[-n:]
-    return mapped(given, [_adaptive(n, m) for n, m in zip(inner, output_size, strict=True)])
+    inner = x.type.shape[-n:]
+    return mapped(x, [_adaptive(n, m) for n, m in zip(inner, output_size, strict=True)])
 
 
 def check_grad(grad: Node) -> None:
@@ -181,25 +179,25 @@ def check_grad(grad: Node) -> None:
 
 
 def _adaptive_mean_backward(n: int) -> Row:
-    def row(grad: Any, x: Any) -> Node:
-        given, inner = operand(grad), operand(x).type.shape[-n:]
-        check_grad(given)
-        sizes = zip(inner, given.type.shape[-n:], strict=True)
-        return mapped(given, [_adaptive(a, b).T for a, b in sizes])
+    def row(grad: Node, x: Node) -> Node:
+        inner = x.type.shape[-n:]
+        check_grad(grad)
+        sizes = zip(inner, grad.type.shape[-n:], strict=True)
+        return mapped(grad, [_adaptive(a, b).T for a, b in sizes])
 
     return row
 
 
-def _edges_backward(grad: Any, x: Any, padding: Sequence[int]) -> Node:
+def _edges_backward(grad: Node, x: Node, padding: Sequence[int]) -> Node:
     """The gradient of padding with the element at the edge; torch counts axes from the last."""
     count = len(padding) // 2
-    inner = operand(x).type.shape[-count:]
+    inner = x.type.shape[-count:]
     pads = [padding[2 * i : 2 * i + 2] for i in reversed(range(count))]
     matrices = [
         _hot(n + low + high, n, np.arange(n + low + high) - low).T
         for n, (low, high) in zip(inner, pads, strict=True)
     ]
-    return mapped(operand(grad), matrices)
+    return mapped(grad, matrices)
 
 
 ROWS: dict[str, Row] = {
@@ -224,4 +222,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-rows(ROWS, images=True, composed=True, asks=True)
+rows(of_nodes(ROWS), images=True, composed=True, asks=True)

@@ -10,7 +10,7 @@ are each other's negative, the one is taken whose integrand keeps its sign.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, of_nodes
 
 STEP: Final = 0.1
 _TURNS: Final = np.arange(-38, 39) * STEP
@@ -68,10 +68,9 @@ def _gamma_slope(shape: Node, draw: Node) -> Node:
     return ops.select(draw > 0.0, made, double(0.0))
 
 
-def _standard_gamma_grad(x: Any, output: Any) -> Node:
-    given, draw = operand(x), operand(output)
-    made = _gamma_slope(cast_to(given, F64), cast_to(draw, F64))
-    return cast_to(made, given.type.dtype)
+def _standard_gamma_grad(x: Node, output: Node) -> Node:
+    made = _gamma_slope(cast_to(x, F64), cast_to(output, F64))
+    return cast_to(made, x.type.dtype)
 
 
 def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
@@ -115,10 +114,9 @@ def _dirichlet_slope(draw: Node, shape: Node, total: Node) -> Node:
     return ops.select(draw > 0.0, made, double(0.0))
 
 
-def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Node:
-    given = operand(x)
-    wide = [cast_to(operand(t), F64) for t in (x, alpha, total)]
-    return cast_to(_dirichlet_slope(*wide), given.type.dtype)
+def _dirichlet_grad(x: Node, alpha: Node, total: Node) -> Node:
+    wide = [cast_to(t, F64) for t in (x, alpha, total)]
+    return cast_to(_dirichlet_slope(*wide), x.type.dtype)
 
 
 ROWS: dict[str, Row] = {
@@ -127,4 +125,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-rows(ROWS, composed=True)
+rows(of_nodes(ROWS), composed=True)

@@ -10,7 +10,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
-from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
 from lazytensor.frontends.torch.rows.creation import filled
 
 
@@ -52,13 +52,12 @@ def _slope(apart: Node, distance: Node, p: float) -> Node:
     return ops.select(nothing, like(0, apart), made)
 
 
-def _apart(x: Any, y: Any) -> Node:
+def _apart(x: Node, y: Node) -> Node:
     """The differences of all rows of `x` and all of `y`."""
-    first, second = operand(x), operand(y)
-    *a, n, m = first.type.shape
-    *b, k, _ = second.type.shape
-    rows_ = ops.reshape(first, shape=(*a, n, 1, m))
-    return rows_ - ops.reshape(second, shape=(*b, 1, k, m))
+    *a, n, m = x.type.shape
+    *b, k, _ = y.type.shape
+    rows_ = ops.reshape(x, shape=(*a, n, 1, m))
+    return rows_ - ops.reshape(y, shape=(*b, 1, k, m))
 
 
 def _column(x: Node) -> Node:
@@ -71,9 +70,9 @@ def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
     return p_norm(_apart(x, y), p)
 
 
-def _cdist_backward(grad: Any, x: Any, y: Any, p: float, distance: Any) -> Node:
-    slope = _slope(_apart(x, y), _column(operand(distance)), p)
-    shares = slope * _column(operand(grad))
+def _cdist_backward(grad: Node, x: Any, y: Any, p: float, distance: Node) -> Node:
+    slope = _slope(_apart(x, y), _column(distance), p)
+    shares = slope * _column(grad)
     return ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
 
 
@@ -88,21 +87,19 @@ def _between(x: Node) -> Node:
     return first - second
 
 
-def _pdist(x: Any, p: float = 2.0) -> Node:
-    given = operand(x)
-    if given.type.shape[0] < 2:
-        return filled((0,), 0, given.type.dtype)
-    return p_norm(_between(given), p)
+def _pdist(x: Node, p: float = 2.0) -> Node:
+    if x.type.shape[0] < 2:
+        return filled((0,), 0, x.type.dtype)
+    return p_norm(_between(x), p)
 
 
-def _pdist_backward(grad: Any, x: Any, p: float, distance: Any) -> Node:
-    given = operand(x)
-    made: Node = filled(given.type.shape, 0, given.type.dtype)
-    if given.type.shape[0] < 2:
+def _pdist_backward(grad: Node, x: Node, p: float, distance: Node) -> Node:
+    made: Node = filled(x.type.shape, 0, x.type.dtype)
+    if x.type.shape[0] < 2:
         return made
-    slope = _slope(_between(given), _column(operand(distance)), p)
-    shares = slope * _column(operand(grad))
-    first, second = _pairs(given)
+    slope = _slope(_between(x), _column(distance), p)
+    shares = slope * _column(grad)
+    first, second = _pairs(x)
     made = ops.scatter(made, shares, first, axes=(0,), mode="add")
     return ops.scatter(made, -shares, second, axes=(0,), mode="add")
 
@@ -115,4 +112,4 @@ ROWS: dict[str, Row] = {
 }
 
 
-rows(ROWS, composed=True, asks=True)
+rows(of_nodes(ROWS), composed=True, asks=True)

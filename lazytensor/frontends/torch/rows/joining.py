@@ -18,6 +18,7 @@ from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import Row, refuse_overlap, register, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
+    of_nodes,
     operand,
     promoted,
     refuse_overflow,
@@ -308,19 +309,18 @@ def _fitting(updates: Node, shape: tuple[int, ...]) -> Node:
     return ops.reshape(updates, shape=updates.type.shape[extra:])
 
 
-def _roll(x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
-    given = operand(x)
+def _roll(x: Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
     if not shifts:
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims or (0,)):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    if dims and not given.type.ndim:
+    if dims and not x.type.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    if not given.type.size:
-        return given
-    line = given if dims else ops.reshape(given, shape=(given.type.size,))
+    if not x.type.size:
+        return x
+    line = x if dims else ops.reshape(x, shape=(x.type.size,))
     for shift, dim in zip(shifts, dims or (0,), strict=True):
         axis = axis_of(dim, line.type.ndim)
         n = line.type.shape[axis]
@@ -328,7 +328,7 @@ def _roll(x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
         if at:
             parts = (part(line, axis, at, n - at), part(line, axis, 0, at))
             line = ops.concatenate(*parts, axis=axis)
-    return ops.reshape(line, shape=given.type.shape)
+    return ops.reshape(line, shape=x.type.shape)
 
 
 def part(x: Node, axis: int, start: int, count: int) -> Node:
@@ -344,43 +344,40 @@ def _flip(x: Any, dims: Sequence[int]) -> Node:
     return ops.reverse(given, axes=axes) if given.type.ndim else given
 
 
-def _pad(x: Any, pad: Sequence[int], value: Any = 0) -> Node:
-    given = operand(x)
-    low, high = [0] * given.type.ndim, [0] * given.type.ndim
+def _pad(x: Node, pad: Sequence[int], value: Any = 0) -> Node:
+    low, high = [0] * x.type.ndim, [0] * x.type.ndim
     for i in range(len(pad) // 2):
         low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
-    refuse_overflow(value, given.type.dtype)
-    filling, none = cast_to(value, given.type.dtype), (0,) * given.type.ndim
-    return ops.pad(given, filling, low=tuple(low), high=tuple(high), interior=none)
+    refuse_overflow(value, x.type.dtype)
+    filling, none = cast_to(value, x.type.dtype), (0,) * x.type.ndim
+    return ops.pad(x, filling, low=tuple(low), high=tuple(high), interior=none)
 
 
 def _triangle(upper: bool) -> Row:
-    def row(x: Any, diagonal: int = 0) -> Node:
-        given = operand(x)
-        if given.type.ndim < 2:
+    def row(x: Node, diagonal: int = 0) -> Node:
+        if x.type.ndim < 2:
             name = "triu" if upper else "tril"
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        n, m = given.type.shape[-2:]
+        n, m = x.type.shape[-2:]
         rows_, columns = (ops.iota(dtype=S64, shape=(n, m), axis=axis) for axis in (0, 1))
         edge = rows_ + cast_to(diagonal, S64)
         inside = (ops.greater_equal if upper else ops.less_equal)(columns, edge)
-        return ops.select(inside, given, cast_to(0, given.type.dtype))
+        return ops.select(inside, x, cast_to(0, x.type.dtype))
 
     return row
 
 
-def _repeat(x: Any, repeats: Sequence[int]) -> Node:
-    given = operand(x)
-    if len(repeats) < given.type.ndim:
+def _repeat(x: Node, repeats: Sequence[int]) -> Node:
+    if len(repeats) < x.type.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor"
         )
-    shape = (1,) * (len(repeats) - given.type.ndim) + given.type.shape
+    shape = (1,) * (len(repeats) - x.type.ndim) + x.type.shape
     whole = sized(n * k for n, k in zip(shape, repeats, strict=True))
     pairs = tuple(m for n, k in zip(shape, repeats, strict=True) for m in (k, n))
     ones = tuple(m for n in shape for m in (1, n))
-    spread = ops.broadcast(ops.reshape(given, shape=ones), shape=pairs)
+    spread = ops.broadcast(ops.reshape(x, shape=ones), shape=pairs)
     return ops.reshape(spread, shape=whole)
 
 
@@ -425,7 +422,7 @@ def _index_put_impl(
 
 
 rows(checking(INDEXED))
-rows(MOVED, pure=True)
+rows(of_nodes(MOVED), pure=True)
 rows({"cat": _in_format(remembering(_cat))})
 rows({"index_put": _index_put}, follows=True, apart="wholly")
 rows({"flip": _flip}, follows=True)

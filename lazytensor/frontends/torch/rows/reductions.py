@@ -19,7 +19,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     default_float,
     is_inexact,
-    operand,
+    of_nodes,
 )
 from lazytensor.frontends.torch.dispatch.recipes import warn_each_time
 from lazytensor.frontends.torch.rows.creation import filled
@@ -37,8 +37,8 @@ def _whole(x: Node, dtype: torch.dtype | None) -> Node:
 def _summed(op: Op, of_flags: Op) -> Row:
     """`of_flags`: what stays of the op where flags are asked for."""
 
-    def row(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
-        given = _whole(operand(x), dtype)
+    def row(x: Node, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
+        given = _whole(x, dtype)
         axes = axes_of(dim, given.type.ndim)
         reduce = of_flags if given.type.dtype is BOOL else op
         return ops.kept(reduce(given, axes=axes), given, axes, keepdim)
@@ -46,17 +46,16 @@ def _summed(op: Op, of_flags: Op) -> Row:
     return row
 
 
-def _mean(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
-    given = operand(x)
+def _mean(x: Node, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Node:
     if dtype is not None:
-        given = cast_to(given, numpy_dtype(dtype))
-    if not is_inexact(given.type.dtype):
+        x = cast_to(x, numpy_dtype(dtype))
+    if not is_inexact(x.type.dtype):
         what = "Input" if dtype is None else "Optional"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {what} dtype must be either a floating point "
-            f"or complex dtype. Got: {dtype_name(dtype or x.dtype)}"
+            f"or complex dtype. Got: {dtype_name(dtype or TORCH[x.type.dtype])}"
         )
-    return ops.mean(given, axes=axes_of(dim, given.type.ndim), keepdims=bool(keepdim))
+    return ops.mean(x, axes=axes_of(dim, x.type.ndim), keepdims=bool(keepdim))
 
 
 _UNNAMED: Final = (
@@ -75,12 +74,11 @@ def _check_not_empty(x: Node, axes: tuple[int, ...], dim: Any, name: str) -> Non
 
 
 def _extreme(op: Op, name: str) -> Row:
-    def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
-        given = operand(x)
-        axes = axes_of(dim, given.type.ndim)
-        if not given.type.size:
-            _check_not_empty(given, axes, dim, f"{name}(): ")
-        return ops.kept(op(given, axes=axes), given, axes, keepdim)
+    def row(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
+        axes = axes_of(dim, x.type.ndim)
+        if not x.type.size:
+            _check_not_empty(x, axes, dim, f"{name}(): ")
+        return ops.kept(op(x, axes=axes), x, axes, keepdim)
 
     return row
 
@@ -88,22 +86,21 @@ def _extreme(op: Op, name: str) -> Row:
 def _arg(op: Op) -> Row:
     name = f"{op.name}(): "
 
-    def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
-        given = operand(x)
-        if given.type.dtype is BOOL:
+    def row(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
+        if x.type.dtype is BOOL:
             raise RuntimeError(f"{name}does not support bool input")
         if dim is None:
-            if not given.type.size:
+            if not x.type.size:
                 raise IndexError(name + _UNNAMED.partition(" Specify")[0])
-            shape = (1,) * given.type.ndim if keepdim else ()
-            line = ops.reshape(given, shape=(given.type.size,))
+            shape = (1,) * x.type.ndim if keepdim else ()
+            line = ops.reshape(x, shape=(x.type.size,))
             return ops.reshape(op(line, axis=0), shape=shape)
-        axis = axis_of(dim, given.type.ndim)
-        refuse_many_axes(given.type.ndim)
-        if not given.type.ndim:
-            return ops.reshape(op(ops.reshape(given, shape=(1,)), axis=0), shape=())
-        _check_not_empty(given, (axis,), dim, name)
-        return ops.kept(op(given, axis=axis), given, (axis,), keepdim)
+        axis = axis_of(dim, x.type.ndim)
+        refuse_many_axes(x.type.ndim)
+        if not x.type.ndim:
+            return ops.reshape(op(ops.reshape(x, shape=(1,)), axis=0), shape=())
+        _check_not_empty(x, (axis,), dim, name)
+        return ops.kept(op(x, axis=axis), x, (axis,), keepdim)
 
     return row
 
@@ -112,17 +109,16 @@ def _extreme_at(op: Op, arg: Op) -> Row:
     """The extreme along an axis and where it is."""
     name = f"{arg.name.removeprefix('arg')}(): "
 
-    def row(x: Any, dim: int, keepdim: bool = False) -> tuple[Node, ...]:
-        given = operand(x)
-        axis = axis_of(dim, given.type.ndim)
-        refuse_many_axes(given.type.ndim)
-        if not given.type.ndim:
-            return given, cast_to(0, S64)
+    def row(x: Node, dim: int, keepdim: bool = False) -> tuple[Node, ...]:
+        axis = axis_of(dim, x.type.ndim)
+        refuse_many_axes(x.type.ndim)
+        if not x.type.ndim:
+            return x, cast_to(0, S64)
         axes = (axis,)
-        _check_not_empty(given, axes, dim, name)
-        places = arg(given, axis=axis)
-        found = op(given, axes=axes)
-        return tuple(ops.kept(made, given, axes, keepdim) for made in (found, places))
+        _check_not_empty(x, axes, dim, name)
+        places = arg(x, axis=axis)
+        found = op(x, axes=axes)
+        return tuple(ops.kept(made, x, axes, keepdim) for made in (found, places))
 
     return row
 
@@ -130,14 +126,13 @@ def _extreme_at(op: Op, arg: Op) -> Row:
 def _truth(op: Op) -> Row:
     """Flags; bytes of bytes, which were torch's flags once. No axes in a list reduce none."""
 
-    def row(x: Any, dim: Any = None, keepdim: bool = False) -> Node:
-        given = operand(x)
-        refuse_many_axes(given.type.ndim)
-        flags = cast_to(given, BOOL)
+    def row(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
+        refuse_many_axes(x.type.ndim)
+        flags = cast_to(x, BOOL)
         none = isinstance(dim, list | tuple) and not dim
-        axes = () if none else axes_of(dim, given.type.ndim)
-        made = ops.kept(op(flags, axes=axes), given, axes, keepdim)
-        return cast_to(made, U8) if given.type.dtype is U8 else made
+        axes = () if none else axes_of(dim, x.type.ndim)
+        made = ops.kept(op(flags, axes=axes), x, axes, keepdim)
+        return cast_to(made, U8) if x.type.dtype is U8 else made
 
     return row
 
@@ -149,20 +144,19 @@ _FREEDOM: Final = (
 
 
 def _variance(op: Op, name: str) -> Row:
-    def row(x: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Node:
-        given = operand(x)
-        if not is_inexact(given.type.dtype):
+    def row(x: Node, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Node:
+        if not is_inexact(x.type.dtype):
             both = name if "_" in name else "std and var"
             raise RuntimeError(f"{both} only support floating point and complex dtypes")
-        axes = axes_of(dim, given.type.ndim)
-        count = math.prod(given.type.shape[axis] for axis in axes)
-        own = real_of(given.type.dtype)
+        axes = axes_of(dim, x.type.ndim)
+        count = math.prod(x.type.shape[axis] for axis in axes)
+        own = real_of(x.type.dtype)
         divisor = count - (1 if correction is None else correction)
         if divisor <= 0:
             warn_each_time(f"{name}(): {_FREEDOM}")
             divisor = 0
         wide = F32 if own in HALVES else own
-        return op(given, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
+        return op(x, cast_to(divisor, wide), axes=axes, keepdims=bool(keepdim))
 
     return row
 
@@ -192,22 +186,21 @@ def _check_norm(x: Node, ord: float, axes: tuple[int, ...], whole: bool) -> None
 
 
 def _norm(
-    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    x: Node, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Node:
-    given = operand(x)
-    given = cast_to(given, numpy_dtype(dtype)) if dtype is not None else given
-    if not is_inexact(given.type.dtype):
+    x = cast_to(x, numpy_dtype(dtype)) if dtype is not None else x
+    if not is_inexact(x.type.dtype):
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{dtype_name(TORCH[given.type.dtype])}"
+            f"{dtype_name(TORCH[x.type.dtype])}"
         )
-    refuse_many_axes(given.type.ndim)
-    axes = axes_of(dim, given.type.ndim)
+    refuse_many_axes(x.type.ndim)
+    axes = axes_of(dim, x.type.ndim)
     if ord == 2:
-        return ops.norm2(given, axes=axes, keepdims=bool(keepdim))
+        return ops.norm2(x, axes=axes, keepdims=bool(keepdim))
     if ord < 0 or math.isinf(ord):
-        _check_norm(given, ord, axes, dim is None or not dim)
-    sizes = ops.abs(given)
+        _check_norm(x, ord, axes, dim is None or not dim)
+    sizes = ops.abs(x)
     narrow = sizes.type.dtype
     own = F32 if narrow in HALVES else narrow
     sizes = cast_to(sizes, own)
@@ -221,12 +214,12 @@ def _norm(
     else:
         total = ops.reduce_sum(sizes ** cast_to(ord, own), axes=axes)
         made = total ** cast_to(1 / ord, own)
-    return ops.kept(cast_to(made, narrow), given, axes, keepdim)
+    return ops.kept(cast_to(made, narrow), x, axes, keepdim)
 
 
 def _cumulative(op: Op) -> Row:
-    def row(x: Any, dim: int, *, dtype: Any = None) -> Node:
-        given = _whole(operand(x), dtype)
+    def row(x: Node, dim: int, *, dtype: Any = None) -> Node:
+        given = _whole(x, dtype)
         if given.type.dtype is BOOL:
             raise NotImplementedError(f"\"{op.name}_out_cpu\" not implemented for 'Bool'")
         axis = axis_of(dim, given.type.ndim)
@@ -235,13 +228,12 @@ def _cumulative(op: Op) -> Row:
     return row
 
 
-def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Node:
-    given = operand(x)
-    given = given if is_inexact(given.type.dtype) else cast_to(given, default_float())
-    axes = axes_of(dim, given.type.ndim)
-    if given.type.dtype.kind == "c":
-        return _complex_logsumexp(given, axes, keepdim)
-    return ops.logsumexp(given, axes=axes, keepdims=bool(keepdim))
+def _logsumexp(x: Node, dim: Any, keepdim: bool = False) -> Node:
+    x = x if is_inexact(x.type.dtype) else cast_to(x, default_float())
+    axes = axes_of(dim, x.type.ndim)
+    if x.type.dtype.kind == "c":
+        return _complex_logsumexp(x, axes, keepdim)
+    return ops.logsumexp(x, axes=axes, keepdims=bool(keepdim))
 
 
 def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
@@ -256,23 +248,22 @@ def _complex_logsumexp(x: Node, axes: tuple[int, ...], keepdim: bool) -> Node:
     return ops.kept(made, x, axes, keepdim)
 
 
-def _hash(x: Any, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Node:
+def _hash(x: Node, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Node:
     """The exclusive or of the bits of elements, as f64 or s64."""
-    given = operand(x)
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
-    if given.type.dtype.kind == "c":
-        name = dtype_name(TORCH[given.type.dtype])
+    if x.type.dtype.kind == "c":
+        name = dtype_name(TORCH[x.type.dtype])
         raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{name}'")
-    axes = axes_of(dim or None, given.type.ndim)
-    if not given.type.size:
-        _check_not_empty(given, axes, list(dim), "hash_tensor: ")
-    wide = cast_to(given, F64 if is_inexact(given.type.dtype) else S64)
-    shape = tuple(n for i, n in enumerate(given.type.shape) if i not in axes)
+    axes = axes_of(dim or None, x.type.ndim)
+    if not x.type.size:
+        _check_not_empty(x, axes, list(dim), "hash_tensor: ")
+    wide = cast_to(x, F64 if is_inexact(x.type.dtype) else S64)
+    shape = tuple(n for i, n in enumerate(x.type.shape) if i not in axes)
     if 0 in shape:
-        return ops.kept(filled(shape, 0, U64), given, axes, keepdim)
+        return ops.kept(filled(shape, 0, U64), x, axes, keepdim)
     bits = ops.bitcast(wide, dtype=U64)
-    return ops.kept(fold(ops.xor, bits, axes) if axes else bits, given, axes, keepdim)
+    return ops.kept(fold(ops.xor, bits, axes) if axes else bits, x, axes, keepdim)
 
 
 ROWS: dict[str, Row] = {
@@ -319,6 +310,6 @@ def _whole_extreme(name: str, reduce: Row) -> Row:
     return composed
 
 
-rows(ROWS, pure=True)
+rows(of_nodes(ROWS), pure=True)
 for name, reduce in (("max", torch.amax), ("min", torch.amin)):
     library.impl(name, _whole_extreme(name, reduce), "AutogradPrivateUse1")

@@ -13,7 +13,8 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     floating,
     is_inexact,
-    operand,
+    of_nodes,
+    on_nodes,
     promoted,
 )
 from lazytensor.frontends.torch.rows.joining import part
@@ -53,14 +54,13 @@ def _polygamma(n: int, x: Any) -> Node:
     return ops.polygamma(cast_to(n, given.type.dtype), given)
 
 
-def _round(x: Any, *, decimals: int = 0) -> Node:
-    given = operand(x)
-    if not is_inexact(given.type.dtype):
-        return given
-    scale = cast_to(10.0 ** abs(decimals), given.type.dtype)
+def _round(x: Node, *, decimals: int = 0) -> Node:
+    if not is_inexact(x.type.dtype):
+        return x
+    scale = cast_to(10.0 ** abs(decimals), x.type.dtype)
     if decimals < 0:
-        return ops.round_even(given / scale) * scale
-    return ops.round_even(given * scale) / scale
+        return ops.round_even(x / scale) * scale
+    return ops.round_even(x * scale) / scale
 
 
 def _angle(x: Any) -> Node:
@@ -88,8 +88,8 @@ def _logcumsumexp(x: Any, dim: int) -> Node:
     return made
 
 
-def _frexp(x: Any) -> tuple[Node, Node]:
-    mantissa, exponent = ops.frexp(operand(x))
+def _frexp(x: Node) -> tuple[Node, Node]:
+    mantissa, exponent = ops.frexp(x)
     return mantissa, cast_to(exponent, S32)
 
 
@@ -106,6 +106,6 @@ ROWS: dict[str, Row] = {
 }
 
 
-rows(ROWS, keeps=True, composed=True)
+rows(of_nodes(ROWS), keeps=True, composed=True)
 rows({"_logcumsumexp": _logcumsumexp}, composed=True)  # in rows, however the operand lies
-rows({"frexp.Tensor": _frexp})
+rows({"frexp.Tensor": on_nodes(_frexp)})
