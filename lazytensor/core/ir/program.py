@@ -21,6 +21,7 @@ from lazytensor.core.ir.module_scope import modules
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op
 from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
 
 _by_serial = attrgetter("serial")
@@ -105,7 +106,9 @@ class Program:
     @cached_property
     def guards(self) -> tuple[int, ...]:
         """Indices of the instructions whose flag must be true."""
-        return tuple(i for i, line in enumerate(self.instructions) if line[0].name == "guard")
+        return tuple(
+            i for i, line in enumerate(self.instructions) if Trait.CHECKS in line[0].traits
+        )
 
     @cached_property
     def is_beyond_numpy(self) -> bool:

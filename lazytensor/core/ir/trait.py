@@ -25,6 +25,8 @@ class Trait(Enum):
     """Its reference reads those elements of its first operand that flags choose."""
     REPLACES = auto()
     """Its second operand replaces a part of the first."""
+    CHECKS = auto()
+    """Its result is a flag that must be true, or the program fails."""
 
 
 SHOWING: Final = frozenset([Trait.RESHAPES, Trait.SHOWS])

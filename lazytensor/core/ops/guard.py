@@ -7,7 +7,7 @@ from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import TensorType
 
 
-@traits(Trait.SHOWS)
+@traits(Trait.SHOWS, Trait.CHECKS)
 @primitive
 def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
     """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`.

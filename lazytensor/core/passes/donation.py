@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.op import element
 from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.trait import Trait
 
 SMALLEST_BUFFER: Final = 16 * 1024
 """Bytes under which giving a buffer back to the allocator costs nothing worth saving."""
@@ -41,7 +43,7 @@ def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int],
 
 def _updated(program: Program, index: int) -> int:
     """The instruction that `index` is with parts replaced."""
-    while program.instructions[index][0].name == "update_slice":
+    while Trait.REPLACES in program.instructions[index][0].traits:
         index = program.instructions[index][1][0]
     return index
 
@@ -55,7 +57,7 @@ def _ancestor(program: Program, index: int) -> int:
     lines = program.instructions
     while True:
         op, operands, attrs, type = lines[index]
-        if op.name == "element":
+        if op is element:
             index, base = operands[0], _base_within(program, operands[0], attrs[0])
         else:
             base = _base_within(program, index, 0) if isinstance(op, Composite) else 0
