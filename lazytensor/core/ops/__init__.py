@@ -126,6 +126,7 @@ from lazytensor.core.ops.linalg import (
     triangular_solve,
 )
 from lazytensor.core.ops.movement import (
+    at_index,
     broadcast,
     concatenate,
     diagonal,
@@ -134,6 +135,7 @@ from lazytensor.core.ops.movement import (
     iota,
     kept,
     pad,
+    part,
     real_step,
     reshape,
     reshape_step,

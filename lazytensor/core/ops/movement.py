@@ -10,7 +10,7 @@ from lazytensor.core.buffers.cell import MERGES, WRITES, ViewStep, view_step
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import NUMBERS, STORED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, primitive, traits
+from lazytensor.core.ir.op import check_dtype, primitive, starts, traits
 from lazytensor.core.ir.shapes import broadcast_shapes, check_axes, without
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
@@ -218,6 +218,19 @@ def kept(reduced: Node, x: Node, axes: Ints, keepdims: bool = True) -> Node:
         return reduced
     shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.type.shape))
     return reshape(reduced, shape=shape)
+
+
+def part(x: Node, axis: int, start: int, count: int) -> Node:
+    """`count` elements of `axis` from `start` on."""
+    sizes = tuple(count if i == axis else n for i, n in enumerate(x.type.shape))
+    begin = starts(tuple(start if i == axis else 0 for i in range(x.type.ndim)))
+    return slice(x, begin, sizes=sizes, strides=(1,) * x.type.ndim)
+
+
+def at_index(x: Node, axis: int, index: int) -> Node:
+    """The elements at an index of `axis`, which is gone."""
+    shape = x.type.shape
+    return reshape(part(x, axis, index, 1), shape=(*shape[:axis], *shape[axis + 1 :]))
 
 
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> ViewStep:

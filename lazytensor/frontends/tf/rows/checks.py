@@ -17,7 +17,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, INTS, SIGNED
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import SLOT, scalar, starts
+from lazytensor.core.ir.op import SLOT, scalar
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.tf.tensors.tensor import state
 
@@ -148,9 +148,7 @@ def _met(x: Node, *, sizes: tuple[int, ...], lowest: int | None) -> Node:
     for i, size in enumerate(sizes):
         column = x
         if len(sizes) > 1:
-            front = x.type.shape[:-1]
-            begin = starts((*(0,) * len(front), i))
-            column = ops.slice(x, begin, sizes=(*front, 1), strides=(1,) * x.type.ndim)
+            column = ops.part(x, x.type.ndim - 1, i, 1)
         bounds = []
         if size <= np.iinfo(x.type.dtype).max:
             bounds.append(column < size)

@@ -70,14 +70,8 @@ def _gather_v2(x: Node, indices: Node, given: np.ndarray, *, batch_dims: int = 0
 
 def _columns(indices: Node) -> list[Node]:
     """The last axis of indices as one index an axis."""
-    depth = indices.type.shape[-1]
-    front = indices.type.shape[:-1]
-    found = []
-    for i in range(depth):
-        begin = ops.starts((*(0,) * len(front), i))
-        part = ops.slice(wide(indices), begin, sizes=(*front, 1), strides=(1,) * indices.type.ndim)
-        found.append(ops.reshape(part, shape=front))
-    return found
+    last = indices.type.ndim - 1
+    return [ops.at_index(wide(indices), last, i) for i in range(indices.type.shape[last])]
 
 
 def _gather_nd(x: Node, indices: Node, **_: Any) -> Node:

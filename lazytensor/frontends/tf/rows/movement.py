@@ -91,18 +91,15 @@ def _pack(xs: list[Node], *, axis: int = 0, **_: Any) -> Node:
     return ops.concatenate(*lines, axis=at) if len(lines) > 1 else lines[0]
 
 
-def _slice(x: Node, begin: Ints, sizes: Ints, steps: Ints | None = None) -> Node:
-    return ops.slice(
-        x, starts(begin), sizes=sizes, strides=(1,) * x.type.ndim if steps is None else steps
-    )
+def _slice(x: Node, begin: Ints, sizes: Ints) -> Node:
+    return ops.slice(x, starts(begin), sizes=sizes, strides=(1,) * x.type.ndim)
 
 
 def _parts(x: Node, axis: int, sizes: Ints) -> list[Node]:
     """Neighbouring parts along an axis."""
     found, at = [], 0
     for size in sizes:
-        begin = tuple(at if i == axis else 0 for i in range(x.type.ndim))
-        found.append(_slice(x, begin, (*x.type.shape[:axis], size, *x.type.shape[axis + 1 :])))
+        found.append(ops.part(x, axis, at, size))
         at += size
     return found
 
@@ -111,8 +108,7 @@ def _unpack(x: Node, *, num: int, axis: int = 0, **_: Any) -> list[Node]:
     at = axis_of(axis, x.type.ndim)
     if num != x.type.shape[at]:
         raise ValueError(f"{num} parts of {x.type}")
-    shape = (*x.type.shape[:at], *x.type.shape[at + 1 :])
-    return [ops.reshape(part, shape=shape) for part in _parts(x, at, (1,) * num)]
+    return [ops.at_index(x, at, i) for i in range(num)]
 
 
 def _split(given: np.ndarray, x: Node, *, num_split: int, **_: Any) -> list[Node]:

@@ -39,7 +39,7 @@ def _key_counter(seed: Node, **_: Any) -> tuple[Node, Node]:
     words = ops.convert(ops.convert(seed, dtype=S64), dtype=U64)
     key = ops.broadcast(scalar(_KEY, U64), shape=(1,))
     mixed = _bits(key, words, (2,), U64)
-    first, second = (ops.slice(mixed, ops.starts((i,)), sizes=(1,), strides=(1,)) for i in (0, 1))
+    first, second = (ops.part(mixed, 0, i, 1) for i in (0, 1))
     zero = ops.broadcast(scalar(0, U64), shape=(1,))
     return first, ops.concatenate(zero, second, axis=0)
 
@@ -95,16 +95,11 @@ def _normal(
     own = F64 if dtype == F64 else F32
     pairs = -(-prod(shape) // 2)
     words = floats(_bits(key, counter, (pairs, 2), U64 if own == F64 else U32), own)
-    first, second = (
-        ops.reshape(
-            ops.slice(words, ops.starts((0, i)), sizes=(pairs, 1), strides=(1, 1)), shape=(pairs,)
-        )
-        for i in (0, 1)
-    )
+    first, second = (ops.at_index(words, 1, i) for i in (0, 1))
     both = [ops.reshape(x, shape=(pairs, 1)) for x in box_muller(first, second)]
     line = ops.reshape(ops.concatenate(*both, axis=1), shape=(2 * pairs,))
     if prod(shape) != 2 * pairs:
-        line = ops.slice(line, ops.starts((0,)), sizes=(prod(shape),), strides=(1,))
+        line = ops.part(line, 0, 0, prod(shape))
     made = ops.reshape(line, shape=shape)
     return made if dtype == own else ops.convert(made, dtype=dtype)
 

@@ -15,7 +15,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import BOOL, F32, F64, S32, U32, U64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.control import Region
 from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 from lazytensor.frontends.tf.dispatch.table import rows
@@ -37,14 +37,6 @@ _SQUEEZE: Final = 0.0331
 
 def _f64(value: float) -> Node:
     return scalar(value, F64)
-
-
-def _at(x: Node, i: int) -> Any:
-    """Element `i` along the first axis."""
-    rest = x.type.shape[1:]
-    begin = starts((i,) + (0,) * len(rest))
-    part = ops.slice(x, begin, sizes=(1, *rest), strides=(1,) * x.type.ndim)
-    return ops.reshape(part, shape=rest)
 
 
 def philox(key: Node, low: Node, high: Node) -> list[Node]:
@@ -110,7 +102,7 @@ def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
     shape = (1, *places[0].type.shape)
     at = ops.concatenate(*(ops.reshape(p, shape=shape) for p in places), axis=0)
     found = _uniforms(philox(stream.key, *_moved(stream.low, stream.high, at)))
-    return [[_at(x, i) for x in found] for i in range(len(places))]
+    return [[ops.at_index(x, 0, i) for x in found] for i in range(len(places))]
 
 
 def _scale(alpha: Node) -> Node:
@@ -204,11 +196,11 @@ def _gamma(
         ops.reshape(ops.iota(dtype=U64, shape=(prod(shape),), axis=0), shape=(own.size, count)),
         axes=(1, 0),
     )
-    low, high = _moved(_at(counter, 0), _at(counter, 1), number * STRETCH)
+    low, high = _moved(ops.at_index(counter, 0, 0), ops.at_index(counter, 0, 1), number * STRETCH)
     wide = ops.broadcast(
         ops.reshape(ops.convert(alpha, dtype=F64), shape=(1, own.size)), shape=(count, own.size)
     )
-    made = _sampled(Stream(_at(key, 0), low, high, wide))
+    made = _sampled(Stream(ops.at_index(key, 0, 0), low, high, wide))
     return ops.convert(ops.reshape(made, shape=shape), dtype=own.dtype)
 
 
@@ -230,7 +222,10 @@ def _truncated(
     number = ops.iota(dtype=U64, shape=(groups, blocks), axis=0)
     ahead = number * (STRETCH * size // 4)
     at = ahead + ops.iota(dtype=U64, shape=(groups, blocks), axis=1)
-    words = philox(_at(key, 0), *_moved(_at(counter, 0), _at(counter, 1), at))
+    words = philox(
+        ops.at_index(key, 0, 0),
+        *_moved(ops.at_index(counter, 0, 0), ops.at_index(counter, 0, 1), at),
+    )
     found = _uniforms(words) if own == F64 else [floats(word, own) for word in words]
     pairs = [box_muller(*found[i : i + 2]) for i in range(0, len(found), 2)]
     parts = [ops.reshape(x, shape=(groups, blocks, 1)) for pair in pairs for x in pair]
@@ -242,7 +237,7 @@ def _truncated(
     made = ops.reduce_sum(ops.select(chosen, line, scalar(0.0, own)), axes=(2,))
     flat = ops.reshape(made, shape=(groups * size,))
     if prod(shape) != groups * size:
-        flat = ops.slice(flat, starts((0,)), sizes=(prod(shape),), strides=(1,))
+        flat = ops.part(flat, 0, 0, prod(shape))
     return ops.convert(ops.reshape(flat, shape=shape), dtype=dtype)
 
 

@@ -75,9 +75,7 @@ def _insertion(time: Node, end: Node, lines: Node, order: Node) -> tuple[Node, .
     stops = (at < time) & ~better
     last = ops.select(stops, at + 1, scalar(0, S64))
     place = ops.reshape(ops.reduce_max(last, axes=(1,)), shape=(count, 1))
-    begin = ops.starts((0, 0))
-    first = ops.slice(better, begin, sizes=(count, 1), strides=(1, 1))
-    place = ops.select(first, scalar(0, S64), place)
+    place = ops.select(ops.part(better, 1, 0, 1), scalar(0, S64), place)
     before = ops.take_along(order, ops.maximum(at - 1, scalar(0, S64)), axis=1)
     moved = (at > place) & (at <= time)
     after = ops.select(moved, before, ops.select(ops.equal(at, place), time, order))

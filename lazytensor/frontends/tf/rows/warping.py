@@ -82,7 +82,6 @@ class _Grid:
     """
 
     def __init__(self, transforms: Node, height: int, width: int) -> None:
-        count = transforms.type.shape[0]
         column = ops.reshape(
             ops.convert(ops.iota(dtype=S64, shape=(width,), axis=0), dtype=F32),
             shape=(1, 1, width),
@@ -91,12 +90,9 @@ class _Grid:
             ops.convert(ops.iota(dtype=S64, shape=(height,), axis=0), dtype=F32),
             shape=(1, height, 1),
         )
+        count = transforms.type.shape[0]
         numbers = [
-            ops.reshape(
-                ops.slice(transforms, ops.starts((0, i)), sizes=(count, 1), strides=(1, 1)),
-                shape=(count, 1, 1),
-            )
-            for i in range(8)
+            ops.reshape(ops.part(transforms, 1, i, 1), shape=(count, 1, 1)) for i in range(8)
         ]
 
         def line(i: int, last: Node) -> Node:

@@ -8,10 +8,10 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.convolutions import ConvolutionLayout
+from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import of_nodes
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.joining import part
 
 Ints = tuple[int, ...]
 

@@ -12,12 +12,12 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
 from lazytensor.frontends.torch.nn.maxima import scattered
 from lazytensor.frontends.torch.nn.pooling import largest_at
 from lazytensor.frontends.torch.rows.creation import filled
-from lazytensor.frontends.torch.rows.joining import part
 
 ORDER: Final = {2: (1, 0), 3: (0, 1, 2)}
 """Of height and width, or of time, height and width: which random number is each axis's."""

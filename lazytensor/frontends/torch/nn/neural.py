@@ -11,6 +11,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
+from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import (
@@ -24,7 +25,6 @@ from lazytensor.frontends.torch.dispatch.promotion import (
 from lazytensor.frontends.torch.random.drawing import bernoulli
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.elementwise import multiply
-from lazytensor.frontends.torch.rows.joining import part
 from lazytensor.frontends.torch.tensors.strides import axis_of
 from lazytensor.frontends.torch.tensors.tensor import TORCH, numpy_dtype
 

@@ -13,10 +13,10 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ops.movement import part
 from lazytensor.core.ops.scanning import Nodes
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
-from lazytensor.frontends.torch.rows.joining import part
 
 Gradients = tuple[Node | None, ...]
 

@@ -154,16 +154,7 @@ class _Corners:
         self.sizes = given.type.shape[2:]
         n = self.n = len(self.sizes)
         outer = self.grid.type.shape[:-1]
-        parts = [
-            ops.reshape(
-                ops.slice(
-                    self.grid, ops.starts((0,) * (n + 1) + (n - 1 - i,)),
-                    sizes=(*outer, 1), strides=(1,) * (n + 2),
-                ),
-                shape=outer,
-            )
-            for i in range(n)
-        ]  # fmt: skip
+        parts = [ops.at_index(self.grid, n + 1, n - 1 - i) for i in range(n)]
         found = [
             _taps(part, size, interpolation, padding, align)
             for part, size in zip(parts, self.sizes, strict=True)

@@ -16,10 +16,10 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ops.movement import part
 from lazytensor.core.ops.scanning import Nodes, divided, scan
 from lazytensor.frontends.torch.dispatch.promotion import like
 from lazytensor.frontends.torch.nn import recurrent
-from lazytensor.frontends.torch.rows.joining import part
 
 Pieces = tuple[Nodes, Nodes]
 Gradients = tuple[Nodes, Nodes, Sequence[Node | None]]

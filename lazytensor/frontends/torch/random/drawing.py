@@ -188,10 +188,7 @@ def _multinomial(x: Any, count: int, replacement: bool = False, generator: Any =
         rates = weights / randomness.exponential(shape, real, generator)
         return ops.top_k(rates, k=count)[1]
     total = ops.cumsum(weights, axis=last)
-    whole = ops.slice(
-        total, ops.starts((0,) * last + (shape[-1] - 1,)), sizes=(*shape[:-1], 1),
-        strides=(1,) * len(shape),
-    )  # fmt: skip
+    whole = ops.part(total, last, shape[-1] - 1, 1)
     draws = randomness.uniform((*shape[:-1], count), real, generator) * whole
     limits = ops.reshape(total, shape=(*shape[:-1], 1, shape[-1]))
     below = limits <= ops.reshape(draws, shape=(*shape[:-1], count, 1))

@@ -11,7 +11,7 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S32, S64, U8
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import PARAMETER, starts
+from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
@@ -326,16 +326,9 @@ def _roll(x: Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> Node:
         n = line.type.shape[axis]
         at = -shift % n
         if at:
-            parts = (part(line, axis, at, n - at), part(line, axis, 0, at))
+            parts = (ops.part(line, axis, at, n - at), ops.part(line, axis, 0, at))
             line = ops.concatenate(*parts, axis=axis)
     return ops.reshape(line, shape=x.type.shape)
-
-
-def part(x: Node, axis: int, start: int, count: int) -> Node:
-    """`count` elements of `axis` from `start` on."""
-    sizes = tuple(count if i == axis else n for i, n in enumerate(x.type.shape))
-    begin = starts(tuple(start if i == axis else 0 for i in range(x.type.ndim)))
-    return ops.slice(x, begin, sizes=sizes, strides=(1,) * x.type.ndim)
 
 
 def _flip(x: Any, dims: Sequence[int]) -> Node:

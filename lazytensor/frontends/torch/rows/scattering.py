@@ -10,6 +10,7 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import (
@@ -24,7 +25,6 @@ from lazytensor.frontends.torch.rows.joining import (
     check_sizes,
     checked,
     coordinates,
-    part,
     scattered,
 )
 from lazytensor.frontends.torch.tensors.strides import axis_of

@@ -8,6 +8,7 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, S32
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.kernels import Row, rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
@@ -17,7 +18,6 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     on_nodes,
     promoted,
 )
-from lazytensor.frontends.torch.rows.joining import part
 from lazytensor.frontends.torch.tensors.strides import axis_of
 
 
