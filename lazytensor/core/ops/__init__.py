@@ -134,6 +134,7 @@ from lazytensor.core.ops.movement import (
     imag_step,
     iota,
     kept,
+    new_axis,
     pad,
     part,
     real_step,

@@ -233,6 +233,12 @@ def at_index(x: Node, axis: int, index: int) -> Node:
     return reshape(part(x, axis, index, 1), shape=(*shape[:axis], *shape[axis + 1 :]))
 
 
+def new_axis(x: Node, axis: int | None = None) -> Node:
+    """`x` with an axis of one element at `axis`, or as the last one."""
+    shape, at = x.type.shape, x.type.ndim if axis is None else axis
+    return reshape(x, shape=(*shape[:at], 1, *shape[at:]))
+
+
 def slice_step(begin: Ints, sizes: Shape, strides: Ints) -> ViewStep:
     """The view step of a slice; with negative strides, of a reversal."""
     return view_step(slice, begin, (("sizes", sizes), ("strides", strides)))

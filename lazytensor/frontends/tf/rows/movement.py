@@ -47,7 +47,7 @@ def _conjugate_transpose(x: Node, given: np.ndarray, **_: Any) -> Node:
 
 def _expand_dims(x: Node, given: np.ndarray, **_: Any) -> Node:
     axis = axis_of(given.ravel()[0], x.type.ndim + 1)
-    return ops.reshape(x, shape=(*x.type.shape[:axis], 1, *x.type.shape[axis:]))
+    return ops.new_axis(x, axis)
 
 
 def _squeeze(x: Node, *, squeeze_dims: Any = (), **other: Any) -> Node:
@@ -84,10 +84,9 @@ def _broadcast_to(x: Node, given: np.ndarray, **_: Any) -> Node:
 
 def _pack(xs: list[Node], *, axis: int = 0, **_: Any) -> Node:
     at = axis_of(axis, xs[0].type.ndim + 1)
-    shape = xs[0].type.shape
     if any(x.type is not xs[0].type for x in xs):
         raise ValueError("tensors of one type are packed")
-    lines = [ops.reshape(x, shape=(*shape[:at], 1, *shape[at:])) for x in xs]
+    lines = [ops.new_axis(x, at) for x in xs]
     return ops.concatenate(*lines, axis=at) if len(lines) > 1 else lines[0]
 
 
@@ -222,7 +221,7 @@ def one_hot(
     at = axis_of(axis, len(shape) + 1)
     whole = (*shape[:at], depth, *shape[at:])
     line = ops.iota(dtype=indices.type.dtype, shape=whole, axis=at)
-    made = ops.equal(line, ops.reshape(indices, shape=(*shape[:at], 1, *shape[at:])))
+    made = ops.equal(line, ops.new_axis(indices, at))
     if (on, off) != (1, 0):
         made = ops.select(made, scalar(on, dtype), scalar(off, dtype))
     return made if made.type.dtype == dtype else ops.convert(made, dtype=dtype)

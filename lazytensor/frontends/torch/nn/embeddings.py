@@ -18,10 +18,6 @@ from lazytensor.frontends.torch.rows.sorting import search
 SUM, MEAN, MAX = 0, 1, 2
 
 
-def _column(x: Node) -> Node:
-    return ops.reshape(x, shape=(*x.type.shape, 1))
-
-
 def _line(x: Any) -> Node:
     given = operand(x)
     return cast_to(ops.reshape(given, shape=(given.type.size,)), S64)
@@ -55,7 +51,7 @@ def _dense(updates: Node, places: Node, count: int, padding_idx: int, by_frequen
     if by_frequency:
         ones = filled(places.type.shape, 1, updates.type.dtype)
         often = ops.gather(_added(count, ones, places), places, axes=(0,))
-        updates = updates / _column(often)
+        updates = updates / ops.new_axis(often)
     return _added(count, updates, places)
 
 
@@ -140,19 +136,19 @@ def _bag(
         made, best = _largest(read, places, bags, shape)
         return made, bags.of, size, best
     if per_sample_weights is not None:
-        read = read * _column(operand(per_sample_weights))
-    read = ops.select(_column(bags.counted), read, like(0, read))
+        read = read * ops.new_axis(operand(per_sample_weights))
+    read = ops.select(ops.new_axis(bags.counted), read, like(0, read))
     made = _added(bags.many, read, bags.of)
     if mode == MEAN:
         divisor = ops.maximum(size, cast_to(1, S64))
-        made = made / cast_to(_column(divisor), made.type.dtype)
+        made = made / cast_to(ops.new_axis(divisor), made.type.dtype)
     return made, bags.of, size, filled(shape, 0, S64)
 
 
 def _largest(read: Node, places: Node, bags: _Bags, shape: tuple[int, ...]) -> tuple[Node, Node]:
     """Of each bag and column the largest element, and the row of the table that it is from."""
     lowest = like(float("-inf"), read)
-    given = ops.select(_column(bags.counted), read, lowest)
+    given = ops.select(ops.new_axis(bags.counted), read, lowest)
     least = filled(shape, float("-inf"), read.type.dtype)
     made = ops.scatter(least, given, bags.of, axes=(0,), mode="max")
     hit = ops.equal(given, ops.gather(made, bags.of, axes=(0,)))
@@ -175,16 +171,16 @@ def _bag_backward(
     if mode == MAX:
         best = operand(maximum_indices)
         columns = ops.iota(dtype=S64, shape=best.type.shape, axis=1)
-        there = _column(operand(bag_size)) > 0
+        there = ops.new_axis(operand(bag_size)) > 0
         updates = ops.select(there, given, like(0, given))
         zeros = filled((num_weights, given.type.shape[1]), 0, given.type.dtype)
         return ops.scatter(zeros, updates, best, columns, axes=(0, 1), mode="add")
     if mode == MEAN:
         divisor = ops.maximum(operand(bag_size), cast_to(1, S64))
-        given = given / cast_to(_column(divisor), given.type.dtype)
+        given = given / cast_to(ops.new_axis(divisor), given.type.dtype)
     updates = ops.gather(given, bags, axes=(0,))
     if per_sample_weights is not None:
-        updates = updates * _column(operand(per_sample_weights))
+        updates = updates * ops.new_axis(operand(per_sample_weights))
     return _dense(updates, places, num_weights, padding_idx, scale_grad_by_freq)
 
 
@@ -221,7 +217,7 @@ def _renorm(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     above = (norm > like(max_norm, norm)) & (named > 0)
     scale = like(max_norm, norm) / (norm + 1e-7)
     factor = ops.select(above, scale, like(1, norm))
-    write(self, table * _column(factor))
+    write(self, table * ops.new_axis(factor))
     return self
 
 

@@ -180,11 +180,7 @@ class _Corners:
     def read(self, places: list[Node], inside: Node) -> Node:
         """The channels at the indices, as a last axis; zeros outside."""
         found = ops.gather(self.input, *places, axes=self.axes)
-        return ops.select(_column(inside), found, like(0, found))
-
-
-def _column(x: Node) -> Node:
-    return ops.reshape(x, shape=(*x.type.shape, 1))
+        return ops.select(ops.new_axis(inside), found, like(0, found))
 
 
 def _product(factors: Sequence[Node]) -> Node:
@@ -196,7 +192,7 @@ def _sample(x: Any, grid: Any, interpolation: int, padding: int, align: bool) ->
     total: Any = None
     for taps, places, inside in plan.corners():
         weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
-        part = plan.read(places, inside) * _column(weight)
+        part = plan.read(places, inside) * ops.new_axis(weight)
         total = part if total is None else total + part
     n = plan.n
     made = ops.transpose(total, axes=(0, n + 1, *range(1, n + 1)))
@@ -216,8 +212,8 @@ def _backward(
     for taps, places, inside in plan.corners():
         weight = ops.broadcast(_product([tap.weight for tap in taps]), shape=inside.type.shape)
         if output_mask[0]:
-            updates = given * _column(weight)
-            updates = ops.select(_column(inside), updates, like(0, updates))
+            updates = given * ops.new_axis(weight)
+            updates = ops.select(ops.new_axis(inside), updates, like(0, updates))
             of_input = ops.scatter(of_input, updates, *places, axes=plan.axes, mode="add")
         if output_mask[1] and interpolation != NEAREST:
             seen = plan.read(places, inside) * given
@@ -228,7 +224,7 @@ def _backward(
                 slopes[i] = slopes[i] + slope
     shape = plan.lines.type.shape
     changes = [s * rate for s, rate in zip(slopes, plan.rates, strict=True)]
-    columns = [_column(ops.broadcast(c, shape=shape)) for c in reversed(changes)]
+    columns = [ops.new_axis(ops.broadcast(c, shape=shape)) for c in reversed(changes)]
     of_grid = ops.concatenate(*columns, axis=n + 1)
     made = cast_to(of_input, plan.dtype), cast_to(of_grid, operand(grid).type.dtype)
     return (made[0] if output_mask[0] else None), (made[1] if output_mask[1] else None)

@@ -43,10 +43,6 @@ def _integral(scale: Node, integrand: Callable[[Node], Node]) -> Node:
     return total * scale
 
 
-def _column(x: Node) -> Node:
-    return ops.reshape(x, shape=(*x.type.shape, 1))
-
-
 def _gamma_slope(shape: Node, draw: Node) -> Node:
     low = shape < 1.0
     a = ops.select(low, shape + 1.0, shape)
@@ -58,9 +54,9 @@ def _gamma_slope(shape: Node, draw: Node) -> Node:
     side = ops.select(lower, double(-1.0), double(1.0))
 
     def integrand(v: Node) -> Node:
-        way = _column(side) * v
-        weight = ops.exp(_column(a) * way - _column(draw) * ops.expm1(way))
-        return weight * (_column(centre) + way)
+        way = ops.new_axis(side) * v
+        weight = ops.exp(ops.new_axis(a) * way - ops.new_axis(draw) * ops.expm1(way))
+        return weight * (ops.new_axis(centre) + way)
 
     made = side * draw * _integral(scale, integrand)
     ahead = draw / shape * (made - centre)
@@ -87,11 +83,11 @@ def _beta_slope(a: Node, b: Node, draw: Node) -> Node:
     logarithm, edge = ops.log(near), ops.log(far)
 
     def integrand(v: Node) -> Node:
-        beyond = ops.log1p(-(_column(near) * ops.exp(-v)))
-        fall = _column(first) * v
-        weight = ops.exp(_column(more) * (beyond - _column(edge)) - fall)
-        at = ops.select(_column(lower), _column(logarithm) - v, beyond)
-        return weight * (_column(centre) + at)
+        beyond = ops.log1p(-(ops.new_axis(near) * ops.exp(-v)))
+        fall = ops.new_axis(first) * v
+        weight = ops.exp(ops.new_axis(more) * (beyond - ops.new_axis(edge)) - fall)
+        at = ops.select(ops.new_axis(lower), ops.new_axis(logarithm) - v, beyond)
+        return weight * (ops.new_axis(centre) + at)
 
     side = ops.select(lower, -odds, double(1.0))
     return side * _integral(scale, integrand)

@@ -60,10 +60,6 @@ def _apart(x: Node, y: Node) -> Node:
     return rows_ - ops.reshape(y, shape=(*b, 1, k, m))
 
 
-def _column(x: Node) -> Node:
-    return ops.reshape(x, shape=(*x.type.shape, 1))
-
-
 def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
@@ -71,8 +67,8 @@ def _cdist(x: Any, y: Any, p: float, compute_mode: Any) -> Node:
 
 
 def _cdist_backward(grad: Node, x: Any, y: Any, p: float, distance: Node) -> Node:
-    slope = _slope(_apart(x, y), _column(distance), p)
-    shares = slope * _column(grad)
+    slope = _slope(_apart(x, y), ops.new_axis(distance), p)
+    shares = slope * ops.new_axis(grad)
     return ops.reduce_sum(shares, axes=(shares.type.ndim - 2,))
 
 
@@ -97,8 +93,8 @@ def _pdist_backward(grad: Node, x: Node, p: float, distance: Node) -> Node:
     made: Node = filled(x.type.shape, 0, x.type.dtype)
     if x.type.shape[0] < 2:
         return made
-    slope = _slope(_between(x), _column(distance), p)
-    shares = slope * _column(grad)
+    slope = _slope(_between(x), ops.new_axis(distance), p)
+    shares = slope * ops.new_axis(grad)
     first, second = _pairs(x)
     made = ops.scatter(made, shares, first, axes=(0,), mode="add")
     return ops.scatter(made, -shares, second, axes=(0,), mode="add")

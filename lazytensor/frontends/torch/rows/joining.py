@@ -75,8 +75,7 @@ def _stack(tensors: Sequence[Any], dim: int = 0) -> Node:
             f"{list(parts[other].type.shape)} at entry {other}"
         )
     axis = axis_of(dim, len(shape) + 1)
-    longer = (*shape[:axis], 1, *shape[axis:])
-    return ops.concatenate(*(ops.reshape(x, shape=longer) for x in parts), axis=axis)
+    return ops.concatenate(*(ops.new_axis(x, axis) for x in parts), axis=axis)
 
 
 def checked(index: Node, size: int, signed: bool = False) -> Node:
