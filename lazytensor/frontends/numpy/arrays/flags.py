@@ -8,22 +8,13 @@ from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends
 from lazytensor.frontends.numpy.arrays.shadow import read_only, shadow, writeable
 
-_LETTERS: Final = {
-    "C": "c_contiguous",
-    "CONTIGUOUS": "c_contiguous",
-    "C_CONTIGUOUS": "c_contiguous",
-    "F": "f_contiguous",
-    "FORTRAN": "f_contiguous",
-    "F_CONTIGUOUS": "f_contiguous",
+_OWN_FLAGS: Final = {
     "O": "owndata",
     "OWNDATA": "owndata",
     "W": "writeable",
     "WRITEABLE": "writeable",
-    "A": "aligned",
-    "ALIGNED": "aligned",
-    "X": "writebackifcopy",
-    "WRITEBACKIFCOPY": "writebackifcopy",
 }
+"""Flags that a shadow may have otherwise than the array."""
 _SHOWN: Final = [
     "C_CONTIGUOUS",
     "F_CONTIGUOUS",
@@ -85,11 +76,11 @@ class Flags:
         return int(shadow(self._array).flags.num) | (_OWNDATA if self.owndata else 0)
 
     def __getitem__(self, key: Any) -> Any:
-        name = _LETTERS.get(key)
+        name = _OWN_FLAGS.get(key)
         return shadow(self._array).flags[key] if name is None else getattr(self, name)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if _LETTERS.get(key) != "writeable":
+        if _OWN_FLAGS.get(key) != "writeable":
             raise KeyError("Unknown flag")
         self.writeable = value
 

@@ -117,8 +117,6 @@ FUNCTIONS: Final[dict[str, Any]] = {
 }
 """Every public name that is here."""
 
-TABLE: Final = FUNCTIONS
-
 
 class Modules(Mapping[str, ModuleType]):
     """Modules of this package by name, imported when one is asked for."""

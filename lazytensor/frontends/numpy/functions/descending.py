@@ -19,8 +19,21 @@ def _from_the_end(axis: int | None, ndim: int) -> int:
     return -1 if axis is None else axis if axis < 0 else axis - ndim
 
 
-def descending_sort(sort: Function) -> Function:
-    """`sort` with the standard's keyword."""
+def _sorted(sort: Function, a: Any, axis: Any, *how: Any, stable: Any) -> Any:
+    made = sort(a, axis, *how, stable=stable)
+    return _flipped(made, _from_the_end(axis, made.ndim)).copy()
+
+
+def _argsorted(argsort: Function, a: Any, axis: Any, *how: Any, stable: Any) -> Any:
+    """Of equal elements the first comes first."""
+    array = asarray(a).ravel() if axis is None else asarray(a)
+    place = _from_the_end(axis, array.ndim)
+    found = argsort(_flipped(array, place), place, *how, stable=stable)
+    return array.shape[place] - 1 - _flipped(found, place)
+
+
+def _with_descending(function: Function, real: Function, from_the_end: Function) -> Function:
+    """`function` with the standard's keyword, which its signature shows."""
 
     def call(
         a: Any,
@@ -31,38 +44,13 @@ def descending_sort(sort: Function) -> Function:
         descending: bool = False,
         stable: Any = None,
     ) -> Any:
-        made = sort(a, axis, kind, order, stable=stable)
-        return _flipped(made, _from_the_end(axis, made.ndim)).copy() if descending else made
+        if descending:
+            return from_the_end(function, a, axis, kind, order, stable=stable)
+        return function(a, axis, kind, order, stable=stable)
 
-    return _own(dressed(call, np.sort))
-
-
-def descending_argsort(argsort: Function) -> Function:
-    """`argsort` with the standard's keyword; of equal elements the first comes first."""
-
-    def call(
-        a: Any,
-        axis: Any = -1,
-        kind: Any = None,
-        order: Any = None,
-        *,
-        descending: bool = False,
-        stable: Any = None,
-    ) -> Any:
-        if not descending:
-            return argsort(a, axis, kind, order, stable=stable)
-        array = asarray(a).ravel() if axis is None else asarray(a)
-        place = _from_the_end(axis, array.ndim)
-        found = argsort(_flipped(array, place), place, kind, order, stable=stable)
-        return array.shape[place] - 1 - _flipped(found, place)
-
-    return _own(dressed(call, np.argsort))
-
-
-def _own(call: Any) -> Function:
-    """`call`, which shows its own signature and not that of NumPy's function."""
-    del call.__wrapped__
-    return call  # type: ignore[no-any-return]
+    made: Any = dressed(call, real)
+    del made.__wrapped__
+    return made  # type: ignore[no-any-return]
 
 
 def _clip_as_called(
@@ -84,6 +72,6 @@ def extended(functions: dict[str, Function]) -> dict[str, Function]:
     clip.__wrapped__ = _clip_as_called  # type: ignore[attr-defined]  # what `inspect` reads
     return {
         "clip": clip,
-        "sort": descending_sort(functions["sort"]),
-        "argsort": descending_argsort(functions["argsort"]),
+        "sort": _with_descending(functions["sort"], np.sort, _sorted),
+        "argsort": _with_descending(functions["argsort"], np.argsort, _argsorted),
     }

@@ -114,22 +114,20 @@ def _check_kth(kth: Any, n: int, kind: Any, order: Any) -> None:
         raise ValueError(f"kth(={bad}) out of bounds ({n})")
 
 
-def partition(
-    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Any:
-    """See numpy.partition: a sorted array is one of those it may give."""
-    node, place = _line(a, axis)
-    _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
-    return sort(wrap(node), place)
+def _partitioned(line: Function, sort: Function) -> Function:
+    """`partition` and `argpartition`: a sorted array is one of those that they may give."""
+
+    def partition(
+        a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+    ) -> Any:
+        node, place = line(a, axis)
+        _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
+        return sort(wrap(node), place)
+
+    return partition
 
 
-def argpartition(
-    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Any:
-    """See numpy.argpartition."""
-    node, place = _places_line(a, axis)
-    _check_kth(kth, node.type.size and node.type.shape[place], kind, order)
-    return argsort(wrap(node), place)
+partition, argpartition = _partitioned(_line, sort), _partitioned(_places_line, argsort)
 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:

@@ -23,67 +23,22 @@ from lazytensor.frontends.numpy.host.small import are_plain
 from lazytensor.frontends.numpy.interop.interchange import unpacked
 from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 
-HOST_BY_NATURE: Final = frozenset(
-    [
-        "array2string",
-        "array_repr",
-        "array_str",
-        "save",
-        "savez",
-        "savez_compressed",
-        "savetxt",
-        "load",
-        "loadtxt",
-        "fromfile",
-        "genfromtxt",
-        "fromregex",
-        "fromstring",
-        "frombuffer",
-        "datetime_data",
-        "datetime_as_string",
-        "busday_offset",
-        "busday_count",
-        "is_busday",
-        "base_repr",
-        "binary_repr",
-        "format_float_positional",
-        "typename",
-        "shares_memory",
-        "format_float_scientific",
-        "set_printoptions",
-        "array_equiv",
-        "min_scalar_type",
-        "mintypecode",
-        "tobytes",
-        "tofile",
-        "dump",
-        "dumps",
-        "frompyfunc",
-        "vectorize",
-        "nditer",
-        "ndenumerate",
-        "apply_along_axis",
-        "apply_over_axes",
-        "piecewise",
-        "asarray_chkfinite",
-    ]
+_NEED_VALUES: Final = (
+    "apply_along_axis apply_over_axes array2string array_equiv array_repr array_str "
+    "asarray_chkfinite base_repr binary_repr busday_count busday_offset datetime_as_string "
+    "datetime_data dump dumps format_float_positional format_float_scientific frombuffer fromfile "
+    "frompyfunc fromregex fromstring genfromtxt is_busday load loadtxt min_scalar_type "
+    "mintypecode ndenumerate nditer piecewise save savetxt savez savez_compressed "
+    "set_printoptions shares_memory tobytes tofile typename vectorize"
 )
+HOST_BY_NATURE: Final = frozenset(_NEED_VALUES.split())
 """NumPy's functions that need values whatever we do: no warning."""
 
-WRITERS: Final = {
-    "copyto": 0,
-    "fill_diagonal": 0,
-    "place": 0,
-    "put": 0,
-    "put_along_axis": 0,
-    "putmask": 0,
-    "shuffle": 0,
-    "at": 0,
-    "partition": 0,
-    "setfield": 0,
-    "sort": 0,
-}
-"""NumPy's functions that write into an argument, and which; `out=` is seen by its name."""
+_WRITE: Final = (
+    "at copyto fill_diagonal partition place put put_along_axis putmask setfield shuffle sort"
+)
+WRITERS: Final = frozenset(_WRITE.split())
+"""NumPy's functions that write into their first argument; `out=` is seen by its name."""
 
 
 def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -121,9 +76,10 @@ def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
     """NumPy's answer for arguments that are computed."""
     written: list[tuple[ndarray, np.ndarray]] = []
     known: dict[int, Any] = {}
-    writes = WRITERS.get(name)
+    writes = name in WRITERS
     real_args = [
-        _writable(x, written, known) if i == writes else as_it_lies(x) for i, x in enumerate(args)
+        _writable(x, written, known) if writes and not i else as_it_lies(x)
+        for i, x in enumerate(args)
     ]
     real_kwargs = {
         key: _writable(x, written, known) if key == "out" else as_it_lies(x)
