@@ -54,7 +54,7 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
     zero, length = scalar(0, S64), scalar(n, S64)
     _check_mode(mode)
     low = node >= -n
-    fine = _every(low & (node < length))
+    fine = every(low & (node < length))
     found = ops.select(node < zero, node + length, node)
     inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # what is read before the guard is
     return ops.guarded(inside, ops.guard(fine, error=error, text=text))
@@ -69,13 +69,9 @@ def bounded(node: Node, n: int, mode: str) -> Node | None:
     return None
 
 
-def _every(flags: Node) -> Node:
-    return ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
-
-
 def every(node: Node) -> Node:
     """Whether all elements are true."""
-    return _every(convert(node, BOOL))
+    return ops.reduce_and(convert(node, BOOL), axes=tuple(range(node.type.ndim)))
 
 
 def _host_within(value: np.ndarray, n: int, mode: str, text: str, error: Any) -> np.ndarray:

@@ -18,6 +18,7 @@ from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.functions import reductions, statistics
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.reductions import NO_VALUE, axes_of, flags_of, kept
 from lazytensor.frontends.numpy.functions.results import check_target, deliver
 from lazytensor.frontends.numpy.host.fallback import real
@@ -93,8 +94,7 @@ def _position(name: str, filler: float) -> Function:
         found = plain(wrap(_without(node, filler)), axis, keepdims=keepdims)
         numbers = ~ops.is_nan(node)
         some = ops.reduce_or(numbers, axes=axes_of(axis, node.type.ndim))
-        every = ops.reduce_and(some, axes=tuple(range(some.type.ndim)))
-        fine = ops.guard(every, error=ValueError, text=ALL_NAN)
+        fine = ops.guard(every(some), error=ValueError, text=ALL_NAN)
         return deliver(ops.guarded(found.node, fine), out)
 
     return reduce

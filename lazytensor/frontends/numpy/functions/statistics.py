@@ -13,6 +13,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
 from lazytensor.frontends.numpy.functions.entry import Function
+from lazytensor.frontends.numpy.functions.indices import every
 from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.reductions import (
     NO_VALUE,
@@ -205,11 +206,8 @@ def average(
         scale = kept(node, ops.reduce_sum(spread, axes=axes), axes, keep)
         total = ops.reduce_sum(convert(node, dtype) * spread, axes=axes)
         zero = ops.not_equal(scale, scalar(0, dtype))
-        fine = ops.guard(
-            ops.reduce_and(zero, axes=tuple(range(zero.type.ndim))),
-            error=ZeroDivisionError,
-            text="Weights sum to zero, can't be normalized",
-        )
+        text = "Weights sum to zero, can't be normalized"
+        fine = ops.guard(every(zero), error=ZeroDivisionError, text=text)
         made = ops.guarded(kept(node, total, axes, keep) / scale, fine)
     if not returned:
         return deliver(made)

@@ -12,11 +12,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import ViewStep
 from lazytensor.core.ir.memo import remembered
-from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, lazy, wrap, wrap_result, wrap_view
 from lazytensor.frontends.numpy.arrays.conversion import asarray
 from lazytensor.frontends.numpy.arrays.layout import kept
+from lazytensor.frontends.numpy.arrays.reinterpretation import through
 from lazytensor.frontends.numpy.arrays.shadow import shadow, shadow_of_type, turned
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
@@ -25,19 +25,12 @@ from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
 
 
-def shown(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Lazy:
+def shown(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Any:
     """A view of `x` through `steps`, laid out as `layout`."""
     node_type = x.ref.type.with_shape(layout.shape)
     if type(x) is Scalar:
-        own: Lazy = wrap_result(_replayed(x.ref.node, steps))
-        return own
+        return through(x, layout, *steps)
     return wrap_view(x.ref.through(steps, node_type), layout, x)
-
-
-def _replayed(node: Node, steps: tuple[ViewStep, ...]) -> Node:
-    for step in steps:
-        node = step.read(node)
-    return node
 
 
 def array_of(x: Any) -> Any:

@@ -1,1 +1,18 @@
 """NumPy's public submodules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+
+def rest_of(
+    real: ModuleType, own: dict[str, Any]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of what stands for a module of NumPy's: it has all that is there.
+
+    `own`: the names that it has of its own.
+    """
+    return partial(getattr, real), lambda: sorted({*dir(real), *own})

@@ -11,6 +11,7 @@ from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy
 from lazytensor.frontends.numpy.functions.entry import dressed
 from lazytensor.frontends.numpy.interop import sharing
+from lazytensor.frontends.numpy.modules import rest_of
 
 
 def ndpointer(*args: Any, **kwargs: Any) -> Any:
@@ -32,9 +33,4 @@ def _taking_lazy(kind: Any) -> Any:
 globals()["ndpointer"] = dressed(ndpointer, np.ctypeslib.ndpointer, laziness.COMPUTES_ARGUMENTS)
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(np.ctypeslib, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(np.ctypeslib), *globals()})
+__getattr__, __dir__ = rest_of(np.ctypeslib, globals())

@@ -13,11 +13,13 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, C128, F16, F32, F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
+from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
+from lazytensor.frontends.numpy.modules import rest_of
 from lazytensor.frontends.numpy.modules.standard import check_device
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
@@ -47,8 +49,7 @@ def _fitted(node: Node, axis: int, n: int) -> Node:
     shape = node.type.shape
     rank = len(shape)
     if shape[axis] > n:
-        sizes = (*shape[:axis], n, *shape[axis + 1 :])
-        return ops.slice(node, starts((0,) * rank), sizes=sizes, strides=(1,) * rank)
+        return part(node, axis, 0, n)
     if shape[axis] < n:
         high = tuple(n - shape[axis] if i == axis else 0 for i in range(rank))
         zero = scalar(0, node.type.dtype)
@@ -219,9 +220,4 @@ HOST: dict[str, Function] = {name: _frequencies(name) for name in ("fftfreq", "r
 globals().update({**LAZY, **HOST})
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(np.fft, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(np.fft), *globals()})
+__getattr__, __dir__ = rest_of(np.fft, globals())

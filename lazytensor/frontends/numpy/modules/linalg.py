@@ -33,6 +33,7 @@ from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.host.except_table import is_caught
 from lazytensor.frontends.numpy.host.fallback import on_host
 from lazytensor.frontends.numpy.host.small import all_stay, entered
+from lazytensor.frontends.numpy.modules import rest_of
 from lazytensor.frontends.numpy.ufuncs import checks
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy, dummy
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number
@@ -279,9 +280,4 @@ HOST: dict[str, Function] = {
 globals().update({**LAZY, **HOST})
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(np.linalg, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(np.linalg), *globals()})
+__getattr__, __dir__ = rest_of(np.linalg, globals())

@@ -16,6 +16,7 @@ from lazytensor.frontends.numpy.functions.writing import check_writeable
 from lazytensor.frontends.numpy.host.fallback import called, real
 from lazytensor.frontends.numpy.host.small import NUMBERS, entered
 from lazytensor.frontends.numpy.indexing.assignment import assign
+from lazytensor.frontends.numpy.modules import rest_of
 
 STATE = {"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
 """What has to do with the generator itself: NumPy's own, arrays in it included."""
@@ -150,9 +151,4 @@ for _function in LAZY.values():
 globals().update(LAZY)
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(np.random, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(np.random), *globals()})
+__getattr__, __dir__ = rest_of(np.random, globals())

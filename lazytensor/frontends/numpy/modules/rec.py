@@ -9,6 +9,7 @@ import numpy as np
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.functions.entry import dressed
 from lazytensor.frontends.numpy.interop.sharing import opened
+from lazytensor.frontends.numpy.modules import rest_of
 
 
 def array(obj: Any, *args: Any, **kwargs: Any) -> Any:
@@ -19,9 +20,4 @@ def array(obj: Any, *args: Any, **kwargs: Any) -> Any:
 globals()["array"] = dressed(array, np.rec.array, laziness.COMPUTES_ARGUMENTS)
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(np.rec, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(np.rec), *globals()})
+__getattr__, __dir__ = rest_of(np.rec, globals())

@@ -16,6 +16,7 @@ from lazytensor.frontends.numpy.functions.rebound import rebound
 from lazytensor.frontends.numpy.functions.views import array_of
 from lazytensor.frontends.numpy.host.fallback import fallback, on_host
 from lazytensor.frontends.numpy.host.small import at_once, entered
+from lazytensor.frontends.numpy.modules import rest_of
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 _real = np.lib.stride_tricks
@@ -88,9 +89,4 @@ LAZY: Final[dict[str, Function]] = {
 globals().update(LAZY)
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(_real, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(_real), *globals()})
+__getattr__, __dir__ = rest_of(_real, globals())

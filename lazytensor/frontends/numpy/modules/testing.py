@@ -10,6 +10,7 @@ from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted
 from lazytensor.frontends.numpy.host.fallback import lazies
+from lazytensor.frontends.numpy.modules import rest_of
 
 NAMES = (
     "assert_ assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal "
@@ -50,9 +51,4 @@ globals().update(HOST)
 globals().update({name: _computing(name, place) for name, place in RAISING.items()})
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(np.testing, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*dir(np.testing), *globals()})
+__getattr__, __dir__ = rest_of(np.testing, globals())

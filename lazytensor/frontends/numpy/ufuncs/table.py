@@ -7,7 +7,7 @@ What a row lacks NumPy computes, loudly.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -138,13 +138,6 @@ def _declare() -> dict[str, ufunc]:
 
 UFUNCS: Final = _declare()
 """Every public name of a ufunc, aliases included."""
-
-
-def __getattr__(name: str) -> Any:
-    try:
-        return UFUNCS[name]
-    except KeyError:
-        raise AttributeError(name) from None
 
 
 def lazy_ufunc(real: np.ufunc) -> ufunc | None:
