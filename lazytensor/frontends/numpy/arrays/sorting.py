@@ -13,6 +13,7 @@ from lazytensor.core.buffers.cell import Cell
 from lazytensor.frontends.numpy.arrays.array import extends, ndarray
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.functions import ordering
+from lazytensor.frontends.numpy.functions.differences import resized
 from lazytensor.frontends.numpy.host.fallback import real
 
 USUAL: Final = {None, "quicksort", "mergesort", "heapsort", "stable"}
@@ -55,9 +56,4 @@ class Sorting(ndarray, own=True):
         if self._base is not None:
             raise ValueError("cannot resize this array: it does not own its data")
         row = ops.reshape(self.node, shape=(self.size,))
-        if size > self.size:
-            zero = ops.scalar(0, self.dtype)
-            row = ops.pad(row, zero, low=(0,), high=(size - self.size,), interior=(0,))
-        elif size < self.size:
-            row = ops.slice(row, ops.starts((0,)), sizes=(size,), strides=(1,))
-        self.ref, self._shadow = Cell(ops.reshape(row, shape=sizes)), None
+        self.ref, self._shadow = Cell(ops.reshape(resized(row, 0, size), shape=sizes)), None

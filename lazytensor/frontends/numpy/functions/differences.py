@@ -39,6 +39,15 @@ def part(node: Node, axis: int, start: int, stop: int) -> Node:
     return ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
 
 
+def resized(node: Node, axis: int, n: int) -> Node:
+    """An axis cut off, or filled up with zeros, to length `n`."""
+    rank, more = node.type.ndim, n - node.type.shape[axis]
+    if more <= 0:
+        return part(node, axis, 0, n) if more else node
+    none, high = (0,) * rank, tuple(more if i == axis else 0 for i in range(rank))
+    return ops.pad(node, ops.scalar(0, node.type.dtype), low=none, high=high, interior=none)
+
+
 def diff(
     a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:

@@ -96,18 +96,33 @@ def lazily(name: str, function: Function, real: Function) -> Function:
                             raise
             if name in WRITERS and args and type(args[0]) is np.ndarray:
                 return on_host(name, real, args, kwargs)
-        if differing and is_raised():
-            made = _of_known(name, real, args, kwargs)
-            if made is not NOTHING:
-                return made
-        try:
-            return laid(function(*args, **kwargs), real, args, kwargs)
-        except HostOnly:
-            return on_host(name, real, args, kwargs)
-        except Unsupported:
-            return fallback(name, real, args, kwargs)
+        return _recorded(name, function, real, real, args, kwargs)
 
     return dressed(remembered(name, call, real), real, laziness.line(name))
+
+
+def _recorded(
+    name: str,
+    function: Function,
+    real: Function,
+    of_known: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """What `function` records, or what NumPy's `real` gives where that cannot be lazy.
+
+    `of_known` gives it of arrays that have come to be small and that the host has.
+    """
+    if differing and is_raised():
+        made = _of_known(name, of_known, args, kwargs)
+        if made is not NOTHING:
+            return made
+    try:
+        return laid(function(*args, **kwargs), real, args, kwargs)
+    except HostOnly:
+        return on_host(name, real, args, kwargs)
+    except Unsupported:
+        return fallback(name, real, args, kwargs)
 
 
 def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -138,16 +153,7 @@ def method(name: str, function: Function) -> Function:
     name_in_errors(function, name)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if differing and is_raised():
-            made = _of_known(name, known, (self, *args), kwargs)
-            if made is not NOTHING:
-                return made
-        try:
-            return laid(function(self, *args, **kwargs), real, (self, *args), kwargs)
-        except HostOnly:
-            return on_host(name, real, (self, *args), kwargs)
-        except Unsupported:
-            return fallback(name, real, (self, *args), kwargs)
+        return _recorded(name, function, real, known, (self, *args), kwargs)
 
     made = remembered(name, call, known)
     made.__name__ = made.__qualname__ = name

@@ -12,9 +12,10 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F64, S64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.array import wrap
 from lazytensor.frontends.numpy.arrays.conversion import operand, result_type
+from lazytensor.frontends.numpy.functions.differences import part
 from lazytensor.frontends.numpy.functions.entry import Function, has_lazy
 from lazytensor.frontends.numpy.functions.indices import every, known
 from lazytensor.frontends.numpy.host.fallback import real
@@ -73,7 +74,7 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
         if like:
             dtype = result_type(line.type.dtype, *(range if range is not None else ()))
             edges = convert(edges, dtype if dtype.kind == "f" else F64)
-        rises = every(_part(edges, 0, count) < _part(edges, 1, count))
+        rises = every(part(edges, 0, 0, count) < part(edges, 0, 1, count + 1))
         return ops.guarded(edges, ops.guard(rises, error=ValueError, text=CROWDED % count)), True
     edges = operand(bins)
     if edges.type.ndim != 1:
@@ -84,12 +85,8 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
             raise ValueError(FALLING)
         return edges, False
     n = edges.type.size
-    rises = every(_part(edges, 0, n - 1) <= _part(edges, 1, n - 1))
+    rises = every(part(edges, 0, 0, n - 1) <= part(edges, 0, 1, n))
     return ops.guarded(edges, ops.guard(rises, error=ValueError, text=FALLING)), False
-
-
-def _part(line: Node, first: int, count: int) -> Node:
-    return ops.slice(line, starts((first,)), sizes=(count,), strides=(1,))
 
 
 def _spaced(low: Node, high: Node, count: int) -> Node:
@@ -107,7 +104,7 @@ def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
     n = edges.type.size - 1
     dtype = result_type(line.type.dtype, edges.type.dtype)
     line, edges = convert(line, dtype), convert(edges, dtype)
-    ends = (ops.reshape(_part(edges, i, 1), shape=()) for i in (0, n))
+    ends = (ops.reshape(part(edges, 0, i, i + 1), shape=()) for i in (0, n))
     low, high = ends
     inside = (line >= low) & (line <= high)
     if even and dtype.kind == "f":
@@ -162,7 +159,7 @@ def histogram(
     counts = _counted(*_bins(line, edges, even), shares, edges.type.size - 1)
     if density:
         n = edges.type.size - 1
-        widths = convert(_part(edges, 1, n) - _part(edges, 0, n), F64)
+        widths = convert(part(edges, 0, 1, n + 1) - part(edges, 0, 0, n), F64)
         kind = result_type(counts.type.dtype, F64)
         total = convert(ops.reduce_sum(counts, axes=(0,)), kind)
         counts = convert(counts, kind) / convert(widths, kind) / total
@@ -221,7 +218,7 @@ def _dense(counts: Node, edges: list[Node]) -> Node:
     total = ops.reduce_sum(counts, axes=tuple(range(counts.type.ndim)))
     for axis, edge in enumerate(edges):
         n = edge.type.size - 1
-        widths = convert(_part(edge, 1, n) - _part(edge, 0, n), F64)
+        widths = convert(part(edge, 0, 1, n + 1) - part(edge, 0, 0, n), F64)
         shape = tuple(n if i == axis else 1 for i in range(counts.type.ndim))
         counts = counts / ops.reshape(widths, shape=shape)
     return counts / total

@@ -12,10 +12,11 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, S64, U8
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar, starts
+from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.array import wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import operand
 from lazytensor.frontends.numpy.functions.creation import shape_of
+from lazytensor.frontends.numpy.functions.differences import resized
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.functions.indices import bounded, every
 from lazytensor.frontends.numpy.ufuncs.promotion import convert
@@ -39,17 +40,6 @@ def _to(node: Node, source: int, target: int) -> Node:
     return ops.transpose(node, axes=tuple(order))
 
 
-def _resized(node: Node, n: int) -> Node:
-    """The last axis cut off, or filled up with zeros, to length `n`."""
-    *rest, size = node.type.shape
-    none = (0,) * node.type.ndim
-    if n <= size:
-        begin, strides = starts(none), (1,) * node.type.ndim
-        return ops.slice(node, begin, sizes=(*rest, n), strides=strides)
-    zero = scalar(0, node.type.dtype)
-    return ops.pad(node, zero, low=none, high=(*none[1:], n - size), interior=none)
-
-
 def _is_little(bitorder: str) -> bool:
     """Whether the lowest bit comes first."""
     if bitorder not in ("big", "little"):
@@ -67,7 +57,9 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
     flags = node
     if node.type.dtype not in (BOOL, U8):
         flags = ops.not_equal(node, scalar(0, node.type.dtype))
-    packed = ops.pack_bits(_resized(flags, -(-n // 8) * 8) if n % 8 else flags, little=little)
+    packed = ops.pack_bits(
+        resized(flags, flags.type.ndim - 1, -(-n // 8) * 8) if n % 8 else flags, little=little
+    )
     return wrap(_to(packed, packed.type.ndim - 1, place))
 
 
@@ -82,7 +74,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         n = operator.index(count)
         if n < 0 and -n > 8 * shape[-1]:
             raise ValueError(f"-count {-n} must be smaller than {8 * shape[-1]}")
-        flags = _resized(flags, n if n >= 0 else 8 * shape[-1] + n)
+        flags = resized(flags, flags.type.ndim - 1, n if n >= 0 else 8 * shape[-1] + n)
     return wrap(_to(flags, flags.type.ndim - 1, place))
 
 

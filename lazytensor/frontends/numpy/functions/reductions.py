@@ -196,7 +196,8 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
             masked(node, where, 0)  # raises if `where` does not fit
             made = ops.broadcast(_initial(initial, dtype), shape=shape)
         else:
-            node = node if where is NO_VALUE or where is True else masked_by(node, where, initial)
+            if (flags := flags_of(where, node)) is not None:
+                node = ops.select(flags, node, _initial(initial, dtype))
             made = one(node, axes=axes) if axes else node
             if initial is not NO_VALUE:
                 made = two(made, _initial(initial, dtype))
@@ -210,17 +211,6 @@ def _complex(op: Op) -> tuple[Callable[..., Node], Callable[[Node, Node], Node]]
     """An extreme of complex numbers, over axes and of two."""
     greatest = op is ops.reduce_max
     return lambda node, axes: complexes.extreme(node, axes, greatest), complexes.COMPLEX_PAIRS[op]
-
-
-def masked_by(node: Node, where: Any, initial: Any) -> Node:
-    """`node` with `initial` where `where` does not hold."""
-    filler = _initial(initial, node.type.dtype)
-    mask = mask_of(where)
-    shape = np.broadcast_shapes(node.type.shape, mask.type.shape)
-    made = ops.select(mask, node, filler)
-    if shape != node.type.shape:
-        np.add.reduce(np.zeros(node.type.shape), where=np.zeros(shape, bool))  # raises
-    return made
 
 
 def truth(name: str, op: Op, neutral: bool) -> Function:

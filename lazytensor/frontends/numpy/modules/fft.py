@@ -13,9 +13,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, C128, F16, F32, F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import scalar
 from lazytensor.frontends.numpy.arrays.conversion import asarray, operand
-from lazytensor.frontends.numpy.functions.differences import part
+from lazytensor.frontends.numpy.functions.differences import resized
 from lazytensor.frontends.numpy.functions.entry import Function, hosted, lazily
 from lazytensor.frontends.numpy.functions.rebound import private, rebound
 from lazytensor.frontends.numpy.functions.results import deliver
@@ -44,20 +43,6 @@ def _prepared(node: Node, real: bool) -> Node:
     return convert(node, {F32: C64, F64: C128}.get(dtype, dtype))
 
 
-def _fitted(node: Node, axis: int, n: int) -> Node:
-    """An axis cut off, or filled up with zeros, to length `n`."""
-    shape = node.type.shape
-    rank = len(shape)
-    if shape[axis] > n:
-        return part(node, axis, 0, n)
-    if shape[axis] < n:
-        high = tuple(n - shape[axis] if i == axis else 0 for i in range(rank))
-        zero = scalar(0, node.type.dtype)
-        none = (0,) * rank
-        return ops.pad(node, zero, low=none, high=high, interior=none)
-    return node
-
-
 def _factor(count: int, norm: Any, inverse: bool) -> float:
     """What the transform, which divides by the count if it is an inverse, is multiplied by."""
     if norm not in _SWAPPED:
@@ -82,7 +67,7 @@ def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[i
     """The transform over a few axes, wherever they are, cut and filled to `lengths`."""
     for n, axis in zip(lengths, axes, strict=True):
         half = kind == "IRFFT" and axis == axes[-1]
-        node = _fitted(node, axis, n // 2 + 1 if half else n)
+        node = resized(node, axis, n // 2 + 1 if half else n)
     rank = node.type.ndim
     order = (*(i for i in range(rank) if i not in axes), *axes)
     back = tuple(order.index(i) for i in range(rank))
