@@ -90,12 +90,12 @@ def test_memory_may_lie_in_columns_while_it_is_lent(shape: tuple[int, int]) -> N
     assert not value[:, 1:].any()
 
 
-def test_memory_that_others_need_is_not_the_cells_own() -> None:
+def test_memory_that_others_need_is_not_the_cells_own(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = made(10)
     assert is_own(cell)
     recorded = ops.negate(cell.node)
     assert not is_own(cell)
-    settings.tier = "interpret"  # a device would take the values
+    monkeypatch.setattr(settings, "tier", "interpret")  # a device would take the values
     assert observe(recorded)[1] == -1.0
     other = Cell(cell.node)
     assert not is_own(cell)
