@@ -12,7 +12,6 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import starts
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result
 from lazytensor.frontends.numpy.arrays.conversion import common, operand
 from lazytensor.frontends.numpy.functions.entry import Function
@@ -32,11 +31,7 @@ _gradient_of_numpy = rebound("gradient")
 
 def part(node: Node, axis: int, start: int, stop: int) -> Node:
     """The elements from `start` up to `stop` along an axis."""
-    shape = node.type.shape
-    rank = len(shape)
-    sizes = (*shape[:axis], stop - start, *shape[axis + 1 :])
-    begin = starts(tuple(start if i == axis else 0 for i in range(rank)))
-    return ops.slice(node, begin, sizes=sizes, strides=(1,) * rank)
+    return ops.part(node, axis, start, stop - start)
 
 
 def resized(node: Node, axis: int, n: int) -> Node:
