@@ -19,7 +19,6 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     is_inexact,
     like,
     of_nodes,
-    on_nodes,
     operand,
 )
 from lazytensor.frontends.torch.random.drawing import bernoulli
@@ -136,18 +135,19 @@ def _layer_norm_backward(
     return tuple(g if wanted else None for g, wanted in zip(made, output_mask, strict=True))
 
 
-def _dropout(x: Node, p: float, train: bool | None = None) -> Any:
-    shape = x.type.shape
+def _dropout(x: Any, p: float, train: bool | None = None) -> Any:
+    given = operand(x)
+    shape = given.type.shape
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
     if train is False:
-        return x, filled(shape, True, BOOL)
-    if not is_inexact(x.type.dtype):
-        name = dtype_name(TORCH[x.type.dtype])
+        return given, filled(shape, True, BOOL)
+    if not is_inexact(given.type.dtype):
+        name = dtype_name(TORCH[given.type.dtype])
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
     mask = bernoulli(shape, 1.0 - p)
-    scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), x)
-    return x * cast_to(mask, x.type.dtype) * scale, mask
+    scale = like(0.0 if p == 1 else 1.0 / (1.0 - p), given)
+    return given * cast_to(mask, given.type.dtype) * scale, mask
 
 
 def _dropout_backward(grad: Node, mask: Node, scale: float) -> Node:
@@ -334,5 +334,5 @@ OTHERS: dict[str, Row] = {
 
 rows(of_nodes(ROWS), pure=True)
 rows(OTHERS, asks=True)
-rows({"native_dropout": on_nodes(_dropout)}, follows=True)
+rows({"native_dropout": _dropout}, follows=True)
 rows(of_nodes(ACTIVATIONS), keeps=True, pure=True)
