@@ -1,7 +1,7 @@
 """Expressions over a few arrays, evaluated with NumPy and with ours.
 
 `tables/*.txt` has one a line. Those marked `!` need values while they are recorded, because the
-shape or the type of what they give is data; all others must only record.
+shape or the type of their result is data; all others must only record.
 """
 
 from __future__ import annotations

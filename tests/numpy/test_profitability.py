@@ -36,7 +36,7 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def entry(size: int, numpys: float) -> Entry:
-    """A program on arrays of so many elements that took XLA `RUN` seconds, and NumPy `numpys`."""
+    """A program on arrays of `size` elements that took XLA `RUN` seconds and NumPy `numpys`."""
     x = leaf(np.zeros(size))
     outputs = [ops.add(x, x)]
     made = Entry(cut(reachable(outputs), outputs).program)
@@ -64,7 +64,7 @@ def test_arrays_on_which_recording_loses_count_as_small_for_a_while(
 
 
 def chain(size: int, length: int) -> Entry:
-    """A program of so many operations that NumPy has run often, in `RUN` seconds at best."""
+    """A program of `length` operations that NumPy has run often, in `RUN` seconds at best."""
     node = leaf(np.zeros(size))
     for _ in range(length):
         node = ops.add(node, node)
@@ -154,7 +154,7 @@ def test_a_small_gain_is_not_worth_an_import(
     is_small: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of programs that NumPy has run in `RUN` seconds, and cuts that took so many seconds more."""
+    """NumPy has run the programs in `RUN` seconds; each cut took `lost` seconds more."""
     monkeypatch.setattr(profitability, "is_loaded", lambda: loaded)
     monkeypatch.setattr(profitability.cache, "spent", worked)
     account = Account()

@@ -38,7 +38,7 @@ def no_programs() -> None:
 
 
 def lose(size: int) -> None:
-    """Let arrays of so many elements count as small, whatever it cost to make them."""
+    """Let arrays of `size` elements count as small, whatever it cost to make them."""
     account().seconds, account().largest = 0.0, 0
     account().lost(2 * profitability.LOSS, size)
     assert settings.small == size + 1

@@ -17,7 +17,7 @@ from lazytensor.core.settings import settings
 from tests.numpy.agreement import assert_agree
 
 SIZES = {"large": (16_384, 20_000), "all lazy": (0, 24)}
-"""Below which size arrays are NumPy's own, and the size of what a class meets."""
+"""Size below which arrays are NumPy's own, and the size of the arrays that a class meets."""
 
 BITWISE = ("and_", "or_", "xor", "lshift", "rshift")
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")

@@ -115,7 +115,7 @@ def lazy_share(counts: Counter[str]) -> float:
 
 
 def report() -> str:
-    """The table as text, and the names of what needs values."""
+    """The table as text, and the names of the functions that need values."""
     lines = [f"{'':26}functions  missing   lazy"]
     rest = []
     for home, counts in table():

@@ -36,7 +36,7 @@ OWN_KEYWORDS: Final = frozenset(["argsort", "sort"])
 
 
 def shortened(found: FunctionType, real: Any) -> FunctionType:
-    """`found`, with a shorter way to NumPy's `real`, as a method: of what is its first argument."""
+    """`found` with a shorter way to NumPy's `real`; as a method, `self` is its first argument."""
     name = found.__name__
     alone = name in OWN_KEYWORDS
     if name in GROWING:

@@ -168,7 +168,7 @@ def _elements(x: ndarray) -> Iterator[Any]:
         with writing:
             if cell.reads is None:
                 cell.reads = {}
-            unwritten = cell.reads  # which whoever writes takes away
+            unwritten = cell.reads  # a write removes it
         for value in scheduler.fetch(x.node)[i:]:
             yield value
             i += 1

@@ -233,7 +233,7 @@ _CONVERSIONS: Final = frozenset(["atleast_1d", "atleast_2d", "atleast_3d"])
 
 def _is_for_numpy() -> bool:
     """Whether NumPy's own Python asks, which we run over lazy arrays."""
-    frame = sys._getframe(3)  # of who called NumPy's function, behind `array.py`
+    frame = sys._getframe(3)  # the caller of NumPy's function, behind `array.py`
     return str(frame.f_globals.get("__name__", "")).startswith("numpy.")
 
 
@@ -261,7 +261,7 @@ _IS_BUFFER: Final = sys.version_info >= (3, 12)
 _ALL_READ_ONLY: Final = 0x11C
 """`inspect.BufferFlags` of a request for all that a buffer may tell."""
 _VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
-"""Who else asks for that than NumPy."""
+"""Callers other than NumPy that request all of it."""
 
 
 @extends(ndarray)

@@ -77,7 +77,7 @@ def array(
 
 
 def _in_order(made: Any, source: Any, order: Any) -> Any:
-    """`made` laid out in the order asked for, which may be that of what it was made of."""
+    """`made` laid out in the order asked for, which may be the order of `source`."""
     if made is source:
         flags = shadow(made).flags
         fits = {"C": flags.c_contiguous, "F": flags.f_contiguous}.get(str(order).upper(), True)

@@ -111,7 +111,7 @@ def _recorded(
 ) -> Any:
     """What `function` records, or what NumPy's `real` gives where that cannot be lazy.
 
-    `of_known` gives it of arrays that have come to be small and that the host has.
+    `of_known` computes it from arrays that are small by now and that the host has.
     """
     if differing and is_raised():
         made = _of_known(name, of_known, args, kwargs)
@@ -126,7 +126,7 @@ def _recorded(
 
 
 def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy makes of arrays that have come to be small and that the host has.
+    """NumPy's result for arrays that are small by now and that the host has.
 
     `NOTHING` if they have not, or if NumPy may write to them or show their memory.
     """

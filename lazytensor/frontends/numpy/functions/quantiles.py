@@ -193,7 +193,7 @@ def _between(low: Node, high: Node, share: Node) -> Node:
 
 
 def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
-    """The numbers below and above the quantiles of what is not NaN, and the share of the latter.
+    """The numbers below and above the quantiles, NaN left out, and the share of the number above.
 
     How many numbers there are is data; with none at all both are NaN.
     """

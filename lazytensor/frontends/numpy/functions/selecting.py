@@ -48,8 +48,8 @@ def where(condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
 
 
 _IS_NEW: Final = NumpyVersion(np.__version__) >= "2.5.0"
-"""NumPy's `where` refuses integers of Python's that the dtype of the result has not; its `take`
-gives results of whatever dtype."""
+"""NumPy's `where` refuses Python integers that the result's dtype cannot hold; its `take` gives
+results of any dtype."""
 
 
 def _side(x: Any, dtype: np.dtype) -> Node:

@@ -53,7 +53,7 @@ A_LOOK: Final = 16
 OF_A_SUM: Final = 2
 """Nodes that an operation of a scalar and a number makes."""
 LONG_SUM: Final = 32
-"""So many in a row are a loop's."""
+"""Number of such operations in a row that counts as a loop."""
 
 Origin = tuple[Place | None, Place | None]
 
@@ -153,7 +153,7 @@ def is_worth_lending() -> bool:
 
 
 def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
-    """The memory of a cell, lent from now on, by who holds `writing`; laid out as `like` is."""
+    """Lend the memory of a cell, laid out as `like`, and return it. The caller holds `writing`."""
     if written[0] > LOOPS_BOUND:
         account().lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
         written[0] = _streak.largest = 0
@@ -185,7 +185,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     if type.size < settings.small:
         if not (reads and differing and is_raised() and can_be_shown(node)):
             return False
-        show(node)  # it has come to be small
+        show(node)  # small by the raised bound
         return True
     heat = heat_of(cell)
     if heat is None:

@@ -7,12 +7,11 @@ Invariants:
 - Memory is lent, or written to, only while nothing but the cell and its leaf refers to it.
 - Lent memory may lie in another order of axes than rows, as the framework's own array would; a cell
   that is not lent has its values in rows.
-- A lent cell gives its node to nobody while there are views of its memory: who asks gets a
-  copy, and what is written to the cell is written into the memory. Once there are none, the cell
-  is an ordinary one again, at the next question.
-- A cell is lent, and ends to be, by who holds `writing`. Who takes its memory without looks again
-  whether it is lent: who ends it says so first, and then counts who has the memory.
-- What was read of a lent cell is never remembered, as nobody hears of writes through the views.
+- While there are views of a lent cell's memory, its `node` is a copy, and a write to the cell goes
+  into the memory. Once there are no views, the next access makes it an ordinary cell again.
+- Lending and its end require the `writing` lock. Lock-free readers check the state again after
+  taking the memory: the end of lending changes the class first, and then counts references.
+- Reads of a lent cell are never remembered, as writes through the views are not reported.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Lent(Cell):
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows, and no more: through the views others write to the rest."""
         while not Lent._takes(self, chain, node):
-            observe(node)  # by who holds nothing that others wait for; it may end the lending
+            observe(node)  # without the locks, which other threads wait for; it may end the lending
 
     def _takes(self, chain: Chain, node: Node) -> bool:
         """Replace what `chain` shows, if `node` is computed or need not be; say whether it was."""
@@ -89,7 +88,7 @@ class Lent(Cell):
             part = shown_in(self.known(), chain)
             if part is None:
                 node, part = written(self, chain, node), self.known()
-                sync(node, cause="observation", alone=True)  # of what is known: it waits for nobody
+                sync(node, cause="observation", alone=True)  # all known: it waits for no thread
             part[...] = observe(node)
             return True
 
@@ -135,9 +134,9 @@ def shown_in(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
 
 
 def lend(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
-    """Lend the memory of a cell that is its own, by who holds `writing`.
+    """Lend the memory of a cell that is its own. The caller holds `writing`.
 
-    like: an array of the cell's type, if the memory is to lie as this one does, and not in rows.
+    like: an array of the cell's type whose layout the memory takes. Without it, rows.
     """
     cell.reads = None
     if like is not None:

@@ -32,7 +32,7 @@ def is_caught(place: Place) -> bool:
 
 
 def _handler(table: list[tuple[int, int, int]], offset: int) -> int | None:
-    """Where the handler of what is raised at this offset begins."""
+    """Offset of the handler for an exception raised at this offset."""
     return next((target for start, end, target in table if start <= offset < end), None)
 
 

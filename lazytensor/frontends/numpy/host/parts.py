@@ -89,8 +89,8 @@ def layout_of(x: Lazy) -> np.ndarray | None:
 
 
 def picked(cell: Cell, key: Any) -> Any:
-    """A copy of what arrays of indices, or a mask, choose, if that is small and the host has both;
-    else None."""
+    """A copy of the elements that arrays of indices, or a mask, choose; None if they are not small
+    or the host lacks the values or the key."""
     value = cell.node.value
     if key.__class__ is not np.ndarray:
         key = _at_hand(key)
@@ -293,10 +293,10 @@ def at_hand(args: tuple[Any, ...]) -> list[Any] | None:
 
 
 def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> list[Any] | None:
-    """`args` as NumPy takes them, if all have come to be small and the host has them; else None.
+    """`args` as NumPy takes them, if all are small by now and the host has them; else None.
 
-    Arrays that are lazy stay so when larger ones come to count as small (`profitability.py`). How
-    many elements a mask chooses was not known before: programs of their shapes seldom come again.
+    Lazy arrays stay lazy when the bound is raised (`profitability.py`), so their size is checked
+    again. A mask's result gets its size late, and programs of its shape seldom come again.
     """
     if differing and is_raised():
         account().look()
@@ -325,7 +325,7 @@ def small_now(x: Any) -> Any:
 
 
 def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
-    """Do `x ∘= other` in the host's memory, if both have come to be small; say whether it did.
+    """Do `x ∘= other` in the host's memory, if both are small by now; say whether it did.
 
     Only while larger arrays count as small. Memory that is written to is lent, as it will be again.
     """
@@ -346,7 +346,7 @@ def filled(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
 
 def _into(x: ndarray, args: tuple[Any, ...], do: Callable[[np.ndarray, list[Any]], object]) -> bool:
-    """Let `do` write to the host's memory of `x`, if that and `args` have come to be small."""
+    """Let `do` write to the host's memory of `x`, if `x` and `args` are small by now."""
     given = _all_small(args)
     if given is None or type(x) is not ndarray or _small_value(x) is None:
         return False
@@ -384,7 +384,7 @@ def _lent_if_own(cell: Cell, like: np.ndarray | None) -> bool:
 
 
 def _owned_if_small(x: ndarray) -> bool:
-    """Let an array that has come to be small have its values by itself, if the host has them."""
+    """Give an array that is small by now memory of its own, if the host has its values."""
     if not (differing and is_raised()) or _small_value(x) is None:
         return False
     own(x.ref.cell)
@@ -392,7 +392,7 @@ def _owned_if_small(x: ndarray) -> bool:
 
 
 def _own_part(ref: Cell | View) -> np.ndarray | None:
-    """What is shown of a cell, in its memory, if that may be written to by who holds `writing`."""
+    """The part of the cell's memory that `ref` shows, if a holder of `writing` may write to it."""
     cell = ref.cell
     if cell.__class__ is Lent:
         return shown_in(cell.memory, ref.chain)

@@ -33,26 +33,26 @@ from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to,
 LOSS: Final = 0.03
 """Seconds lost on balance after which larger arrays count as small."""
 PROFIT: Final = 0.1
-"""Seconds that a profit counts for at the most: what was does not excuse losses for ever."""
+"""Cap on banked profit, in seconds, so that old gains cannot hide new losses."""
 SECONDS_PER_RECORD: Final = 1.2e-5
-"""What recording one takes at the most, in a frontend and here: one of many views, caches cold."""
+"""Upper bound on the seconds to record one node, in a frontend and the core: views, caches cold."""
 OF_A_LOOP: Final = 32
-"""Operations from which a program on nothing but small arrays counts: what lazy operations gave is
-lazy, and a loop over that is recorded for ever, while a number that is printed says nothing."""
+"""Minimum size, in operations, at which an all-small program counts. Results of lazy operations
+stay lazy, so a loop over them is recorded without end. Shorter programs (a print) are ignored."""
 SPAN: Final = 32
-"""How many times larger than by the setting arrays may be and count as small."""
+"""How many times larger than the setting an array that counts as small may be."""
 MEASURED_SPAN: Final = 1024
-"""The same where what is lost is measured: the array is copied, which NumPy writes to in place."""
+"""The same for measured losses: recording copies an array that NumPy writes to in place."""
 MOST: Final = 0.002
-"""Seconds that one run loses at the most: where the machine was busy, it says nothing."""
+"""Cap on the loss of one run, in seconds, so that a busy machine does not decide."""
 FIRST: Final = 1.0
 """Seconds of work until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
 BEGINNING: Final = 1.5
-"""Seconds until XLA runs a loop: of the import of jax, and of compiling some programs."""
+"""Seconds until XLA runs a loop: the import of jax and the compiles of some programs."""
 PROCESSORS: Final = processors()
 raising: Final[list[Callable[[], object]]] = []
-"""Called when larger arrays come to count as small: what was learnt of their calls may not hold."""
+"""Called when the bound is raised: memos of calls on larger arrays may no longer hold."""
 
 
 class Account:
@@ -90,7 +90,7 @@ class Account:
     def note(
         self, entry: Entry, seconds: float, cutting: float | None = None, room: float = 1.0
     ) -> None:
-        """Take note of a cut that took so long, from the graph to its results.
+        """Take note of a cut that took `seconds`, from the graph to its results.
 
         `cutting`: what of that it took to make the program, if the results were waited for. If not,
         all of it was made while XLA ran the last program, on all processors but for this one.
@@ -118,7 +118,7 @@ class Account:
     def _note_untried(
         self, entry: Entry, seconds: float, recording: float, is_small: bool, automatic: bool
     ) -> None:
-        """Take note of a run of what XLA has not run yet, by what there is to gain at the most."""
+        """Take note of a run of a program that XLA has not run, by its largest possible gain."""
         once = cost_model.comes_once(entry)
         most = (
             min(cost_model.estimate(entry) - seconds, 0.0)
@@ -133,19 +133,19 @@ class Account:
             self._promise(entry, most - recording, recording + seconds, automatic)
 
     def lost(self, seconds: float, size: int, measured: bool = False) -> None:
-        """Take note of what lazy arrays of so many elements lost in a loop over parts of them.
+        """Take note of `seconds` lost in a loop over parts of a lazy array of `size` elements.
 
-        `measured`: that is no estimate, so that it counts for larger arrays too.
+        `measured`: the loss is measured, not estimated, so it counts for larger arrays too.
         """
         if self._counts(size, MEASURED_SPAN if measured else SPAN):
             self._add(-seconds, size)
 
     def _promise(self, entry: Entry, gain: float, seconds: float, automatic: bool) -> None:
-        """Take note of a run by the interpreter in so many seconds, its recording included.
+        """Take note of a run by the interpreter in `seconds`, its recording included.
 
-        gain: of a run by XLA, at the most. Where more than that is lost before there can be one, it
-        is put off until NumPy has worked so long that the gain would have paid for all it takes.
-        Not if an earlier process has found that it does pay.
+        gain: the largest gain of a run by XLA. If more is lost before XLA can run the program,
+        recording is put off until NumPy has worked long enough for the gain to pay for all costs.
+        It is not put off if an earlier process has found that the program pays.
         """
         least = entry.trial.least()
         assert least is not None
@@ -165,7 +165,7 @@ class Account:
         self.promised = self.lost_before = self.numpys = 0.0
 
     def _counts(self, size: int, span: int = SPAN) -> bool:
-        """Whether arrays of this size may come to be small."""
+        """Whether arrays of this size may count as small by a raised bound."""
         small = settings.small
         if not small or settings.tier != "auto":
             return False
@@ -220,7 +220,7 @@ def account() -> Account:
 FRONTENDS: Final = str(Path(__file__).parents[2])
 PROJECT: Final = str(Path(__file__).parents[3])
 _owners: Final[dict[str, str]] = {}
-"""By file: the frontend that it is of, "core" for the rest of the project, "" outside."""
+"""By file: its frontend, "core" for the rest of the project, "" outside."""
 
 
 def _owner(file: str) -> str:

@@ -23,9 +23,9 @@ from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 
 NOTHING: Final = object()
-"""What stands for an argument that is not given."""
+"""Stands for an argument that is not given."""
 _PLAIN_SEEN: Final[set[type]] = {bool, int, float, complex, str}
-"""Classes of what is neither lazy nor an array, as far as they were met."""
+"""Classes met so far whose objects are neither lazy nor arrays."""
 NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
 _POINTS: Final = (bool, int, float, complex, str, type, np.generic, np.dtype, type(None))
 

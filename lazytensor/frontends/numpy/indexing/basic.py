@@ -30,7 +30,7 @@ class Plan:
     `steps` lead to a view of `type`, laid out as `shadow`. `scalar`: whether they lead to one
     element. What is written goes through `front`, in type `target`: that is without a last step
     that is a reshape after a slice, which spares its write a look at the base. `stores` says how,
-    by the types of what was written before.
+    by the types of earlier written values.
     """
 
     __slots__ = ("front", "scalar", "shadow", "steps", "stores", "target", "type")
@@ -96,7 +96,7 @@ def _make_plan(type: TensorType, key: tuple[Any, ...]) -> Plan:
 
 
 def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
-    """The shadow of a view of what has a shadow of its own."""
+    """The shadow of the view that `key` takes of an array with this shadow."""
     if encoded(key) is None:
         key = as_basic(key)
     items = key if type(key) is tuple else (key,)

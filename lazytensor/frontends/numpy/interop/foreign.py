@@ -1,4 +1,4 @@
-"""Operands of other libraries and of users' own array classes: who computes, who wraps.
+"""Operands of other libraries and of users' own array classes: which class computes, which wraps.
 
 A class with an `__array_ufunc__` of its own computes by itself, also next to lazy arrays. A class
 with an `__array_wrap__` gets the result to make one of its own.
@@ -30,7 +30,7 @@ def overrides(x: Any) -> bool:
 
 
 def wraps(x: Any) -> bool:
-    """Whether the class of `x` makes one of its own of what NumPy computes of it.
+    """Whether the class of `x` wraps the results that NumPy computes from it.
 
     Another frontend's lazy array has its values taken, as by all functions.
     """

@@ -1,7 +1,7 @@
-"""pandas: what its C code looks at in arguments has to be NumPy's own.
+"""pandas: arguments that its C code inspects have to be NumPy's own.
 
-Of what it refuses it is asked again, with real arrays and numbers; what would silently make columns
-of objects is made real before.
+A call that pandas refuses is repeated with real arrays and numbers. Arguments that would silently
+make columns of objects are made real before the call.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Libraries whose C code takes nothing but NumPy's own: they are asked again, with real arrays.
+"""Libraries whose C code takes only NumPy's own arrays: they are called again with real ones.
 
-Whoever asks in Python finds what he needs: `__array__`, `__array_ufunc__`, `to_numpy`. OpenCV and
-numba look at the class, in C, and so do `json` and pandas at that of numbers. A module of the table
-is changed when it is imported, or now if it has been: for scripts that were written for NumPy, and
-are given lazy arrays by `lazytensor run` without their knowledge. Who imports this library knows.
+Python code converts by `__array__`, `__array_ufunc__` or `to_numpy`. OpenCV and numba check an
+array's class in C; `json` and pandas check a number's. A module of the table is changed when it is
+imported, or at once if it has been. The changes are for scripts written for NumPy, which get lazy
+arrays from `lazytensor run`; scripts that import this library convert by themselves.
 
 Invariants:
 - What a library does with real arrays takes no longer: only what it refuses is looked at. (pandas

@@ -11,8 +11,8 @@ from typing import Any
 def rest_of(
     real: ModuleType, own: dict[str, Any]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of what stands for a module of NumPy's: it has all that is there.
+    """`__getattr__` and `__dir__` for a module that stands in for NumPy's `real`.
 
-    `own`: the names that it has of its own.
+    `own`: the names that it defines itself.
     """
     return partial(getattr, real), lambda: sorted({*dir(real), *own})

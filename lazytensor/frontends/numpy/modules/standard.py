@@ -42,7 +42,7 @@ class Information:
         return ("cpu",)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:
-        """The dtypes of what is created without one."""
+        """The dtypes of arrays that are created without one."""
         check_device(device)
         return {
             "real floating": np.dtype(np.float64),

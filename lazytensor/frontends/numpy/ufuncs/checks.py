@@ -135,7 +135,7 @@ def check(
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Check and warn of nothing meanwhile, as NumPy's own functions do of what they are made of."""
+    """Suspend checks and warnings, as NumPy's functions do for the operations inside them."""
     state, quiet = _state.set(OFF), _quiet.set(True)
     try:
         yield

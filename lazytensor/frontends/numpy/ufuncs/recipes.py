@@ -87,7 +87,7 @@ def remembered_method(method: Function) -> Any:
 
 
 def _by_now(real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy makes of arrays that have come to be small; `NOTHING` if they have not."""
+    """NumPy's result for arrays that are small by now; `NOTHING` if they are not."""
     given = small_by_now(args, kwargs)
     if given is not None:
         made = real(*given, **kwargs)

@@ -1,7 +1,7 @@
 """SciPy's special functions, where they are ufuncs that core ops can compute; the rest falls back.
 
 They come here by `__array_ufunc__`, when one of `scipy.special` is called with a lazy array. SciPy
-is not imported: whoever has such a function has done so.
+is not imported here: a program that has such a function has imported it.
 """
 
 from __future__ import annotations
