@@ -1,4 +1,4 @@
-"""What a function's text says first: whether it is lazy."""
+"""First line of a function's docstring: whether the function is lazy."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _LINE_OF: Final = {name: line for line, names in _NAMES_BY_LINE.items() for name
 
 
 def line(name: str) -> str:
-    """What is said of a function that records."""
+    """The line for the function `name`."""
     return _LINE_OF.get(name, RECORDS)
 
 
 def said(line: str, name: str, text: str | None) -> str:
-    """NumPy's text of a function, the line put in front, or after the signature it starts with."""
+    """NumPy's docstring with `line` in front, or after the signature that it starts with."""
     if not text:
         return line
     first, _, rest = text.partition("\n")

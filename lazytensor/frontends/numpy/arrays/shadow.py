@@ -71,7 +71,7 @@ def fortran_shadow(type: TensorType) -> np.ndarray:
 
 
 def turned(array: np.ndarray) -> Turned:
-    """The same layout, marked."""
+    """The same layout, marked as `Turned`."""
     return array.view(Turned)
 
 

@@ -222,7 +222,7 @@ def show(node: Node) -> None:
 
 
 def own(cell: Cell) -> None:
-    """Let a cell whose values the host has have them by itself."""
+    """Give a cell memory of its own, if the host has its values."""
     while not _is_given_its_own(cell):
         scheduler.sync(cell.node, cause="observation")  # another thread has written to it
 
@@ -238,7 +238,7 @@ def _is_given_its_own(cell: Cell) -> bool:
 
 
 def value_of(cell: Cell, count: float) -> np.ndarray | None:
-    """The values, if the host has them or it has come to pay to fetch them."""
+    """The values, if the host has them or fetching them pays by now; else None."""
     value = cell.node.value
     if value.__class__ is not np.ndarray and fetch(cell, count, reads=True):
         value = cell.node.value  # pending again, if another thread has written in between

@@ -32,7 +32,7 @@ _NEED_VALUES: Final = (
     "set_printoptions shares_memory tobytes tofile typename vectorize"
 )
 HOST_BY_NATURE: Final = frozenset(_NEED_VALUES.split())
-"""NumPy's functions that need values whatever we do: no warning."""
+"""NumPy's functions that need values in any implementation: no warning."""
 
 _WRITE: Final = (
     "at copyto fill_diagonal partition place put put_along_axis putmask setfield shuffle sort"

@@ -1,4 +1,4 @@
-"""What of other libraries' modules and classes is changed: how, and how it is put back."""
+"""Changes to other libraries' modules and classes, and how they are undone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 Function = Callable[..., Any]
 Ask = Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
-"""Calls a function with NumPy's own for what is lazy in the arguments."""
+"""Calls a function with NumPy's own objects in place of lazy arguments."""
 _INHERITED: Final = object()
 _before: Final[list[tuple[Any, str, Any]]] = []
 
@@ -25,7 +25,7 @@ def asked_again(
     refusal: type[Exception] | tuple[type[Exception], ...],
     holds_lazy: Callable[[Any], Any],
 ) -> Function:
-    """`function`, which is asked again where it refuses arguments that hold something lazy."""
+    """`function`; where it refuses arguments that hold something lazy, `ask` repeats the call."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -40,7 +40,7 @@ def asked_again(
 
 
 def put_back() -> None:
-    """Let everything be what it was."""
+    """Undo all changes, the last one first."""
     while _before:
         owner, name, value = _before.pop()
         if value is _INHERITED:
