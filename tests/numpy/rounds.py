@@ -87,7 +87,7 @@ def computed(np: Any) -> Any:
 
 
 def updated(np: Any) -> Any:
-    """Small parts of what a large operation gave, changed in place."""
+    """Small parts of a large operation's result, changed in place."""
     A, B = filled(np, 24, 24), filled(np, 24, 9)
     A *= 1.5
     for i in range(24):

@@ -51,7 +51,7 @@ class User(numpy.ndarray):
 
 
 def tried(function: Callable[..., Any], *args: Any) -> Any:
-    """What a function gives, or the name of what it raises."""
+    """A function's result, or the name of its exception."""
     try:
         return function(*args)
     except Exception as error:  # noqa: BLE001 (it is the result)

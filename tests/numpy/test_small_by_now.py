@@ -247,7 +247,7 @@ def test_parts_are_written_in_memory(write: Program, is_shared: bool) -> None:
     x, X = known(np), known(numpy)
     y, Y = known(np) + 9.0, known(numpy) + 9.0
     numpy.asarray(y)
-    kept = x * 2 if is_shared else None  # pending, of what the array held before
+    kept = x * 2 if is_shared else None  # pending, from the array's earlier values
     copy = x.copy() if is_shared else None
     lose(SIZE)
     for i in range(4):

@@ -1,4 +1,4 @@
-"""`array`, `asarray` and their relatives: arrays of what is given."""
+"""`array`, `asarray` and their relatives."""
 
 from __future__ import annotations
 

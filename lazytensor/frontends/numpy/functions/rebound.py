@@ -6,8 +6,8 @@ bound to lazy counterparts, so that semantics, keywords and errors are those of 
 and only the C surface has to be written here.
 
 Ufuncs and public functions need no binding, as they hand lazy arguments to us by themselves
-(`__array_ufunc__`, `__array_function__`). Bound are those that make real arrays of whatever they
-are given (`asarray`), the C surface, and private functions of NumPy that use either. Creation
+(`__array_ufunc__`, `__array_function__`). Three kinds are bound: conversions
+to real arrays (`asarray`), the C surface, and private functions of NumPy that use either. Creation
 without data (`zeros`, `arange`) stays NumPy's unless asked for: it is mostly bookkeeping with
 shapes and axes, which shall not be recorded.
 """

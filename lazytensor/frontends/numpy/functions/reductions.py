@@ -24,7 +24,7 @@ from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert, number, recast
 
-NO_VALUE: Final[Any] = np._NoValue  # NumPy's own mark of what is not given
+NO_VALUE: Final[Any] = np._NoValue  # NumPy's mark for an argument that is not given
 Axes = tuple[int, ...]
 
 
