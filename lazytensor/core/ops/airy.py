@@ -1,8 +1,8 @@
 """The Airy function of the first kind, by polynomials.
 
-The coefficients go through it at Chebyshev's nodes of a range, as mpmath computes it to 45 digits.
+The coefficients interpolate it at Chebyshev's nodes of a range, as mpmath computes it to 45 digits.
 Far out it is an amplitude times an exponential, or waves, of ζ = 2/3 |x|^(3/2): DLMF 9.7. These
-magnify what ζ is rounded by; so ζ is the sum of two numbers.
+magnify the rounding error of ζ, so ζ is the sum of two numbers.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from lazytensor.core.ops.elementwise import abs, is_inf, maximum, minimum, recip
 from lazytensor.core.ops.special import cos, exp, sin, sqrt
 
 TINY: Final = 1e-30
-"""Here it is what it is at 0."""
+"""At this x the function equals its value at 0."""
 NONE: Final = 120.0
-"""Here the function is below any f64."""
+"""At this x the function is below any f64."""
 ASYMPTOTIC_FROM: Final = 4.0
 """From here on, and below minus this, the forms for large numbers are used."""
 ZEROS: Final = (
@@ -73,7 +73,7 @@ PHASE_SINE: Final = (
     54454486720853.94, -1392606304858669.2, 2.7391621661864444e+16, -3.975438654995465e+17,
     3.9969190330396626e+18, -2.4806079467926348e+19, 7.1485441877949964e+19,
 )  # fmt: skip
-"""Q times ζ, in the same."""
+"""Q times ζ, in 1 / ζ²."""
 
 
 def _zeta(x: Node, root: Node) -> tuple[Node, Node]:
@@ -81,7 +81,7 @@ def _zeta(x: Node, root: Node) -> tuple[Node, Node]:
     upper, top = head(x), head(root)
     rest, lower = x - upper, root - top
     off = x - top * top - top * lower * 2.0 - lower * lower
-    lost = off / (root * 2.0)  # what the root was rounded by
+    lost = off / (root * 2.0)  # the rounding error of the root
     product = upper * top
     low = upper * lower + rest * root + x * lost
     high = product / 1.5

@@ -1,4 +1,4 @@
-"""How special functions are made of polynomials: composites that compute in f64 and round once."""
+"""Special functions by polynomials: composites that compute in f64 and round once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
 
 
 def beside_zeros(x: Node, zeros: Sequence[tuple[float, float]]) -> Node:
-    """The product of `x - zero` for each zero, which is the sum of two numbers: exact near it."""
+    """The product of `x - zero` over the zeros; each is the sum of two numbers, for exactness."""
     found = None
     for high, low in zeros:
         apart = x - high - low

@@ -1,4 +1,4 @@
-"""Basic keys: integers, slices, new axes and an ellipsis, as one strided slice and a shape."""
+"""Basic keys (integers, slices, new axes, an ellipsis) as one strided slice and a reshape."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lazytensor.core.ops.movement import reshape, reshape_step, slice_step
 
 
 class Window:
-    """What a key shows of arrays of one shape: a strided slice of every axis, then reshaped.
+    """A basic key applied to one shape: a strided slice of every axis, then a reshape.
 
-    `steps` are those of a view; `sizes` is the shape of the slice, `shape` that of what is shown.
+    `steps` are its view steps; `sizes` is the shape of the slice, `shape` that of the result.
     """
 
     __slots__ = ("cut", "shape", "sizes", "steps")
@@ -30,13 +30,13 @@ class Window:
         self.steps: Chain = cut if sizes == shape else (*cut, reshape_step(shape))
 
     def read(self, x: Node) -> Node:
-        """What it shows of `x`."""
+        """`x` indexed by the key."""
         for step in self.steps:
             x = step.read(x)
         return x
 
     def write(self, x: Node, value: Node) -> Node:
-        """`x` with what it shows replaced by `value`, which has its shape."""
+        """`x` with the indexed part replaced by `value`, of shape `shape`."""
         if value.type.shape != self.sizes:
             value = reshape(value, shape=self.sizes)
         return self.cut.write(x, value)
@@ -48,7 +48,7 @@ _windows: Final[dict[Any, Window]] = memory()
 
 
 def encoded(key: Any) -> tuple[Any, ...] | None:
-    """A basic key as something hashable; None for a key that is not, or not plainly, basic."""
+    """A basic key as a hashable tuple; None unless all its items are plain basic ones."""
     if type(key) is not tuple:
         if type(key) is slice:
             return ((key.start, key.stop, key.step),)
@@ -65,9 +65,9 @@ def encoded(key: Any) -> tuple[Any, ...] | None:
 
 
 def window(shape: Shape, key: tuple[Any, ...]) -> Window:
-    """What a key shows of an array of this shape.
+    """The window of a key on arrays of this shape.
 
-    key: an int, a slice, None or an ellipsis an item; not more than there are axes.
+    key: items that are ints, slices, None or one ellipsis, with no more ints and slices than axes.
     Raises: IndexError.
     """
     code = encoded(key)
@@ -85,7 +85,7 @@ def _window(shape: Shape, key: tuple[Any, ...]) -> Window:
     if rest < 0:
         raise IndexError(f"{len(shape) - rest} indices for {len(shape)} axes")
     if sum(item is ... for item in key) > 1:
-        raise IndexError("a key has one ellipsis at the most")
+        raise IndexError("a key has at most one ellipsis")
     items = [*key] if ... in key else [*key, ...]
     at = items.index(...)
     items[at : at + 1] = [slice(None)] * rest

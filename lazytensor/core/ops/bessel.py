@@ -1,8 +1,8 @@
 """Bessel functions of orders 0 and 1, by polynomials: see `coefficients`.
 
-Near 0 they are power series; far out amplitudes, which are nearly constant, times exponentials or
-sines and cosines. These are of x itself: cos(x - π/4) is `(cos x + sin x) / √2`, which is exact,
-while `x - π/4` has lost digits before the cosine is taken.
+Near 0 they are power series. Far out they are nearly constant amplitudes times exponentials or
+sines and cosines. Sines and cosines are taken of x itself, because `x - π/4` loses digits:
+cos(x - π/4) is `(cos x + sin x) / √2`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ J_ZEROS: Final[Zeros] = (
     ),
     ((3.8317059702075125, -1.5269184090088067e-16), (7.015586669815619, -9.414165653410389e-17)),
 )
-"""Per order those of J between 2 and 9, each as the sum of two numbers."""
+"""Per order the zeros of J between 2 and 9, each as the sum of two numbers."""
 Y_ZEROS: Final[Zeros] = (
     ((3.957678419314858, -1.0764340697562706e-16), (7.086051060301773, -8.835285723085408e-17)),
     (
@@ -45,7 +45,7 @@ Y_ZEROS: Final[Zeros] = (
         (8.596005868331169, 2.8415838340063664e-16),
     ),
 )
-"""Those of Y between 2 and 9."""
+"""Per order the zeros of Y between 2 and 9, each as the sum of two numbers."""
 J_MIDDLE, Y_MIDDLE, FAR = 2.0, 2.5, 8.0
 """Up to these J and Y are power series; from the last on, amplitudes times sines and cosines."""
 I_FAR, K_FAR = 5.0, 1.0

@@ -72,9 +72,9 @@ def ldexp(x: TensorType, exponent: TensorType) -> TensorType:
 def bitcast(x: TensorType, *, dtype: np.dtype) -> TensorType:
     """The bytes of `x` read as `dtype`; a view op.
 
-    x: every dtype but s4 and u4. Result: the shape of x; if `dtype` is k times narrower, with an
-    axis of length k after the last; if k times wider, without the last axis, which must have length
-    k. Complex numbers are two floats; a byte read as pred is true unless zero.
+    x: every dtype but s4 and u4. Result: the shape of x. If `dtype` is k times narrower, an axis of
+    length k is appended; if k times wider, the last axis, of length k, is dropped. A complex number
+    is two floats. A nonzero byte read as pred is true.
     Raises: DTypeError, ShapeError.
     """
     check_dtype("bitcast", _CASTABLE, x)
@@ -94,7 +94,7 @@ def bitcast(x: TensorType, *, dtype: np.dtype) -> TensorType:
 @traits(Trait.ELEMENTWISE)
 @primitive
 def reduce_precision(x: TensorType, *, exponent_bits: int, mantissa_bits: int) -> TensorType:
-    """`x` rounded to a float format of so many bits, halves to even; too large becomes infinite.
+    """`x` rounded to a float format of these bits, halves to even; too large becomes infinite.
 
     x: floats. Result: type of x. Raises: DTypeError.
     """
@@ -109,7 +109,7 @@ def reduce_precision(x: TensorType, *, exponent_bits: int, mantissa_bits: int) -
 def frexp(x: Node) -> tuple[Node, Node]:
     """The mantissa, of magnitude 0.5 up to 1, and the exponent of two, read off the bits.
 
-    x: floats. Result: type of x; its shape in integers of its width, 0 for what has no mantissa.
+    x: floats. Result: type of x; its shape in integers of its width, 0 for zero, inf and NaN.
     Raises: DTypeError. Source: C's frexp.
     """
     dtype = check_dtype("frexp", FLOATS, x.type)

@@ -1,4 +1,4 @@
-"""Nodes as nodes of another dtype."""
+"""Conversion of nodes to another dtype."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lazytensor.core.ops.elementwise import convert
 
 
 def cast(x: Node, dtype: np.dtype) -> Node:
-    """`x` with its elements as `dtype`: itself where they are already, a number as a number."""
+    """`x` converted to `dtype`; `x` itself if it has that dtype. A scalar slot stays a slot."""
     if x.type.dtype is dtype:
         return x
     if x.op is SLOT and x.type.ndim == 0:

@@ -113,7 +113,7 @@ BESSEL_SINE: Final = (
         25097422.758430984, -724239301.1236703, 13719627163.120516, -123061172267.7181,
     ),
 )  # fmt: skip
-"""Q times x, in the same."""
+"""Q times x, in 1 / x², from x = 8 on."""
 
 I_NEAR: Final = (
     (
@@ -159,7 +159,7 @@ I_FAR: Final = (
         -3.805326954171307e-07, -2.4516787749603663e-08, 4.379899616704463e-08,
     ),
 )  # fmt: skip
-"""exp(-x) sqrt(x) I, in 10 / x - 1, from there on."""
+"""exp(-x) sqrt(x) I, in 10 / x - 1, from x = 5 on."""
 
 K_LOGARITHM: Final = (
     (
@@ -186,7 +186,7 @@ K_NEAR: Final = (
         -4.2224747994537033e-13,
     ),
 )  # fmt: skip
-"""What K has beside its pole and I's share, over x to the order, in the same."""
+"""K less its pole and its multiple of I, over x to the order, in x², up to x = 1."""
 
 K_FAR: Final = (
     (
@@ -214,4 +214,4 @@ K_FAR_BELOW: Final = (
         193.96341651020828, 12.837289760978912, 0.22130174095584446,
     ),
 )  # fmt: skip
-"""Its denominator."""
+"""The denominator."""

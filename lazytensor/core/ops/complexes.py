@@ -1,4 +1,4 @@
-"""Positions of extremes among complex numbers, ordered by real, then by imaginary parts."""
+"""Positions of the largest and smallest complex number, ordered by real, then imaginary part."""
 
 from __future__ import annotations
 

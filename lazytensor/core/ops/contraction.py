@@ -28,10 +28,10 @@ def dot_general(
 ) -> TensorType:
     """Sum of products of `x` and `y` over the axes `contract`, once for each index of `batch`.
 
-    x, y: numbers of one dtype; `batch` and `contract` name axes of x and, as many and of the same
-    sizes, of y. No axis to contract: the outer product. `dtype`: what the result is, of the same
-    kind, and what is summed in if it is wider; f16 and bf16 are summed in f32 in any case, integers
-    wrap around. Result: batch axes, the other axes of x, the other axes of y.
+    x, y: numbers of one dtype. `batch` and `contract` pair axes of x with axes of y of the same
+    sizes. No axis to contract: the outer product. `dtype`: the result's, of the same kind; sums
+    accumulate in it if it is wider. f16 and bf16 are summed in f32 in any case; integers wrap
+    around. Result: batch axes, the other axes of x, the other axes of y.
     Raises: DTypeError, ShapeError. Source: StableHLO, dot_general.
     """
     own = check_dtype("dot_general", NUMBERS, x, y)
@@ -65,8 +65,9 @@ def convolution(
 
     x: numbers. w: same dtype. `strides`, `padding` (low, high; negative crops): one for each of the
     one to three spatial axes. `lhs_dilation`: distance of the elements of x, zeros between them.
-    `rhs_dilation`: of w's. () means ones. `feature_groups`, `batch_groups`: x's features, or its
-    batch, and w's output features in as many groups, each with its own. `dimensions`: the axes
+    `rhs_dilation`: the same for w. () means ones. `feature_groups`, `batch_groups`: the number of
+    groups into which x's features, or its batch, and w's output features are split; each group of x
+    meets its own group of w. `dimensions`: the axes
     (batch, feature, spatial…) of x, (output feature, input feature, spatial…) of w, (batch,
     feature, spatial…) of the result; () means in this order. `reversal`: spatial axes on which w
     runs backwards. f16 and bf16 are summed in f32. Raises: DTypeError, ShapeError.
@@ -122,12 +123,12 @@ def _dilated(sizes: Sequence[int], dilation: Axes) -> list[int]:
 
 
 def _count(n: int, size: int, stride: int, padding: tuple[int, int]) -> int:
-    """Windows that fit into `n` padded elements."""
+    """The number of windows in `n` elements and their padding."""
     return max(0, (max(0, n + sum(padding)) - size) // stride + 1)
 
 
 def sum_dtype(own: np.dtype, result: np.dtype) -> np.dtype:
-    """What products of `own` are summed in, for a `result`."""
+    """The dtype in which products of `own` accumulate, for a `result`."""
     wide = result if result.itemsize > own.itemsize else own
     return F32 if wide in (F16, BF16) else wide
 

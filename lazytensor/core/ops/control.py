@@ -25,14 +25,14 @@ class Region(Definition):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Region):
             return NotImplemented
-        # The text has only the names of what is in bodies within bodies.
+        # The text has only the names of nested bodies.
         return self.text == other.text and self.program == other.program
 
     __hash__ = Definition.__hash__
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The one."""
+        """The body's program, alone."""
         return (self.program,)
 
     @property
@@ -71,10 +71,10 @@ def while_(*state: TensorType, condition: Region, body: Region) -> ResultType:
 
 @variadic
 def case(index: TensorType, *operands: TensorType, branches: tuple[Region, ...]) -> ResultType:
-    """What branch number `index` gives of `operands`; the last one's for an index out of range.
+    """Branch number `index`, or the last one if out of range, applied to `operands`.
 
-    index: s32[]. branches: they take the types of `operands`, and give the same types. Result: of
-    those types, a tuple if there are several. Raises: ShapeError, DTypeError if they do not.
+    index: s32[]. branches: they take the types of `operands`, and all give the same types. Result:
+    of those types, a tuple if there are several. Raises: ShapeError, DTypeError if they do not.
     """
     _check("case", "the index", [index], [tensor_type(S32)])
     for branch in branches:

@@ -12,7 +12,7 @@ Ints = tuple[int, ...]
 
 
 class ConvolutionLayout(NamedTuple):
-    """How windows lie: numbers for each axis of space, groups of features, and the layouts.
+    """The windows of a convolution: numbers for each spatial axis, feature groups, and the layouts.
 
     `gaps`: distance of a window's elements. `data`: the axes (batch, feature, space…) of the data
     and the result. `kernel`: the axes (output feature, input feature, space…) of the kernel.
@@ -33,9 +33,9 @@ class ConvolutionLayout(NamedTuple):
         )  # fmt: skip
 
     def of_input(self, kernel: Node, grad: Node, sizes: Ints) -> Node:
-        """The gradient of the input, of these sizes in space, times `grad`.
+        """The gradient of the input, of these spatial sizes, times `grad`.
 
-        The stretched gradient meets the kernel backwards. A transposed convolution is just that.
+        It is the dilated gradient convolved with the reversed kernel: a transposed convolution.
         """
         out, into, *space = self.kernel
         still = (1,) * len(sizes)
@@ -52,7 +52,7 @@ class ConvolutionLayout(NamedTuple):
         )  # fmt: skip
 
     def of_kernel(self, x: Node, grad: Node, sizes: Ints) -> Node:
-        """The gradient of the kernel, of these sizes in space: features and batch change places."""
+        """The gradient of the kernel, of these spatial sizes: features and batch swap places."""
         batch, feature, *space = self.data
         swapped = (feature, batch, *space)
         out, into, *rest = self.kernel
@@ -68,7 +68,7 @@ class ConvolutionLayout(NamedTuple):
         )  # fmt: skip
 
     def _regrouped(self, kernel: Node) -> Node:
-        """(out, in / groups) features become (out / groups, in)."""
+        """The kernel with (out / groups, in) features instead of (out, in / groups)."""
         groups, (out, into, *_) = self.groups, self.kernel
         if groups == 1:
             return kernel

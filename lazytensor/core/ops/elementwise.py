@@ -1,7 +1,7 @@
 """Elementwise ops: arithmetic, comparison, choice, conversion; and the makers of their rows.
 
-Operands of one dtype are broadcast against each other as NumPy does. Where the hardware's answer is
-left open (division of an integer by zero, a float too large for an integer) the answer is NumPy's.
+Operands of one dtype are broadcast against each other as NumPy does. Where hardware may give any
+result (an integer divided by zero, a float too large for an integer) the result is NumPy's.
 Compiled programs treat subnormal numbers as zero; everything else is IEEE arithmetic.
 """
 
@@ -43,7 +43,7 @@ def _same(dtype: np.dtype) -> np.dtype:
 
 
 def flag(dtype: np.dtype) -> np.dtype:
-    """The dtype of an answer: pred."""
+    """The dtype of flags, pred, whatever the operand's."""
     return BOOL
 
 
@@ -70,7 +70,7 @@ def binary(
 
 
 def commuting(name: str, dtypes: DTypes, doc: str, result: Result = _same) -> Op:
-    """A row: the same, whose operands may change places."""
+    """A row: a commutative `binary`."""
     return binary(name, dtypes, doc, result, (Trait.COMMUTES,))
 
 
@@ -78,14 +78,14 @@ def _names(dtypes: DTypes) -> str:
     return " ".join(sorted(map(short_name, dtypes)))
 
 
-abs = unary("abs", NUMBERS, "Magnitude of x; of the least integer, itself.", real_of)
+abs = unary("abs", NUMBERS, "Magnitude of x; the least integer stays itself.", real_of)
 negate = unary("negate", NUMBERS, "-x; integers wrap around.")
-sign = unary("sign", NUMBERS, "-1, 0 or 1 (0 for -0, NaN for NaN); x / |x| of a complex number.")
+sign = unary("sign", NUMBERS, "-1, 0 or 1 (0 for -0, NaN for NaN); x / |x| for complex x.")
 square = unary("square", NUMBERS, "x * x; integers wrap around.")
 reciprocal = unary("reciprocal", FLOATS | COMPLEX, "1 / x.")
-conj = unary("conj", NUMBERS, "The complex conjugate; of a real number, itself.")
+conj = unary("conj", NUMBERS, "The complex conjugate; a real x itself.")
 real = unary("real", NUMBERS, "The real part.", real_of)
-imag = unary("imag", NUMBERS, "The imaginary part; of a real number, zero.", real_of)
+imag = unary("imag", NUMBERS, "The imaginary part; zero for real x.", real_of)
 
 floor = unary("floor", FLOATS, "The greatest whole number that is not above x.")
 ceil = unary("ceil", FLOATS, "The least whole number that is not below x.")
@@ -102,7 +102,7 @@ subtract = binary("subtract", NUMBERS, "x - y; integers wrap around.")
 multiply = commuting("multiply", NUMBERS, "x * y; integers wrap around.")
 divide = binary("divide", NUMBERS, "x / y; integers towards zero, and 0 where y is 0.")
 remainder = binary("remainder", REAL, "x - y * trunc(x / y), signed as x; 0 for integer y = 0.")
-floor_divide = binary("floor_divide", REAL, "floor(x / y) as `//` has it; 0 for integer y = 0.")
+floor_divide = binary("floor_divide", REAL, "x // y: floor(x / y); 0 for integer y = 0.")
 modulo = binary("modulo", REAL, "x - y * floor(x / y), signed as y; 0 for integer y = 0.")
 maximum = commuting("maximum", ORDERED, "The greater of x and y; NaN if either is.")
 minimum = commuting("minimum", ORDERED, "The lesser of x and y; NaN if either is.")
@@ -161,9 +161,9 @@ def convert(x: TensorType, *, dtype: np.dtype) -> TensorType:
     """`x` as `dtype`: floats to integers towards zero, complex to real by dropping the imaginary
     part, anything to pred as `x != 0`.
 
-    Integers keep their low bits. A float that an integer dtype does not hold, NaN included, gives
-    what NumPy gives on x86-64: the least integer of 32 and of 64 bits; for narrower and unsigned
-    dtypes the low bits of the conversion to s32 (s64 for u32).
+    Integers keep their low bits. A float out of an integer dtype's range, NaN included, gives
+    NumPy's result on x86-64: the least integer for s32 and s64; for narrower and unsigned dtypes
+    the low bits of the conversion to s32 (s64 for u32).
     """
     check_dtype("convert", STORED, x)
     if dtype not in STORED:

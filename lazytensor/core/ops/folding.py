@@ -1,4 +1,4 @@
-"""Reductions that XLA has not: of one half with the other until one is left."""
+"""Reductions that XLA lacks: one half is combined with the other until one element is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Axes = tuple[int, ...]
 
 
 def fold(combine: Combine, node: Node, axes: Axes) -> Node:
-    """`node` with its elements along `axes`, at least one, combined in any order."""
+    """`node` reduced over `axes`, which have at least one element, in any order."""
     rest = [axis for axis in range(node.type.ndim) if axis not in axes]
     shape = tuple(node.type.shape[axis] for axis in rest)
     turned = transpose(node, axes=(*sorted(axes), *rest))
@@ -30,7 +30,7 @@ def fold(combine: Combine, node: Node, axes: Axes) -> Node:
 
 
 def _halved(combine: Combine, node: Node) -> Node:
-    """The first half combined with the second; one that is left over stays."""
+    """The first half combined with the second; an odd last row is kept."""
     n = node.type.shape[0]
     made = combine(_rows(node, 0, n // 2), _rows(node, n // 2, n // 2))
     if n % 2:
@@ -47,7 +47,7 @@ def _rows(node: Node, first: int, count: int) -> Node:
 
 @composite
 def reduce_gcd(x: Node, *, axes: Axes) -> Node:
-    """The greatest common divisor of what is along `axes`, at least one.
+    """The greatest common divisor over `axes`, which have at least one element.
 
     x: integers. Raises: DTypeError, ShapeError. Source: numpy.gcd.reduce.
     """

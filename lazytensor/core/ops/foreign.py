@@ -1,4 +1,4 @@
-"""Operations that another compiler has written down as StableHLO."""
+"""Operations given as StableHLO modules of another compiler."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Run = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
 class Foreign(Definition):
     """A StableHLO module whose `main` is an operation.
 
-    name: what programs print. text: the module. run: the same operation on arrays of the host, for
+    name: printed in programs. text: the module. run: the same operation on arrays of the host, for
     the interpreter. Raises: Unsupported if the backend cannot inline the module.
     """
 

@@ -12,7 +12,7 @@ from lazytensor.core.ir.types import TensorType
 def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
     """A flag that must be true when the program runs. ok: `pred[]`. Raises: `error(text)`.
 
-    error: a warning spoils nothing, it is given.
+    error: an exception to raise, or a warning to give; after a warning the results stay valid.
     """
     return ok
 
@@ -20,5 +20,5 @@ def guard(ok: TensorType, *, error: type[Exception], text: str) -> TensorType:
 @traits(Trait.SHOWS)
 @primitive
 def guarded(x: TensorType, ok: TensorType) -> TensorType:
-    """`x`, which means something only if the guard `ok` held. Result: type of `x`."""
+    """`x`, which is valid only if the guard `ok` held. Result: type of `x`."""
     return x

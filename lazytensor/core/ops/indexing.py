@@ -1,4 +1,4 @@
-"""Ops that read and write at positions which are data."""
+"""Ops that read and write at positions given as data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def gather(x: TensorType, *indices: TensorType, axes: tuple[int, ...]) -> Tensor
 def scatter(
     x: TensorType, updates: TensorType, *indices: TensorType, axes: tuple[int, ...], mode: str
 ) -> TensorType:
-    """`x` with `updates` brought in at `indices` on `axes`: the inverse of `gather`.
+    """`x` with `updates` written at `indices` on `axes`: the inverse of `gather`.
 
     x, updates: one dtype; updates of the shape that `gather` gives. indices: as `gather`'s, but
     an update whose index is out of range is dropped. mode: `set` (of equal indices the last one
@@ -54,8 +54,8 @@ def scatter(
 def reduce_segments(x: TensorType, places: TensorType, *, axis: int, mode: str) -> TensorType:
     """Along `axis`, the elements from each of `places` up to the next, combined as `mode` says.
 
-    x: numbers. places: s64[n], rising and within the axis, of which there is at least one. mode: as
-    in `scatter`, but for `set`. Result: dtype of x, length n of `axis`.
+    x: numbers. places: s64[n], rising and within the axis, at least one. mode: as in `scatter`,
+    without `set`. Result: dtype of x, length n of `axis`.
     Raises: DTypeError, ShapeError. Source: numpy.ufunc.reduceat.
     """
     if mode not in _SCATTERED or mode == "set":
@@ -127,7 +127,7 @@ def _places(start: Node, shape: Shape, strides: tuple[int, ...]) -> Node:
 def strided(x: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]) -> Node:
     """Element `start + sum(i * stride)` of the line `x`, for each index within `shape`.
 
-    x: any, 1-d. start: s64[1], a slot or data. Every element named must be within `x`: the frontend
+    x: any, 1-d. start: s64[1], a slot or data. Every such element must be within `x`: the frontend
     checks. Result: dtype of x. Raises: ShapeError. Source: numpy.lib.stride_tricks.as_strided.
     """
     if x.type.ndim != 1 or len(shape) != len(strides):
@@ -138,11 +138,11 @@ def strided(x: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]) -> 
 def _write_strided(
     base: Node, value: Node, start: Node, *, shape: Shape, strides: tuple[int, ...]
 ) -> Node:
-    """Of elements that are shown twice, the last one that changes wins."""
+    """`base` with `value` written; if an element is shown twice, the last changed value wins."""
     places = _places(start, shape, strides)
     if not _repeats(shape, strides):
         return scatter(base, value, places, axes=(0,), mode="set")
-    # What was written to one showing must not be undone by another, which has the old value still.
+    # An unchanged duplicate must not overwrite the value written through another one.
     old, size = gather(base, places, axes=(0,)), base.type.size
     both_nan = not_equal(value, value) & not_equal(old, old)
     places = select(equal(value, old) | both_nan, scalar(size, S64), places)

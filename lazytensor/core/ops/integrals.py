@@ -1,8 +1,7 @@
 """Dawson's integral and the dilogarithm, by polynomials.
 
-The coefficients go through them at Chebyshev's nodes of a range, as mpmath computes them to 45
-digits. Where the dilogarithm's argument is far from 1, it is mapped close to it: Abramowitz and
-Stegun, 27.7.
+The coefficients interpolate them at Chebyshev's nodes of a range, as mpmath computes them to 45
+digits. An argument of the dilogarithm far from 1 is mapped close to 1: Abramowitz and Stegun, 27.7.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from lazytensor.core.ops.special import log, log1p
 DAWSON_NEAR_BOUND: Final = 4.0
 """Up to here Dawson's integral is x times a function of x²."""
 LEAST: Final = 1e-300
-"""A logarithm of 0 that is multiplied by 0 is of this instead."""
+"""Replaces 0 in a logarithm that is multiplied by 0, to avoid NaN."""
 DAWSON_NEAR: Final = (
     1.0, -0.09436904540258746, 0.04388960270671309, -0.0010733992307010675,
     0.00041197130339387953, 1.583882923631248e-06, 1.4212067662331355e-06, 2.5670519877604058e-08,
@@ -42,7 +41,7 @@ DAWSON_FAR: Final = (
     8.300492708074875e-07, 2.6355023406216247e-08, -2.405479219046213e-07,
     -3.3540423470198656e-09, 3.242739316237143e-08,
 )  # fmt: skip
-"""`x² (2x dawsn(x) - 1)` in 32 / x² - 1, from there on."""
+"""`x² (2x dawsn(x) - 1)` in 32 / x² - 1, from x = 4 on."""
 SPENCE: Final = (
     -1.0, 0.25, -0.11111111111110722, 0.06249999999999636, -0.040000000000868854,
     0.02777777777859181, -0.02040816318931017, 0.015624999928800697, -0.012345682454538728,
@@ -82,5 +81,5 @@ def _spence(x: Node) -> Node:
     return select(x < 0.0, number(math.nan), found)
 
 
-dawsn = in_double("dawsn", _dawsn, "Dawson's integral: exp(-x²) times that of exp(t²) up to x.")
+dawsn = in_double("dawsn", _dawsn, "exp(-x²) times the integral of exp(t²) from 0 to x.")
 spence = in_double("spence", _spence, "The integral of log(t) / (1 - t) from 1 to x; NaN below 0.")

@@ -1,8 +1,8 @@
 """Linear algebra over the last two axes; the axes before them are a batch.
 
-A matrix that LAPACK fails at ("Fails" below) gives NaN, whatever the others of its batch do; no op
-raises when it runs. An op that may fail has a twin whose name ends in `_checked` and which gives
-one result more: `ok`, a flag per matrix. A frontend that must raise records
+A matrix on which LAPACK fails ("Fails" below) gives NaN; the others of its batch are not affected.
+No op raises when it runs. An op that may fail has a twin, named `<op>_checked`, with one more
+result: `ok`, a flag per matrix. A frontend that must raise records
 `guard(ok, error=…, text=…)` and `guarded(result, ok)`.
 """
 
@@ -110,7 +110,7 @@ def lu(x: TensorType) -> tuple[TensorType, TensorType, TensorType]:
 
 @primitive
 def permutation(pivots: TensorType, *, size: int) -> TensorType:
-    """What swapping row i with row `pivots[i]`, one after the other, makes of rows 0 to `size`.
+    """The order of rows 0 to `size` after swapping each row i with row `pivots[i]`, in turn.
 
     pivots: s32[…, k], as `lu` gives them, k at most `size`. Result: s32[…, size].
     Raises: DTypeError, ShapeError. Source: LAPACK laswp.
@@ -125,9 +125,9 @@ def permutation(pivots: TensorType, *, size: int) -> TensorType:
 def householder_product(x: TensorType, factors: TensorType) -> TensorType:
     """The first columns of the product of reflections `1 - factor v vᴴ`.
 
-    x: f32 f64 c64 c128[…, m, n], m at least n: below its diagonal, on which ones are meant, column
-    i is the v of reflection i. factors: same dtype and batch, […, k], k at most n. Result: type of
-    x. Raises: DTypeError, ShapeError. Source: LAPACK orgqr.
+    x: f32 f64 c64 c128[…, m, n], m at least n. Column i below the diagonal, with an implied 1 on
+    it, is the v of reflection i. factors: same dtype and batch, […, k], k at most n.
+    Result: type of x. Raises: DTypeError, ShapeError. Source: LAPACK orgqr.
     """
     check_dtype("householder_product", LAPACK, x, factors)
     batch, rows, columns = _matrices("householder_product", x)

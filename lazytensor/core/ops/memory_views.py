@@ -1,4 +1,4 @@
-"""What each view op shows of an array in the host's memory: NumPy's own view, where it has one."""
+"""Each view op on an array in the host's memory: NumPy's own view, where it has one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 
 
 def index_of(starts: Array, sizes: Ints, strides: Ints) -> tuple[builtins.slice, ...]:
-    """NumPy's key for what a slice shows."""
+    """NumPy's key for a slice op."""
     found = []
     for start, size, stride in zip(starts.tolist(), sizes, strides, strict=True):
         stop = start + size * stride
@@ -32,7 +32,7 @@ def index_of(starts: Array, sizes: Ints, strides: Ints) -> tuple[builtins.slice,
 
 
 def reshaped(x: Array, *, shape: Ints) -> Array:
-    """`x` in another shape: the array that `x` is a view of, if that has it."""
+    """`x` in another shape: its base array if that has the shape."""
     base = x.base
     if (
         isinstance(base, np.ndarray)
@@ -42,7 +42,7 @@ def reshaped(x: Array, *, shape: Ints) -> Array:
         and base.flags.c_contiguous
         and x.flags.c_contiguous
     ):
-        return base  # which may be overwritten at the next run
+        return base  # unlike a view, it may be overwritten at the next run
     return x.reshape(shape)
 
 
@@ -71,7 +71,7 @@ def _show_slice(starts: Array, *, sizes: Ints, strides: Ints) -> Show:
 def _show_diagonal(**attrs: int) -> Show:
     def show(x: Array) -> Array:
         line: Array = x.diagonal(**attrs)
-        line.flags.writeable = x.flags.writeable  # NumPy's never is
+        line.flags.writeable = x.flags.writeable  # NumPy's diagonal is read-only
         return line
 
     return show
@@ -81,7 +81,7 @@ def _show_strided(start: Array, *, shape: Ints, strides: Ints) -> Show:
     first: int = start.item()
 
     def show(x: Array) -> Array:
-        line = x[first:].view(f"V{x.itemsize}")  # of eight-bit floats NumPy has no interface
+        line = x[first:].view(f"V{x.itemsize}")  # NumPy's interface lacks eight-bit floats
         return as_strided(line, shape, [n * x.strides[0] for n in strides]).view(x.dtype)
 
     return show

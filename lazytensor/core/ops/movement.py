@@ -63,7 +63,7 @@ def slice(x: TensorType, starts: TensorType, *, sizes: Shape, strides: Ints) -> 
     """Element `starts + i * strides` of `x` for each `i` below `sizes`.
 
     x: any. starts: s64[ndim], slots or data. strides: one an axis, negative ones run backwards,
-    none zero. Every element named must be within `x`: the frontend checks.
+    none zero. Every such element must be within `x`: the frontend checks.
     Raises: ShapeError. Source: StableHLO dynamic_slice, with strides.
     """
     _check_slice("slice", x, starts, sizes, strides)
@@ -190,7 +190,7 @@ def _write_transpose(base: Node, value: Node, *, axes: Ints) -> Node:
 def _write_slice(base: Node, value: Node, starts: Node, *, sizes: Shape, strides: Ints) -> Node:
     whole = value.type is base.type
     if whole and all(s == 1 or n < 2 for s, n in zip(strides, sizes, strict=True)):
-        return value  # what the base was does not matter, and need not be computed
+        return value  # the whole base is replaced, so it need not be computed
     return update_slice(base, value, starts, strides=strides)
 
 
@@ -204,7 +204,7 @@ WRITES[imag] = lambda base, value: complex_(real(base), value)
 
 
 def reshaped(x: Node, type: TensorType) -> Node:
-    """`x` in this type, of the same size: `x` itself or what it was reshaped from, if that is."""
+    """`x` in this type, of the same size; `x` or a node it was reshaped from, if one has it."""
     while x.type is not type:
         if x.op is not reshape or x.value is not None:
             return reshape(x, shape=type.shape)
@@ -213,7 +213,7 @@ def reshaped(x: Node, type: TensorType) -> Node:
 
 
 def kept(reduced: Node, x: Node, axes: Ints, keepdims: bool = True) -> Node:
-    """A reduction of `x`, with the axes that it was reduced over as ones if they are kept."""
+    """A reduction of `x`; with `keepdims` the reduced axes stay, with length one."""
     if not keepdims or not axes:
         return reduced
     shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.type.shape))
@@ -228,7 +228,7 @@ def part(x: Node, axis: int, start: int, count: int) -> Node:
 
 
 def at_index(x: Node, axis: int, index: int) -> Node:
-    """The elements at an index of `axis`, which is gone."""
+    """The elements at an index of `axis`, which is dropped."""
     shape = x.type.shape
     return reshape(part(x, axis, index, 1), shape=(*shape[:axis], *shape[axis + 1 :]))
 

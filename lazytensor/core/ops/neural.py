@@ -22,7 +22,7 @@ _CUBIC = 0.044715
 
 
 def _wide(op: str, x: Node) -> Node:
-    """`x`, checked, as what it is computed in."""
+    """`x`, checked, in the dtype that it is computed in."""
     narrow = check_dtype(op, FLOATS, x.type) in (F16, BF16)
     return convert(x, dtype=F32) if narrow else x
 
@@ -32,14 +32,14 @@ def _narrow(x: Node, like: Node) -> Node:
 
 
 def _bend(x: Node) -> Node:
-    """tanh of the cubic that stands in for the error function."""
+    """tanh of a cubic, which approximates the error function."""
     cubic = x + x * x * x * _CUBIC
     return tanh(cubic * math.sqrt(2 / math.pi))
 
 
 @composite
 def gelu(x: Node, *, approximate: bool = False) -> Node:
-    """x times the share of a normal distribution that is below x.
+    """x times the probability that a standard normal variable is below x.
 
     x: floats. `approximate`: by tanh instead of erf. Result: type of x. Raises: DTypeError.
     Source: Hendrycks and Gimpel, arXiv 1606.08415.
@@ -69,7 +69,7 @@ def gelu_backward(grad: Node, x: Node, *, approximate: bool = False) -> Node:
 
 
 def _matrix(x: Node) -> Node:
-    """`x` as rows along its last axis, which products of matrices are fastest for."""
+    """`x` as a matrix of lines along its last axis: the fastest layout for matrix products."""
     if x.type.ndim <= 2:
         return x
     return reshape(x, shape=(math.prod(x.type.shape[:-1]), x.type.shape[-1]))
@@ -79,9 +79,9 @@ def _matrix(x: Node) -> Node:
 def linear(x: Node, weight: Node, *bias: Node) -> Node:
     """The products of the lines of `x` with the lines of `weight`, plus a bias if there is one.
 
-    x: numbers, its last axis as long as the last one of weight, which has one or two. bias: is
-    broadcast. All of one dtype. Result: that dtype; the axes of x but the last, then the first of
-    weight's two. Raises: DTypeError, ShapeError.
+    x: numbers[…, n]. weight: [n] or [m, n]. bias: is broadcast. All of one dtype.
+    Result: that dtype; the axes of x but the last, then m if weight has it.
+    Raises: DTypeError, ShapeError.
     """
     rows = _matrix(x)
     last = (rows.type.ndim - 1,), (weight.type.ndim - 1,)
@@ -130,12 +130,12 @@ def _mean_kept(x: Node, axes: tuple[int, ...]) -> Node:
 
 @composite
 def layer_norm(x: Node, epsilon: Node, *scaling: Node, axes: int) -> tuple[Node, Node, Node]:
-    """`x` less its mean over the last `axes` axes, by its deviation there, times a weight, plus a
-    bias; the means; one over the deviations.
+    """`(x - mean) / deviation` over the last `axes` axes, times a weight, plus a bias; the means;
+    the reciprocal deviations.
 
     x: floats. epsilon: 0-d, f32 or f64 as x is computed in, added to the variance. scaling: weight
     and bias, either or both (the weight first), of the dtype and last axes of x.
-    Result: type of x; twice the dtype x is computed in, the last `axes` being 1.
+    Result: type of x; twice the dtype that x is computed in, with the last `axes` axes being 1.
     Raises: DTypeError, ShapeError. Source: Ba, Kiros and Hinton, arXiv 1607.06450.
     """
     wide, last = _wide("layer_norm", x), _rows(x, axes)
@@ -152,9 +152,9 @@ def layer_norm(x: Node, epsilon: Node, *scaling: Node, axes: int) -> tuple[Node,
 
 @composite
 def layer_norm_inference(x: Node, epsilon: Node, *scaling: Node, axes: int) -> Node:
-    """The first result of `layer_norm` alone: where nothing is differentiated, the rest is unused.
+    """The first result of `layer_norm`; the others are needed for gradients only.
 
-    Operands, result, errors: as there.
+    Operands and errors: as for `layer_norm`. Result: type of x.
     """
     return layer_norm(x, epsilon, *scaling, axes=axes)[0]
 
@@ -165,7 +165,7 @@ def layer_norm_backward(
 ) -> tuple[Node, Node, Node]:
     """The gradients of `layer_norm` times `grad`: of x, of the weight, of the bias.
 
-    grad, x: floats, one type. mean, scale: what `layer_norm` gave. weight: if there was one.
+    grad, x: floats, one type. mean, scale: results of `layer_norm`. weight: if it had one.
     Result: type of x; twice the dtype of x, its last `axes` axes. Raises: DTypeError, ShapeError.
     """
     wide, last = _wide("layer_norm_backward", x), _rows(x, axes)
@@ -184,12 +184,12 @@ def layer_norm_backward(
 def attention(
     query: Node, key: Node, value: Node, scale: Node, *mask: Node, causal: bool = False
 ) -> Node:
-    """The sums of `value` weighted by the softmax of query · key times `scale`, plus a mask.
+    """`softmax(query @ keyᵀ * scale + mask) @ value`.
 
     query: [..., L, E]; key: [..., S, E]; value: [..., S, V]; floats of one dtype, their first axes
     the same. scale: 0-d, f32 or f64 as they are computed in. mask: one at most, broadcast to
-    [..., L, S]; flags, which say what counts, or floats, which are added; where nothing counts the
-    result is 0. causal: place i of L sees the places up to i of S.
+    [..., L, S]: flags of the places that count, or floats to add. A line in which no place counts
+    gives 0. causal: place i of L sees the places up to i of S.
     Result: [..., L, V] of their dtype. Raises: DTypeError, ShapeError.
     Source: Vaswani et al., arXiv 1706.03762.
     """
@@ -220,7 +220,7 @@ def _others(x: Node, axis: int) -> tuple[int, ...]:
 
 
 def _along(line: Node, like: Node, axis: int) -> Node:
-    """A line of `axis`, to be broadcast over the others."""
+    """A line of `axis`, reshaped to broadcast over the other axes."""
     shape = tuple(n if i == axis else 1 for i, n in enumerate(like.type.shape))
     return reshape(line, shape=shape)
 
@@ -229,7 +229,7 @@ def _along(line: Node, like: Node, axis: int) -> Node:
 def channel_moments(x: Node, *, axis: int) -> tuple[Node, Node]:
     """The mean and the variance over all axes but `axis`.
 
-    x: floats. Result: twice f32, or f64 if x is; the length of the axis. Raises: DTypeError.
+    x: floats. Result: twice f32, or f64 if x is f64; the length of the axis. Raises: DTypeError.
     """
     wide, axes = _wide("channel_moments", x), _others(x, axis)
     mean = _mean_kept(wide, axes)
@@ -242,7 +242,7 @@ def channel_moments(x: Node, *, axis: int) -> tuple[Node, Node]:
 def batch_norm(x: Node, mean: Node, scale: Node, *scaling: Node, axis: int) -> Node:
     """`x` less a mean, times a scale, times a weight, plus a bias, each a line along `axis`.
 
-    x: floats. mean, scale: f32, or f64 if x is. scaling: weight and bias, either or both (the
+    x: floats. mean, scale: f32, or f64 if x is f64. scaling: weight and bias, either or both (the
     weight first), floats. Result: type of x. Raises: DTypeError, ShapeError.
     Source: Ioffe and Szegedy, arXiv 1502.03167.
     """
@@ -262,8 +262,8 @@ def batch_norm_backward(
 ) -> tuple[Node, Node, Node]:
     """The gradients of `batch_norm` times `grad`: of x, of the weight, of the bias.
 
-    grad, x, mean, scale: as `batch_norm` had them. weight: if there was one. `fixed`: mean and
-    scale are no functions of x. Result: type of x; twice the dtype of mean, its length.
+    grad: type of x. x, mean, scale: the operands of `batch_norm`. weight: if it had one. `fixed`:
+    mean and scale do not depend on x. Result: type of x; twice the dtype of mean, its length.
     Raises: DTypeError, ShapeError.
     """
     wide, axes = _wide("batch_norm_backward", x), _others(x, axis)
@@ -305,7 +305,7 @@ def log_softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
 def lerp(x: Node, end: Node, weight: Node) -> Node:
     """`x + weight * (end - x)`. x, end, weight: floats of one dtype, shapes that broadcast.
 
-    From a weight of a half on it is counted from `end`, which is met exactly, infinite or not.
+    From a weight of 0.5 on it is computed from `end`, so that a weight of 1 gives `end` exactly.
     Result: dtype of x. Raises: DTypeError, ShapeError.
     """
     first, last, share = (_wide("lerp", t) for t in (x, end, weight))

@@ -42,7 +42,7 @@ CENTRE_BELOW: Final = (
 )  # fmt: skip
 """The denominator."""
 START: Final = 1.6
-"""The r of a p of 0.077."""
+"""Centre of TAIL's polynomials: the r at p = 0.077."""
 TAIL: Final = (
     0.8393045890472685, 1.4924074457344312, 1.0542282848501179, 0.38480780796936753,
     0.07810830942415178, 0.008455420873749325, 0.00041303872821846525, 6.253805005757543e-06,
@@ -99,5 +99,5 @@ def _ndtri(p: Node) -> Node:
 
 erfcx = in_double("erfcx", _erfcx, "exp(x²) times erfc(x).")
 ndtri = in_double(
-    "ndtri", _ndtri, "The place below which a normal distribution has the share x; NaN if none."
+    "ndtri", _ndtri, "The x-quantile of the standard normal distribution; NaN outside 0 to 1."
 )

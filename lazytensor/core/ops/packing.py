@@ -11,9 +11,9 @@ from lazytensor.core.ops.bits import bitcast
 from lazytensor.core.ops.elementwise import convert, not_equal
 from lazytensor.core.ops.movement import reshape
 
-# Eight flags are a number of eight bytes. A product with the first moves each into its bit of the
-# highest byte, and none into another's; the second picks each byte's bit out of eight copies.
-# Of each the first is for the highest bit first, the second for the lowest.
+# Eight flags are one number of eight bytes. Multiplying by GATHERING moves each flag to its bit of
+# the highest byte. BIT_MASKS picks each byte's bit out of eight copies.
+# In each pair the first puts the highest bit first, the second the lowest.
 GATHERING = (0x8040201008040201, 0x0102040810204080)
 BIT_MASKS = (0x0102040810204080, 0x8040201008040201)
 COPIES = 0x0101010101010101
@@ -23,7 +23,7 @@ COPIES = 0x0101010101010101
 def pack_bits(x: Node, *, little: bool) -> Node:
     """The flags along the last axis, eight to a byte, the first in the highest bit or the lowest.
 
-    x: pred[..., 8n], or u8 of which all but zeros are true. Result: u8[..., n]. Raises: DTypeError,
+    x: pred[..., 8n], or u8, where nonzero is true. Result: u8[..., n]. Raises: DTypeError,
     ShapeError. Source: numpy.packbits.
     """
     check_dtype("pack_bits", frozenset([BOOL, U8]), x.type)

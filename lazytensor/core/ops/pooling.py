@@ -52,7 +52,7 @@ def max_pool_backward(
 ) -> Node:
     """The gradient of `max_pool` at `x`, whose result was `y`, times `grad`.
 
-    x: floats; y, grad: one type, dtype of x. It goes to the first of equal elements.
+    x: floats; y, grad: one type, dtype of x. Of equal elements the first gets the gradient.
     Result: type of x. Raises: DTypeError, ShapeError.
     """
     check_dtype("max_pool_backward", FLOATS, x.type, y.type, grad.type)
@@ -85,7 +85,7 @@ def _spread(x: Node, begin: Ints, strides: Ints, shape: Shape) -> Node:
 
 
 def _counts(like: Node, shape: Shape, window: Ints, strides: Ints, padding: Pairs) -> Node:
-    """How many elements of a tensor of `shape` each window has, in the dtype of `like`."""
+    """The number of elements in each window over a tensor of `shape`, in the dtype of `like`."""
     flat = tuple(n if w > 1 or s > 1 else 1 for n, w, s in zip(shape, window, strides, strict=True))
     ones = broadcast(scalar(1, like.type.dtype), shape=flat)
     return _reduced(ones, "sum", window, strides, padding)

@@ -1,8 +1,8 @@
-"""Products of two operands that sum over what they share: `dot`, `matmul`, `einsum` and others.
+"""Products of two operands that sum over shared axes: `dot`, `matmul`, `einsum` and others.
 
-In `contract` axes carry labels, as in einsum. A label of both operands and of the result is a
-batch; one of both operands alone is summed over; others are free. An axis of length one is
-broadcast against a longer one of the same label.
+In `contract` axes carry labels, as in einsum. A label in both operands and in the result is a
+batch axis. A label in both operands only is summed over. Other labels are free. An axis of length
+one is broadcast against a longer one of the same label.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Labels = Sequence[Hashable]
 
 
 class Factor(NamedTuple):
-    """What is done to one operand: axes left out, axes summed, its axes for the product.
+    """How one operand is prepared: axes dropped, axes summed, its axes for the product.
 
-    Without anything to sum over in common, `order` and `spread` line it up with the result.
+    If the operands share no summed axis, `order` and `spread` line it up with the result.
     """
 
     shape: Shape | None
@@ -42,7 +42,7 @@ class Factor(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """How to get to the result; `order` puts the axes of the product in the result's order."""
+    """The steps of a contraction; `order` puts the axes of the product in the result's order."""
 
     left: Factor
     right: Factor
@@ -78,7 +78,7 @@ def matmul(x: Node, y: Node, *, flipped: tuple[bool, bool] = (False, False)) -> 
 
 def contract(x: Node, y: Node, left: Labels, right: Labels, result: Labels) -> Node:
     """The sum of products of `x` and `y`, of one dtype, whose axes have the labels given."""
-    if x.type.dtype == BOOL:  # whether any product is true; a sum of ones in f32 never gets to 0
+    if x.type.dtype == BOOL:  # whether any product is true; a sum of ones in f32 never returns to 0
         total = contract(convert(x, dtype=F32), convert(y, dtype=F32), left, right, result)
         return not_equal(total, scalar(0.0, F32))
     plan = _plan(x.type.shape, y.type.shape, tuple(left), tuple(right), tuple(result))
@@ -108,7 +108,7 @@ def moved(x: Node, axes: Axes) -> Node:
 
 
 def summed(x: Node, labels: str, result: str) -> Node:
-    """`x`, summed over the labels that `result` has not, its axes in the order of `result`."""
+    """`x`, summed over the labels that `result` lacks, its axes in the order of `result`."""
     axes = tuple(axis for axis, label in enumerate(labels) if label not in result)
     if axes:
         x = (reduce_or if x.type.dtype is BOOL else reduce_sum)(x, axes=axes)
@@ -146,6 +146,6 @@ def _plan(x: Shape, y: Shape, left: Labels, right: Labels, result: Labels) -> Co
         )
         for all_, kept, mine in zip((left, right), wide, used, strict=True)
     ]
-    # A label of the result may be only where its length is one, and so be left out of both.
+    # `contract` does not use `order` where no label is summed.
     order = () if summed == [] else tuple(map(given.index, result))
     return Contraction(sides[0], sides[1], order)

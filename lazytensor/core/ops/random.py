@@ -13,7 +13,7 @@ from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 PHILOX_FACTORS: Final = (0xD2511F53, 0xCD9E8D57)
 PHILOX_STEPS: Final = (0x9E3779B9, 0xBB67AE85)
-"""By what Philox4x32 multiplies two of a counter's words, and what it adds to a key's, a round."""
+"""Per round of Philox4x32: factors of two counter words; increments of the key's words."""
 PHILOX_ROUNDS: Final = 10
 STATE_SIZES = {"THREE_FRY": (2,), "PHILOX": (2, 3)}
 

@@ -28,7 +28,7 @@ WINDOWED = {"sum": NUMBERS, "prod": NUMBERS, "max": ORDERED, "min": ORDERED}
 
 
 def identity(kind: str, dtype: np.dtype) -> Any:
-    """The number of `dtype` that a reduction begins with: `sum prod max min and or xor`."""
+    """A reduction's neutral element in `dtype`. kind: `sum prod max min and or xor`."""
     if kind in ("max", "min"):
         least = kind == "max"
         if dtype == BOOL:
@@ -49,7 +49,7 @@ def _row(name: str, rule: Callable[..., TensorType], doc: str, dtypes: DTypes) -
 
 
 def reduction(name: str, dtypes: DTypes, doc: str, *, empty: bool = True) -> Op:
-    """A row: `axes` are reduced and dropped; `empty`: whether there may be nothing to reduce."""
+    """A row: `axes` are reduced and dropped; `empty`: whether they may have no elements."""
 
     def rule(x: TensorType, *, axes: Ints) -> TensorType:
         check_dtype(name, dtypes, x)
@@ -75,7 +75,7 @@ def arg_reduction(name: str, doc: str) -> Op:
 
 
 def cumulative(name: str, dtypes: DTypes, doc: str) -> Op:
-    """A row: the reductions of every beginning of `axis`, or with `reverse` of every end of it."""
+    """A row: the reduction of each prefix of `axis`, or of each suffix with `reverse`."""
 
     def rule(x: TensorType, *, axis: int, reverse: bool = False) -> TensorType:
         check_dtype(name, dtypes, x)
@@ -126,8 +126,7 @@ def reduce_window(
     x: numbers for `sum` and `prod`, ordered for `max` and `min` (the kinds). window, strides: sizes
     of the window and its steps, one an axis. padding: pairs (before, after) of elements that do
     not count, which may be negative. base_dilation, window_dilation: distances of neighbours in x
-    and in the window, 1 being dense. A window of padding alone gives 0, 1, or the smallest or
-    largest number of the dtype.
+    and in the window, 1 being dense. A window of padding alone gives the neutral element of `kind`.
     Raises: DTypeError, ShapeError. Source: StableHLO reduce_window.
     """
     if kind not in WINDOWED:

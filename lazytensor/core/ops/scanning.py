@@ -1,4 +1,4 @@
-"""Loops over time: each time has its lines of what is given, and the state that was left to it."""
+"""Loops over time: each step reads its lines of the inputs and the state of the step before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Body = Callable[[Node, Nodes, Nodes, Nodes], tuple[Nodes, Nodes]]
 
 
 class Scanned(NamedTuple):
-    """The state after the last time; of each time what it gave, at its place."""
+    """The state after the last step, and tables with each step's lines at its place."""
 
     state: Nodes
     tables: Nodes
@@ -27,10 +27,11 @@ class Scanned(NamedTuple):
 def scan(
     name: str, body: Body, given: Nodes, state: Nodes, shared: Nodes = (), backwards: bool = False
 ) -> Scanned:
-    """One loop: `state, lines = body(time, lines of given, state, shared)`, from time 0 or to it.
+    """One loop: `state, lines = body(time, lines of given, state, shared)` for each time.
 
-    given: tensors that have time as their first axis, at least one. time: s64[]. What `body` gives
-    of state has the types of `state`; its lines lie along the first axis of tables.
+    given: tensors that have time as their first axis, at least one. time: s64[], from 0 on, or down
+    to 0 if `backwards`. The state that `body` returns has the types of `state`; its lines are
+    stacked along the first axis of the tables.
     """
     steps = given[0].type.shape[0]
     counts = len(given), len(state), len(shared)
@@ -69,7 +70,7 @@ def _region(name: str, body: Callable[..., Node | Nodes], types: Sequence[Tensor
 
 
 def divided(nodes: Nodes, *counts: int) -> list[Nodes]:
-    """The first of them, so many each, and what is left."""
+    """Consecutive groups of `counts` nodes, and the rest."""
     parts, at = [], 0
     for count in counts:
         parts.append(nodes[at : at + count])

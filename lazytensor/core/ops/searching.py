@@ -1,4 +1,4 @@
-"""Search by halves in lines whose order is not known to be one: NaN may be anywhere."""
+"""Binary search in lines that may be unordered: NaN may be anywhere."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ BEHIND: Final[dict[str, Callable[..., Any]]] = {
     "not greater": lambda x, y: ~(x > y),
     "not greater or equal": lambda x, y: ~(x >= y),
 }
-"""Per name: whether a value's place is behind an element. They differ for NaN."""
+"""Per name: whether a value's place is behind an element. The names differ for NaN."""
 
 
 @composite
 def bisect(lines: Node, values: Node, *, behind: str) -> Node:
-    """Where in the line of `lines` each of `values` has to go, found by halving the line.
+    """The place of each of `values` in its line of `lines`, found by binary search.
 
     lines: ordered[..., n]. values: same dtype and batch, [..., k]. behind: `less` and `not greater
-    or equal` go before equal elements, `not greater` after them. In a line that is not in order the
-    place is the one that comparing with each middle leads to.
+    or equal` go before equal elements, `not greater` after them. In an unordered line the place is
+    where the comparisons with the middles lead.
     Result: s64, shape of values. Raises: DTypeError, ShapeError. Source: C++ lower_bound,
     upper_bound.
     """

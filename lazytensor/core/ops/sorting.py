@@ -41,7 +41,7 @@ def argsort(x: TensorType, *, axis: int, descending: bool = False) -> TensorType
 
 @primitive
 def order_statistics(x: TensorType, *, ranks: tuple[int, ...]) -> TensorType:
-    """What sorting the last axis would put at the places `ranks`; of equal zeros either.
+    """The elements at the places `ranks` of the sorted last axis; either of two equal zeros.
 
     x: ordered. ranks: at least one, each below the last axis. NaN ranks last.
     Result: dtype of x, last axis `len(ranks)`. Raises: DTypeError, ShapeError.
@@ -69,7 +69,7 @@ def top_k(x: TensorType, *, k: int) -> tuple[TensorType, TensorType]:
 
 @primitive
 def searchsorted(line: TensorType, values: TensorType, *, side: str) -> TensorType:
-    """Where in `line` each of `values` has to go for it to stay in order.
+    """The place in `line` at which each of `values` keeps it in order.
 
     line: ordered, one axis, ascending with NaN last. values: dtype of line. side: `left` goes
     before equal elements, `right` after them.

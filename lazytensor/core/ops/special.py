@@ -66,7 +66,7 @@ OPERATORS["pow"] = power
 
 
 def few_factors(x: Node, exponent: float | complex) -> Node | None:
-    """`x ** exponent` multiplied out; None if that takes more than a few factors."""
+    """`x ** exponent` as a few products; None for other exponents."""
     if exponent == 1:
         return x
     if exponent == 2:

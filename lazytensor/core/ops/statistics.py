@@ -34,7 +34,7 @@ Axes = tuple[int, ...]
 
 
 def _wide(op: str, x: Node) -> Node:
-    """`x`, checked, as what it is summed in."""
+    """`x`, checked, in the dtype that sums accumulate in."""
     narrow = check_dtype(op, FLOATS | COMPLEX, x.type) in (F16, BF16)
     return convert(x, dtype=F32) if narrow else x
 
@@ -80,10 +80,10 @@ def chosen_mean(x: Node, flags: Node, *, axes: Axes, keepdims: bool = False) -> 
 
 @composite
 def counted_mean(x: Node, flags: Node, *, axes: Axes, keepdims: bool = False) -> tuple[Node, Node]:
-    """The same, and how many flags are true.
+    """`chosen_mean`, and how many flags are true.
 
     x, flags: as for `chosen_mean`. Result: dtype of x; s64. Raises: DTypeError, ShapeError. Source:
-    numpy.nanmean, which warns where none is.
+    numpy.nanmean, which warns where no flag is true.
     """
     return _counted_mean("counted_mean", x, flags, axes, keepdims)
 
@@ -105,7 +105,7 @@ def _squares(x: Node, axes: Axes) -> Node:
 
 @composite
 def variance(x: Node, divisor: Node, *, axes: Axes, keepdims: bool = False) -> Node:
-    """Sum of the squared distances from the mean over `axes`, by `divisor`.
+    """Sum of the squared distances from the mean over `axes`, divided by `divisor`.
 
     x: floats or complex. divisor: 0-d, the real dtype of x (f32 for f16 and bf16): the number of
     elements less the degrees of freedom. Result: the real dtype of x.
@@ -128,7 +128,7 @@ def _top(x: Node, axes: Axes) -> Node:
 
 @composite
 def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
-    """log(sum(exp(x))) over `axes`, without overflow; -inf of nothing. x: floats.
+    """log(sum(exp(x))) over `axes`, without overflow; -inf over no elements. x: floats.
 
     Result: dtype of x. Raises: DTypeError, ShapeError. Source: scipy.special.logsumexp.
     """
@@ -143,7 +143,7 @@ def logsumexp(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
 
 @composite
 def softmax(x: Node, *, axis: int) -> Node:
-    """exp(x) by its sum along `axis`; NaN along a line with infinity, or with nothing above -inf.
+    """exp(x) divided by its sum along `axis`; NaN along a line with inf, or with only -inf.
 
     x: floats. Result: type of x. Raises: DTypeError, ShapeError. Source: scipy.special.softmax.
     """
@@ -176,7 +176,7 @@ def norm2(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
 
 @composite
 def is_close(x: Node, y: Node, rtol: Node, atol: Node, *, equal_nan: bool = False) -> Node:
-    """Whether |x - y| <= atol + rtol * |y|, or x = y, infinite ones included.
+    """Whether |x - y| <= atol + rtol * |y|, or x = y, infinite values included.
 
     x, y, rtol, atol: one dtype of floats, shapes that broadcast. `equal_nan`: NaN is close to NaN.
     Result: pred. Raises: DTypeError, ShapeError. Source: numpy.isclose.

@@ -1,4 +1,4 @@
-"""Products with windows that slide over an array, as the convolutions that they are."""
+"""Products with windows that slide over an array, recorded as convolutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = tuple[int, ...]
 
 
 class Windows(NamedTuple):
-    """Windows one step apart: over which array, and per axis of them, over which of its axes."""
+    """Windows one step apart over `array`; `over`: for each window axis, the array's axis."""
 
     array: Node
     over: Ints
@@ -26,8 +26,8 @@ class Windows(NamedTuple):
 def convolved(x: Node, y: Node, contract: tuple[Ints, Ints]) -> Node | None:
     """`dot_general(x, y, contract=contract)` where x or y is a view of windows of an array.
 
-    None unless one is, floats, with one axis besides the windows' summed over and one not, and
-    the other operand has one axis that is not summed over.
+    None unless one operand is such a view, of floats. Besides the windows' axes, the product must
+    sum over one of its axes and keep one; the other operand must keep one axis.
     """
     for data, kernel, axes in ((x, y, contract), (y, x, contract[::-1])):
         windows = _windows(data)
@@ -37,7 +37,7 @@ def convolved(x: Node, y: Node, contract: tuple[Ints, Ints]) -> Node | None:
 
 
 def _windows(x: Node) -> Windows | None:
-    """What is seen through windows in `x`."""
+    """The windows that `x` is a view of."""
     if x.op is not strided or x.value is not None or x.type.dtype not in FLOATS:
         return None
     line, start = x.operands
@@ -75,7 +75,7 @@ def _convolution(
     (feature,), (result,) = features, free
     (batch,) = {*range(n)} - {feature, *over}
     kernel_axes = (result, axes[feature], *(axes[n + i] for i in range(spatial)))
-    # The result's axes: the kernel's own, and what is left of the windows', in order.
+    # The result's axes: the kernel's own, and the windows' remaining ones, in order.
     left = [axis for axis in range(n) if axis != feature]
     order = [feature, *left] if kernel_first else [*left, feature]
     dimensions = (
