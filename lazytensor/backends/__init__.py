@@ -1,1 +1,1 @@
-"""Compilers that run programs."""
+"""Backends: compilers that run programs."""

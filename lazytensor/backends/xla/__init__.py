@@ -1,4 +1,4 @@
-"""The XLA backend: what `core.backend.Backend` asks for."""
+"""The XLA backend, an implementation of `core.device.backend.Backend`."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def compile(
 
 
 def load(data: bytes, program: Program) -> client.Executable:
-    """The executable of this program that was serialised."""
+    """The executable of `program` from its serialised bytes."""
     return _typed(client.deserialize(data), program)
 
 
 def _typed(executable: client.Executable, program: Program) -> client.Executable:
     needed = executable.temporary_bytes()
-    if needed > host_memory.most():  # XLA would start it, and all of its results would be lost
+    if needed > host_memory.most():  # XLA would start it, fail, and lose all results
         size, most = map(host_memory.in_words, (needed, host_memory.most()))
         raise OutOfMemory(f"Unable to allocate {size} for intermediate results; there are {most}")
     executable.expect([program.instructions[i][3] for i in program.results])
@@ -78,7 +78,7 @@ def stablehlo(program: Program) -> str:
 
 @cache
 def fingerprint() -> bytes:
-    """The client's, and a hash of the lowerings: one that is mended makes new executables."""
+    """The client's, and a hash of the lowerings, so that a changed one recompiles."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     text = b"".join(path.read_bytes() for path in sources)
     return client.fingerprint() + hashlib.sha256(text).digest()

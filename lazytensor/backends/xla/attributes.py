@@ -62,13 +62,13 @@ def i64(value: int) -> ir.Attribute:
 
 @cache
 def direction(name: str) -> ir.Attribute:
-    """`EQ NE LT LE GT GE`."""
+    """A direction of comparison: `EQ NE LT LE GT GE`."""
     return hlo.ComparisonDirectionAttr.get(name)
 
 
 @cache
 def comparison(dtype: np.dtype) -> ir.Attribute:
-    """How elements of this dtype compare."""
+    """The comparison type of this dtype: float, unsigned or signed."""
     if dtype in FLOATS | FLOATS8 | COMPLEX:
         return hlo.ComparisonTypeAttr.get("FLOAT")
     unsigned = dtype in BOOLS or dtype.name.startswith("uint")

@@ -1,4 +1,4 @@
-"""Instructions of a StableHLO module, built one by one, and the values that they give."""
+"""Instructions of a StableHLO module, built one by one, and their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ create = ir.Operation.create
 
 
 def barrier(value: ir.Value) -> ir.Value:
-    """`value`, through an instruction that XLA does not look across until it makes loops."""
+    """`value`, behind a barrier that XLA does not optimize across until it makes loops."""
     made: ir.Value = create("stablehlo.optimization_barrier", [value.type], [value]).result
     return made
 
@@ -23,11 +23,11 @@ def barrier(value: ir.Value) -> ir.Value:
 class Value:
     """An operand while lowering.
 
-    `constant` is its value where that is known (a baked slot); `opaque` says that XLA must not
-    know it, since it would reassociate (x + 1e16) - 1e16. `stored` says that it is an input, and so
-    in memory as it is; `shared`, that several instructions need it. `update` is what was last
-    written into it and where, if it is not kept: (value, starts, strides). `turned` is what it is
-    the transpose of, and by which axes. `parts` are its real and its imaginary part, where known.
+    `constant`: its value if known (a baked slot). `opaque`: the constant is hidden from XLA, which
+    would reassociate (x + 1e16) - 1e16. `stored`: it is an input, and so in memory. `shared`:
+    several instructions use it. `update`: the last write into it, (value, starts, strides), unless
+    the result is an output. `turned`: (source, axes) if it is a transpose. `parts`: its real and
+    imaginary parts, if known.
     """
 
     __slots__ = (
@@ -72,7 +72,7 @@ class Value:
 
 
 class Builder:
-    """Builds the instructions of one module. Methods return Values whose type they are given."""
+    """Builds the instructions of one module. Methods return Values of the types passed to them."""
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
@@ -80,7 +80,7 @@ class Builder:
         self.library: dict[Any, str] = {}
 
     def op(self, name: str, type: TensorType, *operands: Value, **attributes: Any) -> Value:
-        """One instruction with one result, `stablehlo.` if `name` has no dialect."""
+        """One instruction with one result; a `name` without a dialect is of `stablehlo`."""
         return self.ops(name, (type,), *operands, **attributes)[0]
 
     def ops(
@@ -105,7 +105,7 @@ class Builder:
         bodies: Sequence[tuple[Sequence[TensorType], Callable[..., Sequence[Value]]]],
         **attributes: Any,
     ) -> tuple[Value, ...]:
-        """An instruction with regions: per region, its arguments' types and a function of them."""
+        """An instruction with regions; bodies: per region its argument types and a function."""
         made = create(
             f"stablehlo.{name}",
             [ir_type(t) for t in types],

@@ -1,11 +1,11 @@
 """XLA's client: compile modules, run them, move arrays. The one file with jax's private names.
 
-What it relies on, each with a smoke test: `jaxlib._jax` for `DeviceList`, `batched_device_put`,
-`HostBufferSemantics` and `array_result_handler`; `jaxlib.lapack`; the pool of threads of jax's MLIR
-contexts; of a client `compile_and_load`, `live_arrays`, `serialize_executable` and
-`deserialize_executable`; of a loaded executable `execute`, `execute_sharded`,
-`consume_with_handlers` and `get_compiled_memory_stats`. Where one of them only makes things faster,
-a public way takes over when it is gone. The user's jax configuration is read and never written.
+It relies on these names, each with a smoke test: `DeviceList`, `batched_device_put`,
+`HostBufferSemantics` and `array_result_handler` of `jaxlib._jax`; `jaxlib.lapack`; the thread pool
+of jax's MLIR contexts; a client's `compile_and_load`, `live_arrays`, `serialize_executable` and
+`deserialize_executable`; a loaded executable's `execute`, `execute_sharded`,
+`consume_with_handlers` and `get_compiled_memory_stats`. A name that is needed for speed only has a
+public replacement, used when it is missing. The user's jax configuration is read and never written.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ExecutionError = jax.errors.JaxRuntimeError
 
 CHECKSUM_BYTES: Final = 4
 LOOKING: Final = 200e-6
-"""Seconds for which a result is looked out for before the thread sleeps until it is there."""
+"""Seconds for which a thread polls for a result before it sleeps."""
 _give_way: Final[Callable[[], object]] = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 _context_lock = threading.Lock()
@@ -53,23 +53,23 @@ class CorruptExecutable(ValueError):
 
 
 def platform() -> str:
-    """What programs run on: "cpu", "cuda", "tpu"; LAZYTENSOR_PLATFORM chooses."""
+    """The platform that programs run on: "cpu", "cuda", "tpu"; LAZYTENSOR_PLATFORM chooses."""
     return str(getattr(_client(), "_raw_platform", _client().platform))
 
 
 def device_count() -> int:
-    """How many devices this process can reach; programs run on the first."""
+    """The number of devices of this process; programs run on the first."""
     return len(_client().local_devices())
 
 
 def device_names() -> list[str]:
-    """What kind each device is, the one that programs run on first."""
+    """Each device with its kind; programs run on the first."""
     return [f"{device} ({device.device_kind})" for device in _client().local_devices()]
 
 
 @cache
 def fingerprint() -> bytes:
-    """What a serialised executable depends on besides its program."""
+    """A hash of everything besides its program that a serialised executable depends on."""
     parts = (
         jaxlib.version.__version__,
         _client().platform_version,
@@ -85,18 +85,18 @@ def fingerprint() -> bytes:
 def context() -> ir.Context:
     """The MLIR context that has every dialect we emit; one for the process.
 
-    Threads may build modules in it at the same time, each its own module. A module from elsewhere
-    comes in as bytes. An op of a dialect that a context does not have crashes the process, so
-    nobody makes a context of their own.
+    Threads may build modules in it at the same time, each its own module. A module of another
+    context is passed as bytes. An op of a dialect that a context lacks crashes the process, so
+    no other module makes a context.
     """
     with _context_lock:
         return _context()
 
 
 def compile(module: ir.Module | str | bytes) -> Executable:
-    """Compile a module (or its text or bytecode) of StableHLO and CHLO; others may run meanwhile.
+    """Compile a module (or its text or bytecode) of StableHLO and CHLO; other threads may run.
 
-    Raises `ExecutionError` for what XLA refuses, `ir.MLIRError` for text that is not a module.
+    Raises `ExecutionError` if XLA refuses it, `ir.MLIRError` for text that is not a module.
     """
     if isinstance(module, str | bytes):
         _bind_lapack_for(module.encode() if isinstance(module, str) else module)
@@ -108,7 +108,7 @@ def compile(module: ir.Module | str | bytes) -> Executable:
 def deserialize(data: bytes) -> Executable:
     """The executable that `Executable.serialize` wrote; raises `CorruptExecutable`.
 
-    XLA refuses most damage itself, but some flipped bits crash it: hence the checksum.
+    XLA refuses most damaged bytes, but some crash it: hence the checksum.
     """
     stored, payload = data[:CHECKSUM_BYTES], data[CHECKSUM_BYTES:]
     if _checksum(payload) != stored:
@@ -122,16 +122,16 @@ def deserialize(data: bytes) -> Executable:
 
 
 def compile_options() -> Any:
-    """XLA's options for one program on one device: its defaults, as none we tried was better.
+    """XLA's options for one program on one device: its defaults, as no others were better.
 
-    `xla_cpu_copy_insertion_use_region_analysis` spares BERT's step 25 copies, but what a loop
-    carries is then overwritten while it is still read: cumulative sums came out wrong.
+    `xla_cpu_copy_insertion_use_region_analysis` spares copies, but overwrites values that a loop
+    carries while they are still read: cumulative sums came out wrong.
 
-    On a CPU they keep NaN in minimum and maximum, round every element type after every operation
-    (save that a multiply and an add contract), and divide data by data exactly. What they change:
-    division by a constant multiplies by its reciprocal, chains of constants and of divisions are
-    joined, and subnormals are zero. Turning the simplifier off cures all but the last, but then
-    transposes no longer fold into matrix products.
+    On a CPU the defaults keep NaN in minimum and maximum, round every element type after every
+    operation (but contract a multiply and an add), and divide data by data exactly. They change
+    results in three ways: division by a constant multiplies by its reciprocal, chains of constants
+    and of divisions are joined, and subnormals are zero. Without the simplifier only the last
+    remains, but transposes no longer fold into matrix products.
     """
     return jax_backend.get_compile_options(num_replicas=1, num_partitions=1)
 
@@ -148,14 +148,14 @@ class Executable:
         self._wrap: Any = None
 
     def start(self, buffers: Sequence[Buffer]) -> Iterator[list[Buffer]]:
-        """Its one element: the results, which may still be on their way, of the run then started.
+        """An iterator whose `next` starts a run and gives its results, which may be pending.
 
-        From the run to its results there is C code only, so that no signal handler can lose them.
+        C code alone leads from the run to its results, so that no signal handler can lose them.
         Donated buffers are deleted, unless a host view or host memory under them forbids writing:
-        then XLA donates a copy. Element types are not checked, only sizes. A failure is raised
-        here (`ExecutionError`) if it is known by then, else by whatever waits for a result.
+        then XLA donates a copy. Element types are not checked, only sizes. A failure known at the
+        start is raised here (`ExecutionError`), a later one by a wait for a result.
         """
-        if self._handlers is None:  # 2.5 times as long, and not safe from signal handlers
+        if self._handlers is None:  # slower, and not safe from signal handlers
             return map(list, map(self._loaded.execute, (buffers,)))
         return map(self._wrap, map(self._execute, (buffers,)))
 
@@ -167,27 +167,27 @@ class Executable:
         return results
 
     def expect(self, types: Sequence[Any]) -> None:
-        """Say what `shape` and `dtype` the results have, so that the fast way is taken."""
+        """Declare the results' `shape` and `dtype`, so that `start` takes the fast path."""
         self._handlers = _result_handlers(types)
         self._wrap = methodcaller("consume_with_handlers", self._handlers)
 
     def temporary_bytes(self) -> int:
-        """Memory that a run needs besides its inputs and results; 0 if XLA does not say."""
+        """Bytes that a run needs besides its inputs and results; 0 if XLA does not say."""
         try:
             return int(self._loaded.get_compiled_memory_stats().temp_size_in_bytes)
         except (AttributeError, ExecutionError):
             return 0
 
     def serialize(self) -> bytes:
-        """Bytes from which `deserialize` loads it again, under an equal `fingerprint()`."""
+        """Bytes that `deserialize` loads again where `fingerprint()` is equal."""
         payload = _client().serialize_executable(self._loaded)
         return _checksum(payload) + payload
 
 
 def to_device(array: np.ndarray, *, owned: bool) -> Buffer:
-    """Upload. `owned` promises that nobody will write to `array` again, so that it may be aliased.
+    """Upload. `owned` promises that `array` is never written to again, so that it may be aliased.
 
-    An aliased buffer costs nothing to make, and is copied when a program donates it.
+    An aliased buffer is made without a copy, and copied when a program donates it.
     """
     try:
         return _jax.batched_device_put(
@@ -216,7 +216,7 @@ def host_view(buffer: Buffer) -> np.ndarray:
 
 
 def shows_memory() -> bool:
-    """Whether `host_view` takes no copy."""
+    """Whether `host_view` makes no copy."""
     return platform() == "cpu"
 
 
@@ -242,12 +242,12 @@ def delete(buffer: Buffer) -> None:
 
 
 def allocated() -> int:
-    """Bytes of all buffers that are alive, the user's own jax arrays among them."""
+    """Bytes of all live buffers, the user's own jax arrays included."""
     return sum(array.nbytes for array in _client().live_arrays())
 
 
 def from_jax(array: jax.Array) -> Buffer:
-    """The buffer of a user's jax array, moved to our device if need be. It must not be donated."""
+    """The buffer of a user's jax array, moved to our device if needed. It must not be donated."""
     if array.devices() == {_device()}:
         return array
     return to_device(np.asarray(array), owned=True)
@@ -259,12 +259,12 @@ def to_jax(buffer: Buffer) -> jax.Array:
 
 
 def _look_out_for(buffer: Buffer) -> None:
-    """Wait a little without going to sleep: waking up takes 50 µs, as long as many programs do.
+    """Poll for a while before sleeping: waking up takes as long as many programs run.
 
-    The processor is offered to XLA's own threads before each look.
+    The thread yields the processor to XLA's threads before each poll.
     """
     ready = buffer.is_ready
-    if buffer.is_deleted() or ready():  # XLA crashes if the one is asked of the other
+    if buffer.is_deleted() or ready():  # in this order: `is_ready` of a deleted buffer crashes
         return
     end = perf_counter() + LOOKING
     while not ready() and perf_counter() < end:
@@ -279,7 +279,7 @@ def _client() -> Any:
 
 
 def mlir_threads() -> Any:
-    """The threads of all MLIR contexts; None where this jax has none of that name."""
+    """The thread pool of all MLIR contexts; None where this jax has none of that name."""
     return getattr(sys.modules.get("jax._src.interpreters.mlir"), "global_thread_pool", None)
 
 
@@ -312,7 +312,7 @@ def _sharding() -> SingleDeviceSharding:
 
 @cache
 def _context() -> ir.Context:
-    return undisturbed(jax_mlir.make_ir_context)  # which imports the dialects
+    return undisturbed(jax_mlir.make_ir_context)  # it imports the dialects
 
 
 @lru_cache(maxsize=4096)
@@ -322,19 +322,19 @@ def _array_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
 
 @cache
 def _semantics() -> tuple[Any, Any]:
-    """How an upload treats host memory: indexed by whether it is ours."""
+    """How an upload treats host memory, indexed by `owned`."""
     kinds = _jax.HostBufferSemantics
     return kinds.IMMUTABLE_ONLY_DURING_CALL, kinds.ZERO_COPY
 
 
 def _put_publicly(array: np.ndarray, *, owned: bool) -> Buffer:
-    """Upload through jax's own function, ten times slower."""
+    """Upload through jax's public function, which is slower."""
     with jax.enable_x64(True):  # for this thread, until the block ends
         return jax.device_put(array if owned else array.copy(), _device())
 
 
 def _result_handlers(results: Sequence[Any]) -> list[Any] | None:
-    """What wraps each device result as an array; None where this jax has no such thing."""
+    """The handlers that wrap device results as arrays; None where this jax has no such thing."""
     try:
         return [result_handler(_array_type(x.shape, x.dtype)) for x in results]
     except (AttributeError, TypeError):
@@ -342,22 +342,22 @@ def _result_handlers(results: Sequence[Any]) -> list[Any] | None:
 
 
 def result_handler(kind: Any) -> Any:
-    """What wraps a device result of this abstract value as an array."""
+    """The handler that wraps a device result of this abstract value as an array."""
     try:
         return _jax.array_result_handler(kind, _sharding(), committed=False, _skip_checks=True)
-    except TypeError:  # newer ones never check, and cannot be told not to
+    except TypeError:  # newer versions never check, and lack `_skip_checks`
         return _jax.array_result_handler(kind, _sharding(), committed=False)
 
 
 def _bind_lapack_for(program: bytes) -> None:
-    """Find LAPACK's addresses if the program calls it, as jax does when it lowers such a call.
+    """Resolve LAPACK's addresses if the program calls it, as jax does when it lowers such a call.
 
-    Without it, a call in a program that was lowered elsewhere jumps to address zero.
+    Without this, a call in a program that was lowered elsewhere jumps to address zero.
     """
     if b"lapack_" in program:
         from jaxlib import lapack
 
-        lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))  # it finds all of them
+        lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))  # it resolves all routines
 
 
 def _checksum(payload: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""From a program's instructions to StableHLO's: one loop over them, one table of lowerings."""
+"""From a program's instructions to StableHLO: one loop over them, one table of lowerings."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 INEXACT: Final = FLOATS | COMPLEX
 
 Lowering = Callable[..., Any]
-"""`lower(emitter, result_type, *values, **attrs)`: a Value, or a tuple of them."""
+"""`lower(emitter, result_type, *values, **attrs)`, which returns a Value or a tuple of them."""
 Rows = dict[Op[Any], Lowering]
 """Lowerings of some ops; `tables.py` has them all."""
 HostRule = Callable[..., int]
 """`rule(*operand_types, **attrs)`: whether the host runs an op where programs run on a CPU.
 
-0: it does not; else how many elements of other work cost next to nothing beside it.
+0: it does not. Otherwise the number of elements of other work whose cost is negligible beside it.
 """
 HostRules = dict[Op[Any], HostRule]
 
 
 class Emitter(Builder):
-    """Builds a module by a table of lowerings. Methods return Values whose type they are given."""
+    """Builds a module by a table of lowerings. Methods return Values of the type passed to them."""
 
     def __init__(self, module: ir.Module, lowerings: Rows) -> None:
         super().__init__(module)
@@ -48,15 +48,15 @@ class Emitter(Builder):
         return Value(self, tensor_type(value.dtype, value.shape), None, value)
 
     def scalar(self, array: Any, dtype: np.dtype) -> Value:
-        """A user's number: a constant that XLA computes with as if it were data."""
+        """A user's number: a constant that XLA must treat as data."""
         return workarounds.hide_constant(self.constant(array, dtype))
 
     def full(self, number: Any, type: TensorType) -> Value:
-        """`number` everywhere."""
+        """A tensor of `type` filled with `number`."""
         return self.expand(self.constant(number, type.dtype), type.shape)
 
     def reshape(self, x: Value, shape: Shape) -> Value:
-        """`x` in another shape of its size."""
+        """`x` in another shape of the same size."""
         if x.type.shape == shape:
             return x
         return self.op("reshape", x.type.with_shape(shape), x)
@@ -91,7 +91,7 @@ def emit(
     slots: Sequence[Value],
     places: Sequence[Place | None] = (),
 ) -> list[Value]:
-    """Emit the instructions of `program` where the insertion point is; its results."""
+    """Emit the instructions of `program` at the insertion point; its results."""
     values: list[Any] = []
     inputs, scalars = iter(parameters), iter(slots)
     uses = Counter(chain.from_iterable(operands for _, operands, _, _ in program.instructions))
@@ -115,7 +115,7 @@ def emit(
 
 
 def emit_body(emitter: Emitter, body: Program, operands: Sequence[Value]) -> list[Value]:
-    """Emit a program whose scalars are its constants: what a composite or a region is made of."""
+    """Emit the body of a composite or region: a program whose scalars are its constants."""
     constants = [
         emitter.scalar(value, body.instructions[i][3].dtype)
         for i, value in zip(body.slots, body.constants, strict=True)
@@ -145,11 +145,11 @@ def _lower(
 
 
 TRANSPOSED_RATIO: Final = 8
-"""An operand this many times smaller than the result is transposed rather than the result."""
+"""Operands this many times smaller than the result are transposed instead of the result."""
 
 
 def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...] | None:
-    """How all operands but small ones are transposed, if alike: the result may be so, too."""
+    """The transposition that all but small operands share; None unless they share one."""
     found = None
     for x in operands:
         if x.turned is None and TRANSPOSED_RATIO * x.type.size <= type.size:
@@ -161,7 +161,7 @@ def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...]
 
 
 def _moved(emitter: Emitter, x: Value, axes: Sequence[int]) -> Value:
-    """A small operand as it broadcasts against others whose axes are in this order."""
+    """A small operand with its axes in the order `axes`, as the sources of the others have them."""
     if not x.type.ndim:
         return x
     whole = emitter.reshape(x, (1,) * (len(axes) - x.type.ndim) + x.type.shape)

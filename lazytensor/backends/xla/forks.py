@@ -1,4 +1,4 @@
-"""What a fork means to XLA, whose threads are not there in a child (see `core/runtime/fork.py`)."""
+"""Forks of a process with XLA, whose threads a child lacks (see `core/runtime/fork.py`)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lazytensor.core.runtime import fork
 
 
 def watch_forks(live: Callable[[], Iterable[Any]], pools: tuple[Any, ...]) -> None:
-    """XLA's threads are there from now on.
+    """Announce XLA's threads to the fork handlers.
 
-    `live` gives the arrays that are alive; who frees one of `pools` waits for its threads to end.
+    `live` returns the live arrays. Freeing one of `pools` waits for its threads to end.
     """
 
     def finish() -> None:
         for array in live():
-            with suppress(RuntimeError):  # it has failed, or was deleted: nothing is under way
+            with suppress(RuntimeError):  # it failed or was deleted, so nothing is running
                 array.block_until_ready()
 
     def forget() -> None:
@@ -34,7 +34,7 @@ def watch_forks(live: Callable[[], Iterable[Any]], pools: tuple[Any, ...]) -> No
 
 
 def _hide_warning() -> None:
-    """Hide jax's warning of a deadlock, which those who do not use jax themselves need not fear."""
+    """Hide jax's warning of a deadlock: it does not concern users without jax code of their own."""
     hidden: list[warnings.catch_warnings[None]] = []
 
     def hide() -> None:
@@ -45,5 +45,5 @@ def _hide_warning() -> None:
     def show() -> None:
         hidden.pop().__exit__(None, None, None)
 
-    # After jax's, when the client is made: what is registered last runs first before a fork.
+    # Registered after jax's handler: before a fork, handlers run in reverse order.
     os.register_at_fork(before=hide, after_in_parent=show, after_in_child=show)

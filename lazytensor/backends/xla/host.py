@@ -1,4 +1,4 @@
-"""What the host's NumPy runs faster than XLA:CPU does, so much that a cut of the program pays."""
+"""The ops that NumPy runs faster than XLA:CPU, by enough to pay for a cut of the program."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lazytensor.core.ir.types import TensorType
 def runs_on_host(
     op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
 ) -> int:
-    """Whether NumPy runs this op faster, or nobody has lowered it; `alone`: all else is nothing.
+    """Whether NumPy runs this op faster, or it has no lowering; the number is a `HostRule`'s.
 
-    See `HostRule` for what the number says.
+    `alone`: the program has no other work.
     """
     if op in INPUTS or op is element or isinstance(op, Composite):
         return 0

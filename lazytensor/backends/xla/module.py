@@ -27,7 +27,7 @@ def module_of(
     donated: Sequence[tuple[int, int]] = (),
     places: Sequence[Place | None] = (),
 ) -> ir.Module:
-    """The module of a program (see `core.backend.Backend.compile`)."""
+    """The module of a program (see `core.device.backend.Backend.compile`)."""
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
@@ -58,7 +58,7 @@ def module_of(
 
 
 def _packed_types(program: Program, baked: Mapping[int, Any]) -> dict[np.dtype, TensorType]:
-    """Per dtype with a slot that is data: the type of the buffer all its slots travel in."""
+    """Per dtype with a slot that is not baked: the type of the buffer that holds all its slots."""
     lengths: dict[np.dtype, int] = {}
     dynamic: dict[np.dtype, None] = {}
     for index, (dtype, at) in program.slot_places.items():

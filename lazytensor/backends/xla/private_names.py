@@ -1,6 +1,6 @@
-"""One smoke test for each private name of jax and jaxlib: a new release says here which moved.
+"""One smoke test for each private name of jax and jaxlib, to find those that a release moved.
 
-The tests run them, and `lazytensor doctor`.
+The tests and `lazytensor doctor` run them.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
 
 
 def missing() -> list[str]:
-    """The names that are not there, or do not work, and what they said."""
+    """The names that are missing or fail, each with its error."""
     found = []
     for name, use in PRIVATE_NAMES.items():
         try:

@@ -1,4 +1,4 @@
-"""The lowerings of all ops, and what the host runs faster: the rows of all modules."""
+"""The lowerings of all ops, and the ops that the host runs faster: the rows of all modules."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ REAL_MODULES: Final = (
 _REAL: Final[Rows] = {op: row for module in REAL_MODULES for op, row in module.ROWS.items()}
 LOWERINGS: Final[Rows] = _REAL | complexes.over(_REAL)
 HOST: Final[HostRules] = indexing.HOST | linalg.HOST | sorting.HOST | spectral.HOST
-"""What the host runs, beside other work too."""
+"""Ops that the host runs, also beside other work."""
 ALONE: Final[HostRules] = contraction.ALONE | linalg.ALONE | spectral.ALONE
-"""What the host runs only if all of the program is its: it gains less."""
+"""Ops that the host runs only in a program that it runs whole: the gain is smaller."""

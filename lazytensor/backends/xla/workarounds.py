@@ -1,8 +1,8 @@
-"""Ways around what XLA:CPU does to a program: it joins, repeats or splits what should stay whole.
+"""Workarounds for XLA:CPU, which joins, repeats or splits instructions that should stay whole.
 
 Each function writes a value, or a combination of two, in a form that XLA leaves alone. Each has a
-test in `tests/xla/test_workarounds.py` that compiles a program without it, and fails once XLA does
-no longer what it prevents.
+test in `tests/xla/test_workarounds.py` that compiles a program without it, and fails once XLA no
+longer needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import TensorType
 
 Combine = Callable[..., Value]
-"""`combine(builder, type, x, y)`: how a reduction makes one element of two."""
+"""`combine(builder, type, x, y)`: a reduction's function of two elements."""
 S8: Final = np.dtype("int8")
 WIDTHS: Final = {F32: (8, 23), F64: (11, 52)}
 """Bits of the exponent and of the mantissa."""
@@ -41,9 +41,9 @@ def hide_constant(value: Value) -> Value:
 
 
 def opaque(b: Builder, x: Value) -> Value:
-    """The float `x`, its instruction hidden from those that use it. It costs nothing, and fuses.
+    """The float `x`, its instruction hidden from its uses. It costs nothing, and fuses.
 
-    XLA joins constants across instructions, and makes `x / (y * z)` of `x / y / z`.
+    XLA joins constants across instructions, and turns `x / y / z` into `x / (y * z)`.
     """
     return _barred(b, x) if x.type.dtype in FLOATS else x
 
@@ -54,9 +54,9 @@ def hide_from_windows(b: Builder, x: Value) -> Value:
 
 
 def divisor(b: Builder, type: TensorType, x: Value, y: Value) -> Value:
-    """The divisor `y` of the floats `x`, as something that XLA knows nothing of.
+    """The divisor `y` of the floats `x`, hidden from XLA.
 
-    XLA multiplies by the inexact reciprocal of a constant, or of what is broadcast.
+    XLA multiplies by the inexact reciprocal of a constant or broadcast divisor.
     """
     flag = type.with_dtype(BOOL)
     nan = b.op(
@@ -73,8 +73,8 @@ def divisor(b: Builder, type: TensorType, x: Value, y: Value) -> Value:
 def fixed(x: Node) -> Node:
     """`x`, rounded to its own format, which changes nothing and costs nothing.
 
-    XLA joins no constants across it: `(1 + x) - 1` stays. And XLA ends its loop at a division, say,
-    that is used twice, and writes it to memory; so divide, `fixed`, and use that.
+    XLA joins no constants across it: `(1 + x) - 1` stays. XLA also ends its loop at a division that
+    is used twice, and writes it to memory; so use the `fixed` quotient instead.
     """
     exponent, mantissa = WIDTHS[x.type.dtype]
     return ops.reduce_precision(x, exponent_bits=exponent, mantissa_bits=mantissa)
@@ -83,8 +83,8 @@ def fixed(x: Node) -> Node:
 def flag_as_integer(b: Builder, x: Value) -> Value:
     """A flag, to be converted to a number that may be multiplied.
 
-    XLA selects between a factor and 0 where the other factor is a converted flag, so that NaN times
-    False is 0.
+    XLA replaces a product with a converted flag by a select between the other factor and 0, so
+    that NaN times False is 0.
     """
     return b.op("convert", x.type.with_dtype(S8), x)
 
@@ -97,7 +97,7 @@ def computed_once(b: Builder, x: Value) -> Value:
 
     XLA:CPU repeats additions and products in each loop that needs their result, but no divisions:
     sums of sines over each of two axes would compute all sines twice. So x is divided by ones that
-    XLA does not know. LLVM does, later, and the division costs nothing.
+    are hidden from XLA. LLVM sees them later, so the division costs nothing.
     """
     one = Value(b, x.type.with_shape(()), None, np.ones((), x.type.dtype))
     ones = b.op("broadcast_in_dim", x.type, one, broadcast_dimensions=ir.DenseI64ArrayAttr.get([]))
@@ -107,8 +107,8 @@ def computed_once(b: Builder, x: Value) -> Value:
 def loop_of_its_own(b: Builder, x: Value) -> Value:
     """`x`, rounded to its own format: it changes nothing, and ends a call of the sums' library.
 
-    Such a call takes in what comes before and after a sum, and stores numbers and sums as arrays of
-    the full shape.
+    Such a call includes the instructions before and after a sum, and stores numbers and sums as
+    arrays of the full shape.
     """
     if x.type.dtype not in WIDTHS:
         return x
@@ -117,7 +117,7 @@ def loop_of_its_own(b: Builder, x: Value) -> Value:
 
 
 def materialized(b: Builder, x: Value) -> Value:
-    """`x`, written to memory as it is. XLA would join two transposes to one, or to a product."""
+    """`x`, written to memory. XLA would merge two transposes, or a transpose and a product."""
     return _barred(b, x)
 
 
@@ -127,7 +127,7 @@ def materialized(b: Builder, x: Value) -> Value:
 def added_by_loop(b: Builder, type: TensorType, x: Value, y: Value) -> Value:
     """`x + y` within a reduction, as `x - (-y)`: XLA gives sums over any axis to a library.
 
-    That is slow over other axes than the last.
+    The library is slow over axes other than the last.
     """
     return b.op("subtract", type, x, b.op("negate", type, y))
 
@@ -138,9 +138,9 @@ def multiplied_by_loop(b: Builder, type: TensorType, x: Value, y: Value) -> Valu
 
 
 def inverted(name: str) -> Combine:
-    """Within a reduction, the instruction `name` as the inverse of another's inverses.
+    """Within a reduction, the dual of the instruction `name`: `-name(-x, -y)`; `not` for integers.
 
-    name: of that other. XLA gives extremes over any axis to a library, which loses NaN.
+    XLA gives extremes over any axis to a library, which loses NaN.
     """
 
     def combine(b: Builder, type: TensorType, x: Value, y: Value) -> Value:
@@ -159,11 +159,11 @@ MOVES: Final = frozenset(["stablehlo.reshape", "stablehlo.transpose"])
 
 
 def read_shared(block: ir.Block) -> None:
-    """Have products read what was written in place from memory, where others need it too.
+    """Have products read an array written in place from memory, if it has other uses too.
 
-    XLA puts the write into the loop that gives a product its operand, which is often no more than a
-    reshape: a cache of keys that grows by a word. Then it writes twice, and copies the base for
-    each. What is rounded to its own format is a loop of its own that reads what was written.
+    XLA puts the write into the loop that makes a product's operand, often a mere reshape, as for a
+    cache of keys that grows by a word. Then it writes twice, and copies the base for each write.
+    Rounding to the array's own format makes a separate loop, which reads the written array.
     """
     for line in [*block.operations]:
         written = line.operation.results[0] if line.operation.name == WRITE else None
@@ -174,7 +174,7 @@ def read_shared(block: ir.Block) -> None:
 
 
 def _is_multiplied(op: Any) -> bool:
-    """Whether this is a product, or only moves elements for one."""
+    """Whether this is a product, or moves elements for products."""
     todo = [op.operation]
     while todo:
         op = todo.pop()
@@ -186,7 +186,7 @@ def _is_multiplied(op: Any) -> bool:
 
 
 def _read(write: Any, written: Any, uses: list[Any]) -> None:
-    """A loop between a write and its uses."""
+    """Put a loop between a write and its uses."""
     bits = {"f32": WIDTHS[F32], "f64": WIDTHS[F64]}.get(
         str(ir.ShapedType(written.type).element_type)
     )

@@ -1,9 +1,9 @@
 """The reference interpreter: a program run op by op with NumPy.
 
 It is the oracle of the tests, the first tier of execution for small new programs, and runs the ops
-that the host does faster. References are pure: they never write to an operand; a result may share
-memory with one. Where an array is needed no more, one that was made here or a leaf's that is given,
-its memory takes what is computed of it, as NumPy's does in `x *= y` and in `x * y + z`.
+at which the host is faster. References are pure: they never write to an operand; a result may share
+memory with one. A result may take the memory of an operand at its last use, if the operand was made
+here or is a given leaf, as NumPy's does in `x *= y` and in `x * y + z`.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.control import Region
 
 REUSE_BYTES: Final = 2**16
-"""Bytes from which an operand's memory is taken for the result: below, to ask takes longer."""
+"""Bytes of an operand from which a result may take its memory: below, the check costs more."""
 
 VIEW_SEARCH_BYTES: Final = 2**20
-"""Bytes of an array from which a copy takes longer than to look for all views of it."""
+"""Bytes of an array from which a copy takes longer than a search for all views of it."""
 
 
 class KernelStep(NamedTuple):
     """An instruction, ready to be run: value `place` is `function(*operands)`.
 
-    `over` are operands that nothing needs after it. If the memory of one is nobody else's, the
-    result may take it: `writing` has what puts it there, or if that is None, it is `function` with
+    `over` are operands that nothing needs after it. The result may take the memory of one that is
+    not shared: `writing` has the function that writes there; if that is None, `function` does, with
     `out=`.
     """
 
@@ -56,10 +56,10 @@ class KernelStep(NamedTuple):
 
 
 class WrittenPart(NamedTuple):
-    """The next step, if it puts what a ufunc gave, which nothing else needs, in a part of an array.
+    """The next step, if it writes the ufunc's result, not needed elsewhere, to a part of an array.
 
-    `shown(array, *data)`, with values `data`, is that part of value `base`: the ufunc may write
-    there, if the array is nobody else's. Then value `place` is that array.
+    `shown(array, *data)`, with values `data`, is that part of value `base`. The ufunc may write
+    there, if the array is not shared; then value `place` is that array.
     """
 
     place: int
@@ -77,7 +77,7 @@ def interpret(program: Program, leaves: Sequence[np.ndarray], slots: Sequence[An
 
 
 def with_leaves(program: Program, leaves: Sequence[np.ndarray]) -> list[Any]:
-    """Per instruction its value, or None where it is still to be computed."""
+    """Per instruction its value; None before it is computed."""
     values: list[Any] = [None] * len(program.instructions)
     for i, leaf in zip(program.parameters, leaves, strict=True):
         values[i] = leaf
@@ -87,10 +87,10 @@ def with_leaves(program: Program, leaves: Sequence[np.ndarray]) -> list[Any]:
 def compute(
     program: Program, values: list[Any], slots: Sequence[Any], given: Collection[int] = ()
 ) -> None:
-    """Compute what is None in `values`; what nothing needs any more is None after that.
+    """Compute the values that are None; a value becomes None after its last use.
 
     `given`: parameters whose memory results may take. If an error or Ctrl-C ends this early,
-    `values` has all that the instructions still to come need, and no more was overwritten.
+    `values` has everything that the remaining instructions need, not overwritten.
     """
     lines = program.instructions
     held = {id(values[i]): beside_the_list(values[i]) for i in given}
@@ -111,11 +111,11 @@ def compute(
             if taken is None:
                 values[i] = function(*[values[j] for j in operands])
             elif writing is None:
-                # One C call from the operands to the list: no Ctrl-C comes in between.
+                # One C call from the operands to the list, so that Ctrl-C cannot interrupt it.
                 into = partial(function, out=values[taken])
                 values[i : i + 1] = map(into, *[[values[j]] for j in operands])
-                del into  # which would count as a reference to what may be written to
-            else:  # doing that twice changes nothing
+                del into  # it holds a reference, which would count as sharing
+            else:  # running it twice changes nothing, so Ctrl-C may interrupt it
                 values[i] = writing[taken](*[values[j] for j in operands])
             result = values[i]
             if (
@@ -130,9 +130,9 @@ def compute(
 
 
 def _computed_there(step: KernelStep, part: WrittenPart, values: list[Any], held: Held) -> bool:
-    """Let a ufunc compute the part of an array that its result is to replace; say whether it did.
+    """Let a ufunc write its result to the part of an array that it replaces; say whether it did.
 
-    As NumPy does in `x[1:] += y`. Views of the array may be what it reads, for the last time.
+    As NumPy does in `x[1:] += y`. The ufunc may read views of the array, at their last use.
     """
     base, views = part.base, 0
     for j in step.last_uses:
@@ -141,7 +141,7 @@ def _computed_there(step: KernelStep, part: WrittenPart, values: list[Any], held
     if values[base].base is not None or not is_unshared(values[base], held, views):
         return False
     there = part.shown(values[base], *[values[j] for j in part.data])
-    # One C call again: the array is what the view that was written to is a part of.
+    # One C call again, so that Ctrl-C cannot interrupt it; `base` of the view is the whole array.
     computed = map(partial(step.function, out=there), *[[values[j]] for j in step.operands])
     values[part.place : part.place + 1] = map(_base_of, computed)
     for j in (*step.last_uses, *part.last_uses):
@@ -153,7 +153,7 @@ _base_of: Final = attrgetter("base")
 
 
 def takes(program: Program) -> tuple[int, ...]:
-    """The parameters whose memory results could take, by position among the parameters."""
+    """The parameters whose memory results could take, as positions among the parameters."""
     if program.takes is None:
         lines = program.instructions
         over = {i for step in _steps(program) for i in step.over}
@@ -166,8 +166,8 @@ def takes(program: Program) -> tuple[int, ...]:
 
 
 def quietly(function: Reference, *args: Any, **kwargs: Any) -> Any:
-    """What a function gives, floating-point warnings off; at half the price of `np.errstate`."""
-    # None is in two uses at once: a finalizer, or another thread, may come in between.
+    """The function's result, without floating-point warnings; cheaper than `np.errstate`."""
+    # A context is popped while it is in use: a finalizer or another thread may call this meanwhile.
     context = _quiet.pop() if _quiet else _new_quiet()
     try:
         return context.run(function, *args, **kwargs)
@@ -185,7 +185,7 @@ def _new_quiet() -> Context:
 
 
 def _steps(program: Program) -> list[KernelStep]:
-    """The instructions that compute; kept with the program, as most are run again."""
+    """The instructions that compute, cached on the program."""
     if program.steps is None:
         lines = enumerate(program.instructions)
         steps = [_step(program, i) for i, line in lines if line[0] not in INPUTS]
@@ -214,7 +214,7 @@ def _step(program: Program, index: int) -> KernelStep:
 
 
 def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
-    """What the next step, which gives value `place`, does with the result of `step`."""
+    """The next step, with value `place`, if it only writes the result of `step` to a part."""
     op, operands, attrs, type = program.instructions[place]
     if op not in PARTS or operands[1] != step.place or operands[0] == step.place:
         return None
@@ -229,7 +229,7 @@ def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:
 
 
 def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
-    """The first whose memory is nobody else's."""
+    """The first of `over` whose memory is not shared."""
     for i in over:
         if is_unshared(values[i], held):
             return i
@@ -237,9 +237,9 @@ def _unshared(values: list[Any], over: tuple[int, ...], held: Held) -> int | Non
 
 
 def _freed_of_views(values: list[Any], over: tuple[int, ...], held: Held) -> int | None:
-    """The first whose memory is nobody else's but for small views of it, which are copied.
+    """The first of `over` whose memory is shared with small views only, which are copied.
 
-    So `x[i] = x[j]` copies what it moves, and not `x`.
+    So `x[i] = x[j]` copies `x[j]` and not `x`.
     """
     for i in over:
         if values[i].nbytes < VIEW_SEARCH_BYTES:
@@ -264,7 +264,7 @@ def _bound(reference: Reference, op: Op, attrs: Attrs) -> Reference:
 
 
 def reference_of(op: Op, attrs: Attrs) -> Reference:
-    """What computes an instruction's result of its operands. Raises: Unsupported."""
+    """The function from an instruction's operands to its result. Raises: Unsupported."""
     if op is element:
         return lambda results: results[attrs[0]]
     malloc.keep_freed_memory()  # before the first array is made
@@ -279,7 +279,7 @@ def reference_of(op: Op, attrs: Attrs) -> Reference:
 
 
 def apply(op: Op, operands: Sequence[Any], attrs: Attrs, type: Any) -> Any:
-    """One op's result, of the type that the core inferred."""
+    """One op's result, checked against the type that the core inferred."""
     return _checked(op, reference_of(op, attrs)(*operands), type)
 
 

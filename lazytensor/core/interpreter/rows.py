@@ -1,4 +1,4 @@
-"""What the interpreter's tables have per op."""
+"""The types of the interpreter's tables."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 from lazytensor.core.ir.op import Op
 
 Reference = Callable[..., Any]
-"""`reference(*arrays, **attrs)`: an array or a tuple of them."""
+"""`reference(*arrays, **attrs)`, which returns an array or a tuple of them."""
 Rows = dict[Op[Any], Reference]
 InPlaceRows = dict[Op[Any], Callable[..., Mapping[int, Reference]]]
-"""Per op whose result may be an operand that is written to: of its attributes, per operand what
-does that, `reference(*arrays, **attrs)`. To do it twice must be the same as once."""
+"""Per op that may write its result to an operand: a function from its attributes to a reference
+for each such operand, `reference(*arrays, **attrs)`. Running one twice must equal running it once.
+"""
 PartRows = dict[Op[Any], Reference]
-"""Per op whose second operand replaces a part of the first: `shown(shape, x, *data, **attrs)`, that
-part of `x`, of this shape, in its memory."""
+"""Per op whose second operand replaces a part of the first: `shown(shape, x, *data, **attrs)`, a
+view of that part of `x`, of this shape."""

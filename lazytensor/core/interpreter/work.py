@@ -1,7 +1,7 @@
-"""How much a program computes as NumPy would do it, as far as its text says.
+"""How much NumPy would compute for a program, estimated from its text.
 
-What is only seen through views, or has parts replaced, may be as large as it likes: the rows of a
-data set, the times of a simulation.
+The size of an array that is only viewed, or of which parts are replaced, does not count: it may be
+a data set with many rows, or a simulation with many times.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from lazytensor.core.ir.trait import SHOWING, Trait
 class Work(NamedTuple):
     """How much a program computes.
 
-    `elements`: of all that is computed, parts that replace others among them. `largest`: elements
-    of the largest array that is computed of, or with. `replaced`: bytes of parts of arrays.
+    `elements`: all that are computed, replaced parts of arrays included. `largest`: elements of the
+    largest array that is computed or computed from. `replaced`: bytes of replaced parts.
     """
 
     elements: int

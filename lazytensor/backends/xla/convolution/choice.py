@@ -1,7 +1,7 @@
-"""Choosing between ways to lower an op by measuring them, once for each shape on a machine.
+"""Choice between forms of an op by measurement, once for each shape on a machine.
 
-What was found is kept on disk beside the executables, for the backend's fingerprint: another
-processor, version or way to lower is measured again, and so is what no file is found for.
+The choices are kept on disk beside the executables, in a file named after the backend's
+fingerprint: they are measured again on another processor, version or set of lowerings.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from lazytensor.core.settings import settings
 
 Form = Callable[..., Value]
 RUNS: Final = 9
-"""Runs of each way, of which the median counts: ways that make large arrays vary most, and would
-win by their fastest run."""
+"""Runs of each form. The median counts: forms that make large arrays vary most, and would win by
+their fastest run."""
 HOPELESS: Final = 4.0
 LONG_RUN_SECONDS: Final = 0.02  # seconds
-"""What takes so many times as long as the fastest, and this long, is run twice only: in double
-precision some take seconds."""
+"""A form that takes longer than this, and longer than `HOPELESS` times the fastest, is run only
+twice: in double precision some take seconds."""
 
 
 def fastest(
@@ -48,7 +48,7 @@ def fastest(
     lowerings: Rows,
     *static: Any,
 ) -> str:
-    """Which of `forms` runs fastest for these types; each is a lowering that takes `static`."""
+    """The name of the fastest of `forms` for these types; each is a lowering with `static`."""
     key = f"{name} {operands} {type}"
     known = _known()
     if known.get(key) not in forms:
@@ -65,7 +65,7 @@ def _seconds(
     static: Sequence[Any],
     lowerings: Rows,
 ) -> dict[str, float]:
-    """How long each form takes by itself. They take turns: a slow moment meets them all."""
+    """Seconds of each form alone. The forms take turns, so that a slow moment hits all of them."""
     runs = {}
     for name, form in forms.items():
         runs[name] = client.compile(_module(form, type, operands, static, lowerings))
@@ -112,7 +112,7 @@ def _path() -> Path:
 
 @cache
 def _known() -> dict[str, str]:
-    """What has been found on this machine, this process's findings included."""
+    """The choices made on this machine, by this process too."""
     with suppress(OSError, ValueError):
         found = json.loads(_path().read_text()) if settings.disk else None
         if isinstance(found, dict):
@@ -123,7 +123,7 @@ def _known() -> dict[str, str]:
 def _keep(known: Mapping[str, str]) -> None:
     if not settings.disk:
         return
-    with suppress(OSError):  # it is measured again, then
+    with suppress(OSError):  # then the next process measures again
         path = _path()
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(f".{os.getpid()}")

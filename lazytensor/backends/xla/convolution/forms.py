@@ -1,10 +1,10 @@
-"""Convolution, in the form that XLA:CPU is fastest at for the shape in question.
+"""Convolution, in the form that is fastest on XLA:CPU for its shape.
 
-XLA's own fast kernels read rows of features, (batch, space, features), and never a kernel
-backwards: what lies otherwise is transposed first, and a kernel turned round in memory, as a
-reversed window runs in a plain loop, up to a hundred times slower. Where there are many features
-and few places, one matrix product is faster still (`unfolding`), and where an element of the result
-is a sum of few products, that sum (`depthwise`). What no rule decides is measured, see `choice`.
+XLA's own fast kernels read rows of features, (batch, space, features), and no kernel backwards. So
+data in another layout are transposed first, and a kernel is reversed in memory, as a reversed
+window runs in a plain loop, up to a hundred times slower. With many features and few places, one
+matrix product is faster still (`unfolding`). If an element of the result is a sum of few products,
+that sum is fastest (`depthwise`). Where no rule decides, the forms are measured, see `choice`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs, dense, layouts
 
 TAPS_BOUND: Final = 64
-"""So many taps of a kernel, or places of a result, may become parts of one matrix product."""
+"""Largest number of a kernel's taps, or of a result's places, in one matrix product."""
 MATRIX_ELEMENTS_BOUND: Final = 2**26
-"""Elements that the matrix may have."""
+"""Largest number of elements in that matrix."""
 THIN: Final = 96
-"""So few results of a place that a matrix of all that is seen takes long, beside the product."""
+"""Largest number of features in the result for `by_lines`: there the matrix of all patches costs
+much beside the product."""
 WORTH: Final = 2**20
-"""Products in a convolution for which it is worth to measure."""
+"""Products in a convolution from which forms are measured."""
 KNOWN_MATRIX_ELEMENTS_BOUND: Final = 2**24
-"""The same where one form is known to be good."""
+"""Products from which forms are measured where one form is known to be good."""
 
 
 Form = Callable[[Emitter, TensorType, Value, Value, Window], Value]
@@ -81,7 +82,7 @@ def _convolution(
 
 
 def _of_what_is_met(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
-    """Without the taps, and the places of the result, that meet nothing but padding."""
+    """The convolution without the taps and places of the result that meet padding only."""
     sizes = space(w.type, window.kernel), space(type, window.result)
     window, taps, places = window.met(space(x.type, window.data), *sizes)
     if taps != [(0, n) for n in sizes[0]]:
@@ -122,21 +123,21 @@ def _fastest(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -
 
 
 def _is_matrix(type: TensorType, x: TensorType, w: TensorType, window: Window) -> bool:
-    """Whether XLA's own convolution would mostly wait for the kernel, or turn it round.
+    """Whether XLA's own convolution would mostly read the kernel from memory, or transpose it.
 
-    Then it takes 1.2 to 20 times as long as a product: ResNet-50's last layers, four pictures of
-    32², where places of the batch are fewer than features, take 0.1 to 9 ms, and 0.1 to 0.4.
+    Then one matrix product is up to 20 times as fast. An example are ResNet-50's last layers, with
+    fewer places in the batch than features.
     """
     kernel, result = window.kernel, window.result
     if 1 in (math.prod(space(w, kernel)), math.prod(space(type, result))):
         return True
-    if window.data[0] > window.data[1]:  # the gradient of a kernel, by that of the result
+    if window.data[0] > window.data[1]:  # the gradient of a kernel
         return w.size // w.shape[kernel[0]] <= x.shape[window.data[0]]
     return type.size // type.shape[result[1]] <= w.shape[kernel[1]]
 
 
 def _natural(forms: dict[str, Form], window: Window) -> str:
-    """The form for which least is moved."""
+    """The form that moves the least data."""
     data, kernel = window.data, window.kernel
     by_features = max(window.outer) > 1 or (not is_led_by_space(kernel) and kernel[1] < kernel[0])
     if data[0] > data[1]:
@@ -149,7 +150,7 @@ def _natural(forms: dict[str, Form], window: Window) -> str:
 
 
 def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) -> dict[str, Form]:
-    """The forms that there are for these shapes."""
+    """The forms that can compute these shapes."""
     found: dict[str, Form] = {"rows": _rows}
     n, kernel = type.ndim, window.kernel
     trailing, leading = kernel[2:] == tuple(range(2, n)), is_led_by_space(kernel)
@@ -183,7 +184,7 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
 
 
 def _is_for_lines(type: TensorType, w: TensorType, window: Window) -> bool:
-    """Whether a matrix of all taps takes long, and lines of padding are few."""
+    """Whether a matrix of all taps is expensive, and lines of padding are few."""
     taps, places = space(w, window.kernel), space(type, window.result)
     thin = w.shape[window.kernel[0]] <= THIN and math.prod(taps) <= TAPS_BOUND
     forward = window.data[0] < window.data[1] and window.strides[0] == window.outer[0] == 1

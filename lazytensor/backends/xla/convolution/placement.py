@@ -1,4 +1,4 @@
-"""How the kernel of a convolution moves over data, and what of that meets any data."""
+"""How the kernel of a convolution moves over data, and which of its taps and places meet data."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from lazytensor.core.ir.types import Shape
 from lazytensor.core.ops.contraction import Axes, Pairs
 
 Span = tuple[int, int]
-"""From the first to before the last."""
+"""A range: the first index, and the end, which is excluded."""
 
 
 class Window(NamedTuple):
-    """How a kernel moves over data: per axis of space a number; and which axis is which.
+    """How a kernel moves over data: one number per spatial axis; and the roles of the axes.
 
-    `data`, `kernel`, `result`: batch and feature (a kernel's: out and in), then space.
+    `data`, `kernel`, `result`: the axes of batch and feature (a kernel's: out and in), then space.
     """
 
     strides: Axes
@@ -31,9 +31,9 @@ class Window(NamedTuple):
     def met(
         self, data: Shape, kernel: Shape, result: Shape
     ) -> tuple[Window, list[Span], list[Span]]:
-        """What is left without taps and places that meet padding only; those that do not.
+        """The window without taps and places that meet padding only; the other taps and places.
 
-        Shapes are those of space. Taps are counted as they move, not as they are stored.
+        The shapes are spatial. Taps are counted in the order of movement, not of storage.
         """
         padding, taps, places = [], [], []
         for i, (n, k, m) in enumerate(zip(data, kernel, result, strict=True)):
@@ -52,9 +52,9 @@ class Window(NamedTuple):
 
 
 def _meeting(count: int, step: int, others: int, other: int, low: int, long: int) -> Span:
-    """Which of `count` steps come to data with any of `others`; all, if none does.
+    """The range of the `count` steps that meet data with any of `others`; all steps if none does.
 
-    A step and another come to `i * step + j * other - low`; data are from 0 to before `long`.
+    Step i and other j meet position `i * step + j * other - low`; data are at 0 to `long - 1`.
     """
 
     def meets(i: int) -> bool:

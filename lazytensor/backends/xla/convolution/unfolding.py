@@ -1,7 +1,7 @@
 """Convolution as one matrix product, of parts of the data or of the result.
 
-What the product needs of a kernel is what memory has, or a move of taps that stays within rows of
-memory; features and results never change places.
+The product reads a kernel as it lies in memory, or with its taps moved within rows of memory; the
+axes of features and results are never swapped.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs
 
 WIDE: Final = 32
-"""Features of which a copy is not much slower for being one of many."""
+"""Features per copy from which many small copies are nearly as fast as few large ones."""
 
 
 def space(type: TensorType, axes: Axes) -> Shape:
-    """The spatial sizes, of all axes in their order."""
+    """The spatial sizes, in the order of `axes`."""
     return tuple(type.shape[axis] for axis in axes[2:])
 
 
 def is_led_by_space(kernel: Axes) -> bool:
-    """Whether a kernel has its axes of space first, in their order."""
+    """Whether a kernel has its spatial axes first, in their order."""
     return kernel[2:] == tuple(range(len(kernel) - 2))
 
 
@@ -45,7 +45,7 @@ def reordered(e: Emitter, x: Value, axes: Axes) -> Value:
 
 
 def from_rows(e: Emitter, type: TensorType, rows: Value, window: Window) -> Value:
-    """The result, of (batch, space, features)."""
+    """The result, from rows of (batch, space, features)."""
     order = (window.result[0], *window.result[2:], window.result[1])
     shaped = e.reshape(rows, tuple(type.shape[axis] for axis in order))
     return reordered(e, shaped, tuple(int(i) for i in np.argsort(order)))
@@ -81,7 +81,7 @@ def slices(
 ) -> Value:
     """Slices of rows, (first, …, last), along a new axis before the last.
 
-    Starts are given per axis. Few features are copied in long pieces by taking an axis at a time.
+    Starts are given per axis. If features are few, one axis is sliced at a time, in long pieces.
     """
     n = len(sizes)
     if x.type.shape[-1] >= WIDE:
@@ -116,10 +116,10 @@ def dot(e: Emitter, type: TensorType, x: Value, y: Value, contract: tuple[Axes, 
 
 
 def _moved(e: Emitter, w: Value, order: Axes) -> Value:
-    """A kernel, its axes of space made one, in another order.
+    """A kernel with its spatial axes merged into one, in another order.
 
-    Features and results keep their order: moving the taps alone stays within a row of memory,
-    where the transpose that XLA would write takes up to eight times as long.
+    Features and results keep their order, so that taps move within a row of memory. The transpose
+    that XLA would write is several times slower.
     """
     flat = e.reshape(w, (*w.type.shape[:2], math.prod(w.type.shape[2:])))
     if order == (0, 1, 2):
@@ -129,13 +129,13 @@ def _moved(e: Emitter, w: Value, order: Axes) -> Value:
 
 
 def _joined(e: Emitter, w: Value, first: bool) -> Value:
-    """A matrix of the first two axes as one, or else of the last two."""
+    """A matrix: the first two axes merged if `first`, else the last two."""
     a, b, c = w.type.shape
     return e.reshape(w, (a * b, c) if first else (a, b * c))
 
 
 def _by_taps(e: Emitter, w: Value, kernel: Axes) -> tuple[Value, int]:
-    """A kernel as a matrix, and its axis of taps and features, in that order."""
+    """A kernel as a matrix, and the matrix's axis that has taps and features, in that order."""
     if is_led_by_space(kernel):
         return _lines(e, w), 0 if kernel[1] < kernel[0] else 1
     if w.turned is not None:
@@ -151,7 +151,7 @@ def _lines(e: Emitter, w: Value) -> Value:
 
 
 def _by_features(e: Emitter, w: Value, kernel: Axes, taps_first: bool) -> tuple[Value, int]:
-    """A kernel as a matrix, and its axis of features; the other is taps and results, or these."""
+    """A kernel as a matrix, and its axis of features; the other has taps and results."""
     if is_led_by_space(kernel):
         return _lines(e, w), 0 if kernel[1] < kernel[0] else 1
     if kernel[0] < kernel[1]:
@@ -162,7 +162,7 @@ def _by_features(e: Emitter, w: Value, kernel: Axes, taps_first: bool) -> tuple[
 
 
 def _is_less(seen: Value, out: int) -> bool:
-    """Whether there is less to move of what is seen than of a kernel with as many results."""
+    """Whether moving the patches moves less than moving a kernel with `out` results."""
     return math.prod(seen.type.shape[:-2]) < out
 
 
@@ -172,7 +172,7 @@ def _taps_last(e: Emitter, seen: Value) -> Value:
 
 
 def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
-    """What the kernel sees at each place as a row of a matrix, times the kernel."""
+    """A matrix with the patch of data at each place as a row, times the kernel."""
     data, kernel = window.data, window.kernel
     places = space(type, window.result)
     rows = reordered(e, x, (data[0], *data[2:], data[1]))
@@ -191,14 +191,14 @@ def by_patches(e: Emitter, type: TensorType, x: Value, w: Value, window: Window)
 
 
 def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
-    """Each place of the data times the whole kernel; then what belongs together is added."""
+    """Each place of the data times the whole kernel; then products of one place are added."""
     data, kernel = window.data, window.kernel
     places = space(type, window.result)
     rows = reordered(e, x, (data[0], *data[2:], data[1]))
     out, n = w.type.shape[kernel[0]], len(places)
     taps = math.prod(space(w.type, kernel))
     there = rows.type.shape[:-1]
-    # Where there are fewer features than places the kernel is smaller: it is moved.
+    # With fewer features than places the kernel is the smaller operand, so it is moved.
     taps_first = is_led_by_space(kernel) or math.prod(there) > rows.type.shape[-1]
     matrix, axis = _by_features(e, w, kernel, taps_first)
     made = dot(e, type.with_shape((*there, out * taps)), rows, matrix, ((n + 1,), (axis,)))
@@ -213,7 +213,7 @@ def by_products(e: Emitter, type: TensorType, x: Value, w: Value, window: Window
 
 
 def _placed(e: Emitter, x: Value, tap: Axes, places: Shape, window: Window) -> Value:
-    """Products with one tap, each at the place of the result that it belongs to."""
+    """Products with one tap, each at its place of the result."""
     pairs = []
     for axis, t in enumerate(tap):
         low = window.padding[axis][0] - t * window.inner[axis]
@@ -226,7 +226,7 @@ def _placed(e: Emitter, x: Value, tap: Axes, places: Shape, window: Window) -> V
 
 
 def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) -> Value:
-    """All that makes one place of the result as a column of a matrix: for gradients of kernels."""
+    """A matrix with all data of one place of the result as a column: for gradients of kernels."""
     data, kernel, result = window.data, window.kernel, window.result
     rows = reordered(e, x, (data[1], *data[2:], data[0]))
     rows = padded(e, rows, window.padding, window.outer)
@@ -236,7 +236,7 @@ def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
     seen = slices(e, rows, starts, taps, window.inner)
     count, batch, out = math.prod(places), x.type.shape[data[0]], w.type.shape[kernel[0]]
     lines = tuple(range(len(places) + 1))
-    # XLA turns the left matrix round, of which it contracts the lines.
+    # XLA transposes the left matrix, whose lines are contracted: choose what moves less.
     if result[0] < result[1] and seen.type.size <= other.type.size + type.size:
         there = type.with_shape((count, batch, out))
         made = e.reshape(dot(e, there, seen, other, (lines, bound)), (*places, batch, out))
@@ -253,9 +253,9 @@ def by_places(e: Emitter, type: TensorType, x: Value, w: Value, window: Window) 
 
 
 def _unmoved(e: Emitter, w: Value, kernel: Axes) -> tuple[Value, Axes]:
-    """What a kernel is in memory, and where its features and taps are there.
+    """A kernel as it lies in memory, and its axes of features and taps there.
 
-    XLA does not see that a transpose in blocks and back again is none.
+    XLA does not cancel a transpose in blocks with its inverse.
     """
     if w.turned is None:
         return w, kernel[1:]

@@ -1,6 +1,6 @@
-"""NumPy references of the ops, what each one means: the rows of all modules.
+"""NumPy references of the ops, which define their meaning: the rows of all modules.
 
-Control flow is in `interpreter.py`, as its references run programs.
+Control flow is in `interpreter.py`, because its references run programs.
 """
 
 from __future__ import annotations

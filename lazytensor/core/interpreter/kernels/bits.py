@@ -44,7 +44,7 @@ def _ldexp(x: Array, exponent: Array) -> Any:
 
 
 def _next_after(x: Array, y: Array) -> Any:
-    """The second of two equal numbers, as C has it; NumPy before 2.5 gives the first of halves."""
+    """C's: `y` where x = y; NumPy before 2.5 gives `x` for f16."""
     return np.where(x == y, y, np.nextafter(x, y))
 
 

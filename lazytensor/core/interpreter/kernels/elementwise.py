@@ -30,7 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def rounded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, computing bf16 in f32 and rounding once, as compiled programs do."""
+    """`function`, with bf16 computed in f32 and rounded once, as in compiled programs."""
 
     def reference(*operands: Array) -> Any:
         if operands[0].dtype != BF16:
@@ -79,7 +79,7 @@ def _choose_into_first(chosen: Array, x: Array, other: Array) -> Array:
 
 def _choose_into_second(chosen: Array, x: Array, other: Array) -> Array:
     if chosen.shape == other.shape and (x.shape == other.shape or x.size == 1):
-        np.putmask(other, chosen, x)  # `copyto` takes longer, unless few are chosen
+        np.putmask(other, chosen, x)  # faster than `copyto`, unless few are chosen
     else:
         np.copyto(other, x, where=chosen)
     return other

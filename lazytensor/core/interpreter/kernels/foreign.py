@@ -1,4 +1,4 @@
-"""Reference of a foreign operation: as who has brought it runs it."""
+"""Reference of a foreign operation: its own `run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References of the ops that read and write at positions which are data."""
+"""References of the ops that read and write at positions given as data."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _scatter_into(
 
 
 def _multiply_at(lines: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
-    """Complex products, rounded as those of whole arrays, which `np.multiply.at` rounds once more.
+    """Complex products, rounded as products of arrays are; `np.multiply.at` rounds differently.
 
-    Each turn takes one update of every place, in their order.
+    Each turn applies one update to every place, in the updates' order.
     """
     places = tuple(np.broadcast_arrays(*places))
     count = places[0].size

@@ -24,7 +24,7 @@ def _tuple(results: Any) -> Results:
 
 
 def flagged(op: Op, compute: Decomposition) -> Reference:
-    """The reference of the twin of `op`: `compute`, and where it did not raise LinAlgError."""
+    """The reference of the twin of `op`: `compute`, and a flag where it raised no LinAlgError."""
 
     def run(*arrays: np.ndarray, **attrs: Any) -> Results:
         try:
@@ -38,7 +38,7 @@ def flagged(op: Op, compute: Decomposition) -> Reference:
 def _one_by_one(
     op: Op, compute: Decomposition, arrays: tuple[np.ndarray, ...], attrs: dict[str, Any]
 ) -> Results:
-    """The batch again, matrix by matrix; NaN where one fails."""
+    """The batch, matrix by matrix; NaN where one fails."""
     types = op.infer(*(tensor_type(a.dtype, a.shape) for a in arrays), **attrs)
     several = types if isinstance(types, tuple) else (types,)
     results = [np.full(t.shape, np.nan, t.dtype) for t in several]
@@ -89,13 +89,13 @@ def _triangular_solve(
 
 
 _TOGETHER: Final = 32
-"""Columns of a matrix that are eliminated one by one, before what is right of them."""
+"""Columns of a matrix in one panel: eliminated one by one, before the columns right of them."""
 
 
 def _lu(x: np.ndarray) -> Results:
     """Gaussian elimination with partial pivoting, all matrices of the batch at once.
 
-    What is right of some columns is eliminated by products, when these are done.
+    After each panel the columns right of it are updated by matrix products.
     """
     rows, columns = x.shape[-2:]
     k = min(rows, columns)
@@ -138,7 +138,7 @@ def _permutation(pivots: np.ndarray, *, size: int) -> np.ndarray:
 
 
 def _householder_product(x: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """The last reflection first, each applied to what there is."""
+    """Each reflection applied to the identity's columns, the last one first."""
     rows, columns = x.shape[-2:]
     found = np.broadcast_to(np.eye(rows, columns, dtype=x.dtype), x.shape).copy()
     for i in reversed(range(factors.shape[-1])):
@@ -151,15 +151,15 @@ def _householder_product(x: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def _finite(x: np.ndarray) -> np.ndarray:
-    """`x`; NaN and infinity fail before they reach OpenBLAS, which may never come back."""
+    """`x`; NaN and infinity fail here, because OpenBLAS may loop for ever on them."""
     if not np.isfinite(x).all():
         raise np.linalg.LinAlgError("NaN or infinity")
     return x
 
 
 def _triangle(x: np.ndarray, lower: bool) -> np.ndarray:
-    """One triangle, where `eigh` reads it: below the diagonal. What lies above may be anything."""
-    if not np.isfinite(x).all():  # to look takes less than to copy the triangle
+    """One triangle, below the diagonal, where `eigh` reads it; elements above it are arbitrary."""
+    if not np.isfinite(x).all():  # the check costs less than a copy of the triangle
         x = _finite(np.tril(x) if lower else np.triu(x))
     return x if lower else np.conj(np.swapaxes(x, -1, -2))
 

@@ -22,7 +22,7 @@ def _slice(x: np.ndarray, starts: np.ndarray, *, sizes: Ints, strides: Ints) -> 
 
 
 def _copied(x: np.ndarray) -> np.ndarray:
-    """A copy; of one zero shown everywhere, memory that is only there once it is written to."""
+    """A copy; for a broadcast zero `np.zeros`, whose pages are allocated at the first write."""
     is_filled = x.nbytes >= ALIGNED_BYTES and not any(x.strides)
     if is_filled and not x[(builtins.slice(1),) * x.ndim].tobytes().strip(b"\0"):
         return np.zeros(x.shape, x.dtype)
@@ -63,7 +63,7 @@ def _pad_axis(
 
 
 def _iota(*, dtype: np.dtype, shape: Ints, axis: int) -> np.ndarray:
-    # Every number type but bf16 counts by itself; integers wrap as a conversion does.
+    # `arange` of bf16 would round each step; integers wrap as a conversion does.
     line = np.arange(shape[axis]).astype(dtype)
     return np.broadcast_to(line.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape)
 

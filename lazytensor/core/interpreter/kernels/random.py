@@ -1,7 +1,7 @@
 """References of the random bits: counter-based generators, after Salmon et al. (2011).
 
 "Parallel random numbers: as easy as 1, 2, 3": Philox4x32 with ten rounds and Threefry2x32 with
-twenty. How counters are laid over the result's shape is XLA's choice, repeated here bit for bit.
+twenty. The layout of counters over the result's shape is XLA's, bit for bit.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _threefry_bits(state: np.ndarray, shape: Shape, dtype: np.dtype) -> tuple[np
     axis = even[0] if even else shape.index(max(shape))
     half = (*shape[:axis], (shape[axis] + 1) // 2, *shape[axis + 1 :])
     pair = threefry(_threefry_counters(state[1], half), key)
-    # The two words of a counter become neighbours on `axis`; of an odd one the last falls off.
+    # The two words of a counter become neighbours on `axis`; an odd axis drops the last word.
     both = np.stack(pair, axis + 1).reshape((*shape[:axis], 2 * half[axis], *shape[axis + 1 :]))
     return np.take(both, range(shape[axis]), axis), pair[0].size
 
@@ -86,7 +86,7 @@ def _philox_bits(state: np.ndarray, shape: Shape, dtype: np.dtype) -> tuple[np.n
     per_counter = 2 if dtype.itemsize == 8 else 4
     count = -(-size // per_counter)
     low = state[1] + np.arange(count, dtype=np.uint64)
-    # Where the state has no upper half of the counter, XLA puts the key there.
+    # If the state has no upper half of the counter, XLA uses the key instead.
     high = state[2 if state.size == 3 else 0] + (low < state[1]).astype(np.uint64)
     words = philox(_words(low) + _words(high), _words(state[:1]))
     if dtype.itemsize == 8:

@@ -14,7 +14,7 @@ from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.dtypes import COMPLEX, F64, SIGNED
 
 _BERNOULLI: Final = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
-"""The Bernoulli numbers B2, B4, …: what the Euler–Maclaurin formula needs."""
+"""The Bernoulli numbers B2, B4, …, coefficients of the Euler–Maclaurin formula."""
 _SERIES_FROM: Final = 12.0
 """From here on that formula's terms reach 64-bit precision."""
 
@@ -99,7 +99,7 @@ def _polygamma(n: Array, x: Array) -> Any:
 
 
 def _incomplete_gamma(upper: bool) -> Callable[[Array, Array], Any]:
-    """By the power series up to the mean, by the continued fraction beyond."""
+    """The power series up to the mean, the continued fraction beyond."""
 
     def function(shape: Array, x: Array) -> Any:
         shape, x = np.broadcast_arrays(shape, x)
@@ -148,13 +148,13 @@ def _fraction(a: Array, x: Array) -> Any:
 def _power(x: Array, y: Array) -> Any:
     if x.dtype not in SIGNED:
         return np.power(x, y)
-    unit = np.where(y & 1, x, x * x)  # of 1 and -1, every power
+    unit = np.where(y & 1, x, x * x)  # the power of 1 and -1
     inverse = np.where((x == 1) | (x == -1), unit, 0).astype(x.dtype)
     return np.where(y < 0, inverse, np.power(x, np.maximum(y, 0)))
 
 
 def _expm1(x: Array) -> Any:
-    """NumPy's but for complex infinities, where the array API standard knows more than NumPy."""
+    """NumPy's, except for complex infinities, which the array API standard specifies further."""
     found = np.expm1(x)
     if x.dtype not in COMPLEX:
         return found
@@ -168,7 +168,7 @@ def _expm1(x: Array) -> Any:
 
 
 def _tanh(x: Array) -> Any:
-    """NumPy's; beside a real infinity, 0 with the sign that the array API standard asks for."""
+    """NumPy's; if the real part is infinite, the imaginary part is the array API's signed 0."""
     found = np.tanh(x)
     if x.dtype not in COMPLEX:
         return found
