@@ -1,1 +1,1 @@
-"""Lowerings of ops that move, reduce, sort or contract, and what they share."""
+"""Lowerings of ops that move, reduce, sort or contract, and their shared parts."""

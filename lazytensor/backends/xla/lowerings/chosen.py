@@ -1,6 +1,6 @@
-"""Means of chosen elements: total and count in one loop, as both need the flags computed.
+"""Means of chosen elements: total and count in one loop, because both need the flags.
 
-The mean of those chosen among 400,000 doubles takes 0.34 ms so, and 0.47 by two sums.
+Two sums would compute the flags twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Ints = tuple[int, ...]
 def _chosen_mean(
     e: Emitter, type: TensorType, x: Value, flags: Value, *, axes: Ints, keepdims: bool
 ) -> Value:
-    """A row: along the last axes in one loop, else what the composite says."""
+    """A row: along the last axes in one loop, else the composite's body."""
     found = _in_one_loop(e, x, flags, axes)
     if found is None:
         attrs = {"axes": axes, "keepdims": keepdims}
@@ -40,7 +40,7 @@ def _chosen_mean(
 def _counted_mean(
     e: Emitter, types: Sequence[TensorType], x: Value, flags: Value, *, axes: Ints, keepdims: bool
 ) -> Sequence[Value]:
-    """A row: the same."""
+    """A row: the same, with the count."""
     found = _in_one_loop(e, x, flags, axes)
     if found is None:
         attrs = {"axes": axes, "keepdims": keepdims}
@@ -50,7 +50,7 @@ def _counted_mean(
 
 
 def _in_one_loop(e: Emitter, x: Value, flags: Value, axes: Ints) -> tuple[Value, Value] | None:
-    """Mean and count along the last axes; None along others, and where it is not for the CPU."""
+    """Mean and count along the last axes; None along other axes, and on other platforms."""
     first = x.type.ndim - len(axes)
     outer, length = x.type.shape[:first], math.prod(x.type.shape[first:])
     pieces = pieces_of(length) if axes == tuple(range(first, x.type.ndim)) else 0

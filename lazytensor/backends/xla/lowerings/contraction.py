@@ -1,9 +1,9 @@
 """Lowering of dot_general.
 
-XLA:CPU calls a matrix product of Eigen's for floats and s32, and writes a plain loop for the other
-integers, up to forty times slower: those are computed in s32, or in limbs of f64. Large complex
+XLA:CPU calls Eigen's matrix product for floats and s32, and writes a plain loop for the other
+integers, up to 40 times slower: those are computed in s32, or in limbs of f64. Large complex
 products are made of real ones, up to two times faster. A sum of few products is emitted as such: it
-fuses, and where XLA would write its own small loop it is up to ten times faster.
+fuses, and is up to ten times faster than XLA's own small loop.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.contraction import Axes, AxesPair, sum_dtype
 
 SUMMED_PRODUCTS_BOUND: Final = 8
-"""At most so many products are summed one by one."""
+"""Largest number of products in a sum that is emitted product by product."""
 REUSED: Final = 4
-"""An operand that is read more often is not computed inside the fused loop, again and again."""
+"""Reads of an operand up to which the fused loop computes it again for each."""
 SPLIT_PRODUCTS: Final = 2**20
-"""So many products are worth splitting 64-bit integers and complex numbers for."""
+"""Products from which 64-bit integers and complex numbers are worth splitting."""
 NARROW_ROWS: Final = 16
-"""A matrix of fewer rows is all reading: splitting it costs more than it gains."""
+"""Rows of a matrix from which splitting pays: reading dominates with fewer."""
 FUSED: Final = frozenset(
     f"stablehlo.{name}" for name in ("add", "subtract", "multiply", "divide", "negate", "select")
 )
 """Operations that cost nothing in a loop that reads their operands."""
 BLAS: Final = frozenset([F32, F64, *COMPLEX])
 TURNED: Final = 32
-"""A matrix that is read by columns is transposed first if no side is less than that."""
+"""Length of both sides from which a matrix that is read by columns is transposed first."""
 CACHED_ELEMENTS: Final = 2**18
-"""Elements of a product of f32 that the processor keeps near: only then transposing pays."""
+"""Elements of an f32 result up to which transposing pays: it stays in the processor's cache."""
 MANY_FLOPS: Final = 2**23
-"""So many products of matrices of dtypes that BLAS knows are the host's."""
+"""Products from which the host multiplies matrices of dtypes that BLAS has."""
 ALL_READ: Final = 2**19
-"""So many if one of the matrices is narrow."""
+"""The same if one of the matrices is narrow."""
 
 
 class Dot(NamedTuple):
-    """Which axes of the two operands belong together."""
+    """The axes that pair up the two operands."""
 
     batch: AxesPair
     contract: AxesPair
@@ -63,7 +63,7 @@ class Dot(NamedTuple):
         return hlo.DotDimensionNumbers.get(*self.batch, *self.contract)
 
     def free(self, side: int, ndim: int) -> Axes:
-        """The axes of one operand that are its own."""
+        """The axes of one operand that are neither batch nor contracted."""
         bound = self.batch[side] + self.contract[side]
         return tuple(axis for axis in range(ndim) if axis not in bound)
 
@@ -101,9 +101,9 @@ def _dot_general(
 
 
 def _is_line_by_line(matrix: Value, vector: Value, dot: Dot, side: int) -> bool:
-    """Whether a matrix just computed by elements is multiplied by a vector along its lines.
+    """Whether the result of an elementwise operation is multiplied by a vector along its lines.
 
-    Then the product and its sums are one loop with what computes the matrix, which is never stored.
+    Then the product and its sums are one loop with the matrix's computation, and it is not stored.
     """
     order = dot.contract[side]
     whole = tuple(range(vector.type.ndim))
@@ -138,7 +138,7 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
     x, dot = _unturned(x, dot, 0)
     y, dot = _unturned(y, dot, 1)
     if not dot.free(1, y.type.ndim) and dot.contract[0][-1:] != (x.type.ndim - 1,):
-        # XLA reads a matrix by columns, 18 times slower, unless the vector comes first.
+        # XLA reads a matrix by columns, which is much slower, unless the vector comes first.
         x, y, dot = y, x, Dot(dot.batch[::-1], dot.contract[::-1])
     if _is_by_columns(type, x, y, dot):
         x, dot = _in_lines(e, x, dot)
@@ -149,7 +149,7 @@ def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Valu
 
 
 def _unturned(x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
-    """What an operand is the transpose of, and the axes there: XLA would write the transpose."""
+    """A transposed operand's source, and the axes there: XLA would write the transpose."""
     if x.turned is None:
         return x, dot
     source, axes = x.turned
@@ -165,10 +165,10 @@ def _unturned(x: Value, dot: Dot, side: int) -> tuple[Value, Dot]:
 
 
 def _is_by_columns(type: TensorType, x: Value, y: Value, dot: Dot) -> bool:
-    """Whether XLA would call Eigen where transposing `x` first gives it YNNPACK.
+    """Whether XLA would call Eigen, but YNNPACK if `x` is transposed first.
 
-    Of f64 that is half the time (1024²: 61 and 121 GFLOP/s), as Eigen has one thread; of f32 0.87
-    of it in the mean of 36 shapes (0.55 to 1.19), and not less where the result is large.
+    For f64 YNNPACK takes half the time, because Eigen uses one thread. For f32 it takes somewhat
+    less time, unless the result is large.
     """
     if type.dtype == F32 and type.size > CACHED_ELEMENTS:
         return False
@@ -180,14 +180,14 @@ def _is_by_columns(type: TensorType, x: Value, y: Value, dot: Dot) -> bool:
 
 
 def _is_led_by(shape: Axes, contract: Axes, free: Axes) -> bool:
-    """Whether all axes to contract come before those of an operand's own, and both are long."""
+    """Whether all contracted axes come before an operand's free ones, and both are long."""
     if not contract or not free or max(contract) > min(free):
         return False
     return all(math.prod(shape[axis] for axis in axes) >= TURNED for axes in (contract, free))
 
 
 def _in_lines(e: Emitter, x: Value, dot: Dot) -> tuple[Value, Dot]:
-    """The left operand, written with the axes to contract last. XLA would fold a mere transpose."""
+    """The left operand, stored with the contracted axes last. XLA would fold a mere transpose."""
     x = _contracted_last(e, x, dot, 0)
     x = workarounds.materialized(e, x)
     there = tuple(range(x.type.ndim))
@@ -196,7 +196,7 @@ def _in_lines(e: Emitter, x: Value, dot: Dot) -> tuple[Value, Dot]:
 
 
 def _contracted_last(e: Emitter, x: Value, dot: Dot, side: int) -> Value:
-    """An operand's batch axes, its own, and those to contract, in that order."""
+    """An operand with its axes in the order: batch, free, contracted."""
     order = dot.batch[side] + dot.free(side, x.type.ndim) + dot.contract[side]
     if order == tuple(range(x.type.ndim)):
         return x
@@ -226,7 +226,7 @@ def _sum_of_products(
 
 
 def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Value]:
-    """Batch and free axes of `x`, once for each place on the axes to contract."""
+    """Slices of `x` over batch and free axes, one for each place on the contracted axes."""
     x = _contracted_last(e, x, dot, side)
     shape = x.type.shape[: x.type.ndim - len(dot.contract[side])]
     rows = e.reshape(x, (*shape, inner))
@@ -238,7 +238,7 @@ def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Valu
 
 
 def _sum_of_parts(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
-    """A complex product as four real ones, which Eigen does faster than the one."""
+    """A complex product as four real ones, which Eigen computes faster."""
     part = type.with_dtype(real_of(type.dtype))
     (a, b), (c, d) = (
         [e.op(name, v.type.with_dtype(part.dtype), v) for name in ("real", "imag")]
@@ -252,8 +252,8 @@ def _sum_of_parts(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) ->
 def _sum_of_limbs(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int) -> Value:
     """A product of 64-bit integers, modulo 2 to the 64, by products of their limbs in f64.
 
-    The limbs are so narrow that no sum of `inner` of their products passes 2 to the 53: all are
-    exact, whatever the order of the additions.
+    The limbs are narrow enough for all sums of `inner` products to stay below 2 to the 53, so that
+    they are exact in any order of the additions.
     """
     width = (53 - max(inner - 1, 1).bit_length()) // 2
     line = tensor_type(S64, type.shape)
@@ -284,7 +284,7 @@ def total(e: Emitter, terms: Sequence[Value]) -> Value:
 
 
 def highest() -> ir.Attribute:
-    """As a CPU does it anyway: products of f32 in f32, not in a narrower type."""
+    """The precision of CPUs: products of f32 in f32, not in a narrower type."""
     precision = hlo.PrecisionAttr.get("HIGHEST")
     return ir.ArrayAttr.get([precision, precision])
 

@@ -29,7 +29,7 @@ def _case(
 ) -> Any:
     types = type if isinstance(type, tuple) else (type,)
     for x in operands:
-        _ = x.ir  # a constant that is made in one branch is not there for another
+        _ = x.ir  # a constant emitted within one branch is not visible in another
     bodies = [((), partial(_body(e, branch), *operands)) for branch in branches]
     made = e.region_op("case", types, [index], bodies)
     return made if isinstance(type, tuple) else made[0]

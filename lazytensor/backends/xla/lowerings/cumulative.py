@@ -1,8 +1,8 @@
 """Lowerings of the cumulative ops.
 
-XLA's own way is a window as long as the axis, taken apart into a tree. On a CPU one loop along the
-axis is three times faster, if it carries enough independent lines (LANES) that one addition need
-not wait for the one before; where the operand has fewer, a line is cut into parts.
+XLA's own method is a window as long as the axis, split into a tree. On a CPU one loop along the
+axis is three times faster if it carries enough independent lines (SCAN_LANES), so that one addition
+does not wait for the one before. If the operand has fewer lines, a line is cut into parts.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from lazytensor.core.ops.reduction import identity
 
 SCAN_LANES: Final = 8
 PLAIN_SCAN_ELEMENTS: Final = 4096
-"""Elements under which XLA's own way costs nothing worth saving."""
+"""Elements up to which XLA's own method is used: it costs little."""
 MOST_LANES: Final = 4096
-"""Elements of one step of a loop from which several lines are not taken together."""
+"""Largest number of elements in one step of a loop that takes all lines together."""
 
 
 def cumulative(kind: str) -> Lowering:
@@ -60,7 +60,7 @@ def _start(e: Emitter, kind: str, dtype: np.dtype) -> Value:
 
 
 def _window(e: Emitter, x: Value, kind: str) -> Value:
-    """Each element's window is itself and all before it, along the middle axis."""
+    """By windows along the middle axis: each element with all before it."""
     x = workarounds.hide_from_windows(e, x)
     unit = tensor_type(x.type.dtype)
     n = x.type.shape[1]
@@ -79,10 +79,10 @@ def _window(e: Emitter, x: Value, kind: str) -> Value:
 
 
 def _lines(e: Emitter, x: Value, kind: str) -> Value:
-    """Along the middle axis of `x[m,n,k]`, cut into parts where the lines are too few."""
+    """Along the middle axis of `x[m,n,k]`, cut into parts if the lines are too few."""
     m, n, k = x.type.shape
     together = _lines_together(m, k)
-    # A product of parts may be 0 * inf where the running product has long been 0.
+    # A product of parts may be 0 * inf after the running product has become 0.
     whole = n < SCAN_LANES * SCAN_LANES or (kind == "prod" and x.type.dtype in INEXACT)
     parts = 1 if whole else max(SCAN_LANES // (together * k), 1)
     parts = next((p for p in range(parts, 2 * parts) if n % p == 0), parts)
@@ -111,7 +111,7 @@ def _padded(e: Emitter, x: Value, length: int) -> Value:
 def _scan(e: Emitter, x: Value, start: Value, kind: str, together: int) -> Value:
     """Running reductions along axis 2 of `x[m,p,n,k]`, each line begun with `start[m,p,1,k]`.
 
-    They are written over the operand: a second array would be a second stream through the cache.
+    They overwrite the operand: a second array would be a second stream through the cache.
     """
     m, p, n, k = x.type.shape
     line = x.type.with_shape((together, p, 1, k))
@@ -140,7 +140,7 @@ def _scan(e: Emitter, x: Value, start: Value, kind: str, together: int) -> Value
 
 
 def _lines_together(m: int, k: int) -> int:
-    """How many of `m` lines, each `k` wide, one loop takes along: a divisor of `m`."""
+    """The number of lines, each `k` wide, that one loop takes together: a divisor of `m`."""
     if m * k <= SCAN_LANES or (k >= SCAN_LANES and m * k <= MOST_LANES):
         return m
     return next(n for n in range(max(SCAN_LANES // k, 1), 0, -1) if m % n == 0)

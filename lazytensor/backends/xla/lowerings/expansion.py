@@ -1,7 +1,7 @@
-"""Lowerings written in ops: for what StableHLO lacks, has otherwise than the core, or has slowly.
+"""Lowerings written in ops, where StableHLO's instruction is missing, different or slow.
 
-XLA:CPU calls one scalar function an element for most of mathematics; what is written here in
-additions, products and bit operations becomes vector instructions, 5 to 30 times faster.
+XLA:CPU calls a scalar function for each element of most mathematical functions. Written here in
+additions, products and bit operations, they become vector instructions, 5 to 30 times faster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lazytensor.core.ir.program import Program
 def expansion(body: Callable[..., Any]) -> Lowering:
     """A row: the instructions of `body`, a function of nodes, traced once per signature.
 
-    The body's constants are emitted as they are: there are none in it that XLA may not join.
+    The body's constants are not hidden from XLA, which may join all of them.
     """
     traced: dict[tuple[Any, ...], Program] = {}
 
@@ -59,7 +59,7 @@ def widened(body: Callable[..., Any]) -> Lowering:
 
 
 def costly(body: Callable[..., Any]) -> Lowering:
-    """A row: `widened`, for what XLA had better compute once."""
+    """A row: `widened`, with a result that is computed once, even if several loops need it."""
     plain = widened(body)
 
     def lower(e: Emitter, type: Any, *operands: Value) -> Value:
@@ -76,7 +76,7 @@ def number(value: complex, like: Node) -> Node:
 def polynomial(x: Node, coefficients: Sequence[float]) -> Node:
     """The polynomial with these coefficients, lowest power first.
 
-    By Estrin's rule, neighbours in pairs: Horner's has fewer products, but each waits for the last.
+    By Estrin's rule, neighbours in pairs: in Horner's each product waits for the one before.
     """
     terms = [number(c, x) for c in coefficients]
     while len(terms) > 1:

@@ -1,4 +1,4 @@
-"""StableHLO that another compiler has made: read, checked, inlined."""
+"""StableHLO of another compiler: parsed, checked, inlined."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.foreign import Foreign
 
 CALLED: Final = frozenset(["TopK", "mhlo.topk"])
-"""Custom calls that XLA itself knows; others are functions of whoever has made the module."""
+"""Custom calls that XLA itself has; others are functions of the module's compiler."""
 
 
 def imported(text: str) -> Imported:
-    """See `core.backend.Backend.imported`."""
+    """See `core.device.backend.Backend.imported`."""
     with client.context(), ir.Location.unknown():
         try:
             module = ir.Module.parse(text)
         except ir.MLIRError as error:
-            raise Unsupported(f"the module is none of this StableHLO: {error}") from None
-        # Its name counts what its maker has made before: no part of what it computes.
+            raise Unsupported(f"the module is not StableHLO of this version: {error}") from None
+        # Its name may be a running number of its compiler, and must not distinguish modules.
         module.operation.attributes["sym_name"] = ir.StringAttr.get("foreign")
         for op in _all(module.operation):
             if op.name == "stablehlo.custom_call":
                 target = ir.StringAttr(op.attributes["call_target_name"]).value
                 if target not in CALLED:
-                    raise Unsupported(f"the module calls {target}, which XLA has not")
+                    raise Unsupported(f"the module calls {target}, which XLA lacks")
         main = next(op for op in module.body.operations if op.name.value == "main")
         ends = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
         types = [tuple(map(_type, side)) for side in (ends.inputs, ends.results)]

@@ -22,7 +22,7 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 
 Ints = tuple[int, ...]
 LEAST_ON_HOST = 2**10
-"""Elements from which NumPy is done with segments while XLA brings in one after another."""
+"""Elements from which NumPy reduces segments faster; XLA adds them one by one."""
 
 
 def _gather(e: Emitter, type: TensorType, x: Value, *indices: Value, axes: Ints) -> Value:
@@ -93,7 +93,7 @@ def _scatter(
     unit = tensor_type(type.dtype)
 
     def bring_in(old: Value, new: Value) -> list[Value]:
-        if mode == "set":  # XLA:CPU takes the updates in order, so the last one stays
+        if mode == "set":  # XLA:CPU applies the updates in order, so the last one stays
             return [new]
         return [COMBINE[_KINDS.get(mode, mode)](e, unit, old, new)]
 
@@ -112,7 +112,7 @@ _KINDS = {"add": "sum", "mul": "prod"}
 
 
 def _set_last(x: Node, updates: Node, *indices: Node, axes: Ints) -> Node:
-    """Set by number: the largest number of an update at a place says which one stays there."""
+    """Number the updates: the one with the largest number at a place stays there."""
     front = updates.type.ndim - (x.type.ndim - len(axes))
     shape = updates.type.shape[:front]
     numbers = ops.reshape(ops.iota(dtype=S64, shape=(math.prod(shape),), axis=0), shape=shape)
@@ -132,7 +132,7 @@ _last_wins = expansion(_set_last)
 
 
 def _segments(x: Node, places: Node, *, axis: int, mode: str) -> Node:
-    """The first of each segment, and the others brought in one by one."""
+    """The first element of each segment, into which the others are scattered."""
     order = (axis, *(i for i in range(x.type.ndim) if i != axis))
     rows = ops.transpose(x, axes=order)
     count, zero = ops.scalar(places.type.size, S64), ops.scalar(0, S64)
@@ -142,7 +142,7 @@ def _segments(x: Node, places: Node, *, axis: int, mode: str) -> Node:
     first = ops.gather(places, ops.maximum(segment, zero), axes=(0,))
     left = (segment < zero) | ops.equal(first, row)
     heads = ops.gather(rows, places, axes=(0,))
-    target = ops.select(left, count, segment)  # beyond the last: dropped
+    target = ops.select(left, count, segment)  # an index beyond the last is dropped
     made = ops.scatter(heads, rows, target, axes=(0,), mode=mode)
     return ops.transpose(made, axes=tuple(order.index(i) for i in range(len(order))))
 

@@ -1,8 +1,8 @@
 """Lowering by library: inline the StableHLO that a jax function lowers to for a signature.
 
 The function is traced once per signature and kept as bytecode; a module gets one private function
-per signature, however often it is called. Tracing sees 64-bit types whatever the user's jax
-configuration says, and leaves that configuration alone.
+per signature, even if it is called often. Tracing uses 64-bit types independently of the user's jax
+configuration, which it does not change.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def call(
     operands: Sequence[Value],
     **attrs: Any,
 ) -> tuple[Value, ...]:
-    """`function(*operands, **attrs)` where the insertion point is; its results have `types`.
+    """`function(*operands, **attrs)` at the insertion point; its results have `types`.
 
     `function` takes and gives jax arrays and lives as long as the process; `attrs` are hashable.
     """

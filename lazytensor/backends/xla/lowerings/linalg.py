@@ -21,7 +21,8 @@ from lazytensor.core.ops.linalg import CHECKED
 Array: TypeAlias = jax.Array
 BLOCKED_ROWS: Final = 64
 PER_ELEMENT: Final = 120
-"""Multiplications that LAPACK does in eight times what NumPy takes for an element of a function."""
+"""Multiplications of LAPACK that count as one element of other work (see `HostRule`): LAPACK takes
+eight times as long for them as NumPy does for one element of a function."""
 
 
 def _adjoint(x: Array) -> Array:
@@ -39,9 +40,9 @@ def _flagged(ok: Array, *results: Array) -> tuple[Array, ...]:
 
 
 def _iterated(x: Array, decompose: Callable[[Array], tuple[Array, ...]]) -> tuple[Array, ...]:
-    """`decompose(x)`, whose first result tells by NaN which matrices failed, and a flag.
+    """`decompose(x)`, whose first result is NaN for matrices that failed, and a flag.
 
-    Those with NaN or infinity fail here: some never come back from OpenBLAS.
+    Matrices with NaN or infinity fail here, because OpenBLAS may loop for ever on them.
     """
     finite = jnp.all(jnp.isfinite(x), axis=(-1, -2))
     safe = jnp.where(finite[..., None, None], x, 0)
@@ -51,7 +52,7 @@ def _iterated(x: Array, decompose: Callable[[Array], tuple[Array, ...]]) -> tupl
 
 def _cholesky(x: Array, *, lower: bool) -> tuple[Array, ...]:
     triangle = linalg.cholesky(x if lower else _adjoint(x), symmetrize_input=False)
-    # Where LAPACK fails jax puts NaN everywhere; NaN in the data leaves what comes before it.
+    # Where LAPACK fails jax puts NaN everywhere; NaN in the data spoils only later elements.
     corner = jnp.isnan(triangle[..., :1, :1]) & ~jnp.isnan(x[..., :1, :1])
     ok = ~jnp.any(corner, axis=(-1, -2))
     return _flagged(ok, triangle if lower else _adjoint(triangle))
@@ -134,7 +135,7 @@ def _slogdet(x: Array) -> tuple[Array, Array]:
     size = jnp.abs(diagonal)
     swaps = jnp.sum(pivots != jnp.arange(x.shape[-1]), axis=-1) % 2
     phases = diagonal / size
-    if not jnp.iscomplexobj(x):  # by comparing, so that an infinity has a sign
+    if not jnp.iscomplexobj(x):  # by a comparison, so that infinity has a sign
         phases = jnp.where(diagonal < 0, -1, 1).astype(x.dtype)
     phase = jnp.prod(jnp.where(size == 0, 0, phases), axis=-1)
     return jnp.where(swaps == 1, -phase, phase), jnp.sum(jnp.log(size), axis=-1)
@@ -183,11 +184,11 @@ ROWS: Rows = {
 
 
 def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
-    """NumPy's LAPACK does not copy to and fro, nor compete with its BLAS for the processors.
+    """NumPy's LAPACK makes fewer copies, and shares its threads with NumPy's BLAS.
 
-    jax calls SciPy's, whose threads are others: where NumPy's ran just before, both take twice as
-    long. So it is worth it with some other work, too. Of `eigvalsh` jax computes the vectors too,
-    which take 1.6 times as long again.
+    jax calls SciPy's LAPACK, which has threads of its own: right after NumPy's BLAS, both compete
+    for the processors and take twice as long. So the host pays beside some other work, too. For
+    `eigvalsh` jax computes the vectors as well, which NumPy does not.
     """
     size = min(x.shape[-2:])
     if size < BLOCKED_ROWS:

@@ -19,7 +19,8 @@ from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 Ints = tuple[int, ...]
 Branch = tuple[list[TensorType], Callable[[], list[Value]]]
 LEAST_BASE: Final = 2**12
-"""Elements of an array whose small slices are cut out before anything is done with them."""
+"""Elements of an array from which its small slices are computed outside the loops that read them.
+"""
 
 
 def _broadcast(e: Emitter, type: TensorType, x: Value, *, shape: Shape) -> Value:
@@ -57,14 +58,14 @@ def backward_axes(sizes: Shape, strides: Ints) -> list[int]:
 
 
 def lowest(begin: np.ndarray, sizes: Shape, strides: Ints) -> Ints:
-    """Where a slice begins once its backward axes are run forwards."""
+    """The start of a slice with its backward axes turned forwards."""
     return tuple(
         int(b) + min(s, 0) * max(n - 1, 0) for b, n, s in zip(begin, sizes, strides, strict=True)
     )
 
 
 def spans_of(sizes: Shape, strides: Ints) -> Shape:
-    """How far a slice reaches along each axis, its gaps included."""
+    """The extent of a slice along each axis, gaps included."""
     return tuple((n - 1) * abs(s) + 1 if n else 0 for n, s in zip(sizes, strides, strict=True))
 
 
@@ -103,7 +104,7 @@ def _slice(
     if begin.constant is not None:
         if x.update and x.update[1:] == (tuple(begin.constant.tolist()), strides):
             written = x.update[0]
-            if written.type is type:  # read back what was just written
+            if written.type is type:  # the slice is the value just written
                 return written
         corner = lowest(begin.constant, sizes, strides)
         return reverse(e, static_slice(e, x, corner, sizes, steps), backward)
@@ -116,8 +117,8 @@ def _slice(
 def _window(e: Emitter, x: Value, starts: Sequence[Value], sizes: Shape) -> Value:
     """A slice without gaps whose starts are data.
 
-    XLA:CPU computes such a slice within the loop that reads it, which is then not vectorised: a
-    column added to a matrix takes 7 times as long. It does not look into a choice of three.
+    XLA:CPU computes such a slice within the loop that reads it, which is then not vectorised and
+    several times slower. It does not look into a `case` of three branches, so the slice is one.
     """
 
     type = x.type.with_shape(sizes)
@@ -132,7 +133,7 @@ def _window(e: Emitter, x: Value, starts: Sequence[Value], sizes: Shape) -> Valu
     known = e.op("compare", never.type.with_dtype(BOOL), starts[0], never, **comparing(S64, "NE"))
     branch, zeros = e.convert(known, S32), e.full(0, type)
     for value in (x, *starts, zeros):
-        assert value.ir  # emitted here, not within one of the branches
+        assert value.ir  # emits it here, outside the branches
     other: Branch = ([], lambda: [zeros])
     return e.region_op("case", [type], [branch], [other, ([], cut), other])[0]
 
@@ -175,7 +176,7 @@ def _iota(e: Emitter, type: TensorType, *, dtype: np.dtype, shape: Shape, axis: 
 def _diagonal(
     e: Emitter, type: TensorType, x: Value, *, offset: int, axis1: int, axis2: int
 ) -> Value:
-    """In row-major order a diagonal is a slice: its elements are as far apart as a row is, + 1."""
+    """In row-major order a diagonal is a slice: its elements are a row's length plus 1 apart."""
     if not type.size:
         return e.full(0, type)
     outer = type.shape[:-1]

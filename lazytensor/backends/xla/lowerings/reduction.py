@@ -1,10 +1,10 @@
 """Lowerings of the reductions.
 
-XLA:CPU gives sums and extremes of floats to a library. Its sums along the last axis are as fast as
-NumPy's and more accurate, but over other axes up to twenty times slower than XLA's own loops
-(4 ms for f64[10,100000] over axis 0, against 0.2), and its extremes lose NaN. It does not know
-`a - (-b)`, nor `-min(-a, -b)`: written like that, a reduction is done by XLA's own loop. That is
-vectorised across lines only, so a long line is first cut into short ones (see `_along`).
+XLA:CPU gives sums and extremes of floats to a library. The library's sums along the last axis are
+as fast as NumPy's and more accurate. Over other axes they are up to 20 times slower than XLA's own
+loops, and its extremes lose NaN. XLA does not recognize `a - (-b)` and `-min(-a, -b)`, so it uses
+its own loop for them. That loop is vectorised across lines only, so a long line is first cut into
+short ones (see `_along`).
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ Ints = tuple[int, ...]
 HALF_DTYPES: Final = frozenset([F16, BF16])
 """Dtypes that are reduced in f32."""
 WIDE_ROW: Final = 32 * 1024
-"""Bytes of a kept last axis from which the library is slow in every case we measured."""
+"""Bytes of a kept last axis from which the library was slower in every measured case."""
 SHORT_LINE: Final = 24
 ONE_GO_ELEMENTS: Final = 4096
-"""Elements up to which a line, or all lines together, are reduced in one go."""
+"""Elements of all lines together up to which they are reduced by one instruction."""
 SEARCHED: Final = 16
 SEARCHED_LINE_ELEMENTS: Final = 2**14
-"""Elements of a line up to which it is searched in one go, and from which on by blocks."""
+"""Elements of a line: up to SEARCHED it is searched by one reduction, from here on by blocks."""
 LINE_LENGTHS: Final = (8, 16, 32, 20, 10, 12, 25)
-"""Lengths of the short lines that long ones are cut into, the best first."""
+"""Lengths of the short lines into which long ones are cut, the best first."""
 
 
 def _direct(name: str) -> Combine:
@@ -52,7 +52,7 @@ def _direct(name: str) -> Combine:
 
 
 def _chosen(direction: str) -> Combine:
-    """The operand that compares so with the other, or NaN."""
+    """The operand for which the comparison with the other holds, or NaN."""
 
     def combine(e: Emitter, type: TensorType, a: Value, b: Value) -> Value:
         flag = type.with_dtype(BOOL)
@@ -83,12 +83,12 @@ OWN_LOOP: Final[dict[str, Combine]] = {
     "or": workarounds.inverted("and"),
 }
 PIECES: Final = (16, 20, 25, 10, 12, 8)
-"""How many pieces long lines are cut into where what makes them is computed on the way, the best
-first. So 400,000 chosen doubles are added up in 0.32 ms, by lanes in 0.5; flags in 0.15, not 0.41.
+"""Numbers of pieces into which long lines are cut if the same loop computes their elements, the
+best first. It is faster than cutting into short lines.
 """
 SHOWING: Final = frozenset(["stablehlo.reshape", "stablehlo.slice"])
 KNOWN: Final = frozenset(f"stablehlo.{name}" for name in ("add", "subtract", "multiply", "abs"))
-"""What the library computes on the way to a sum itself."""
+"""Operations that the library computes itself in the loop of a sum."""
 CHEAP: Final = KNOWN | frozenset(
     f"stablehlo.{name}"
     for name in ("negate", "select", "compare", "convert", "maximum", "minimum", "and", "or", "not")
@@ -96,20 +96,20 @@ CHEAP: Final = KNOWN | frozenset(
 SPREAD: Final = frozenset(["stablehlo.constant", "stablehlo.broadcast_in_dim"])
 CHOICE: Final = "stablehlo.select"
 STORED: Final = SPREAD | {CHOICE}
-"""What the library has stored for it before it adds up."""
+"""Operations whose results must be stored before the library adds them up."""
 DEPTH: Final = 4
-"""So many operations before a sum are looked at."""
+"""Operations before a sum that are examined, in a chain."""
 STREAMS: Final = 2
-"""A loop that adds up pieces of more arrays reads from too many places at once."""
+"""Arrays of which one loop may add up pieces; with more it reads from too many places at once."""
 _SHORT: Final[dict[str, Combine]] = {**COMBINE, "max": _chosen("GE"), "min": _chosen("LE")}
-"""What must differ from `OWN_LOOP`, or XLA joins the two steps of `_along` into one again."""
+"""Must differ from `OWN_LOOP`, or XLA joins the two steps of `_along` into one again."""
 
 _OF_BYTES: Final = {"and": "min", "or": "max", "max": "max", "min": "min"}
-"""How predicates are reduced as bytes, of which many fit into a vector."""
+"""Predicates are reduced as bytes, by these kinds, because many bytes fit into a vector."""
 
 
 def reduction(kind: str) -> Lowering:
-    """A row: one reduction, in the way that is fastest for its type."""
+    """A row: one reduction, by the method that is fastest for its type."""
 
     def lower(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
         if x.turned is not None:
@@ -132,7 +132,7 @@ def reduction(kind: str) -> Lowering:
 
 
 def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
-    """`x` reduced over `axes` in the way that is fastest for its type."""
+    """`x` reduced over `axes` by the method that is fastest for its type."""
     if client.platform() != "cpu" or not x.type.size:
         return reduce(e, x, axes, kind, COMBINE[kind])
     if kind != "sum" or _is_in_parts(x, axes):
@@ -145,7 +145,7 @@ def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
 
 
 def reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Value:
-    """One instruction."""
+    """`x` reduced over `axes` by one instruction."""
     unit = tensor_type(x.type.dtype)
     result = x.type.with_shape(without(x.type.shape, axes))
     start = e.constant(identity(kind, x.type.dtype), x.type.dtype)
@@ -154,7 +154,7 @@ def reduce(e: Emitter, x: Value, axes: Ints, kind: str, combine: Combine) -> Val
 
 
 def _is_in_parts(x: Value, axes: Ints) -> bool:
-    """Whether a sum is one loop with what makes its terms, which are never stored."""
+    """Whether a sum is one loop with the computation of its terms, which are not stored."""
     if x.type.ndim - 1 not in axes:
         return False
     if _is_count(x):
@@ -165,19 +165,19 @@ def _is_in_parts(x: Value, axes: Ints) -> bool:
 
 
 def _is_choice(x: Value) -> bool:
-    """Whether a `select` makes these numbers."""
+    """Whether these floats are the results of a `select`."""
     return _maker(x.ir)[0] == CHOICE and x.type.dtype in FLOATS
 
 
 def _is_count(x: Value) -> bool:
-    """Whether these are flags, which would be stored as wide numbers to be added up."""
+    """Whether these are converted flags, which would be stored as wide numbers."""
     return _is_of_flags(x.ir) and x.type.dtype not in COMPLEX
 
 
 def _is_laden(x: Value) -> bool:
-    """Whether these floats are made of choices, flags or what is broadcast.
+    """Whether these floats are computed from choices, flags or broadcast values.
 
-    The library would have each of those stored for it first, a single number as a whole array.
+    For the library each of those would be stored first, a single number as a whole array.
     """
     return x.type.dtype in FLOATS and any(
         _maker(value)[0] in STORED or _is_of_flags(value) for value in _operands(x.ir, DEPTH)
@@ -193,7 +193,7 @@ def _is_of_flags(value: ir.Value) -> bool:
 
 
 def _operands(value: ir.Value, depth: int) -> Iterator[ir.Value]:
-    """What the library would compute a value of, itself included."""
+    """The values from which the library would compute a value, itself included."""
     yield value
     name, maker = _maker(value)
     if depth and name in KNOWN:
@@ -202,7 +202,7 @@ def _operands(value: ir.Value, depth: int) -> Iterator[ir.Value]:
 
 
 def _streams(value: ir.Value, depth: int) -> Iterator[ir.Value]:
-    """The arrays that a loop which computes a value reads, each as often as it is named."""
+    """The arrays that the loop of a value reads, once for each occurrence."""
     name, maker = _maker(value)
     if depth and name in CHEAP:
         for operand in maker.operands:
@@ -212,8 +212,8 @@ def _streams(value: ir.Value, depth: int) -> Iterator[ir.Value]:
 
 
 def _maker(value: ir.Value) -> tuple[str, Any]:
-    """The name of the instruction that makes what `value` shows, and itself; no name where it is an
-    argument of a block."""
+    """The name of the instruction behind `value`'s reshapes and slices, and the instruction; no
+    name for an argument of a block."""
     maker = value.owner
     while getattr(maker, "name", "") in SHOWING:
         maker = maker.operands[0].owner
@@ -221,7 +221,7 @@ def _maker(value: ir.Value) -> tuple[str, Any]:
 
 
 def _across(type: TensorType, axes: Ints) -> bool:
-    """Whether whole lines of the kept last axes are combined, and XLA's own loop does it faster."""
+    """Whether lines of kept last axes are combined, and XLA's own loop is faster at it."""
     kept = math.prod(type.shape[max(axes) + 1 :])
     return kept > 1 and (len(axes) == 1 or kept * type.dtype.itemsize >= WIDE_ROW)
 
@@ -242,7 +242,7 @@ def _by_parts(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
 
 
 def _along(e: Emitter, x: Value, kind: str) -> Value:
-    """Lines along the last axis: cut into short ones, combined to one of these, then reduced."""
+    """Lines along the last axis: cut into short ones, which are combined into one and reduced."""
     *outer, n = x.type.shape
     last = len(outer)
     if n <= SHORT_LINE or x.type.size <= ONE_GO_ELEMENTS:
@@ -264,14 +264,14 @@ def _along(e: Emitter, x: Value, kind: str) -> Value:
 
 
 def pieces_of(length: int) -> int:
-    """How many pieces a line of that length is cut into; 0 if it is not."""
+    """The number of pieces into which a line of that length is cut; 0 if it is not."""
     return next((n for n in PIECES if length % n == 0 and length >= SHORT_LINE * n), 0)
 
 
 def _folded(e: Emitter, x: Value, kind: str, pieces: int) -> Value:
     """Lines along the last axis: cut into a few long pieces, combined element by element.
 
-    That is one loop with whatever makes `x`, which is never stored. Flags are counted in bytes.
+    That is one loop with the computation of `x`, which is not stored. Flags are counted in bytes.
     """
     *outer, n = x.type.shape
     narrow = U8 if kind == "sum" and _is_count(x) else x.type.dtype
@@ -331,13 +331,13 @@ def _extreme_of_short(e: Emitter, lines: Value, kind: str) -> Value:
 
 
 def _extreme_by_value(x: Node, kind: str) -> Node:
-    """Per line along the middle axis of `x[m,n,k]`: the first index where the extreme is."""
+    """Per line along the middle axis of `x[m,n,k]`: the first index of the extreme."""
     reduce = ops.reduce_max if kind == "max" else ops.reduce_min
     m, n, k = x.type.shape
     index = S32 if n < 2**31 else S64
     extreme = ops.reshape(reduce(x, axes=(1,)), shape=(m, 1, k))
     there = ops.equal(x, extreme)
-    if x.type.dtype in FLOATS:  # NaN is the extreme of a line with NaN, and equals nothing
+    if x.type.dtype in FLOATS:  # the extreme of a line with NaN is NaN, which equals nothing
         there = there | ops.not_equal(x, x)
     places = ops.iota(dtype=index, shape=(1, n, 1), axis=1)
     first = ops.reduce_min(ops.select(there, places, ops.scalar(n, index)), axes=(1,))
@@ -347,7 +347,7 @@ def _extreme_by_value(x: Node, kind: str) -> Node:
 def _extreme_of_blocks(x: Node, kind: str) -> Node:
     """Per line of `x[m,n]`: find the block whose extreme is the line's, then search that block.
 
-    That reads `x` once. The last block overlaps the one before where n is not a multiple.
+    That reads `x` once. The last block overlaps the one before if n is not a multiple.
     """
     reduce, search = (ops.reduce_max, ops.argmax) if kind == "max" else (ops.reduce_min, ops.argmin)
     m, n = x.type.shape
@@ -369,7 +369,7 @@ def _extreme_of_blocks(x: Node, kind: str) -> Node:
 
 
 def _block_width(n: int) -> int:
-    """A multiple of LANES near the square root of `n`, one that divides `n` if there is one."""
+    """A multiple of `LINE_LENGTHS[0]` near the square root of `n`, if possible a divisor."""
     lanes = LINE_LENGTHS[0]
     least = -(-math.isqrt(n) // lanes) * lanes
     return next((w for w in range(least, 3 * least, lanes) if n % w == 0), least)

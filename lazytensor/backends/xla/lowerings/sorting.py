@@ -1,8 +1,8 @@
 """Lowerings of sorting and searching.
 
-Large arrays are the host's (`HOST`). Of the others: XLA:CPU sorts integers five times as fast as
-anything whose order is not plain `<` of integers. So floats are sorted as integers that order as
-they do, and indices in the low half of words whose high half is the key: argsort sorts these.
+Large arrays are sorted by the host (`HOST`). XLA:CPU sorts integers by plain `<` five times as fast
+as by any other order. So floats are sorted as integers of the same order, and argsort sorts words
+with the key in the high half and the index in the low half.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 S8, S16, U16 = (np.dtype(t) for t in ("int8", "int16", "uint16"))
 EXACT_IN_F32: Final = frozenset([BOOL, F16, BF16, F32, S8, U8, S16, U16])
 TOP_SHARE: Final = 16
-"""XLA's own search is for the largest 1/16 of a line at most."""
+"""XLA's own top-k is used if k is at most 1/16 of a line."""
 HOST_SORT_ELEMENTS: Final = 2**15
-"""Elements from which the host's sort, of one line or of many, pays for the cut."""
+"""Elements, of all lines together, from which the host's sort pays for the cut."""
 _SIGNED: Final = {F16: S16, BF16: S16, F32: S32, F64: S64}
 
 
@@ -49,7 +49,7 @@ def _key(x: Node, *, ties: bool) -> Node:
 
 
 def _fold(bits: Node) -> Node:
-    """A float's bits to an integer that orders as the float does, and back: it undoes itself."""
+    """A float's bits as an integer of the same order, and back: its own inverse."""
     dtype = bits.type.dtype
     sign = bits >> (dtype.itemsize * 8 - 1)
     flips = sign & int(np.iinfo(dtype).max)
@@ -63,7 +63,7 @@ def _unkey(key: Node, dtype: np.dtype) -> Node:
 
 
 def _last(x: Node, axis: int) -> Node:
-    """`x` with `axis` last, or the last axis at `axis`: it undoes itself."""
+    """`x` with `axis` and the last axis swapped: its own inverse."""
     axes = list(range(x.type.ndim))
     axes[axis], axes[-1] = axes[-1], axes[axis]
     return ops.transpose(x, axes=tuple(axes))
@@ -142,7 +142,7 @@ def _sort(
     def less(a: Value, b: Value) -> list[Value]:
         return [compare("LT")(e, tensor_type(BOOL), a, b)]
 
-    # Stable: of XLA's two sorts the merge sort is the faster one here.
+    # Stable, because XLA's merge sort is faster here than its unstable sort.
     stable = ir.BoolAttr.get(True)
     bodies = [([unit, unit], less)]
     return e.region_op("sort", [type], xs, bodies, dimension=i64(axis), is_stable=stable)[0]
@@ -170,7 +170,7 @@ def _top_k(e: Emitter, type: Any, x: Value, *, k: int) -> tuple[Value, ...]:
 
 
 def _in_single(x: Node) -> Node:
-    """`x` in f32, with one zero and one NaN: what XLA's own search orders by bits."""
+    """`x` in f32, with one zero and one NaN, because XLA's own top-k orders by bits."""
     x = ops.convert(x, dtype=F32)
     x = ops.select(ops.equal(x, number(0.0, x)), number(0.0, x), x)
     return ops.select(not_a_number(x), number(math.nan, x), x)
@@ -215,12 +215,12 @@ _search_key = expansion(lambda x: _key(x, ties=True))
 
 
 def _many(x: TensorType, *_: TensorType, **__: Any) -> bool:
-    """NumPy sorts by vector instructions, five to ten times faster, and need not for ranks."""
+    """NumPy sorts by vector instructions, 5 to 10 times faster, and finds ranks without sorting."""
     return x.size >= HOST_SORT_ELEMENTS
 
 
 def _few_of_many(x: TensorType, *, k: int) -> bool:
-    """NumPy finds the k largest without sorting; so does XLA, but only floats of 32 bits."""
+    """NumPy finds the k largest without sorting; XLA does so for values exact in f32 only."""
     n = x.shape[-1]
     exact = x.dtype in EXACT_IN_F32
     return not exact and n >= 512 and x.size >= 2**14 and k * TOP_SHARE <= n

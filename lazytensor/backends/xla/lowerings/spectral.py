@@ -16,7 +16,7 @@ from lazytensor.core.ir.types import Shape, TensorType
 
 VERY_LONG: Final = 2**18
 HOST_LINE_ELEMENTS: Final = 2**12
-"""Elements of a line from which it is the host's."""
+"""Elements of a line from which the host transforms it."""
 
 
 def _fft(e: Emitter, type: TensorType, x: Value, *, kind: str, lengths: Shape) -> Value:
@@ -24,7 +24,7 @@ def _fft(e: Emitter, type: TensorType, x: Value, *, kind: str, lengths: Shape) -
 
 
 def _one_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
-    """One line of doubles is a matter of one thread, and NumPy's is up to twice as fast."""
+    """One line of doubles: XLA uses one thread for it, and NumPy is up to twice as fast."""
     single = x.dtype in (F32, C64)
     return (
         not single
@@ -35,7 +35,7 @@ def _one_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
 
 
 def _long_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
-    """One that is worth a cut, too."""
+    """One line that is long enough to pay for a cut."""
     return x.size >= VERY_LONG and _one_line(x, kind=kind, lengths=lengths)
 
 

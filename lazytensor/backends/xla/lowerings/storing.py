@@ -1,11 +1,11 @@
-"""What several loops need is stored once, where computing it again would cost more.
+"""Values that several loops need are stored once, if computing them again would cost more.
 
-XLA puts elementwise operations into every loop that needs their results, and what those need in
-turn: gradients that flow through a network's layers were computed again in each of them, from the
-last layer on. What is a function that is called is computed once, and read from memory.
+XLA puts elementwise operations, and their operands' operations, into every loop that needs their
+results: a network's gradients were computed again in each layer, from the last layer on. Here such
+a value becomes the result of a called function, which is computed once and read from memory.
 
-Neither does a loop become so long that LLVM gives up on it: 50 sines of sines, some 5,600
-operations in one loop, took four times as long as two loops of half as many do.
+A loop that is too long for LLVM to optimize is cut in two as well: a loop of several thousand
+operations runs much slower than two loops of half the length.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
 LOOP: Final = 2**14
-"""Cheap operations that take as long as a further loop does."""
+"""Cost of one more loop, in cheap operations."""
 CACHED_RATIO: Final = 8
-"""What has so many times fewer elements is read from a cache."""
+"""An operand with this many times fewer elements than the result is read from a cache."""
 READ: Final = 8
-"""Cheap operations on an element that take as long as reading one from memory does."""
+"""Cost of reading an element from memory, in cheap operations."""
 STORING: Final = 3 * READ
-"""What storing an element and reading it in two loops costs."""
+"""Cost of storing an element and reading it in two loops."""
 READING: Final = 2 * READ
-"""The same of what is stored anyway."""
+"""Cost of reading an element in two loops, if it is stored anyway."""
 LONG, LONGEST = 3500, 5000
-"""Between so many operations, where the fewest values are needed later, a loop is cut in two."""
+"""Least and greatest number of operations after which a loop is cut in two, at the place between
+where later operations need the fewest values."""
 STORED_VALUES_BOUND: Final = 1
-"""Values at the most that are stored then: of two, each would be computed with all of the other."""
+"""Most values that such a cut stores: the loop of one of two would compute the other as well."""
 MOST: Final = 1000
-"""Costs beyond which it makes no difference."""
+"""Upper bound of a cost; higher ones make no difference."""
 APART: Final = frozenset(
     [
         "custom_call", "case", "cholesky", "convolution", "dot_general", "dynamic_update_slice",
@@ -40,8 +41,8 @@ APART: Final = frozenset(
         "scatter", "select_and_scatter", "sort", "triangular_solve", "while",
     ]
 )  # fmt: skip
-"""Operations whose results are in memory; what they need may be computed within those of REDUCING
-only."""
+"""Operations whose results are in memory. Only those in REDUCING can compute their operands in
+their own loop."""
 REDUCING: Final = frozenset(["reduce", "reduce_window"])
 COSTS: Final = {
     "constant": 0,
@@ -60,15 +61,15 @@ COSTS: Final = {
     ],
     1,
 )  # fmt: skip
-"""What an operation costs an element; a function that is not among them 16."""
+"""Cost of an operation per element; FUNCTION for those not listed."""
 FUNCTION: Final = 16
 
 
 class _Node:
-    """An operation as those need it who compute its result.
+    """An operation in the graph of uses.
 
-    `joins` is the one operation that all loops which need it come together in, None if there is
-    none; `depth` how many there are until nothing joins.
+    `joins`: the nearest operation in which all uses of the result come together, None if there is
+    none. `depth`: the length of the chain of these operations, itself included.
     """
 
     __slots__ = ("depth", "joins")
@@ -81,8 +82,8 @@ class _Node:
 class _Loop(_Node):
     """An operation that is computed within the loops that need its result.
 
-    `at` says where it stands. `cost` is what an element costs to compute of what is `read` from
-    memory. `kept`: whether the result, of `size` elements, is in memory anyway.
+    `at`: its position. `cost`: of computing an element from the values `read` from memory. `kept`:
+    whether the result, of `size` elements, is in memory anyway.
     """
 
     __slots__ = ("at", "cost", "kept", "op", "read", "size", "users")
@@ -99,11 +100,11 @@ class _Loop(_Node):
 
 
 Loops = dict[Any, _Loop]
-"""By result."""
+"""Per result, its operation."""
 
 
 def store_shared(module: ir.Module, block: ir.Block) -> None:
-    """Have computed by a loop of its own what each of several loops would compute."""
+    """Move values that several loops would compute to loops of their own."""
     loops: Loops = {}
     for at, line in enumerate(block.operations):
         op = line.operation
@@ -128,7 +129,7 @@ def store_shared(module: ir.Module, block: ir.Block) -> None:
 
 
 def _shorten(module: ir.Module, loops: Loops) -> None:
-    """Have stored what is in the middle of loops that are too long."""
+    """Store values in the middle of loops that are too long."""
     for node in loops.values():
         _price(node, loops)
     for number, node in enumerate(_between(loops)):
@@ -137,7 +138,7 @@ def _shorten(module: ir.Module, loops: Loops) -> None:
 
 
 def _between(loops: Loops) -> list[_Loop]:
-    """What to store so that no loop has more than `LONGEST` operations."""
+    """The values to store so that no loop has more than `LONGEST` operations."""
     nodes = [node for node in loops.values() if node.read]
     last: dict[_Loop, int] = {}
     for i, node in enumerate(nodes):
@@ -162,7 +163,7 @@ def _between(loops: Loops) -> list[_Loop]:
 
 
 def _join(node: _Loop) -> None:
-    """Find where all that needs the node's result comes together."""
+    """Find the operation in which all uses of the node's result come together."""
     if not node.users:
         return
     found: _Node | None = node.users[0]
@@ -180,7 +181,7 @@ def _join(node: _Loop) -> None:
 
 
 def _price(node: _Loop, loops: Loops) -> None:
-    """What an element of the result costs, and what it is made of."""
+    """Set the cost of an element of the result, and the values that it is computed from."""
     node.read = frozenset()
     node.cost = COSTS.get(node.op.name.rpartition(".")[2], FUNCTION)
     for operand in set(node.op.operands):
@@ -193,7 +194,7 @@ def _price(node: _Loop, loops: Loops) -> None:
 
 
 def _is_better_stored(node: _Loop) -> bool:
-    """Whether several loops need the result, and would take longer to compute it than to read."""
+    """Whether several loops need the result, and computing it costs them more than reading it."""
     if len(node.users) < 2 or node.joins is not None:
         return False
     spared = node.cost + READ * len(node.read) - (READING if node.kept else STORING)
@@ -201,9 +202,9 @@ def _is_better_stored(node: _Loop) -> bool:
 
 
 def _outline(module: ir.Module, name: str, node: _Loop, loops: Loops) -> None:
-    """Make the operation, with all that its loop computes, a function; its result is that call's.
+    """Replace the operation, with all that its loop computes, by a call of a function.
 
-    XLA inlines calls before it makes loops, unless it is told not to.
+    The call is marked, or XLA would inline it before it makes loops.
     """
     inside, inputs = _loop_of(node, loops)
     result = node.op.results[0]
@@ -229,7 +230,7 @@ def _outline(module: ir.Module, name: str, node: _Loop, loops: Loops) -> None:
 
 
 def _loop_of(node: _Loop, loops: Loops) -> tuple[list[_Loop], list[Any]]:
-    """The operations that a result's loop computes, in order, and what it reads."""
+    """The operations that a result's loop computes, in order, and the values that it reads."""
     inside: dict[_Loop, None] = {}
     inputs: dict[Any, None] = {}
     todo = [node]

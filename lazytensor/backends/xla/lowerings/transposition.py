@@ -1,9 +1,9 @@
-"""Lowering of transpose, and what passes through it.
+"""Lowering of transpose, and ops that pass through it.
 
-XLA:CPU reads a transposed operand element by element across the rows of memory: `x.T + x` at 2000²
-takes 10 to 20 times as long as `x + x`. So a large matrix is transposed in blocks that fit a cache:
-once into a row of blocks, each transposed, and from there into the result. What works on the
-source as well (slices, reductions, products, elementwise functions) is given that (`turned`).
+XLA:CPU reads a transposed operand element by element across the rows of memory, which makes a large
+`x.T + x` 10 to 20 times slower than `x + x`. So a large matrix is transposed in blocks that fit a
+cache: once into a row of blocks, each transposed, and from there into the result. Ops that can work
+on the source instead (slices, reductions, products, elementwise functions) find it in `turned`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lazytensor.core.ir.types import TensorType
 
 Ints = tuple[int, ...]
 BLOCKED_ELEMENTS: Final = 2**16
-"""Elements of a matrix that is transposed in blocks."""
+"""Elements of a matrix from which it is transposed in blocks."""
 BLOCKS: Final = range(64, 15, -1)
-"""Sizes of a block, the best first, of those that divide an axis."""
+"""Sizes of a block, the best first; a block must divide its axis."""
 
 
 def transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
@@ -40,7 +40,7 @@ def transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
 
 
 def _written(e: Emitter, x: Value, axes: Ints) -> Value:
-    """The transpose, axes that stay together being one, in blocks where that pays."""
+    """The transpose, with adjacent axes merged, in blocks where that pays."""
     shape = tuple(x.type.shape[axis] for axis in axes)
     groups = _groups(x.type.shape, axes)
     order = sorted(groups)
@@ -48,7 +48,7 @@ def _written(e: Emitter, x: Value, axes: Ints) -> Value:
     x, axes = e.reshape(x, sizes), tuple(order.index(group) for group in groups)
     type = x.type.with_shape(tuple(sizes[axis] for axis in axes))
     blocks = _blocks(type, axes)
-    # The last axis in blocks, by itself; the others, whole rows of it then, are cheap.
+    # Move the last axis alone first, in blocks; moving the others then copies whole rows.
     first = (*(axis for axis in range(len(axes)) if axis != axes[-1]), axes[-1])
     if blocks is not None:
         made = _in_blocks(e, type, x, axes, blocks)
@@ -76,7 +76,7 @@ def _plain(e: Emitter, x: Value, axes: Ints) -> Value:
 
 
 def _blocks(type: TensorType, axes: Ints) -> dict[int, int] | None:
-    """Per axis of the operand that is cut into blocks, their size; None if that does not pay."""
+    """Per axis of the operand that is cut into blocks, their size; None if blocks do not pay."""
     last = len(axes) - 1
     if type.size < BLOCKED_ELEMENTS or axes[-1] == last or client.platform() != "cpu":
         return None
@@ -86,7 +86,7 @@ def _blocks(type: TensorType, axes: Ints) -> dict[int, int] | None:
 
 
 def _in_blocks(e: Emitter, type: TensorType, x: Value, axes: Ints, blocks: dict[int, int]) -> Value:
-    pieces: list[tuple[int, int]] = []  # axis, and whether it is the one inside of a block
+    pieces: list[tuple[int, int]] = []  # axis, and whether it is inside a block
     shape: list[int] = []
     for axis, n in enumerate(x.type.shape):
         inside = blocks.get(axis)
@@ -104,7 +104,7 @@ def _in_blocks(e: Emitter, type: TensorType, x: Value, axes: Ints, blocks: dict[
 def sliced(
     e: Emitter, x: Value, begin: Value, sizes: Ints, strides: Ints
 ) -> tuple[Value, Value, Ints, Ints]:
-    """A slice of a transpose as one of its source: the operands and attributes of that."""
+    """A slice of a transpose as a slice of its source: its operands and attributes."""
     assert x.turned is not None
     assert begin.constant is not None
     source, axes = x.turned

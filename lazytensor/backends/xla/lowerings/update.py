@@ -1,10 +1,10 @@
-"""The lowering of `update_slice`: the one that decides how fast stencils are.
+"""The lowering of `update_slice`, which decides how fast stencils are.
 
 A large update with known starts is a select between the padded value and the base: it fuses with
-what computes the value, and runs in place. So is a thin one (a row, a column) of a base that this
-program computes anyway: `dynamic_update_slice` would be done in place too, but where borders are
-copied from one another (`F[0] = F[-2]; F[-1] = F[1]; …`) XLA copies the whole base for each. An
-update of an input, or with moving starts, is a `dynamic_update_slice`, which leaves the rest alone.
+the computation of the value, and runs in place. So is a thin update (a row, a column) of a base
+that this program computes. `dynamic_update_slice` would run in place too, but XLA copies the whole
+base for each if borders are copied from one another (`F[0] = F[-2]; F[-1] = F[1]; …`). Other small
+updates, and those whose starts are data, are a `dynamic_update_slice`, which leaves the rest alone.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _update_slice(
 
 
 def _is_thin(sizes: Shape, shape: Shape) -> bool:
-    """Whether an update covers each axis wholly, or one position of it."""
+    """Whether an update covers all of each axis, or one position of it."""
     return all(size in (1, n) for size, n in zip(sizes, shape, strict=True))
 
 
@@ -75,7 +75,7 @@ def _in_place(e: Emitter, x: Value, value: Value, corner: list[Value], steps: In
 
 
 def _select(e: Emitter, x: Value, value: Value, begin: Ints, steps: Ints) -> Value:
-    """The update as a select: along an axis of one position the value is repeated, not padded."""
+    """The update as a select; along an axis of one position the value is repeated, not padded."""
     shape, sizes = x.type.shape, value.type.shape
     partial = [axis for axis in range(len(shape)) if sizes[axis] != shape[axis]]
     mask = None

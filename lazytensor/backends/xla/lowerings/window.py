@@ -1,7 +1,7 @@
 """Lowering of windowed reductions.
 
-XLA:CPU's own loop over windows is slow (4.4 ms for 3×3 maxima of f32[8,32,64,64]). Axis by axis,
-with a window as the combination of as many shifted slices, it is 0.6 ms: shifts fuse.
+XLA:CPU's own loop over windows is slow. It is several times faster to reduce axis by axis, with a
+window as a combination of shifted slices, because these fuse.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lazytensor.core.ops.reduction import identity, window_shape
 Ints = tuple[int, ...]
 
 MOST_SHIFTS: Final = 16
-"""Elements of a window along one axis that are combined as shifted slices."""
+"""Largest size of a window along one axis that is combined from shifted slices."""
 
 
 def _reduce_window(
@@ -49,7 +49,7 @@ def _reduce_window(
         return e.convert(found, type.dtype)
     x = _padded(e, x, kind, padding, base_dilation)
     axes = [i for i in range(type.ndim) if x.type.shape[i] != type.shape[i] or window[i] > 1]
-    for axis in sorted(axes, key=lambda i: -strides[i]):  # first those that leave least
+    for axis in sorted(axes, key=lambda i: -strides[i]):  # the axes that shrink most come first
         x = _along(e, x, kind, axis, window[axis], strides[axis], window_dilation[axis])
     return e.convert(x, type.dtype)
 
@@ -78,7 +78,7 @@ def _padded(
 def _along(
     e: Emitter, x: Value, kind: str, axis: int, size: int, stride: int, dilation: int
 ) -> Value:
-    """Windows along one axis of an operand that is padded already."""
+    """Windows along one axis of a padded operand."""
     ones = (1,) * x.type.ndim
 
     def along(number: int) -> Ints:
