@@ -1,4 +1,4 @@
-"""What a user sees of the core's work: explanations, graphs, timelines, logs, notebooks."""
+"""Views of the core's work for users: explanations, graphs, timelines, logs, notebooks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def explain() -> Explanation:
-    """What happened since the start, or `metrics.reset`; print it.
+    """What happened since the start or the last `metrics.reset`, to be printed.
 
-    Each cut with the line that asked for it; each new program with what changed against the nearest
+    Each cut with the line that asked for it; each new program with its change against the nearest
     known one, and the line that changed it; lines that compile again and again; what to write
     instead. `.record()` gives the same as plain data.
     """
-    # Imported where they are used: `import lazytensor` should cost little.
+    # Imported here, so that `import lazytensor` stays cheap.
     from lazytensor.core.observe.events import Event, Fallback, events, fallbacks
     from lazytensor.inspection.explanation import Explanation
 
@@ -29,9 +29,9 @@ def explain() -> Explanation:
 def profile(path: str | os.PathLike[str]) -> AbstractContextManager[Timeline]:
     """Write a timeline of a block to `path`, for chrome://tracing or https://ui.perfetto.dev.
 
-    Recording, cutting, lowering, compiling, running and transfers, by thread, with the lines that
-    caused them, and a mark where a step ends. Programs are waited for where they are started.
-    `jax.profiler` may be on at the same time.
+    It has recording, cutting, lowering, compiling, running and transfers, by thread, with the lines
+    that caused them, and a mark at the end of each step. Each program is waited for where it is
+    started. `jax.profiler` may be on at the same time.
     """
     from lazytensor.inspection.timeline import profiled
 

@@ -1,6 +1,6 @@
-"""What to write instead: rows from what was seen of a line to what to do about it.
+"""What to write instead: a table from findings about a line to advice.
 
-The first row that applies of each group is given.
+Each group gives its first row that applies.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from lazytensor.inspection.asking import CONVERSIONS, SHOWS
 from lazytensor.inspection.finding import Finding
 
 MANY: Final = 8
-"""Times after which something is not by the way."""
+"""Number of occurrences from which advice is given."""
 HINT: Final = " The first line of `help({name})` says whether it is."
 
 
 _NEW: Final = "`y = np.sort(x)` is lazy, and `y[1:] != y[:-1]` says where a value is new."
-_SYMMETRIC: Final = "Of symmetric matrices `np.linalg.eigh` and `np.linalg.eigvalsh` are lazy."
+_SYMMETRIC: Final = "For symmetric matrices `np.linalg.eigh` and `np.linalg.eigvalsh` are lazy."
 INSTEAD: Final = {
     "numpy.bincount": "Counts of few values are lazy as `(x[:, None] == np.arange(k)).sum(0)`.",
     "numpy.linalg.eig": _SYMMETRIC,
@@ -28,11 +28,11 @@ INSTEAD: Final = {
     "numpy.unique": _NEW,
     "numpy.unique_values": _NEW,
 }
-"""Per function that needs values by its nature: what does not, for some of its uses."""
+"""Per function that needs values: a lazy replacement for some of its uses."""
 
 
 class Row(NamedTuple):
-    """Where it applies, and the advice; `{name}` stands for the names of the functions."""
+    """A condition and its advice; `{name}` stands for the names of the functions."""
 
     name: str
     applies: Callable[[Finding], bool]
@@ -58,7 +58,7 @@ def _element(finding: Finding) -> bool:
 
 
 def _changed(*kinds: str) -> Callable[[Finding], bool]:
-    """Whether compiles, or programs that came often and were interpreted, changed so."""
+    """Whether compiles, or many new interpreted programs, had one of these kinds of change."""
 
     def applies(finding: Finding) -> bool:
         tally = finding.tally
@@ -179,7 +179,7 @@ COMPILES: Final = (
     Row(
         "scalar",
         _changed(recompile_reason.SCALAR),
-        "Nothing to do: numbers that vary cost a program two more compiles at the most.",
+        "Nothing to do: numbers that vary cost a program at most two more compiles.",
     ),
     Row(
         "first",
@@ -197,7 +197,7 @@ FALLBACKS: Final = (
     ),
 )
 
-# A program that is still interpreted after so many runs takes less than half a millisecond.
+# A program that is interpreted that often is small, or it would have been compiled.
 SIZES: Final = (
     Row(
         "small",

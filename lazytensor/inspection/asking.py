@@ -1,4 +1,4 @@
-"""Why a cut was made, in words: what the core says of its cause, and what stands in the line."""
+"""The reason for a cut in words, from the core's cause and the syntax of the line."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ CAUSES: Final = {
     "except": "in a `try`: an `except` could handle what fails",
     "errstate": "`errstate` asks for floating-point errors at once",
 }
-"""Per cause of the core's that is no observation: what it means."""
+"""Per cause of the core that is not an observation: its meaning."""
 
 
 def asked(cause: str, source: Source) -> str:
-    """What asked for values."""
+    """The reason for a cut, in words."""
     if cause != "observation":
         return CAUSES.get(cause, f"`{cause}` needs values")
     if source.tested:

@@ -9,18 +9,18 @@ from lazytensor.core.observe.metrics import html_table
 
 ROWS: Final = 12
 COLUMNS: Final = 10
-"""Of a larger array, so many are shown."""
+"""Largest number of rows and columns of an array that are shown."""
 
 
 def of_text(text: str) -> str:
-    """Text as it is."""
+    """Preformatted text."""
     return f"<pre style='white-space: pre-wrap'>{html.escape(text)}</pre>"
 
 
 def of_array(array: Any, shown: Any, dtype: object) -> str:
     """The values of an array of at most two axes in a table, of others as text.
 
-    `shown`: the same on the host. `dtype`: its own.
+    `shown`: its values on the host. `dtype`: its own.
     """
     shape = " × ".join(map(str, shown.shape)) or "scalar"
     head = f"<div><b>{type(array).__name__}</b> {shape}, {html.escape(str(dtype))}</div>"
@@ -37,7 +37,7 @@ def of_array(array: Any, shown: Any, dtype: object) -> str:
 
 
 def _ends(values: Any, most: int) -> list[Any]:
-    """All values, or the first and the last of them."""
+    """All values, or the first and last ones if there are more than `most`."""
     if len(values) <= most:
         return list(values)
     return [*values[: most // 2], *values[-(most // 2) :]]

@@ -1,4 +1,4 @@
-"""What `lazytensor.explain()` says: each cut, each compile with what changed, hot spots, advice."""
+"""The text of `lazytensor.explain()`: cuts, compiles with what changed, hot spots, advice."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from lazytensor.inspection.ledger import Tally, own_frame
 from lazytensor.inspection.source import Source, source
 
 HOT: Final = 3
-"""New programs at one line from which it is a hot spot."""
+"""New programs from which a line is a hot spot."""
 SHOWN: Final = 40
-"""Compiles that the text has; the record has all."""
+"""Largest number of compiles in the text; the record has all."""
 Happened = tuple[Event | Fallback, Place | None]
-"""What happened, and the line of the user's own that it is booked on."""
+"""An event, and the line of the user's code to which it counts."""
 
 
 @contextmanager
 def heard() -> Iterator[Collection[Happened]]:
-    """What happens in the block, the last of it where that is much, on the user's own lines."""
+    """The last `EVENTS_KEPT` events of the block, with the user's lines."""
     happened: deque[Happened] = deque(maxlen=EVENTS_KEPT)
 
     def hear(event: Event | Fallback) -> None:
@@ -63,13 +63,13 @@ class Line:
 
     @property
     def changes(self) -> Counter[str]:
-        """Kinds of what had changed, where something had."""
+        """The kinds of change, first and repeated runs excluded."""
         kinds = (new.change.kind for new in self.new)
         return Counter(kind for kind in kinds if kind not in (FIRST_RUN, RUN_AGAIN))
 
     @property
     def is_hot(self) -> bool:
-        """Whether programs were new here again and again."""
+        """Whether the line repeatedly made new programs."""
         return self.changes.total() >= HOT
 
     @property
@@ -98,7 +98,7 @@ class Line:
 
 
 class Explanation:
-    """What happened, by line of the user's, in the order in which lines first had to do with it."""
+    """Events by line of the user's code, in the order of each line's first event."""
 
     def __init__(self, happened: Iterable[Happened]) -> None:
         happened = list(happened)
@@ -234,7 +234,7 @@ def _advice(lines: list[Line]) -> Iterator[str]:
 
 
 def where(found: Source) -> str:
-    """`file.py:12`, short where it is near."""
+    """`file.py:12`, as a relative path below the current folder."""
     if not found.file:
         return "outside of your files"
     near = os.path.relpath(found.file) if os.path.isabs(found.file) else found.file

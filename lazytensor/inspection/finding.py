@@ -1,4 +1,4 @@
-"""What was seen of each line of the user's, the slowest first."""
+"""Findings: the effects of each line of the user's code, the slowest line first."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ SILENT = {
     "initial values of variables",
     "initial values of parameters",
 }
-"""Causes of cuts that are no observation of a value."""
+"""Causes of cuts that are not observations of a value."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A line, and what it caused."""
+    """A line, and its effects."""
 
     source: Source
     tally: Tally
 
     @property
     def seconds(self) -> float:
-        """The time that it took, beyond recording."""
+        """Its time without recording."""
         return self.tally.seconds
 
     @property
@@ -44,13 +44,13 @@ class Finding:
 
     @property
     def observed(self) -> Counter[str]:
-        """The same by cause."""
+        """Observations by cause."""
         causes = self.tally.cuts.items()
         return Counter({cause: n for cause, n in causes if cause not in SILENT})
 
     @property
     def computed(self) -> list[str]:
-        """The functions that are NumPy's by their nature, and needed values for it."""
+        """The functions that NumPy must compute from values, and that caused cuts for them."""
         causes = self.tally.cuts
         return [c for c in causes if c.startswith("numpy.") and c not in self.tally.fallbacks]
 
@@ -81,7 +81,7 @@ class Finding:
 
 
 def findings(sites: dict[Site | None, Tally]) -> list[Finding]:
-    """What was booked, by line; the site of a line that took longest says what stands there."""
+    """The tallies by line; the slowest site of a line gives its syntax."""
     lines: dict[tuple[str, int], Finding] = {}
     for site, tally in sorted(sites.items(), key=lambda item: -item[1].seconds):
         place = Source("", 0) if site is None else source(*site)

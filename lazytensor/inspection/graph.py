@@ -1,4 +1,4 @@
-"""Programs as graphs: plain data, for Graphviz, and as one page of HTML that needs nothing else."""
+"""Programs as graphs: as plain data, for Graphviz, and as one self-contained page of HTML."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lazytensor.inspection.explanation import where
 from lazytensor.inspection.source import source
 
 COLOURS: Final = {"parameter": "#cfe8cf", "scalar": "#eeeeee", "operation": "#dbe7f7"}
-"""Per kind of vertex: how Graphviz fills it."""
+"""Per kind of vertex: its fill colour in Graphviz."""
 
 
 class Vertex(NamedTuple):
-    """An input or an operation of a program, those in the bodies of composites included.
+    """An input or an operation of a program, or of a composite's body.
 
-    `composite`: the composites that it is in, the outermost first, each with a number. `output`:
-    whether the program gives it.
+    `composite`: the composites around it, the outermost first, each with a number. `output`:
+    whether it is a result of the program.
     """
 
     number: int
@@ -43,7 +43,7 @@ class Vertex(NamedTuple):
 
 
 class _Origin(NamedTuple):
-    """What a vertex has from the instruction that it is, or is in the body of."""
+    """A vertex's data from its instruction, or from the composite's instruction."""
 
     place: Place | None
     module: str
@@ -55,7 +55,7 @@ Results = tuple[int, ...]
 
 
 class _Flat:
-    """A program with the bodies of its composites in their place."""
+    """A program whose composites are replaced by their bodies."""
 
     def __init__(self, program: Program) -> None:
         self.vertices: list[Vertex] = []
@@ -68,7 +68,7 @@ class _Flat:
     def _add(
         self, program: Program, origins: Sequence[_Origin], inputs: Results | None
     ) -> list[Results]:
-        """Add all instructions; `inputs` are what a body's parameters stand for."""
+        """Add all instructions; `inputs` are the vertices of a body's parameters."""
         results: list[Results] = []
         given = iter(inputs or ())
         lines = program.instructions
@@ -76,7 +76,7 @@ class _Flat:
             sources = tuple(number for j in operands for number in results[j])
             if op is PARAMETER and inputs is not None:
                 results.append((next(given),))
-            elif op is element:  # of what is one vertex, that one
+            elif op is element:  # a primitive with several results is one vertex
                 results.append((sources[attrs[0] % len(sources)],))
             elif isinstance(op, Composite):
                 types = tuple(lines[j][3] for j in operands)
@@ -103,12 +103,12 @@ class _Flat:
 
 
 def vertices(program: Program) -> list[Vertex]:
-    """Everything in the program, composites opened, operands before what uses them."""
+    """All vertices of the program, composites replaced by their bodies, operands before uses."""
     return _Flat(program).vertices
 
 
 def record(program: Program) -> list[dict[str, Any]]:
-    """The same as plain data, with the lines of the user's and what a vertex is grouped by."""
+    """The vertices as plain data, with the user's lines and the keys for grouping."""
     rows = []
     for vertex in vertices(program):
         found = None if vertex.place is None else source(*vertex.place)
@@ -151,8 +151,8 @@ def _clusters(found: list[Vertex], inside: tuple[str, ...], indent: str) -> Iter
 
 
 def page(program: Program) -> str:
-    """One self-contained page: pan, zoom, search, groups, what an operation is and whose line."""
-    # Inside a script element nothing but `<` ends the text.
+    """One self-contained page: pan, zoom, search, groups, and each operation with its line."""
+    # `<` is escaped because it could end the script element.
     data = json.dumps({"vertices": record(program), "text": str(program)}).replace("<", "\\u003c")
     folder = files("lazytensor.inspection") / "pages"
     parts = {name: (folder / f"graph.{name}").read_text() for name in ("html", "css", "js")}

@@ -1,4 +1,4 @@
-"""What a run of a script did behind its lines: cuts, compiles, fallbacks, and their seconds."""
+"""The cuts, compiles, fallbacks and seconds that a script's lines cause."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lazytensor.core.settings import settings
 from lazytensor.swap.ownership import is_users_file
 
 NEAREST: Final = 8
-"""Programs that a new one is compared with, to say what is new in it."""
+"""Number of known programs with which a new one is compared, to say what is new in it."""
 
 PARTS: Final = {
     "cutting": "cutting",
@@ -30,18 +30,17 @@ PARTS: Final = {
     "transferring": "running",
     "interpreting": "running",
 }
-"""Per timer of the metrics: the part of a line's seconds that it is."""
+"""Per timer of the metrics: the part of a line's seconds to which it counts."""
 
 
 @dataclass
 class Tally:
-    """What one line caused.
+    """The effects of one line.
 
-    `cuts` by cause, `ways` in which their programs were run, `reasons` for compiles and kinds of
-    `changes` behind them, `new`: programs interpreted for the first time, by the kind of what is
-    new in them. `foreign`: files of installed
-    packages that the line called and that asked for values. `parts`: `seconds` by what they were
-    spent on; `other` is what no timer has: the import of jax, nearly all of it.
+    `cuts`: by cause. `ways`: how their programs were run. `reasons`, `changes`: of compiles, as
+    texts and as kinds of change. `new`: programs interpreted for the first time, by kind of change.
+    `foreign`: files of installed packages that the line called and that asked for values. `parts`:
+    `seconds` by what they were spent on; `other` has no timer, and is mostly jax's import.
     """
 
     seconds: float = 0.0
@@ -55,7 +54,7 @@ class Tally:
     foreign: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
-        """Add what another place of the same line caused."""
+        """Add the effects of another place of the same line."""
         self.seconds += other.seconds
         for part, seconds in other.parts.items():
             self.parts[part] += seconds
@@ -68,7 +67,7 @@ Site = tuple[CodeType, int]
 
 
 class Ledger:
-    """Listens to the core's events, and books each on the innermost line of the user's own."""
+    """Listens to the core's events, and counts each for the innermost line of the user's code."""
 
     def __init__(self) -> None:
         self.sites: dict[Site | None, Tally] = {}
@@ -76,7 +75,7 @@ class Ledger:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Book what happens in a block; every program is waited for, as it is somebody's time."""
+        """Count a block's events; each program is waited for, so that its line gets its time."""
         waited, settings.wait = settings.wait, True
         self._timers = dict(metrics.seconds)
         events.listeners.append(self._hear)
@@ -119,7 +118,7 @@ class Ledger:
 
 
 def own_frame(frame: FrameType | None) -> tuple[FrameType | None, str | None]:
-    """The innermost frame of the user's own files, and the file of one inside it that is not."""
+    """The innermost frame of the user's files, and the file of the innermost foreign frame."""
     first = foreign = None
     while frame is not None:
         file = frame.f_code.co_filename
@@ -132,6 +131,6 @@ def own_frame(frame: FrameType | None) -> tuple[FrameType | None, str | None]:
 
 
 def _novelty(event: Event) -> str:
-    """The kind of what sets a program apart from those that were found before it."""
+    """The kind of change that separates a program from the known ones."""
     known = [entry.program for entry in program_cache.cache.entries()[-NEAREST - 1 :]]
     return change(event.program, known).kind

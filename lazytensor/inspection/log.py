@@ -1,4 +1,4 @@
-"""`LAZYTENSOR_LOG=cuts,compiles,fallbacks`: a line on standard error for each."""
+"""`LAZYTENSOR_LOG=cuts,compiles,fallbacks`: a line on standard error for each event."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ LINES: Final[dict[str, tuple[str, Callable[[Event | Fallback], str | None]]]] = 
     "cuts": ("cut", _cut),
     "fallbacks": ("fallback", _fallback),
 }
-"""Per name in the setting: the word that its lines begin with, and what one says."""
+"""Per name in the setting: the first word of its lines, and a function of an event to its text."""
 
 
 def attach(names: Set[str]) -> None:
-    """Print a line for each event of these kinds from now on."""
+    """Print a line for each later event of these kinds."""
     rows = [row for name, row in LINES.items() if name in names]
 
     def listen(event: Event | Fallback) -> None:

@@ -34,11 +34,11 @@ def load(shell: Any) -> None:
 
 def _lazy(shell: Any) -> Callable[[str, str], None]:
     def lazy(line: str, cell: str) -> None:
-        """Run the cell with lazy NumPy in the place of NumPy, and say what that took.
+        """Run the cell with lazy NumPy instead of NumPy, and print what was cut and compiled.
 
         Names of NumPy's modules stand for the lazy ones while the cell runs. Arrays that it makes
-        stay lazy, and so does what it imports. `%%lazy --explain` (`-e`): say why it was cut and
-        compiled as well.
+        stay lazy, and so do modules that it imports. `%%lazy --explain` (`-e`) also prints why it
+        was cut and compiled.
         """
         options = set(line.split())
         if not options <= {"-e", "--explain"}:
@@ -61,7 +61,7 @@ def _lazy(shell: Any) -> Callable[[str, str], None]:
 
 
 def _shown_already(shell: Any, error: BaseException) -> None:
-    """Let the shell, which has shown this error, not show it once more with the magic's frames."""
+    """Keep the shell from showing this error a second time, with the magic's frames."""
     before = shell.showtraceback
 
     def show(*args: Any, **kwargs: Any) -> None:
@@ -74,7 +74,7 @@ def _shown_already(shell: Any, error: BaseException) -> None:
 
 @contextmanager
 def _swapped(names: dict[str, Any]) -> Iterator[None]:
-    """Give imports and the names of NumPy's modules the lazy ones."""
+    """Make imports and names of NumPy's modules stand for the lazy ones."""
     module = StandIn("numpy", "lazytensor.numpy", is_users_namespace).module
     lazy = {
         name: module(value.__name__)

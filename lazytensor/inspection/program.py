@@ -17,7 +17,7 @@ class Program(program.Program):
 
     @classmethod
     def of(cls, plain: program.Program) -> Program:
-        """The same program, with what is known of it."""
+        """The same program, with all its attributes."""
         made = cls.__new__(cls)
         vars(made).update(vars(plain))
         return made
@@ -33,11 +33,11 @@ class Program(program.Program):
         return graph.dot(self)
 
     def show(self, path: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Path:
-        """Write the graph as a page of HTML, and open it; where it was written.
+        """Write the graph as a page of HTML, and open it; the path of the file.
 
-        path: the file; a temporary one if None. browser: whether to open the page. In it:
+        path: the file; a temporary one if None. browser: whether to open the page. It has the
         operations with their types and your lines, groups by composite, module, function or line,
-        search.
+        and a search.
         """
         from lazytensor.inspection import graph
 

@@ -1,4 +1,4 @@
-"""The user's source at a place where something was caused: its line, and what stands around it."""
+"""The user's source at the place that caused an event: its line, and the syntax around it."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ class Source:
 
     @property
     def iterated(self) -> bool:
-        """Whether it is what a loop goes through."""
+        """Whether it is the iterable of a loop."""
         pairs = zip(self.around, self.around[1:], strict=False)
         return any(isinstance(o, LOOPS) and i is getattr(o, "iter", None) for i, o in pairs)
 
     @property
     def called(self) -> list[str]:
-        """The functions and methods that it is an argument of, or the call of, innermost first."""
+        """The functions and methods that it calls, or is an argument of, innermost first."""
         calls = (node.func for node in self.around if isinstance(node, ast.Call))
         names = (getattr(func, "id", getattr(func, "attr", "")) for func in calls)
         return [*names, *["format" for node in self.around if isinstance(node, ast.JoinedStr)]]
 
     @property
     def reduced(self) -> bool:
-        """Whether it is a method's call on what another call gives: `(x == y).sum().item()`."""
+        """Whether it calls a method of another call's result: `(x == y).sum().item()`."""
         node = self.around[0] if self.around else None
         method = node.func if isinstance(node, ast.Call) else None
         return isinstance(method, ast.Attribute) and isinstance(method.value, ast.Call)
 
     @property
     def varies(self) -> bool:
-        """Whether it is of an element of a loop around it, or of an element with its number."""
+        """Whether it uses the element of a loop around it, or an element at the loop's index."""
         if not self.around:
             return False
         elements, numbers = _targets(self.loops)
@@ -83,7 +83,7 @@ class Source:
 
 
 def _targets(loops: list[ast.AST]) -> tuple[set[str], set[str]]:
-    """The names that loops bind: to what is in something, and to numbers that they count."""
+    """The names that loops bind: to elements of a container, and to results of a call (`range`)."""
     elements: set[str] = set()
     numbers: set[str] = set()
     for loop in loops:

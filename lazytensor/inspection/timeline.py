@@ -1,4 +1,4 @@
-"""A timeline of what lazytensor does, in the format of Chrome's tracing and of Perfetto."""
+"""A timeline of lazytensor's work, in the format of Chrome's tracing and of Perfetto."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from lazytensor.core.settings import settings
 STEPS: Final = frozenset(["automatic cut", "sync()", "optimizer.step()", "optimizer.apply()"])
 """Causes of cuts that end a step of the user's loop."""
 SHORTEST: Final = 1e-6
-"""Seconds of recording that are worth a slice."""
+"""Seconds from which recording gets a slice."""
 
 
 class Timeline:
-    """Slices by thread: what the timers of the metrics saw, programs around them, steps.
+    """Slices by thread: those of the metrics' timers, programs around them, and marks of steps.
 
-    Between two programs a thread records, and runs the user's own Python: that is one slice.
+    A thread's time between two programs is one slice: recording, and the user's own Python.
     """
 
     def __init__(self) -> None:
-        """`_ends`: per thread the end of its last slice; `_begun`: when its program was."""
+        """`_ends`: per thread the end of its last slice. `_begun`: the start of its program."""
         self.rows: list[dict[str, Any]] = []
         self._start = time.perf_counter()
         self._main = threading.get_native_id()
@@ -41,7 +41,7 @@ class Timeline:
 
     @contextmanager
     def open(self) -> Iterator[Timeline]:
-        """Take down what happens in the block; programs are waited for where they are started."""
+        """Record the block's events; each program is waited for where it is started."""
         waited, settings.wait = settings.wait, True
         metrics.tracers.append(self._span)
         events.listeners.append(self._event)
@@ -57,13 +57,13 @@ class Timeline:
         if name == "cutting":
             self._begun[thread] = start
             self._recorded(thread, start)
-        elif name == "interpreting":  # what the host runs of a program that has others in it
+        elif name == "interpreting":  # the host's share of a program that is run in parts
             self._begun.setdefault(thread, start)
         self._slice(name, "lazytensor", thread, start, end)
         self._ends[thread] = max(end, self._ends[thread])
 
     def _recorded(self, thread: int, until: float) -> None:
-        """The slice of recording that a cut ends."""
+        """Add the slice of recording that a cut ends."""
         start, nodes = self._ends[thread], nodes_made()
         if until - start > SHORTEST and nodes > self._nodes:
             self._slice("recording", "python", thread, start, until, nodes=nodes - self._nodes)
@@ -72,7 +72,7 @@ class Timeline:
     def _event(self, event: Event | Fallback) -> None:
         end = time.perf_counter()
         thread = self._thread(end)
-        # The timers' own clock readings, so that the program's slice is around theirs.
+        # Use the timers' clock readings, so that the program's slice encloses theirs.
         start = self._begun.pop(thread, end - event.seconds)
         where = describe(event.place)
         if isinstance(event, Fallback):
@@ -128,9 +128,9 @@ class Timeline:
 
 @contextmanager
 def profiled(path: str | os.PathLike[str]) -> Iterator[Timeline]:
-    """Write the timeline of the block to a file, whatever ends it.
+    """Write the timeline of the block to a file, also if the block raises.
 
-    Raises: OSError ahead of the block where the file cannot be written.
+    Raises: OSError before the block if the file cannot be written.
     """
     path = Path(path).absolute()  # the block may change the folder
     path.open("a").close()

@@ -1,11 +1,11 @@
 """Lowerings of the trigonometric ops.
 
 A sine is computed from the distance r of its argument to the nearest multiple of pi, as
-`sin(n * pi + r) = (-1)**n * sin(r)`; a cosine's multiples are `n - 1/2`, a tangent's are of pi / 2.
-How r is found, without error for any argument: below `WHOLE_BOUND`, multiples of pi in parts are
-subtracted from x, in f64, each part so short that its product with n is exact (Cody and Waite).
-Beyond, `x = X * 2**k` with an integer X, and X times as many bits of `2**k / pi` modulo 2 as matter
-is a fixed-point number whose top bit is the parity of n (Payne and Hanek).
+`sin(n * pi + r) = (-1)**n * sin(r)`. A cosine's multiples are `(n - 1/2) * pi`, a tangent's are of
+pi / 2. r is exact enough for any argument. Below `WHOLE_BOUND`, n times pi is subtracted from x in
+f64, in parts so short that their products with n are exact (Cody and Waite). Beyond, `x = X * 2**k`
+with an integer X. X times the leading bits of `2**k / pi` modulo 2 is a fixed-point number whose
+top bit is the parity of n (Payne and Hanek).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ TANGENT_COSINE: Final = {  # from the third term on
 }
 WHOLE_BOUND: Final = {F32: 2.0**24, F64: 2.0**27}
 FIRST: Final = {F32: 0, F64: -32}
-"""The least k that there is beyond it, or less."""
+"""A lower bound of k for arguments beyond `WHOLE_BOUND`."""
 
 
 @cache
@@ -89,8 +89,8 @@ def inverse_pi(bits: int) -> int:
 def _window(k: Node, units: int, dtype: np.dtype) -> tuple[Node, Node]:
     """`units * 2**k / pi` modulo 2: 63 bits after the point, and 64 more; k counts from `FIRST`.
 
-    Chosen by the bits of k from the words of `1 / pi`; a table would be looked up by a gather,
-    which takes as long in f64 and twice as long in f32.
+    The bits of k select among the words of `1 / pi`. A gather from a table would not be faster in
+    f64, and slower in f32.
     """
     count, steps = (4, (1,)) if dtype == F32 else (18, (8, 4, 2, 1))
     bits = units * inverse_pi(64 * count) << 63 + FIRST[dtype]
@@ -127,7 +127,7 @@ def _far(x: Node, units: int, shift: float) -> tuple[Node, Node]:
 
 
 def _upper_half(x: Node, y: Node, dtype: np.dtype) -> Node:
-    """The upper 64 bits of x * y, one or two too few."""
+    """The upper 64 bits of x * y, too small by at most two."""
     half, mask = number(32, x), number(0xFFFFFFFF, x)
     y1 = y >> half
     if dtype == F32:  # x has 24 bits

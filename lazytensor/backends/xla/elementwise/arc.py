@@ -64,13 +64,14 @@ ARCSINE: Final = {
 }
 TAN_EIGHTH: Final = 2**0.5 - 1
 PI_REST: Final = 1.2246467991473532e-16
-"""What pi is more than its f64."""
+"""The difference of pi and its f64."""
 
 
 def _quadrant(y: Node, x: Node) -> Node:
     """The angle of the point (x, y), neither of them negative.
 
-    The lesser over the greater is at most 1, and beyond tan(pi / 8) turned back by pi / 4.
+    The quotient of the lesser by the greater is at most 1; beyond tan(pi / 8) the point is turned
+    back by pi / 4.
     """
     less, greater = ops.minimum(x, y), ops.maximum(x, y)
     turned = less > greater * TAN_EIGHTH
@@ -94,8 +95,8 @@ def _arctangent(x: Node) -> Node:
 
 
 def _angle(y: Node, x: Node) -> Node:
-    # Halved if large, so that their sum does not overflow; of two infinities or zeros, two ones or
-    # 0 / 1.
+    # Halve large operands, so that their sum does not overflow. Replace two infinities by two ones,
+    # and 0 / 0 by 0 / 1.
     one, infinity = number(1, x), number(np.inf, x)
     large = ops.maximum(ops.abs(y), ops.abs(x)) > one
     scale = ops.select(large, number(0.5, x), one)
@@ -108,7 +109,7 @@ def _angle(y: Node, x: Node) -> Node:
 
 
 def _arcsine_parts(x: Node) -> tuple[Node, Node]:
-    """Whether |x| > 1/2; and asin(x) if not, else asin(sqrt((1 - |x|) / 2))."""
+    """Whether |x| > 1/2; and asin(sqrt((1 - |x|) / 2)) if so, else asin(x)."""
     size, half = ops.abs(x), number(0.5, x)
     outer = size > half
     square = (1 - size) * half

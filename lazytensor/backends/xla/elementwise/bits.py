@@ -67,7 +67,7 @@ def _copysign(x: Node, y: Node) -> Node:
 
 
 def _next_after(x: Node, y: Node) -> Node:
-    """On integers ordered as the floats are, so that subnormal numbers count."""
+    """By integers ordered like the floats, so that subnormal numbers count."""
     dtype = x.type.dtype
     integer = signed_as(dtype)
     least = ops.scalar(int(np.iinfo(integer).min), integer)
@@ -105,7 +105,7 @@ def _mulhi(x: Node, y: Node) -> Node:
 
 
 def _ldexp(x: Node, exponent: Node) -> Node:
-    """In three steps in one direction, each by a power of two that the dtype has."""
+    """In three steps, each by a power of two that the dtype can represent."""
     dtype = x.type.dtype
     if dtype in (F16, BF16):
         return ops.convert(_ldexp(ops.convert(x, dtype=F32), exponent), dtype=dtype)
@@ -124,7 +124,7 @@ def _ldexp(x: Node, exponent: Node) -> Node:
         left = left - step
         bits = (step + bias) << mantissa
         x = x * ops.bitcast(bits, dtype=dtype)
-    # XLA makes one factor of two known ones, which may be infinite: zero times that would be NaN.
+    # XLA multiplies two known factors first. Their product may be infinite, and 0 * inf is NaN.
     return ops.select(ops.equal(given, number(0, given)), given, x)
 
 
@@ -142,7 +142,7 @@ def _bitcast(e: Emitter, type: TensorType, x: Value, *, dtype: np.dtype) -> Valu
 
 
 def _bitcast_parts(e: Emitter, type: TensorType, x: Value) -> Value:
-    """A bitcast from or to complex numbers, which StableHLO has not, by way of their parts."""
+    """A bitcast from or to complex numbers, which StableHLO lacks, by their parts."""
     if x.type.dtype in COMPLEX:
         part = tensor_type(real_of(x.type.dtype), (x.type.size, 1))
         column = x.type.with_dtype(part.dtype)
@@ -183,7 +183,7 @@ def _size(x: Node) -> Node:
 
 
 def _gcd(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    """Euclid's algorithm on all elements at once, until every rest is 0."""
+    """Euclid's algorithm on all elements at once, until all rests are 0."""
     unsigned = type.with_dtype(unsigned_as(type.dtype))
     sizes = [expansion(_size)(e, v.type.with_dtype(unsigned.dtype), v) for v in (x, y)]
     pair = [e.expand(v, type.shape) for v in sizes]
@@ -204,7 +204,7 @@ def _gcd(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 
 def _lcm(x: Node, y: Node) -> Node:
-    """|x| / gcd * |y|, wrapping around; 0 if either is."""
+    """|x| / gcd * |y|, wrapping around; 0 if either is 0."""
     size = _size(x) / _size(ops.gcd(x, y))
     return ops.convert(size * _size(y), dtype=x.type.dtype)
 
@@ -242,7 +242,7 @@ def _to_integer(e: Emitter, type: TensorType, x: Value) -> Value:
 
 
 def _to_u64(x: Node) -> Node:
-    """The s64 conversion of x below 2**63, of x - 2**63 with the top bit flipped from there on."""
+    """The s64 conversion of x below 2**63; from there on of x - 2**63, with the top bit flipped."""
     half = number(2.0**63, x)
     far = x >= half
     near = ops.convert(ops.select(far, x - half, x), dtype=S64)

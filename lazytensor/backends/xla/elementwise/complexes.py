@@ -1,9 +1,9 @@
 """Lowerings of functions of complex numbers at their edges.
 
-XLA's own are good where all is finite and the imaginary part is not -0. NumPy and the array API
-standard have C's results at infinities, NaN and on both sides of the branch cuts. So a function is
-computed where neither part is negative, as far as its symmetries allow, corrected there, and given
-its signs.
+XLA's own functions are right for finite parts, unless the imaginary part is -0. NumPy and the array
+API standard have C's results at infinities, NaN and on both sides of the branch cuts. So a function
+is computed for non-negative parts, as far as its symmetries allow, corrected there, and its signs
+are restored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lazytensor.core.ir.types import TensorType
 
 Parts = tuple[Node, Node]
 Function = Callable[[Node, Node], Parts]
-"""Of the real and the imaginary part, to those of the result."""
+"""From the real and the imaginary part to those of the result."""
 HALF_PI: Final = np.pi / 2
 XLA_OPS: Final = {
     name: Op(f"library_{name}", lambda x: x)
@@ -61,7 +61,7 @@ def _infinite(x: Node) -> Node:
 
 
 def _put(value: float, where: Node, x: Node) -> Node:
-    """`x`, or `value` where that holds."""
+    """`x`, or `value` where `where` is true."""
     return ops.select(where, number(value, x), x)
 
 
@@ -78,7 +78,7 @@ def _signed(x: Node, *signs: Node) -> Node:
 
 
 def odd(f: Function) -> Function:
-    """f(-z) = -f(z), f(conj z) = conj f(z): from the first quadrant."""
+    """f(-z) = -f(z), f(conj z) = conj f(z): computed in the first quadrant."""
 
     def whole(a: Node, b: Node) -> Parts:
         p, q = f(ops.abs(a), ops.abs(b))
@@ -88,7 +88,7 @@ def odd(f: Function) -> Function:
 
 
 def even(f: Function) -> Function:
-    """f(-z) = f(z), f(conj z) = conj f(z): from the first quadrant."""
+    """f(-z) = f(z), f(conj z) = conj f(z): computed in the first quadrant."""
 
     def whole(a: Node, b: Node) -> Parts:
         p, q = f(ops.abs(a), ops.abs(b))
@@ -98,7 +98,7 @@ def even(f: Function) -> Function:
 
 
 def mirrored(f: Function) -> Function:
-    """f(conj z) = conj f(z): from the upper half."""
+    """f(conj z) = conj f(z): computed in the upper half plane."""
 
     def whole(a: Node, b: Node) -> Parts:
         p, q = f(a, ops.abs(b))
@@ -124,7 +124,7 @@ def _cos(a: Node, b: Node) -> Parts:
 
 
 def _turned_sin(a: Node, b: Node) -> Parts:
-    """sinh as XLA's sin has it, which is more exact for sin than its sinh."""
+    """sinh from XLA's sin; it gives a more exact sin than XLA's sinh does."""
     p, q = xla("sine")(b, a)
     return q, p
 
@@ -209,7 +209,7 @@ def _expm1(a: Node, b: Node) -> Parts:
 
 
 def _far(f: Function) -> Function:
-    """A logarithm: infinite as soon as one part is."""
+    """A logarithm that is infinite if either part is."""
 
     def call(a: Node, b: Node) -> Parts:
         p, q = f(a, b)
@@ -219,7 +219,7 @@ def _far(f: Function) -> Function:
 
 
 def _scaled(f: Function, before: float, after: float) -> Function:
-    """`after * f(before * z)`, both parts by themselves: a product of infinities may be NaN."""
+    """`after * f(before * z)`, part by part: a complex product with infinities may be NaN."""
 
     def call(a: Node, b: Node) -> Parts:
         p, q = f(*(x * before if before != 1 else x for x in (a, b)))
@@ -238,7 +238,7 @@ def _sqrt(a: Node, b: Node) -> Parts:
 
 
 def _sign(a: Node, b: Node) -> Parts:
-    """XLA's, but the direction of an infinite part."""
+    """z / |z|, and for one infinite part its direction."""
     p, q = _plain_sign(a, b)
     along, across = _infinite(a), _infinite(b)
     one = number(1, a)
@@ -261,7 +261,7 @@ def _plain_sign(a: Node, b: Node) -> Parts:
 
 
 def _length(real: Lowering, e: Emitter, type: TensorType, x: Value) -> Value:
-    """The absolute value, infinite as soon as one part is."""
+    """The absolute value, infinite if either part is."""
     if x.type.dtype not in COMPLEX:
         return real(e, type, x)
     if client.platform() != "cpu":
@@ -270,9 +270,10 @@ def _length(real: Lowering, e: Emitter, type: TensorType, x: Value) -> Value:
 
 
 def _scaled_length(a: Node, b: Node) -> Node:
-    """Within 1 ulp, where XLA's own is within 2: squares of the parts over a power of two.
+    """The absolute value within 1 ulp (XLA's own is within 2).
 
-    Of the parts, as a loop over pairs is not vectorised; without a division.
+    The parts are scaled by a power of two before they are squared. It takes the parts, because a
+    loop over pairs is not vectorised, and does not divide.
     """
     bits = np.finfo(a.type.dtype).nmant
     unsigned = np.dtype(f"u{a.type.dtype.itemsize}")
@@ -294,7 +295,7 @@ def _edged_length(z: Node, size: Node) -> Node:
 
 
 def _of_parts(real: Lowering, f: Function) -> Lowering:
-    """A row: `real` for floats, and `f` for complex numbers."""
+    """A row: `real` for floats, `f` for complex numbers."""
     own = expansion(lambda z: ops.complex_(*f(ops.real(z), ops.imag(z))))
 
     def lower(e: Emitter, type: TensorType, x: Value) -> Value:
@@ -332,7 +333,7 @@ FUNCTIONS: Final[dict[Op[Any], Function]] = {
 
 
 def over(real: Rows) -> Rows:
-    """The rows whose complex numbers are done here, and floats as in `real`."""
+    """Rows that compute complex numbers by this module, and floats as in `real`."""
     made = {op: _of_parts(real[op], f) for op, f in FUNCTIONS.items()}
     own = {op: direct(name) for name, op in XLA_OPS.items()}
     return own | made | {ops.abs: partial(_length, real[ops.abs])}

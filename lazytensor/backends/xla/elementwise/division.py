@@ -1,9 +1,9 @@
 """Lowerings of division and of the remainders.
 
-A remainder of floats is `x - q * y` with q = trunc(x / y), computed without error: 20 times faster
-than the function of C's that XLA calls an element at a time. Where q has too many bits for that,
-the remainder by `y * 2**s` is computed first, and that function does the rest. (An f64 y below
-2**-969 has a lower half that is subnormal, hence zero; there the result is not exact.)
+A remainder of floats is `x - q * y` with q = trunc(x / y), computed without error. That is 20 times
+faster than C's function, which XLA calls for each element. If q has too many bits, the remainder by
+`y * 2**s` is computed first, and C's function does the rest. (An f64 y below 2**-969 has a lower
+half that is subnormal, hence zero; there the result is not exact.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lazytensor.core.ops.approximation import head
 
 Branch = tuple[list[TensorType], Callable[..., list[Value]]]
 BRANCH_ELEMENTS: Final = 2**14
-"""Elements up to which the time to compile a branch is not worth it."""
+"""Elements from which a branch pays for its compile time."""
 
 
 def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
@@ -41,9 +41,9 @@ def _divide(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 def _unless_zero(
     e: Emitter, type: TensorType, name: str, x: Value, y: Value, known: np.ndarray | None
 ) -> Value:
-    """An instruction on integers that XLA leaves open where y is 0: 0 there.
+    """An instruction on integers whose result XLA leaves undefined where y is 0: 0 there.
 
-    XLA's compiler divides constants, and the process dies of a 0 by itself: so y is never 0.
+    The instruction gets no y of 0, because XLA's compiler divides constants and would crash.
     """
     if known is not None and known.all():
         return e.op(name, type, x, y)
@@ -63,7 +63,7 @@ def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 
 def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    """Two steps of 26 bits; C's function for quotients of more, and for small arrays."""
+    """Two steps of 26 bits; C's function for longer quotients, and for small arrays."""
     if type.size < BRANCH_ELEMENTS or client.platform() != "cpu":
         return e.op("remainder", type, x, y)
     rest = workarounds.computed_once(e, _step(e, type, _step(e, type, x, y), y))
@@ -74,7 +74,7 @@ def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 
 def _remainder_step(x: Node, y: Node) -> Node:
-    """The remainder of x by y, or by a multiple of y where the quotient has too many bits."""
+    """The remainder of x by y, or by a multiple of y if the quotient has too many bits."""
     size, divisor = ops.abs(x), ops.abs(y)
     multiple = _near_multiple(size, divisor)
     rest = _rest(size, multiple)
@@ -87,7 +87,7 @@ def _remainder_step(x: Node, y: Node) -> Node:
 
 
 def _near_multiple(x: Node, y: Node) -> Node:
-    """y times the least power of two, but 1 or more, that makes the quotient less than 2**26."""
+    """y times the least power of two, at least 1, that makes the quotient less than 2**26."""
     form = FORMATS[x.type.dtype]
     shift = ops.scalar(form.mantissa, form.integer)
     bits = (ops.bitcast(v, dtype=form.integer) for v in (x, y))
@@ -114,7 +114,7 @@ _too_large = expansion(lambda x, y: ops.abs(x) >= ops.abs(y))
 
 
 def _divmod_ints(x: Node, y: Node) -> tuple[Node, Node]:
-    """Quotient and rest, rounding down; both 0 where y is."""
+    """Quotient and rest, rounding down; both 0 where y is 0."""
     zero = number(0, x)
     quotient = x / y
     rest = ops.select(ops.equal(y, zero), zero, x - quotient * y)
@@ -127,7 +127,7 @@ def _divmod_ints(x: Node, y: Node) -> tuple[Node, Node]:
 
 
 def _divmod_floats(x: Node, y: Node) -> tuple[Node, Node]:
-    """Quotient and rest by NumPy's steps, which Python's floats take too."""
+    """Quotient and rest by the steps of NumPy and of Python's floats."""
     zero, one = number(0.0, x), number(1.0, x)
     rest = ops.remainder(x, y)
     quotient = workarounds.fixed((x - rest) / y)

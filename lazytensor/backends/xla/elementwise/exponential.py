@@ -1,8 +1,8 @@
 """Lowerings of exponentials and logarithms.
 
-A logarithm is `k * log(2) + log(1 + f)` of a number `2**k * (1 + f)` with 1 + f between sqrt(1/2)
-and sqrt(2), the second term from the odd series in `s = f / (2 + f)`. An exponential is `2**n`
-times that of r, which is at most log(2) / 2.
+The logarithm of `2**k * (1 + f)`, with 1 + f between sqrt(1/2) and sqrt(2), is
+`k * log(2) + log(1 + f)`, with the second term from the odd series in `s = f / (2 + f)`. An
+exponential is `2**n * exp(r)` with |r| at most log(2) / 2.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ LN2: Final = float(np.log(2.0))
 
 
 class Format(NamedTuple):
-    """What the algorithms need to know of a dtype.
+    """The constants of a dtype.
 
-    `ln2` in two parts, of which the first is exact when multiplied by an exponent; `root` are the
-    bits of sqrt(1/2); `least` and `most` bound the arguments of exp that matter.
+    `ln2`: log(2) in two parts; products of the first with an exponent are exact. `root`: the bits
+    of sqrt(1/2). `least`, `most`: bounds of exp's arguments beyond which its result is 0 or inf.
     """
 
     integer: np.dtype
@@ -76,12 +76,12 @@ class Format(NamedTuple):
 
     @property
     def magic(self) -> float:
-        """A number whose last bit is worth 1, and far from where that changes."""
+        """A number in the middle of the floats whose last bit is worth 1."""
         return 1.5 * 2.0**self.mantissa
 
     @property
     def magic_bits(self) -> int:
-        """Its bits."""
+        """The bits of `magic`."""
         return ((self.bias + self.mantissa) << self.mantissa) + (1 << self.mantissa - 1)
 
 
@@ -104,9 +104,9 @@ def split(x: Node) -> tuple[Node, Node]:
 
 
 def _whole(n: Node) -> Node:
-    """The integer that the float n is. Adding 1.5 * 2**mantissa leaves it in the lowest bits.
+    """The whole float n as an integer: adding 1.5 * 2**mantissa leaves it in the lowest bits.
 
-    Unlike conversions of 64 bits, that is a vector instruction on every processor.
+    Unlike a conversion of 64 bits, the addition is a vector instruction on every processor.
     """
     form = FORMATS[n.type.dtype]
     bits = ops.bitcast(n + form.magic, dtype=form.integer)
@@ -114,14 +114,14 @@ def _whole(n: Node) -> Node:
 
 
 def _as_float(n: Node, dtype: np.dtype) -> Node:
-    """The float that the small integer n is."""
+    """The small integer n as a float."""
     form = FORMATS[dtype]
     shifted = ops.bitcast(n + form.magic_bits, dtype=dtype)
     return shifted - form.magic
 
 
 def _log_near_one(f: Node) -> tuple[Node, Node]:
-    """log(1 + f) as `f - rest`; the two."""
+    """log(1 + f) as `f - rest`: f and the rest."""
     s = workarounds.fixed(f / (f + 2))
     z = s * s
     half_square = f * f * 0.5
@@ -141,7 +141,7 @@ def log_joined(f: Node, k: Node, more: Node | None = None) -> Node:
 
 
 def _with_edges(x: Node, found: Node) -> Node:
-    """`found` where x is positive and finite; what a logarithm is elsewhere."""
+    """`found` where x is positive and finite; elsewhere -inf, NaN or inf."""
     below = ops.select(ops.equal(x, number(0, x)), number(-np.inf, x), number(np.nan, x))
     inside = ops.select(x > 0, found, below)
     return ops.select(x < np.inf, inside, x)
@@ -181,7 +181,7 @@ def _log2(x: Node) -> Node:
 
 
 def _log10(x: Node) -> Node:
-    """Exact for powers of 10, thanks to log10(2) in two parts."""
+    """Exact for powers of 10, because log10(2) is in two parts."""
     f, k = split(x)
     f, rest = _log_near_one(f)
     part = (f - rest) * number(1 / np.log(10.0), f)
@@ -212,7 +212,7 @@ def power_of_two(n: Node, like: Node) -> Node:
 
 
 def plain_exp(x: Node) -> Node:
-    """exp(x) of an f64 that is not large; half the time of XLA's in the middle of other work."""
+    """exp(x) of an f64 that is not large; faster than XLA's in the middle of other work."""
     r, n = _reduced(x)
     p = expm1_near_zero(r)
     power = power_of_two(_whole(n), x)
@@ -251,7 +251,7 @@ def _exp2(x: Node) -> Node:
 
 
 def scaled(x: Node, n: Node) -> Node:
-    """`x * 2**n` for a float n of twice the range of exponents: in two steps."""
+    """`x * 2**n` for a whole float n, in two steps, because `2**n` itself may overflow."""
     whole = _whole(n)
     first = whole >> 1
     scaled = x * power_of_two(first, x)

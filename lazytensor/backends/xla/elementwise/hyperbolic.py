@@ -15,7 +15,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 
 ONE_VANISHES_FROM: Final = 2.0**60
-"""From here on 1 + x is x, and its square is not infinite yet."""
+"""From here on 1 + x is x; the square of this bound is finite."""
 
 
 def _sinh(x: Node) -> Node:

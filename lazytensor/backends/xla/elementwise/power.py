@@ -1,8 +1,8 @@
 """Lowerings of `power`.
 
-A power of floats is `exp(y * log|x|)`. In f32 the logarithm is an f64. In f64 it is the sum of two
-f64 with 60 bits between them, and so is its product with y; for that, the first factors are cut to
-26 bits, whose products are exact.
+A power of floats is `exp(y * log|x|)`. For f32 the logarithm is an f64. For f64 the logarithm and
+its product with y are sums of two f64, with 60 bits together; their first parts have 26 bits, so
+that products of these are exact.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _logarithm(x: Node) -> tuple[Node, Node]:
     s = workarounds.fixed(f / below)
     s_head, below_head = head(s), head(below)
     below_tail = (below - below_head) + lost
-    # What s_head leaves of f, exactly, over the divisor.
+    # The exact remainder of f after s_head, divided by the divisor.
     rest = f - s_head * below_head
     rest = rest - s_head * below_tail
     s_tail = rest / below
@@ -69,7 +69,7 @@ def _logarithm(x: Node) -> tuple[Node, Node]:
 def _positive_f64(x: Node, y: Node) -> Node:
     """`x**y` for finite positive x."""
     log_head, log_tail = _logarithm(x)
-    bound = number(2.0**64, y)  # beyond, only 1 has a power that is neither 0 nor infinite
+    bound = number(2.0**64, y)  # for larger y every power but that of 1 is 0 or infinite
     y = ops.clamp(-bound, y, bound)
     y_head = head(y)
     high = y_head * log_head
@@ -103,7 +103,7 @@ def _with_edges(x: Node, y: Node, found: Node) -> Node:
 
 
 def _float_power(x: Node, y: Node) -> Node:
-    """The rules of C's pow, on top of the power of |x|."""
+    """The power of |x|, with signs and edges by the rules of C's pow."""
     zero, one, infinity = number(0, x), number(1, x), number(np.inf, x)
     size = ops.abs(x)
     found = (_positive_f32 if x.type.dtype == F32 else _positive_f64)(size, y)
@@ -120,7 +120,7 @@ def _float_power(x: Node, y: Node) -> Node:
 
 
 def _by_products(e: Emitter, type: TensorType, x: Value, exponent: int) -> Value:
-    """`x**exponent` for a positive whole exponent: squares, multiplied."""
+    """`x**exponent` for a positive whole exponent, by repeated squaring."""
     square, result = x, None
     while True:
         if exponent & 1:
@@ -142,7 +142,7 @@ _general = real_or_complex(costly(_float_power), "power")
 
 
 def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
-    """XLA's own is right for exponents below 64; of larger ones, six bits at a time."""
+    """XLA's own, which is right for exponents below 64; six bits of larger ones at a time."""
     base, exponent = e.expand(x, type.shape), e.expand(y, type.shape)
     if y.constant is not None and y.type.size == 1 and int(y.constant) > 0:
         return _by_products(e, type, base, int(y.constant))
@@ -167,7 +167,7 @@ def _int_power(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 
 def _inverse_power(x: Node, y: Node, found: Node) -> Node:
-    """`found`, or `x**y` for negative y: of 1 and -1 what their powers are, of the others 0."""
+    """`found`, or `x**y` for negative y: the power of 1 and -1, and 0 for other x."""
     zero, one = number(0, x), number(1, x)
     unit = ops.equal(x, one) | ops.equal(x, -one)
     odd = ops.not_equal(y & one, zero)

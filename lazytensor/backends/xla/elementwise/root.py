@@ -18,12 +18,12 @@ def _cbrt(x: Node) -> Node:
     if dtype == F32:
         return ops.convert(_cbrt(ops.convert(x, dtype=F64)), dtype=F32)
     size, half = ops.abs(x), ops.scalar(32, S64)
-    # To begin with, a third of the upper half of the bits: of the exponent, and so of the log.
+    # First guess: a third of the upper half of the bits, which is about a third of the logarithm.
     upper = ops.bitcast(size, dtype=S64) >> half
     third = (upper * 0x55555556) >> half
     guess = 0x553EF0FF - third
     y = ops.bitcast(guess << half, dtype=dtype)
-    for _ in range(2):  # each step four times as many bits
+    for _ in range(2):  # each step makes four times as many bits right
         error = 1 - size * y * y * y
         series = polynomial(error, (1 / 3, 2 / 9, 14 / 81))
         y = y + y * error * series

@@ -63,7 +63,7 @@ def _digamma(x: Node) -> Node:
 
 
 def _erf(x: Node) -> Node:
-    """XLA's own is as good in f32, and called an element at a time in f64."""
+    """XLA's own in f32; in f64 XLA would call a scalar function for each element."""
     if x.type.dtype != F64:
         return _library_erf(x)
     size, one = ops.abs(x), number(1, x)
@@ -73,7 +73,7 @@ def _erf(x: Node) -> Node:
 
 
 def _erf_inv(x: Node) -> Node:
-    """In f64 XLA's loses 12 bits near 1; a step of Halley's method brings them back."""
+    """XLA's own; in f64 it loses 12 bits near 1, which a step of Halley's method restores."""
     found = _library_erf_inv(x)
     if x.type.dtype != F64:
         return found
@@ -97,7 +97,7 @@ _library_digamma, _library_erf, _library_erf_inv = map(_library, ("digamma", "er
 
 
 def _incomplete_gamma(function: Callable[..., Any], upper: bool) -> Callable[..., Any]:
-    """jax's, with the limits that it leaves out."""
+    """jax's function, with the limits that it lacks."""
     inner = Op(f"library_{function.__name__}", lambda x, y: x)
     ROWS[inner] = inlined(function)
 
