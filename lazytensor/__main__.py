@@ -1,4 +1,4 @@
-"""`python -m lazytensor`: the command line, where no script called `lazytensor` is installed."""
+"""`python -m lazytensor`: the command line, also if the script `lazytensor` is not installed."""
 
 from lazytensor.cli import main
 

@@ -1,4 +1,4 @@
-"""What a user calls on any frontend's arrays: `sync`, `trace` and `programs`."""
+"""Functions for arrays of all frontends: `sync`, `trace` and `programs`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ automatic_cut.install()
 
 
 def sync(*arrays: Any) -> None:
-    """Compute everything that this thread has pending, and `arrays`. Results never need it."""
+    """Compute everything that this thread has pending, and `arrays`. It never changes results."""
     scheduler.sync(*(_nodes(arrays) if arrays else ()))
 
 
@@ -27,10 +27,10 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """The Program of `function`'s result: printable, comparable, with `.stablehlo()`.
 
     args: lazy arrays (NumPy arrays become lazy ones) and anything else. The function is called
-    once, and its results are not computed. Meanwhile arrays of this thread are lazy, however small.
-    Raises: TypeError if the result holds no lazy array.
+    once, and its results are not computed. During the call small arrays of this thread are lazy
+    too. Raises: TypeError if the result holds no lazy array.
     """
-    # Imported here: `import lazytensor` should cost little.
+    # Imported here, so that `import lazytensor` stays cheap.
     from lazytensor.frontends.numpy.host.bound import everything_lazy
 
     with everything_lazy():
@@ -47,7 +47,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
 
 
 def programs(most: int = 10) -> list[Program]:
-    """The programs run last, the last first: `programs()[0].show()`."""
+    """The last programs run, the most recent first: `programs()[0].show()`."""
     return [Program.of(entry.program) for entry in reversed(cache.entries()[-most:])]
 
 

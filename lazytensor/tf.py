@@ -1,9 +1,9 @@
 """A lazy TensorFlow: `lazytensor.tf.enable()`, and ordinary tf and Keras code from there on.
 
-`with lazytensor.tf.enabled(): …` does the same for a block; `disable()` ends it. It holds for the
-calling thread only. Nothing else has to be called: an optimizer's `apply` and the end of a function
-compute what was recorded, and so does looking at a value. `from_lazy`, and TensorFlow's functions
-while recording, take lazy arrays of other frontends without computing them.
+`with lazytensor.tf.enabled(): …` does the same for a block; `disable()` ends it. It applies to the
+calling thread only. No other call is needed: an optimizer's `apply`, the end of a function and
+reading a value compute the recorded operations. `from_lazy`, and TensorFlow's functions while
+recording, take lazy arrays of other frontends without computing them.
 """
 
 from lazytensor.frontends.tf.dispatch.switch import UnsupportedTensorFlow, disable, enable, enabled

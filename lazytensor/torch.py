@@ -1,9 +1,9 @@
 """A lazy device for torch: `import lazytensor.torch`, then `device="lazytensor"`.
 
-`torch.lazytensor` is the device's module (`synchronize`, `manual_seed`, …). Nothing has to be
-called: an optimizer's `step()` computes what it recorded, and so does looking at a value.
-`wrap` makes a module that takes and gives CPU tensors; `torch.compile(f, backend="lazytensor")`
-lets torch's guards take the place of recording. `torch.from_dlpack`, `from_numpy`, `as_tensor` and
+`torch.lazytensor` is the device's module (`synchronize`, `manual_seed`, …). No call is needed: an
+optimizer's `step()` and reading a value compute the recorded operations.
+`wrap` makes a module that takes and returns CPU tensors. `torch.compile(f, backend="lazytensor")`
+uses torch's guards instead of recording. `torch.from_dlpack`, `from_numpy`, `as_tensor` and
 `asarray` share lazy arrays of the other frontends without computing them, as `from_lazy` does.
 """
 
@@ -16,7 +16,7 @@ from lazytensor.frontends.torch.tensors.wrapping import wrap
 
 
 def as_lazy_numpy(tensor: Any) -> Any:
-    """A lazy NumPy array that shares what `tensor` holds, as `Tensor.numpy()` shares memory.
+    """A lazy NumPy array that shares the tensor's storage, as `Tensor.numpy()` shares memory.
 
     Nothing is computed. Raises: TypeError if the tensor is not on the device; RuntimeError if it
     requires a gradient. `lazytensor.numpy.asarray(tensor)` does the same, and takes any array.

@@ -50,7 +50,7 @@ def _table(launch: Launch, numpy: Outcome, lazy: Outcome) -> Table:
     title = " ".join([launch.name, *launch.arguments])
     shown = table(title, "NumPy", "lazytensor", "NumPy ÷ lazytensor")
     done = numpy.runs and lazy.runs and not numpy.status and not lazy.status
-    if not done:  # what a script took until it failed compares with nothing
+    if not done:  # the times of a failed script are not comparable
         shown.add_row("exit status", str(numpy.status), str(lazy.status))
     else:
         for label, left, right in _times(launch, numpy.runs, lazy.runs):
@@ -64,7 +64,7 @@ def _table(launch: Launch, numpy: Outcome, lazy: Outcome) -> Table:
 def _times(
     launch: Launch, numpy: list[float], lazy: list[float]
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield what is timed, with the seconds for NumPy and for lazytensor."""
+    """Yield a label for each timing, with the seconds for NumPy and for lazytensor."""
     imports = import_seconds("numpy"), import_seconds("lazytensor.numpy")
     first = "script" if launch.repeat == 1 else "first run"
     yield f"{first}, with imports", numpy[0] + imports[0], lazy[0] + imports[1]

@@ -18,7 +18,7 @@ from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
 @dataclass(frozen=True)
 class Example:
-    """A program of the examples folder: its name, how it is run, how its field is drawn."""
+    """A program of the examples folder, its arguments, and the colours of its picture."""
 
     file: str
     name: str
@@ -84,7 +84,7 @@ def demo(out: Path, quick: bool) -> None:
 
 
 def examples_folder() -> Path:
-    """Return the examples: in the package where it was installed, else beside it in a checkout."""
+    """Return the examples' folder: in an installed package, or beside the package in a checkout."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "examples", package.parent / "examples"):
         if all((folder / example.file).exists() for example in EXAMPLES):
@@ -137,7 +137,7 @@ def _table(rows: list[tuple[Result, Result]]) -> Table:
 
 
 def _distances(left: np.ndarray, right: np.ndarray) -> tuple[str, str]:
-    """Return the largest difference of two fields, and what part of the largest value that is."""
+    """Return the largest difference of two fields, and its ratio to the largest value."""
     if left.shape != right.shape:
         return f"shape {right.shape}, not {left.shape}", ""
     distance = float(np.max(np.abs(left.astype(float) - right), initial=0.0))

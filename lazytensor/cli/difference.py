@@ -1,4 +1,4 @@
-"""How far two printed outputs are from one another."""
+"""The difference between two printed outputs."""
 
 import math
 import re
@@ -9,17 +9,17 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan
 
 @dataclass(frozen=True)
 class Difference:
-    """Two texts: whether they are equal, and if only numbers differ, by how much at the most."""
+    """Whether two texts are equal, and the largest difference if only numbers differ."""
 
     equal: bool
     largest: float | None = None
-    line: int | None = None  # where that is, or where the first words differ
+    line: int | None = None  # of the largest difference, or of the first different words
 
     def __str__(self) -> str:
         if self.equal:
             return "equal"
         if self.largest is not None:
-            return f"numbers differ by {self.largest:.2g} at the most, in line {self.line}"
+            return f"numbers differ by at most {self.largest:.2g}, in line {self.line}"
         return f"differs from line {self.line}"
 
 

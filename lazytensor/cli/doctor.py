@@ -1,4 +1,4 @@
-"""`lazytensor doctor`: what a script makes lazytensor do, line by line; or how it is set up."""
+"""`lazytensor doctor`: the cost of a script's lines; without a script, how lazytensor is set up."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""Reads the command line and starts what it asks for."""
+"""Reads the command line and runs its command."""
 
 import importlib
 import sys
@@ -11,11 +11,11 @@ from lazytensor.cli.launch import Launch
 from lazytensor.cli.output import lenient
 
 COMMANDS = ("run", "explain", "doctor", "demo", "cache", "reuse")
-INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
+INTERRUPTED = 130  # a shell's exit status for a program ended by Ctrl-C
 
 
 class Commands(click.Group):
-    """Commands that are imported when asked for: a script should not wait for the demo's."""
+    """Commands that are imported when needed: a script does not wait for the demo's imports."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -44,6 +44,6 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(INTERRUPTED)
-    # The user's script starts here and not inside click, which would handle some of what a script
-    # raises as its own, and would be found by a script that uses click itself.
+    # The user's script starts here and not inside click. click would handle some of the script's
+    # exceptions as its own, and a script that uses click would find our context.
     sys.exit(result.start() if isinstance(result, Launch) else result)

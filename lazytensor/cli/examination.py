@@ -1,4 +1,4 @@
-"""What `lazytensor doctor script.py` shows of a run."""
+"""The report of `lazytensor doctor script.py`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from lazytensor.inspection.ledger import Ledger
 
 SLOWEST: Final = 10
 SHOWN: Final = 20
-"""Lines of a section; the record has them all."""
+"""Largest number of lines in a section; the record has all."""
 PARTS: Final = ("cutting", "compiling", "running", "fallbacks", "other")
 
 
 def _asked(finding: Finding) -> Counter[str]:
-    """What asked for values, in words."""
+    """The observations by reason, in words."""
     made: Counter[str] = Counter()
     for cause, times in finding.observed.items():
         made[asked(cause, finding.source)] += times
@@ -46,7 +46,7 @@ SECTIONS: Final[dict[str, Callable[[Finding], Counter[str]]]] = {
 
 @contextmanager
 def examined(record: Path | None) -> Iterator[None]:
-    """Watch what runs in the block, and show what was seen, whatever ends it."""
+    """Watch the block and show the findings, also if it raises."""
     ledger = Ledger()
     start = time.perf_counter()
     try:
@@ -95,7 +95,7 @@ def _summary(found: list[Finding], elapsed: float) -> str:
 
 
 def _counted(**numbers: int) -> str:
-    """Numbers of things, of those that there are: `3 cuts, 1 compile`."""
+    """The numbers that are not 0, with their names: `3 cuts, 1 compile`."""
     return ", ".join(f"{n} {name}{'s' * (n > 1)}" for name, n in numbers.items() if n)
 
 
@@ -120,7 +120,7 @@ def _section(
     rows: list[tuple[Finding, Counter[str]]],
     advised: set[tuple[str, int]],
 ) -> None:
-    """One line for each of the user's lines that has something of a kind, and what it is."""
+    """One line for each of the user's lines with counts, and its most frequent entry."""
     rows = [(finding, counts) for finding, counts in rows if counts]
     if not rows:
         return
@@ -136,7 +136,7 @@ def _section(
 
 
 def _advice(finding: Finding, advised: set[tuple[str, int]]) -> list[str]:
-    """What to write instead, once."""
+    """What to write instead; nothing if the line was already advised."""
     if finding.where in advised:
         return []
     advised.add(finding.where)

@@ -23,15 +23,15 @@ def explain(
 ) -> Launch:
     """Run SCRIPT, and say what cut its graph, what was compiled, and what had changed.
 
-    A script that imports lazytensor itself is run as it is; any other with lazy NumPy in the place
-    of NumPy, as `lazytensor run` does.
+    A script that imports lazytensor itself is run as it is; any other with lazy NumPy instead of
+    NumPy, as `lazytensor run` does.
     """
     plain = imports_lazytensor(script, module=module)
     return Launch(script, arguments, module, plain, 1, None, partial(explained, json_file))
 
 
 def imports_lazytensor(script: str, *, module: bool) -> bool:
-    """Whether the file of the script has an import of lazytensor."""
+    """Whether the script's file imports lazytensor."""
     import ast
     import importlib.util
 
@@ -42,7 +42,7 @@ def imports_lazytensor(script: str, *, module: bool) -> bool:
         is_input = script == "-" and not module
         tree = ast.parse(standard_input() if is_input else Path(script).read_bytes())
     except (OSError, SyntaxError, ValueError, ImportError):
-        return False  # running it says what is wrong with it
+        return False  # running it reports the error
     names = [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
     names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
     return any(name.split(".")[0] == "lazytensor" for name in names)
@@ -50,7 +50,7 @@ def imports_lazytensor(script: str, *, module: bool) -> bool:
 
 @contextmanager
 def explained(record: Path | None) -> Iterator[None]:
-    """Watch what runs in the block, and explain it, whatever ends it."""
+    """Watch the block and explain it, also if it raises."""
     from lazytensor.inspection.explanation import Explanation, heard
 
     with heard() as happened:

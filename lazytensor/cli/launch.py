@@ -1,4 +1,4 @@
-"""Runs a user's script in this process, and writes down what it took."""
+"""Runs a user's script in this process, and records its times and counts."""
 
 import importlib
 import json
@@ -16,7 +16,7 @@ from lazytensor.swap import Missing, Script, locate, report, swap
 
 @dataclass
 class Record:
-    """What one process has to say of its run; written as JSON."""
+    """The times and counts of one process; written as JSON."""
 
     runs: list[float] = field(default_factory=list)
     metrics: dict[str, Any] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Launch:
-    """A script to be run in this process, once the command line has been read."""
+    """A script to run in this process, after the command line has been read."""
 
     name: str
     arguments: tuple[str, ...]
@@ -32,14 +32,14 @@ class Launch:
     plain: bool
     repeat: int
     json: Path | None
-    around: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the runs
+    around: Callable[[], AbstractContextManager[None]] = nullcontext  # entered around the runs
 
     def start(self) -> int:
         """Run the script and return its exit status; SystemExit passes through."""
         record = Record()
         try:
             if self.json is not None:
-                # Ahead of the script, whose time is to be told from that of the import.
+                # Import it before the script, so that the script's time excludes the import.
                 importlib.import_module("numpy" if self.plain else "lazytensor.numpy")
             if not self.plain:
                 swap(ready=_watch_neighbours)
@@ -80,7 +80,7 @@ class Launch:
 
 
 def _watch_neighbours() -> None:
-    """Let libraries that know NumPy's arrays only take the script's: it says nothing of others."""
+    """Let installed libraries that accept only NumPy's arrays take the script's lazy ones."""
     from lazytensor.frontends.numpy.interop import third_party_patches
 
     third_party_patches.watch()

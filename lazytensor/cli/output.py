@@ -1,4 +1,4 @@
-"""Where the command line writes: reports on standard output, records in files asked for."""
+"""The command line's output: reports on standard output, records in files."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any, Final, TextIO
 import click
 
 PLAIN: Final = {"×": "x", "÷": "/", "→": "->", "–": "-", "…": "...", "Δ": "d"}
-"""What stands for our own signs where an encoding has none of them."""
+"""Replacements for signs that an encoding lacks."""
 ERRORS: Final = "lazytensor.plain"
 
 
 class Target(click.Path):
-    """A file, or a folder, to be written at the end: that it can be is seen to at the start."""
+    """A file or folder to be written at the end; at the start it is checked that it can be."""
 
     def __init__(self, *, folder: bool = False) -> None:
         super().__init__(file_okay=not folder, dir_okay=folder, writable=True, path_type=Path)
         self.folder = folder
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> Path:
-        """The path, which no `chdir` of a script's makes another."""
+        """The absolute path, which does not depend on a later `chdir` of the script."""
         path = Path(os.fsdecode(super().convert(value, param, ctx))).absolute()
         within = path.parent
-        while self.folder and not within.exists():  # it is made with those above it
+        while self.folder and not within.exists():  # missing parents are made with it
             within = within.parent
         if not path.exists() and not within.is_dir():
             self.fail(f"{value} cannot be written: there is no folder {within}", param, ctx)
@@ -38,7 +38,7 @@ class Target(click.Path):
 
 
 def write(path: Path, text: str) -> bool:
-    """Write a file, or say why not: a script that was run ends as it would have."""
+    """Write a file, or print why not; it does not raise, so the script's exit status stays."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -49,7 +49,7 @@ def write(path: Path, text: str) -> bool:
 
 def say(text: str) -> None:
     """Print a report after a script: on standard error if it has closed standard output."""
-    with suppress(OSError, ValueError, AttributeError):  # closed, or of the script's own making
+    with suppress(OSError, ValueError, AttributeError):  # it is closed, or the script replaced it
         sys.stdout.flush()
     stream = terminal()
     if stream is None:
@@ -62,14 +62,14 @@ def say(text: str) -> None:
 
 
 def terminal() -> TextIO | None:
-    """Where `say` prints, for what wants to know its width and colours."""
+    """The stream of `say`, from which rich takes width and colours."""
     streams = (sys.__stdout__, sys.__stderr__)
     return next((s for s in streams if s is not None and not s.closed), None)
 
 
 @contextmanager
 def lenient(stream: TextIO | None) -> Iterator[None]:
-    """Replace what the stream's encoding has no sign for, instead of failing."""
+    """Replace signs that the stream's encoding lacks, instead of failing."""
     errors, reconfigure = getattr(stream, "errors", None), getattr(stream, "reconfigure", None)
     if reconfigure is None:
         yield

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a script did in its process, and how long it took there."""
+    """The output, counts and times of a script in its own process."""
 
     status: int
     wall: float  # the whole process: interpreter, command line, imports, all runs
@@ -41,7 +41,7 @@ def measure(
         start = time.perf_counter()
         done = subprocess.run(
             command,
-            stdin=subprocess.DEVNULL,  # there is one input and there are two readers
+            stdin=subprocess.DEVNULL,  # the script runs twice, but the input could be read once
             capture_output=True,
             text=True,
             errors="replace",
@@ -52,7 +52,7 @@ def measure(
         # A script that ends by `os._exit`, or is killed, leaves no record.
         said = json.loads(report.read_text()) if report.exists() else {}
     return Outcome(
-        # What a shell would say of a process ended by a signal.
+        # For a process ended by a signal, a shell's exit status.
         done.returncode if done.returncode >= 0 else 128 - done.returncode,
         wall,
         said.get("runs", []),

@@ -1,4 +1,4 @@
-"""`lazytensor reuse`: how much of the code the frontends share, and of what they run."""
+"""`lazytensor reuse`: the share of code that frontends have in common, written and run."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def reuse(
     try:
         found = report.make(others, runs=not static)
     except SyntaxError as error:
-        raise click.ClickException(f"{error.filename or 'a file'} is no Python: {error}") from None
+        raise click.ClickException(f"{error.filename or 'a file'} is not Python: {error}") from None
     written = json_file is None or write(json_file, json.dumps(found.record(), indent=1))
     written &= html_file is None or write(html_file, page.page(found.record()))
     tables.show(found)

@@ -1,4 +1,4 @@
-"""`lazytensor run`: a user's script, with lazy NumPy in the place of NumPy."""
+"""`lazytensor run`: a user's script, with lazy NumPy instead of NumPy."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from lazytensor.cli.output import Target
 
 
 @click.command(
-    # What follows the script's name is the script's, whatever it looks like.
+    # All arguments after the script's name are the script's, even if they look like options.
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
 )
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
 @click.option("--compare", is_flag=True, help="Run it with NumPy as well, and print the table.")
-@click.option("--repeat", default=1, type=click.IntRange(min=1), help="Run it so many times.")
+@click.option("--repeat", default=1, type=click.IntRange(min=1), help="How many times to run it.")
 @click.option("--plain", is_flag=True, help="Run it with NumPy: what --compare compares with.")
 @click.option("--json", "json_file", type=Target(), help="Write times and counts to a file.")
 @click.argument("script")
@@ -28,7 +28,7 @@ def run(
     plain: bool,
     json_file: Path | None,
 ) -> Launch | int:
-    """Run SCRIPT with lazy NumPy in the place of NumPy.
+    """Run SCRIPT with lazy NumPy instead of NumPy.
 
     The script and the user's own modules get lazy NumPy where they import numpy; the standard
     library and installed packages get NumPy.

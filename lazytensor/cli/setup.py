@@ -1,4 +1,4 @@
-"""What a bug report should say of the machine: versions, devices, cache, settings."""
+"""The facts of a machine for a bug report: versions, devices, cache, settings."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ NAMES: Final = {
     "modules": "LAZYTENSOR_MODULES",
     "malloc": "LAZYTENSOR_MALLOC",
 }
-"""Per setting: the variable that it is read from."""
+"""Per setting: its environment variable."""
 OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM")
 FOREIGN: Final = ("XLA_", "JAX_")
 BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 
 
 def set_up() -> Iterator[tuple[str, str]]:
-    """Names and what is to be said of them; the last ones import jax."""
+    """Names and their values, in words; the last ones import jax."""
     bounds = _bounds()
     yield "python", platform.python_version()
     yield "platform", platform.platform()
@@ -53,7 +53,7 @@ def set_up() -> Iterator[tuple[str, str]]:
 
 
 def _settings() -> Iterator[tuple[str, str]]:
-    """Each setting, and where it comes from; then variables that are none."""
+    """Each setting, and where it comes from; then variables that are not settings."""
     for field in fields(settings):
         name = NAMES[field.name]
         said = f"from {name}" if os.environ.get(name, "").strip() else f"default; {name} sets it"
@@ -70,14 +70,14 @@ def _settings() -> Iterator[tuple[str, str]]:
 
 
 def _backend() -> Iterator[tuple[str, str]]:
-    """The devices that programs run on, and which private names of jax's are there."""
+    """The devices that programs run on, and the missing private names of jax."""
     try:
         from lazytensor.backends.xla import client, private_names
 
         yield "devices", f"{client.platform()}: {', '.join(client.device_names())}"
         missing = private_names.missing()
         yield "private names", ", ".join(missing) if missing else "all there"
-    except Exception as error:  # noqa: BLE001  whatever is wrong is what a report should say
+    except Exception as error:  # noqa: BLE001  a report says whatever is wrong
         yield "backend", f"CANNOT BE USED: {type(error).__name__}: {error}"
 
 
@@ -99,14 +99,14 @@ def _bounds() -> dict[str, str]:
 
 
 def _judged(found: str, bounds: str) -> str:
-    """A version with the bounds that it keeps or breaks."""
+    """A version with its bounds, and whether it is within them."""
     if not bounds or not found[:1].isdigit():
         return found
     return f"{found} ({'supported' if within(found, bounds) else 'NOT SUPPORTED'}: {bounds})"
 
 
 def within(found: str, bounds: str) -> bool:
-    """Whether a version keeps bounds such as `<3,>=2.0`."""
+    """Whether a version is within bounds such as `<3,>=2.0`."""
     for sign, bound in BOUND.findall(bounds):
         if (_numbers(found) >= _numbers(bound)) is not (sign == ">="):
             return False

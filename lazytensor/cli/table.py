@@ -1,4 +1,4 @@
-"""How tables and their figures look."""
+"""The format of tables and their figures."""
 
 from rich import box
 from rich.table import Table
@@ -7,7 +7,7 @@ ABSENT = "–"
 
 
 def table(title: str, *headings: str) -> Table:
-    """Return an empty table: names on the left, then columns of figures; it fits 80 characters."""
+    """Return an empty table: names on the left, then columns of figures; 80 characters wide."""
     made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     made.title_justify = "left"
     made.add_column("", no_wrap=True)

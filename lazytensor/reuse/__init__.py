@@ -1,1 +1,1 @@
-"""How much of the code the frontends share, and how much of it a computation runs."""
+"""The share of code that the frontends have in common, by lines written and by lines run."""

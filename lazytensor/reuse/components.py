@@ -1,4 +1,4 @@
-"""The parts of the package that code is counted by."""
+"""The parts of the package for which code is counted."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ PACKAGE: Final = Path(lazytensor.__file__).parent
 CORE: Final = "core"
 BACKEND: Final = "backend"
 SHARED: Final = {CORE: ("core", "api.py"), BACKEND: ("backends",)}
-"""What every frontend uses, whoever wrote it: folders of the package."""
+"""Folders of the package that every frontend uses, ours or another's."""
 FRONTENDS: Final = {
     "numpy": ("frontends/numpy", "numpy"),
     "torch": ("frontends/torch", "frontends/autoload.py", "torch.py"),
     "tf": ("frontends/tf", "tf.py"),
 }
-"""Per frontend: its folder, and what else is there for it alone."""
+"""Per frontend: its folder, and other files that only it needs."""
 TOOLS: Final = ("cli", "inspection", "reuse", "swap")
 """Commands, pages and reports: neither shared nor a frontend's."""
 INSTALLED: Final = {"numpy": "numpy", "torch": "torch", "tf": "tensorflow"}
-"""Per frontend: the framework that must be there."""
+"""Per frontend: its framework's package."""
 
 
 def paths(*folders: str) -> list[Path]:
@@ -41,7 +41,7 @@ def is_installed(frontend: str) -> bool:
 
 
 def component(filename: str) -> str | None:
-    """The part of the package that a file belongs to; None for a file of anybody else's."""
+    """The part of the package that a file belongs to; None for a file outside the package."""
     path = Path(filename)
     if PACKAGE not in path.parents:
         return None

@@ -1,4 +1,4 @@
-"""Which lines of the package a block runs, by component."""
+"""The lines of the package that a block runs, by component."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lazytensor.reuse.components import component
 from lazytensor.reuse.source import code_lines
 
 Lines = dict[str, Counter[tuple[str, int]]]
-"""Per component: how often each line of code was run, as file and number."""
+"""Per component: the runs of each line of code, given as file and number."""
 Seen = Counter[tuple[CodeType, int]]
 TOOL: Final = 4
-"""The number under which `sys.monitoring` knows us: none of those it has names for."""
+"""Our tool id in `sys.monitoring`: one without a predefined use."""
 
 _component = cache(component)
 
@@ -49,7 +49,7 @@ def _traced(seen: Seen) -> Iterator[None]:
     """By `sys.settrace`, for Python 3.11."""
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
-        if event == "line":  # not where a function returns, which is a line that has been counted
+        if event == "line":  # a "return" event's line has been counted already
             seen[frame.f_code, frame.f_lineno] += 1
         return line
 
@@ -66,7 +66,7 @@ def _traced(seen: Seen) -> Iterator[None]:
 
 @contextmanager
 def _monitored(seen: Seen) -> Iterator[None]:
-    """By `sys.monitoring`, which can be told to forget the lines of others."""
+    """By `sys.monitoring`, which can be disabled for lines of other code."""
     monitoring: Any = vars(sys)["monitoring"]
 
     def line(code: CodeType, number: int) -> Any:

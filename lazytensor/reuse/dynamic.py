@@ -1,4 +1,4 @@
-"""The dynamic part: the same workloads in each frontend, what they run and what they record."""
+"""The dynamic part: what the same workloads run and record in each frontend."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from lazytensor.reuse.workloads import WORKLOADS, Workload
 class Run:
     """One workload in one frontend.
 
-    `lines`: lines of code run, by component; `steps`: how often lines were, all told; both with
-    nothing known of the workload before but its modules. `ops`: how often each op of the core was
-    recorded. `cuts`, `compiles`, `hits`: programs run, compiled, found compiled. `fallbacks`: calls
-    that the framework itself answered. `programs`: those run, each once; `apart`: the largest
-    difference of its results from the first frontend's, of the largest number there.
+    `lines`: number of lines of code run, by component. `steps`: number of runs of these lines. Both
+    are counted with the modules imported and all caches empty. `ops`: records of each op of the
+    core. `cuts`, `compiles`, `hits`: programs run, compiled, found compiled. `fallbacks`: calls
+    that the framework itself computed. `programs`: the programs run, each once. `apart`: the
+    largest difference from the first frontend's results, relative to its largest number.
     """
 
     workload: str
@@ -53,12 +53,12 @@ class Run:
 
     @property
     def share(self) -> float:
-        """The frontend's own of all lines run in it, the core and the backend."""
+        """The frontend's own share of all lines run in it, the core and the backend."""
         return _share(self.frontend, self.lines)
 
     @property
     def share_of_steps(self) -> float:
-        """The same of all steps."""
+        """The frontend's own share of all steps."""
         return _share(self.frontend, self.steps)
 
 
@@ -68,7 +68,7 @@ def _share(frontend: str, counts: dict[str, int]) -> float:
 
 
 def shares_of_steps(found: Iterable[Comparison]) -> dict[str, float]:
-    """Per frontend: its own of all steps of its workloads, the core's and the backend's."""
+    """Per frontend: its own share of the steps in it, the core and the backend."""
     totals: dict[str, Counter[str]] = {}
     for run in (run for comparison in found for run in comparison.runs):
         totals.setdefault(run.frontend, Counter()).update(run.steps)
@@ -77,9 +77,10 @@ def shares_of_steps(found: Iterable[Comparison]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One workload in all frontends that are installed, in their order.
+    """One workload in all installed frontends, in their order.
 
-    `equal`: whether the programs are one, in their normal form; `alike`: also as recorded.
+    `equal`: whether the programs have the same normal form. `alike`: whether they are the same as
+    recorded.
     """
 
     workload: Workload
@@ -94,14 +95,14 @@ def _enabled() -> AbstractContextManager[object]:
 
 
 AROUND: Final[dict[str, Callable[[], AbstractContextManager[object]]]] = {"tf": _enabled}
-"""Per frontend that is switched on: what does so."""
+"""Per frontend that has to be switched on: a context that does so."""
 
 
 COUNTED: Final = ("cuts", "compiles", "cache_hits")
 
 
 def measure() -> tuple[Comparison, ...]:
-    """Run every workload in every frontend, the first time for what importing would run."""
+    """Run every workload in every frontend twice; the first run does work of imports."""
     installed = [name for name in FRONTENDS if is_installed(name)]
     modules = {name: import_module(f"lazytensor.reuse.workloads.in_{name}") for name in installed}
     with _everything_recorded():
@@ -114,7 +115,7 @@ def measure() -> tuple[Comparison, ...]:
 
 @contextmanager
 def _everything_recorded() -> Iterator[None]:
-    """Small arrays are lazy, programs are compiled at once, and nothing is found on disk."""
+    """Make small arrays lazy, compile programs at once, and do not use the disk cache."""
     before = {name: getattr(settings, name) for name in ("small", "tier", "disk")}
     settings.small, settings.tier, settings.disk = 0, "compile", False
     try:
@@ -125,7 +126,7 @@ def _everything_recorded() -> Iterator[None]:
 
 
 def _forget() -> None:
-    """Programs, types and calls: only modules stay, and what they made when they were imported."""
+    """Empty the caches of programs, types and calls; imported modules stay."""
     cache.clear()
     memo.forget()
     for op in all_ops():
@@ -161,16 +162,16 @@ def _counted(run: Run, function: Callable[[], Any]) -> Run:
 
 
 def _traced(frontend: str, function: Callable[[], Any]) -> Lines:
-    """The lines that a workload runs whose modules are there, and that is new otherwise."""
+    """The lines that a workload runs with its modules imported and all caches empty."""
     _forget()
     with AROUND.get(frontend, nullcontext)(), executed() as lines:
         for x in results_of(function()):
-            np.asarray(_on_host(x))  # a lazy NumPy array is computed here only
+            np.asarray(_on_host(x))  # a lazy NumPy array is computed only here
     return lines
 
 
 def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run, list[np.ndarray]]:
-    """What a workload records and runs; its lines are counted apart."""
+    """What a workload records and runs, and its results; `_counted` counts its lines."""
     happened: list[Event | Fallback] = []
     before = metrics.snapshot()
     listeners.append(happened.append)
@@ -193,13 +194,13 @@ def _run(workload: str, frontend: str, function: Callable[[], Any]) -> tuple[Run
 
 
 def _on_host(x: Any) -> Any:
-    """The values of what any frontend gives."""
+    """The value of a frontend's array or tensor, on the host."""
     for name in ("detach", "cpu", "numpy"):
         x = getattr(x, name)() if hasattr(x, name) and not isinstance(x, np.ndarray) else x
     return x
 
 
 def _apart(results: list[np.ndarray], expected: list[np.ndarray]) -> float:
-    """The largest difference, of the largest number."""
+    """The largest difference, relative to the largest number."""
     pairs = zip(results, expected, strict=True)
     return max(float(np.abs(x - y).max() / max(1e-30, np.abs(y).max())) for x, y in pairs)

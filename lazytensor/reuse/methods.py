@@ -1,9 +1,9 @@
 """Reuse by methods, as PyTorch counted it for its Lazy Tensor Core.
 
-There, a backend subclasses the tensor and the executor, and each method of these is reused as it is
-or overridden. Here a frontend holds the core's types and calls them, so that little is there to be
-overridden; what a frontend writes of a tensor's and an executor's work for itself is counted with
-it, as its own, and so are the functions of those modules.
+There, a backend subclasses the tensor and the executor, and reuses or overrides each of their
+methods. Here a frontend holds the core's types and calls them, so that little can be overridden. So
+methods and functions that a frontend has for a tensor's or an executor's work are counted too, as
+its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CORE: Final = {
         *("runtime/host_partition", "interpreter/interpreter", "runtime/guards"),
     ),
 }
-"""Per kind of type: the core's modules of them."""
+"""Per kind of type: the core's modules for it."""
 OWN: Final = {
     "numpy": {
         TENSOR: (
@@ -42,19 +42,19 @@ OWN: Final = {
     },
     "tf": {TENSOR: ("tensors/tensor", "tensors/variables"), EXECUTOR: ("dispatch/steps",)},
 }
-"""Per frontend and kind: its modules that do such work for it alone."""
+"""Per frontend and kind: the frontend's own modules for that work."""
 PUBLISHED: Final = (0.56, 0.61)
-"""What PyTorch published of its Lazy Tensor Core: methods reused as they are, of all."""
+"""Share of methods reused as they are, as PyTorch published it for its Lazy Tensor Core."""
 BY_LINES: Final = (0.66, 0.73)
-"""The lines shared between the two code bases of the paper (arXiv 2102.13267), as measured."""
+"""Share of lines that the two code bases of the paper (arXiv 2102.13267) share, as measured."""
 
 
 @dataclass(frozen=True)
 class Methods:
     """The methods of one kind of type that a frontend works with.
 
-    `reused`: of the core's, as they are; `overridden`: those that a subclass of the frontend's
-    replaces; `own`: what the frontend has beside them.
+    `reused`: methods of the core, used as they are. `overridden`: methods of the core that a
+    subclass in the frontend replaces. `own`: the frontend's other methods.
     """
 
     frontend: str
@@ -65,12 +65,12 @@ class Methods:
 
     @property
     def share(self) -> float:
-        """Reused ones, of those and the overridden: as PyTorch counted."""
+        """The reused share of reused and overridden methods, as PyTorch counted."""
         return self.reused / (self.reused + self.overridden)
 
     @property
     def share_of_all(self) -> float:
-        """Reused ones, of all."""
+        """The reused share of all methods."""
         return self.reused / (self.reused + self.overridden + self.own)
 
 

@@ -1,4 +1,4 @@
-"""The report as one page of HTML that needs nothing else: bars and tables, without scripts."""
+"""The report as one self-contained page of HTML: bars and tables, without scripts."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _dynamic(found: Mapping[str, Any]) -> list[str]:
 
 
 def _bars(rows: Iterable[tuple[str, Mapping[str, int], str]]) -> str:
-    """A bar of parts for each row, to one scale; what each part is says its class, and a title."""
+    """A bar of parts for each row, to one scale; a part's class and title name its kind."""
     rows = list(rows)
     longest = max((sum(parts.values()) for _, parts, _ in rows), default=0) or 1
     lines = []

@@ -15,19 +15,19 @@ from lazytensor.reuse.methods import BY_LINES, PUBLISHED, Methods
 from lazytensor.reuse.static import Frontend, Static
 
 SCHEMA: Final = 1
-"""Raised when a name in the record is taken away or means something else."""
+"""Increased when a name in the record is removed or changes its meaning."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What `lazytensor reuse` has found; `dynamic` is empty if no workloads were run."""
+    """The results of `lazytensor reuse`; `dynamic` is empty if no workloads were run."""
 
     static: Static
     methods: tuple[Methods, ...]
     dynamic: tuple[Comparison, ...]
 
     def record(self) -> dict[str, Any]:
-        """All of it as plain data; docs/reuse.md says what the names mean."""
+        """The report as plain data; docs/reuse.md explains the names."""
         found = self.static
         return {
             "schema": SCHEMA,
@@ -84,6 +84,6 @@ def _frontend(found: Frontend) -> dict[str, Any]:
 def make(others: Iterable[Path] = (), *, runs: bool = True) -> Report:
     """Measure everything; `others` are folders of other frontends.
 
-    `runs`: run the workloads too. Raises: SyntaxError for a file of those that is no Python.
+    `runs`: run the workloads too. Raises: SyntaxError for a file of `others` that is not Python.
     """
     return Report(static.measure(others), methods.measure(), measure() if runs else ())

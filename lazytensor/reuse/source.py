@@ -1,4 +1,4 @@
-"""What is read off source files: their lines of code, the core's ops that they use, their rows."""
+"""Facts read off source files: lines of code, the core's ops that they use, their rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _BARE: Final = frozenset(
         *(tokenize.ENCODING, tokenize.ENDMARKER),
     ]
 )
-"""Tokens that make no line one of code."""
+"""Tokens that do not make their line a line of code."""
 
 
 def python_files(paths: Iterable[Path]) -> list[Path]:
-    """The Python files that the paths are, or that are anywhere in them."""
+    """The Python files among the paths, or below them."""
     found: list[Path] = []
     for path in paths:
         found += sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.exists() else []
@@ -35,7 +35,7 @@ def parsed(path: Path) -> ast.Module:
 def code_lines(text: str, filename: str = "<text>") -> set[int]:
     """The numbers of the lines with code: no blank ones, no comments, no docstrings.
 
-    A docstring is any statement that is nothing but a string. Raises: SyntaxError.
+    Any statement that is only a string counts as a docstring. Raises: SyntaxError.
     """
     strings = [
         ((node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0))
@@ -62,7 +62,7 @@ def count_lines(paths: Iterable[Path]) -> int:
 
 
 def texts(paths: Iterable[Path]) -> set[str]:
-    """Every string that the files write out: the keys of their tables are among them."""
+    """All string literals of the files, keys of their tables included."""
     return {
         node.value
         for path in paths
@@ -72,10 +72,10 @@ def texts(paths: Iterable[Path]) -> set[str]:
 
 
 def ops_used(paths: Iterable[Path], known: Iterable[str]) -> set[str]:
-    """Of the ops `known`, by their public names, those that the files name.
+    """The public names in `known` that the files use as ops.
 
-    An op is named as `ops.exp`, by an import from the module of ops or one in it, or as a string
-    in a file that looks ops up by name.
+    A use is `ops.exp`, an import from the package of ops or a module in it, or a string in a file
+    that looks ops up by name.
     """
     names = set(known)
     return {name for path in paths for name in _named(parsed(path)) if name in names}
@@ -102,7 +102,7 @@ def _named(tree: ast.Module) -> Iterator[str]:
 
 
 def _modules(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
-    """What the module of ops is called after an import."""
+    """The names of the package of ops, and of its modules, after an import."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             whole = alias.name

@@ -1,4 +1,4 @@
-"""The static part: what is shared of the code, by lines and by the core's ops."""
+"""The static part: the shared code, by lines and by the core's ops."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lazytensor.reuse.supported import SUPPORTED
 
 @dataclass(frozen=True)
 class Frontend:
-    """What one frontend is made of.
+    """The counts of one frontend.
 
-    `lines`: its own lines of code. `share`: of all the code that it runs on, its own included, how
-    much is shared. `supported`: operations of its framework that it records; `rows`: those among
-    them that its source names, the others being made of these. None where the framework is not
-    installed, or nobody told. `ops`, `composites`: names of the core's that its source uses.
+    `lines`: its own lines of code. `share`: the shared lines' share of these and its own lines.
+    `supported`: operations of its framework that it records. `rows`: those of them that its source
+    names; the others are composed of these. Both are None if the framework is not installed or not
+    in `SUPPORTED`. `ops`, `composites`: names of the core's ops that its source uses.
     """
 
     name: str
@@ -74,12 +74,12 @@ def public_ops() -> dict[str, Op]:
 def measure(others: Iterable[Path] = ()) -> Static:
     """Count the package, and the frontends in the folders `others`.
 
-    Raises: SyntaxError for a file there that is no Python.
+    Raises: SyntaxError for a file there that is not Python.
     """
     shared = {name: count_lines(paths(*folders)) for name, folders in SHARED.items()}
     total = sum(shared.values())
     known = public_ops()
-    # These first: what is wrong with them is said before frameworks are imported.
+    # Count these first, so that errors in them are raised before frameworks are imported.
     theirs = [_frontend(path.stem, python_files([path]), total, known) for path in others]
     ours = [_frontend(name, paths(*folders), total, known) for name, folders in FRONTENDS.items()]
     return Static(shared, count_lines(paths(*TOOLS)), (*ours, *theirs), len(known))

@@ -1,4 +1,4 @@
-"""How many operations of its framework a frontend supports."""
+"""The operations of its framework that a frontend supports."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ SUPPORTED: Final[dict[str, Callable[[], set[str]]]] = {
 }
 """Per frontend: the names of the framework's operations that it records.
 
-NumPy's are functions and ufuncs, those of one name in two modules being counted once; torch's are
-overloads of ATen's operators; TensorFlow's are raw ops.
+NumPy's are functions and ufuncs; a name in two modules counts once. Torch's are overloads of ATen's
+operators; TensorFlow's are raw ops.
 """

@@ -1,4 +1,4 @@
-"""Runs a user's code with one module put in the place of another, for that code alone."""
+"""Runs a user's code with one package replaced by another, for that code alone."""
 
 from lazytensor.swap.imports import swap
 from lazytensor.swap.script import Missing, Script, locate, report, standard_input

@@ -1,8 +1,8 @@
-"""Puts one package in the place of another where the user's own code imports it.
+"""Replaces one package by another where the user's own code imports it.
 
-`sys.modules` is left alone, so that everyone else still gets the package they asked for: what
-changes is the answer to an import statement, by whose statement it is. Python hands `__import__`
-the globals of the importing code, and those say whose it is.
+`sys.modules` does not change, so that other code still gets the original package. Only the result
+of an import statement changes, depending on the importing code: Python passes its globals to
+`__import__`, and these tell whether it is the user's.
 """
 
 import builtins
@@ -14,14 +14,14 @@ from typing import Any
 
 from lazytensor.swap.ownership import is_users_namespace
 
-# `warnings` skips frames of files so named when it counts `stacklevel`, which is how a deprecation
-# raised while a module is imported is put on the line of the import, and not inside Python's own
-# import machinery. The functions below are that machinery too.
+# When `warnings` counts `stacklevel`, it skips frames of files with this name. So a deprecation
+# raised while a module is imported points to the line of the import, not into Python's import
+# machinery. The functions below are part of that machinery.
 MACHINERY = "<lazytensor importlib._bootstrap>"
 
 
 Owner = Callable[[Mapping[str, Any], FrameType], bool]
-"""Whether code with these globals, run by this frame, is among those the swap is for."""
+"""Whether the swap applies to code with these globals, run by this frame."""
 
 
 def swap(
@@ -30,7 +30,7 @@ def swap(
     owned: Owner = is_users_namespace,
     ready: Callable[[], object] = bool,
 ) -> Callable[[], None]:
-    """Give the user's code `replacement` where it imports `target`; calling the result ends it.
+    """Give the user's code `replacement` where it imports `target`; the result undoes it.
 
     `ready` is called when the replacement has been imported.
     """
@@ -47,7 +47,7 @@ def swap(
 
 
 class StandIn:
-    """The modules of one package, looked up in another."""
+    """The modules of the replacement, by the target's names."""
 
     def __init__(
         self, target: str, replacement: str, owned: Owner, ready: Callable[[], object] = bool
@@ -62,7 +62,7 @@ class StandIn:
         return name == self.target or name.startswith(self.prefix)
 
     def module(self, name: str) -> Any:
-        """What stands for the module `name`: itself where the replacement has none of its own."""
+        """The replacement of the module `name`; that module itself if there is none."""
         found: Any = importlib.import_module(self.replacement)
         if self.ready is not None:
             ready, self.ready = self.ready, None
@@ -96,7 +96,7 @@ def _statement(stand_in: StandIn, plain: Callable[..., ModuleType]) -> Callable[
         if not stand_in.owned(caller.f_globals if globals is None else globals, caller):
             return module
         found = stand_in.module(name if fromlist else stand_in.target)
-        # What neither has is missed in the target, with the message the user would get there.
+        # If neither has a name, return the target: the error then is the target's own.
         missing = (part for part in fromlist or () if part != "*" and not hasattr(found, part))
         return module if any(not hasattr(module, part) for part in missing) else found
 
@@ -105,7 +105,7 @@ def _statement(stand_in: StandIn, plain: Callable[..., ModuleType]) -> Callable[
 
 
 def _function(stand_in: StandIn, plain: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
-    """Return what takes the place of `importlib.import_module`."""
+    """Return the replacement of `importlib.import_module`."""
 
     def import_module(name: str, package: str | None = None) -> Any:
         try:

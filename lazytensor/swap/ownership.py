@@ -1,4 +1,4 @@
-"""Which code is the user's own, and which came with Python, with a package, or with lazytensor."""
+"""Whether code is the user's own, or belongs to Python, to a package, or to lazytensor."""
 
 import sys
 import sysconfig
@@ -21,8 +21,8 @@ def _not_the_users() -> tuple[Path, ...]:
 
 @cache
 def is_users_file(file: str) -> bool:
-    """Whether the module in `file` is the user's own; one that is installed editable is."""
-    # Both spellings count: an environment may be reached through a link, and so may a project.
+    """Whether the module in `file` is the user's own; an editable install counts as such."""
+    # Check both spellings: an environment or a project may be reached through a link.
     for path in {Path(file).absolute(), Path(file).resolve()}:
         if not THIRD_PARTY.isdisjoint(path.parts):
             return False
@@ -32,10 +32,10 @@ def is_users_file(file: str) -> bool:
 
 
 def is_users_namespace(namespace: Mapping[str, Any], frame: FrameType | None) -> bool:
-    """Whether code with these globals is the user's; `frame` is the one that runs it."""
+    """Whether code with these globals, run by `frame`, is the user's."""
     if namespace.get("__name__") == "__main__":
         return True
-    # A bare dict given to `exec` says nothing of itself: its code belongs to whoever runs it.
+    # A bare dict passed to `exec` has no origin of its own: its code belongs to the caller.
     while frame is not None and "__file__" not in namespace and "__spec__" not in namespace:
         frame = frame.f_back
         namespace = frame.f_globals if frame is not None else {}

@@ -1,4 +1,4 @@
-"""Finds a user's script or module, and runs it as `__main__` the way `python` does."""
+"""Finds a user's script or module, and runs it as `__main__`, as `python` does."""
 
 import builtins
 import importlib.util
@@ -13,12 +13,12 @@ from pkgutil import get_importer
 from types import CodeType, ModuleType
 from typing import Any
 
-# Frames of these packages above the user's first are those that brought the user's code to run.
+# Frames of these packages above the user's first frame started the user's code.
 MACHINERY = frozenset({"lazytensor.cli", "lazytensor.swap", "importlib"})
 
 
 class Missing(Exception):
-    """There is nothing to run; `code` is the exit status that Python has for it."""
+    """There is nothing to run; `code` is Python's exit status for it."""
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(f"{sys.executable}: {text}")
@@ -34,9 +34,9 @@ class Script:
     namespace: dict[str, Any]
 
     def run(self) -> int:
-        """Run it in a new `__main__`, print what it does not catch, and return the exit status.
+        """Run it in a new `__main__`, print an uncaught exception, and return the exit status.
 
-        SystemExit is left to the caller, and in the end to the interpreter.
+        SystemExit passes through to the caller.
         """
         sys.argv[:] = self.arguments
         module = ModuleType("__main__")
@@ -54,7 +54,7 @@ class Script:
 def locate(name: str, arguments: tuple[str, ...], *, module: bool = False) -> Script:
     """Return the script at path `name`, or the module called `name`; set `sys.path` for it.
 
-    Raises `Missing` where there is none, and what compiling it raises.
+    Raises `Missing` if there is none, and errors of compiling it.
     """
     if module:
         return _module(name, arguments)
@@ -77,12 +77,12 @@ def locate(name: str, arguments: tuple[str, ...], *, module: bool = False) -> Sc
 
 @cache
 def standard_input() -> bytes:
-    """All that standard input has: it is read once, and looked at more often."""
+    """The whole standard input, read once."""
     return sys.stdin.buffer.read()
 
 
 def _input(arguments: tuple[str, ...]) -> Script:
-    """Return what is piped into `python -`."""
+    """Return the script that is piped into `python -`."""
     _set_first_path("")
     source = standard_input()
     code = compile(source, "<stdin>", "exec", dont_inherit=True)
@@ -102,7 +102,7 @@ def _folder(name: str, path: str, arguments: tuple[str, ...]) -> Script:
 
 
 def _module(name: str, arguments: tuple[str, ...]) -> Script:
-    """Return what `python -m name` runs: the module, or the `__main__` of the package."""
+    """Return the script of `python -m name`: the module, or the `__main__` of the package."""
     _set_first_path(os.getcwd())
     sys.argv[:] = ["-m", *arguments]
     try:
@@ -132,10 +132,10 @@ def _from_spec(spec: ModuleSpec, arguments: tuple[str, ...]) -> Script:
 
 
 def _main_globals(path: str, loader: object) -> dict[str, Any]:
-    """Return the globals that a script finds before its first line."""
+    """Return the globals of a script before its first line."""
     namespace: dict[str, Any] = {"__file__": path, "__loader__": loader}
-    namespace["__builtins__"] = builtins  # elsewhere it is the dict of it
-    if sys.version_info < (3, 14):  # from there on they are made when first asked for
+    namespace["__builtins__"] = builtins  # the module; outside `__main__` it is its dict
+    if sys.version_info < (3, 14):  # later versions make them on first access
         namespace["__annotations__"] = {}
     if sys.version_info < (3, 15):
         namespace["__cached__"] = None
@@ -143,7 +143,7 @@ def _main_globals(path: str, loader: object) -> dict[str, Any]:
 
 
 def _set_first_path(folder: str) -> None:
-    """Put `folder` where Python puts a script's: first, instead of the one lazytensor came by."""
+    """Put `folder` first on `sys.path`, where Python puts a script's folder."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
@@ -159,7 +159,7 @@ def report(error: BaseException) -> int:
         sys.last_exc = error
     sys.excepthook(type(error), error, trace)
     if isinstance(error, KeyboardInterrupt):
-        # Said once is enough; the interpreter then ends the process the way a shell expects.
+        # It is printed once; the interpreter then ends the process as a shell expects.
         sys.excepthook = lambda *_: None
         raise KeyboardInterrupt
     return 1

@@ -12,7 +12,7 @@ Run = Callable[[Data], Any]
 
 
 class Workload(NamedTuple):
-    """What a workload is called, and what it is given: `data` makes arrays of float32 and int64."""
+    """A workload's name, description and inputs: `data` makes arrays of float32 and int64."""
 
     name: str
     says: str
@@ -56,7 +56,7 @@ WORKLOADS: Final = (
         _normal(grid=(48, 48)),
     ),
 )
-"""Every workload; images are `NCHW`, weights as torch's layers keep them: (out, in, …)."""
+"""All workloads; images are `NCHW`, weights in the layout of torch's layers: (out, in, …)."""
 
 LEARNING_RATE: Final = 0.05
 STEPS: Final = 3

@@ -1,4 +1,4 @@
-"""The workloads in NumPy's idiom; there is no autograd, so the backward pass is written out."""
+"""The workloads in NumPy's idiom; without autograd, the backward pass is written out."""
 
 from __future__ import annotations
 
