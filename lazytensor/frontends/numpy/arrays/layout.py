@@ -1,6 +1,6 @@
-"""In which order of axes a result lies in memory: NumPy's "K" order, that of the operands.
+"""The order of a result's axes in memory: NumPy's "K" order, that of the operands.
 
-Views, `reshape` and flags of a result depend on it, its values do not: only its shadow changes.
+Views, `reshape` and flags of a result depend on it. Its values do not, so only its shadow changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lazytensor.frontends.numpy.arrays.shadow import (
 Layout = tuple[Shape, Shape]
 """Shape and strides of an operand."""
 Lay = Callable[..., None]
-"""Lays out a new array: of it and the operands."""
+"""Lays out a new array. Called with the array and its operands."""
 
 
 def lay_out(result: Lazy, *operands: Any) -> None:
@@ -75,9 +75,9 @@ def lay_out_as(result: Lazy, order: Any, *operands: Any, lay: Lay = lay_out) -> 
 
 
 def of_stacks(signature: str) -> Lay:
-    """`lay_out` for a function of stacks of vectors and matrices, as a ufunc's signature has them.
+    """`lay_out` for a function of stacks of vectors and matrices with a ufunc's signature.
 
-    Only the axes along which they are stacked are laid out as the operands' are.
+    Only the stacked axes are laid out as the operands' are.
     """
     cores = [
         core.split(",") if core else [] for core in signature[1:-1].replace("->", ",").split("),(")
@@ -108,7 +108,7 @@ def _turned(x: Any) -> bool:
 
 
 def _layout(x: Any) -> list[Layout]:
-    """The layout of an operand that has one which may matter."""
+    """The layout of an operand, if it is an array; else none."""
     if isinstance(x, Lazy):
         layout = x._shadow
         return [(x.shape, layout.strides if layout is not None else c_strides(x.type))]
@@ -116,21 +116,21 @@ def _layout(x: Any) -> list[Layout]:
 
 
 def _fortran(operands: Iterable[Any]) -> bool:
-    """Whether every array lies in columns."""
+    """Whether every array is in Fortran order."""
     found = [shadow(x) if isinstance(x, Lazy) else x for x in operands]
     return all(x.flags.f_contiguous for x in found if isinstance(x, np.ndarray))
 
 
 @remembered(4096)
 def along(type: TensorType, axes: tuple[int, ...]) -> np.ndarray:
-    """The shadow of an array whose axes lie in this order, the outermost first."""
+    """The shadow of an array with its axes in this order in memory, the outermost first."""
     inverse = sorted(range(len(axes)), key=axes.__getitem__)
     shape = tuple(type.shape[axis] for axis in axes)
     return turned(shadow_of_type(type.with_shape(shape)).transpose(inverse))
 
 
 def lay_out_reduced(result: Lazy, axes: tuple[int, ...], *operands: Any) -> None:
-    """Give what a reduction of the operands over some axes leaves the order that is left."""
+    """Give the result of a reduction over `axes` the operands' order of the remaining axes."""
     if any(map(_turned, operands)):
         layouts = [found for x in operands for found in _layout(x)]
         shape = np.broadcast_shapes(*(shape for shape, _ in layouts))
@@ -145,10 +145,10 @@ def lay_out_reduced(result: Lazy, axes: tuple[int, ...], *operands: Any) -> None
 
 @remembered(4096)
 def kept(shape: Shape, layouts: tuple[Layout, ...]) -> tuple[int, ...] | None:
-    """The order of axes, the outermost first, that keeps to the operands'; None if it is C's.
+    """The result's order of axes, the outermost first, in NumPy's "K" order; None if it is C's.
 
-    NumPy is asked, of arrays with the operands' strides and two elements along every longer axis:
-    one byte of memory stands for them, as nobody reads it.
+    NumPy chooses it for arrays with the operands' strides and two elements along every longer axis.
+    One byte of memory stands for them, as it is never read.
     """
     return _order(np.nditer([*map(_standing_for, layouts), None]).operands[-1])
 
@@ -157,7 +157,7 @@ def kept(shape: Shape, layouts: tuple[Layout, ...]) -> tuple[int, ...] | None:
 def kept_in_stacks(
     shape: Shape, layouts: tuple[Layout, ...], ranks: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """The same for stacks of what has so many axes: the operands' first, then the result's."""
+    """The same for stacks of items with these ranks: the operands' first, then the result's."""
     *given, own = ranks
     over = len(shape) - own
     axes: list[list[int]] = []

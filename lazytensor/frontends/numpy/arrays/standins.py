@@ -1,4 +1,4 @@
-"""Results of operands that do not lie in rows have the layout that NumPy gives them."""
+"""Gives results of operands that are not in rows the layout that NumPy gives them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lazytensor.frontends.numpy.host.small import are_plain
 
 
 def laid(made: Any, real: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `real` was computed as, lazily, with its new arrays laid out as NumPy lays them out."""
+    """`made`, the lazy results of NumPy's function `real`, with new arrays laid out as NumPy's."""
     if not any(map(_is_turned, (*args, *kwargs.values()))) or kwargs.get("out") is not None:
         return made
     given = (*args, *kwargs.values())

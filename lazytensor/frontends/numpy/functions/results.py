@@ -1,4 +1,4 @@
-"""What a function gives back: a new array or lazy scalar, or `out`, written to."""
+"""Results of functions: a new array or lazy scalar, or a write to `out`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy, dummy
 def deliver(node: Node, out: Any = None, casting: Any = "same_kind", spreads: bool = False) -> Any:
     """`node` as NumPy would return it, or written to `out`, which must have its shape.
 
-    `spreads`: it may be larger, as where NumPy's function is a ufunc.
+    `spreads`: `out` may be larger, as with a ufunc.
     """
     if out is None:
         return wrap_result(node)
@@ -36,9 +36,9 @@ def deliver(node: Node, out: Any = None, casting: Any = "same_kind", spreads: bo
 
 
 def check_target(out: Any, dtype: np.dtype) -> None:
-    """Leave a reduction to NumPy that computes in another kind of number, as `out` has it.
+    """Leave a reduction to NumPy if `out` makes it compute in another kind of number.
 
-    Raises: HostOnly, also where `out` is no array: NumPy says what it thinks of that.
+    Raises: HostOnly, also if `out` is no array, so that NumPy raises its own error.
     """
     if out is None:
         return

@@ -1,7 +1,7 @@
 """When the values of an array are fetched to the host, and when its memory is lent.
 
-Both are found out of how many small parts of it are read and written, by loops over rows or
-elements mostly: see `parts.py`, which is what is done then.
+Both are decided by counts of small reads and writes, which come mostly from loops over rows or
+elements. `parts.py` does the reads and writes.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 
 SECONDS_PER_SMALL_OPERATION: Final = 3e-5
-"""What recording and running a small operation takes, its share in copies of the array apart."""
+"""Seconds to record and run a small operation, without its share in copies of the array."""
 SECONDS_PER_WRITE: Final = 4e-7
-"""What a write to lent memory, and the two or three reads before it, take longer than NumPy's."""
+"""Seconds that a write to lent memory, with the reads before it, takes longer than NumPy's."""
 OPERATIONS_A_CUT: Final = 32
 SECONDS_PER_BYTE: Final = 2e-10
 SECONDS_PER_CUT: Final = 1.5e-4
 IN_FLIGHT: Final = 4
-"""Writes of values that were recorded before those of the array were fetched."""
+"""Most cuts for pending values written to one array that were recorded before it was fetched."""
 BACK_OFF: Final = 4
-"""The values of an array are fetched again only after this many times as many small operations."""
+"""Factor by which each fetch raises the number of small operations before the next one."""
 STREAK_BOUND = 5
 """Small reads and writes, with little recorded in between, before memory is lent. Views made before
-a loop shall stay lazy: as long as there are real ones, every operation on the array copies it."""
+a loop stay lazy: while a real view lives, every operation on the array copies it."""
 LOOPS_BOUND: Final = 1000
 TRUST: Final = 64
-"""Reads of a large part that are taken to be for a product after one that was."""
+"""Reads of a large part that are assumed to be for a product after one that was."""
 LITTLE: Final = 64
-"""Nodes recorded between two small reads or writes of one loop."""
+"""Most nodes recorded between two small reads or writes of one loop."""
 A_LOOK: Final = 16
-"""Elements read before memory may be lent for more: of lent memory each takes 0.1 µs less."""
+"""Elements read between two checks whether memory is lent: reads of lent memory are faster."""
 
 OF_A_SUM: Final = 2
 """Nodes that an operation of a scalar and a number makes."""
@@ -59,11 +59,11 @@ Origin = tuple[Place | None, Place | None]
 
 
 class Heat(Watcher):
-    """How many small operations there were on an array whose values are not at hand.
+    """Counts small operations on an array whose values are not on the host.
 
-    `node` is what the array held after the last of them: when it holds another, there was something
-    else in between. `price` is how many of them it takes until the values are fetched. `origin`:
-    where what the array held before the first of them was recorded, and where that one was.
+    `node`: the array's node after the last of them. Another node means that something else wrote
+    in between. `price`: a factor on the number of operations until the values are fetched.
+    `origin`: the source locations of the array's node before the first of them, and of the first.
     """
 
     __slots__ = ("count", "origin", "price")
@@ -76,23 +76,23 @@ class Heat(Watcher):
 
 
 _loops: Final[set[Origin]] = set()
-"""Origins of small operations that went on until memory was lent: the next time, values are fetched
-at the first of them. That has to be earned again each time."""
+"""Origins of small operations that went on until memory was lent. The next time, values are fetched
+at the first operation, and the origin is removed until memory is lent again."""
 
 
 def heat_of(cell: Cell) -> Heat | None:
-    """What has been counted of a cell, if anything has."""
+    """The counter of a cell, if it has one."""
     heat = watched.get(cell)
     return heat if isinstance(heat, Heat) else None
 
 
 class Streak:
-    """Small reads and writes of values at hand: how many, and the nodes made before the last.
+    """Small reads and writes of values on the host.
 
-    `sums`: operations in a row of a lazy scalar and a number, and the nodes made before the last.
-    `elements`: the nodes made before the last look at reads of elements. `largest`: elements of the
-    largest array lent since `written` was looked at. `place`: where a large part of lent memory was
-    read last.
+    `count`: how many in a row. `nodes`: the nodes made before the last. `sums`: operations in a row
+    of a lazy scalar and a number. `summed`: the nodes made before the last of these. `elements`:
+    the nodes made before the last `look`. `largest`: elements of the largest array lent since
+    `written` was last reset. `place`: where a large part of lent memory was last read.
     """
 
     __slots__ = ("count", "elements", "largest", "nodes", "place", "summed", "sums")
@@ -104,15 +104,15 @@ class Streak:
 
 _streak: Final = Streak()
 written: Final = [0]
-"""Small writes to lent memory, in a list as that is counted up fastest."""
+"""Small writes to lent memory. A list, as its item is incremented fastest."""
 elements: Final = [0]
-"""Elements read of memory that was at hand and not lent."""
+"""Elements read of memory that is on the host and not lent."""
 
 
 def look(cell: Cell) -> None:
-    """Lend the memory of a cell of which an element was read, if others were with little between.
+    """Lend the memory of a cell if its elements are read with little recorded in between.
 
-    It is asked for once in `A_LOOK` elements, as asking takes longer than reading one.
+    Called once in `A_LOOK` elements, as the check takes longer than reading an element.
     """
     now = nodes_made()
     is_loop = now - _streak.elements <= LITTLE
@@ -125,8 +125,10 @@ def look(cell: Cell) -> None:
 
 
 def is_sum() -> bool:
-    """Whether all that has been recorded for a while is one more operation of a lazy scalar and a
-    number: what is added up in a loop that else is NumPy's, and was lazy once."""
+    """Whether only operations of a lazy scalar and a number have been recorded for a while.
+
+    So it is for a sum that began lazy, in a loop that is otherwise NumPy's.
+    """
     now = nodes_made()
     _streak.sums = _streak.sums + 1 if now - _streak.summed <= OF_A_SUM else 0
     _streak.summed = now
@@ -134,7 +136,7 @@ def is_sum() -> bool:
 
 
 def end_sum() -> None:
-    """It is NumPy's from now on."""
+    """Reset the count: the sum is NumPy's from now on."""
     _streak.sums = 0
 
 
@@ -165,12 +167,13 @@ def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
 
 
 def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
-    """Get the values of an array to the host, in memory of its own, if that has come to pay for
-    looking at `count` elements.
+    """Get the values of an array to the host, in memory of its own, if that pays for an access to
+    `count` elements.
 
-    `reads`: they are not to be written to, so that the device's memory will do, if it can be shown.
-    Rent or buy: when small operations have cost what fetching does; of an array that is filled with
-    one number, or where there was a loop over parts the last time, at once.
+    Rent or buy: values are fetched once small operations have cost as much as the fetch. They are
+    fetched at once if the array is filled with one number, or if there was a loop over parts here
+    the last time. `reads`: the values are only read, so the device's memory serves if the host can
+    see it.
     """
     node, type = cell.node, cell.type
     if count >= settings.small:
@@ -185,7 +188,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     if type.size < settings.small:
         if not (reads and differing and is_raised() and can_be_shown(node)):
             return False
-        show(node)  # small by the raised bound
+        show(node)  # small only by the raised bound
         return True
     heat = heat_of(cell)
     if heat is None:
@@ -215,7 +218,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
 
 
 def show(node: Node) -> None:
-    """Let a leaf have its value where the host looks at it, if that takes no copy."""
+    """Replace a leaf's value by the host's view of it, if that takes no copy."""
     with lock, writing:
         if can_be_shown(node):
             node.value = on_host(node.value)
@@ -228,7 +231,7 @@ def own(cell: Cell) -> None:
 
 
 def _is_given_its_own(cell: Cell) -> bool:
-    """Give it a copy if others have its values too; say whether they are computed."""
+    """Copy the cell's values if others share them. Returns: whether they are computed."""
     with lock, writing:
         if cell.__class__ is Cell and not is_own(cell):
             if cell.node.value is None:
@@ -238,7 +241,7 @@ def _is_given_its_own(cell: Cell) -> bool:
 
 
 def value_of(cell: Cell, count: float) -> np.ndarray | None:
-    """The values, if the host has them or fetching them pays by now; else None."""
+    """The values, if the host has them or a fetch pays by now; else None."""
     value = cell.node.value
     if value.__class__ is not np.ndarray and fetch(cell, count, reads=True):
         value = cell.node.value  # pending again, if another thread has written in between
@@ -246,7 +249,10 @@ def value_of(cell: Cell, count: float) -> np.ndarray | None:
 
 
 def memory_of(cell: Cell, like: np.ndarray | None = None) -> np.ndarray | None:
-    """The memory of a cell that is lent, from now on if it is its own; then laid out as `like`."""
+    """The lent memory of a cell; None if it cannot be lent.
+
+    Memory that is the cell's own is lent from now on, laid out as `like`.
+    """
     with writing:
         if cell.__class__ is Lent:
             return cell.memory
@@ -254,13 +260,15 @@ def memory_of(cell: Cell, like: np.ndarray | None = None) -> np.ndarray | None:
 
 
 _factors: Final[dict[Place | None, int]] = {}
-"""Where large parts of lent memory were read for a product: how often that is still relied on."""
+"""Where large parts of lent memory were read for a product, and for how many more reads that is
+assumed."""
 
 
 def is_factor() -> bool:
-    """Whether a large part of lent memory, read at this place of the user's, is for a product.
+    """Whether a large part of lent memory, read at this line of the user's, is for a product.
 
-    So it was the last time that it was looked at. NumPy has the product, and so may have the part.
+    It is assumed if the last checked read at this line was. NumPy computes the product, so it may
+    take the part.
     """
     place = user_place()
     trust = _factors.get(place, 0)
@@ -272,7 +280,7 @@ def is_factor() -> bool:
 
 
 def note_factor() -> None:
-    """A product was made: what was read last was for it, if that was a large part."""
+    """Note that a product was computed: the large part read last, if any, was for it."""
     if _streak.place is not None:
         keep(_factors, _streak.place, TRUST, LOOPS_BOUND)
         _streak.place = None

@@ -1,14 +1,14 @@
-"""The bound below which arrays of host data stay NumPy's own, as the calling thread has it.
+"""The calling thread's bound below which arrays of host data stay NumPy's own.
 
-Three things make it, and none changes another:
+Three things determine it, and none changes another:
 - The user's setting is what was assigned to `settings.small`. It holds for every thread.
-- A thread's account of profit and loss (`profitability.py`) raises the bound for that thread, from
-  the setting that it found. The user's next assignment ends that.
-- A tracer makes everything lazy, in its thread, as long as its call takes.
+- A thread's account of profit and loss (`profitability.py`) raises the bound for that thread. The
+  user's next assignment ends that.
+- A tracer makes everything lazy in its thread while its call lasts.
 
-`settings.small` reads as the calling thread's bound. Where no thread has one of its own, that is a
-plain attribute: calls that NumPy answers in a fraction of a microsecond read it. While one has, the
-settings are of a class that looks the thread's own up.
+`settings.small` reads as the calling thread's bound. While no thread has a bound of its own, it is
+a plain attribute, as calls that take a fraction of a microsecond read it. While one has, the
+settings have a class that looks up the thread's own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import ClassVar, Final
 from lazytensor.core.settings import Settings, settings
 
 differing: Final[set[int]] = set()
-"""Threads that have a bound of their own. One that has ended may be left here: then the others look
-theirs up, and find none."""
+"""Threads that have a bound of their own. A thread that has ended may stay here: the others then
+look up theirs and find none."""
 
 
 class _Own(threading.local):
@@ -33,18 +33,18 @@ class _Own(threading.local):
 
 
 _own: Final = _Own()
-"""The calling thread's: calls of tracers under way, the raised bound (0: none), and the number of
-assignments to the setting when it was raised."""
+"""The calling thread's tracer calls under way, its raised bound (0: none), and the number of
+assignments to the setting when the bound was raised."""
 
 
 def setting() -> int:
-    """What the user has set."""
+    """The user's setting."""
     found: int = vars(settings)["small"]
     return found
 
 
 class _ByThread(Settings):
-    """Settings while a thread has a bound of its own. `assignments` counts those to `small`."""
+    """Settings while a thread has a bound of its own. `assignments`: how often `small` was set."""
 
     assignments: ClassVar[int] = 0
 
@@ -93,7 +93,7 @@ _noting: Final = threading.Lock()
 
 
 def _note() -> None:
-    """Keep `differing`, and the settings' class, as this thread's bound has become."""
+    """Update `differing` and the settings' class to this thread's bound."""
     with _noting:
         if _own.traces or _own.raised:
             differing.add(get_ident())

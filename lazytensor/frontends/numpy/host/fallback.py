@@ -1,8 +1,8 @@
-"""Calls that are not lazy yet: NumPy computes them, right and loud.
+"""Calls that are not lazy yet: NumPy computes them, with a warning.
 
-Lazy arguments are computed, NumPy is called with real arrays, what it wrote into arguments is
-written back, and what it returns is lazy again. One warning a call site, unless NumPy's function
-is one that needs values by its nature (saving, printing).
+Lazy arguments are computed, NumPy is called with real arrays, its writes into arguments are written
+back, and its result is lazy again. Each call site warns once, unless the function needs values by
+its nature (saving, printing).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _NEED_VALUES: Final = (
     "set_printoptions shares_memory tobytes tofile typename vectorize"
 )
 HOST_BY_NATURE: Final = frozenset(_NEED_VALUES.split())
-"""NumPy's functions that need values in any implementation: no warning."""
+"""NumPy's functions that need values in any implementation. They do not warn."""
 
 _WRITE: Final = (
     "at copyto fill_diagonal partition place put put_along_axis putmask setfield shuffle sort"
 )
 WRITERS: Final = frozenset(_WRITE.split())
-"""NumPy's functions that write into their first argument; `out=` is seen by its name."""
+"""NumPy's functions that write into their first argument. `out=` is recognized by its name."""
 
 
 def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """`function(*args, **kwargs)` by NumPy; lazy arrays may be anywhere in nested arguments."""
+    """`function(*args, **kwargs)` by NumPy, with lazy arrays anywhere in nested arguments."""
     shown = public_name(name, function)
     if nodes := _pending(args, kwargs):
         scheduler.sync(*nodes, cause=shown)
@@ -51,7 +51,7 @@ def fallback(name: str, function: Callable[..., Any], args: Any, kwargs: Any) ->
 
 
 def public_name(name: str, function: Callable[..., Any]) -> str:
-    """What users know a function by: `numpy.linalg.lstsq`, `numpy.ndarray.tofile`."""
+    """A function's public name: `numpy.linalg.lstsq`, `numpy.ndarray.tofile`."""
     if getattr(function, "__objclass__", None) is np.ndarray:
         return f"numpy.ndarray.{name}"
     ufunc = getattr(function, "__self__", None)
@@ -66,14 +66,14 @@ def public_name(name: str, function: Callable[..., Any]) -> str:
 
 
 def on_host(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """The same without counting: data that NumPy keeps anyway."""
+    """As `fallback`, without a count or a warning: for data that NumPy keeps anyway."""
     if nodes := _pending(args, kwargs):
         scheduler.sync(*nodes, cause=public_name(name, function))
     return _answered(name, function, args, kwargs)
 
 
 def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """NumPy's answer for arguments that are computed."""
+    """NumPy's result for arguments that are computed."""
     written: list[tuple[ndarray, np.ndarray]] = []
     known: dict[int, Any] = {}
     writes = name in WRITERS
@@ -96,16 +96,16 @@ def _answered(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
 
 
 def _called(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What it gives; a method of arrays is the scalar's own where it is called on a scalar."""
+    """`function(*args, **kwargs)`. For a scalar, a method of arrays is replaced by the scalar's."""
     if getattr(function, "__objclass__", None) is np.ndarray and isinstance(args[0], np.generic):
         return getattr(args[0], function.__name__)(*args[1:], **kwargs)
     return called(function, args, kwargs)
 
 
 def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """`function(*args, **kwargs)` of NumPy, which refuses an `__array__` that gives lazy arrays.
+    """`function(*args, **kwargs)` by NumPy.
 
-    It is called again then, with their values.
+    NumPy refuses an `__array__` that returns a lazy array. It is then called again with the values.
     """
     try:
         return function(*args, **kwargs)
@@ -118,7 +118,7 @@ def called(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _pending(args: Any, kwargs: Any) -> list[Node]:
-    """The nodes of the lazy arrays among the arguments, if one of them is to be computed."""
+    """The nodes of the lazy arrays among the arguments, if any of them is pending."""
     nodes = [x.node for x in lazies((args, kwargs))]
     return nodes if any(node.value is None for node in nodes) else []
 
@@ -140,7 +140,7 @@ def lazies(value: Any) -> list[Lazy]:
 
 
 def real(value: Any) -> Any:
-    """`value` with its lazy arrays replaced by real ones, which are not to be written to."""
+    """`value` with its lazy arrays replaced by real ones, which must not be written to."""
     kind = type(value)
     if issubclass(kind, Lazy):
         array = scheduler.observe(value.node)
@@ -153,7 +153,7 @@ def real(value: Any) -> Any:
 
 
 def as_it_lies(value: Any) -> Any:
-    """`value` as `real` gives it, with arrays that lie in memory as NumPy's would."""
+    """As `real`, with arrays laid out in memory as NumPy's would be."""
     kind = type(value)
     if kind is list or kind is tuple:
         return value if are_plain(value) else kind(map(as_it_lies, value))
@@ -168,7 +168,7 @@ def as_it_lies(value: Any) -> Any:
 
 
 def relazy(value: Any, known: dict[int, Any] | None = None) -> Any:
-    """`value` with the real arrays in it made lazy where their dtype can be."""
+    """`value` with its real arrays made lazy, if their dtype is supported."""
     if known and id(value) in known:
         return known[id(value)]
     if type(value) is np.ndarray and supported(value.dtype):

@@ -1,8 +1,8 @@
-"""Small parts of large arrays that the host has: what is done to them is done at once, by NumPy.
+"""Small parts of large arrays on the host: NumPy reads and writes them at once.
 
 A loop over rows or elements does thousands of operations, each on a few elements of a large
-array, or of a view of one. While the array's values are on the host (see `access_counters.py`), an
-element is a number, and a small basic view is NumPy's own, of the array's own memory (see
+array or of a view of one. While the array's values are on the host (see `access_counters.py`), an
+element is a number, and a small basic view is NumPy's own view of the array's memory (see
 `alias.py`).
 """
 
@@ -44,14 +44,14 @@ from lazytensor.frontends.numpy.indexing import basic
 from lazytensor.frontends.numpy.indexing.masked import Masked
 
 LARGEST_FACTOR: Final = 2**25
-"""Elements of a matrix that NumPy multiplies something small by: to read it is most of the work."""
+"""Most elements of a matrix that NumPy multiplies by something small: memory bounds the product."""
 INTEGERS: Final = frozenset({int, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
 _INDICES: Final = INTEGERS | {type(None)}
 _KEYS: Final = INTEGERS | {slice, type(None), type(...)}
 
 
 def read(x: ndarray, key: Any, count: int) -> Any:
-    """What a basic key shows, `count` elements and so few, if the host has them; else None."""
+    """The `count` elements that a small basic key selects, if the host has them; else None."""
     cell, chain = x.ref.cell, x.ref.chain
     is_lent = cell.__class__ is Lent
     value = memory_of(cell) if is_lent else value_of(cell, count)
@@ -73,7 +73,7 @@ def read(x: ndarray, key: Any, count: int) -> Any:
 
 
 def _worth_lending(cell: Cell, count: int, like: np.ndarray | None) -> np.ndarray | None:
-    """The memory of a cell, if there have been enough small reads and writes to lend it."""
+    """The lent memory of a cell, if there have been enough small reads and writes; else None."""
     if not is_worth_lending():
         return None
     if (memory := memory_of(cell, like)) is None and fetch(cell, count):
@@ -82,15 +82,17 @@ def _worth_lending(cell: Cell, count: int, like: np.ndarray | None) -> np.ndarra
 
 
 def layout_of(x: Lazy) -> np.ndarray | None:
-    """How the array lies whose data `x` shows, if not in rows."""
+    """The layout of the array whose data `x` shows; None if it is in rows."""
     owner = x if x._base is None else x._base
     is_whole = owner.ref is owner.ref.cell
     return owner._shadow if is_whole and type(owner._shadow) is Turned else None
 
 
 def picked(cell: Cell, key: Any) -> Any:
-    """A copy of the elements that arrays of indices, or a mask, choose; None if they are not small
-    or the host lacks the values or the key."""
+    """A copy of the elements that arrays of indices or a mask choose.
+
+    None if they are not small, or the host lacks the values or the key.
+    """
     value = cell.node.value
     if key.__class__ is not np.ndarray:
         key = _at_hand(key)
@@ -104,8 +106,10 @@ def picked(cell: Cell, key: Any) -> Any:
 
 
 def _picked(type_: TensorType, items: tuple[Any, ...]) -> float:
-    """At most how many elements integers, slices, arrays of integers and masks select; else
-    infinity."""
+    """The most elements that integers, slices, arrays of integers and masks can select.
+
+    Infinity for other keys.
+    """
     shape, count, axis = type_.shape, 1, 0
     for item in items:
         if type(item) is np.ndarray and item.dtype.kind in "biu":
@@ -128,9 +132,9 @@ def _is_known(item: slice) -> bool:
 def write(
     x: ndarray, key: Any, value: Any, do: Callable[[Any, Any, Any], object] = setitem
 ) -> bool:
-    """Do `x[key] = value` if that is small, and the host has both; say whether it did.
+    """Do `x[key] = value` if it is small and the host has both. Returns: whether it was done.
 
-    do: `do(x, key, value)` is what is done, if it is not that.
+    do: `do(x, key, value)` is called, by default an assignment.
     """
     ref = x.ref
     cell = ref.cell
@@ -140,12 +144,12 @@ def write(
     key = _at_hand(key)
     if issubclass(type(value), Lazy):
         if type(value) is Masked and value.is_put_off:
-            return False  # to ask how large it is would be a cut
+            return False  # its size is known only after a cut
         value = _known(value, cell)
         if value is None:
             return False
     elif hasattr(type(value), METHOD):
-        return False  # another frontend's, which is adopted
+        return False  # another frontend's array, which is adopted later
     if cell.__class__ is Lent:
         return key.__class__ is not ndarray and _write_at_once(x, key, value, do)
     count = _count(ref, key)
@@ -158,7 +162,7 @@ def write(
 
 
 def _write_at_once(x: ndarray, key: Any, value: Any, do: Callable[[Any, Any, Any], object]) -> bool:
-    """Do that in the memory of the host's, if that is lent or the cell's own."""
+    """Call `do` on the host's memory of `x`, if that is lent or the cell's own."""
     ref = x.ref
     cell = ref.cell
     with writing:
@@ -175,8 +179,11 @@ def _write_at_once(x: ndarray, key: Any, value: Any, do: Callable[[Any, Any, Any
 
 
 def _known(value: Any, cell: Cell) -> np.ndarray | None:
-    """What is to be written, if the host has it, or if it was recorded before the cell's values
-    were fetched: then it is worth a cut, as the next ones will be known."""
+    """The value to be written, if the host has it.
+
+    A value recorded before the cell's values were fetched is worth a cut, as the next ones will be
+    known.
+    """
     if value.type.size >= settings.small:
         return None
     is_lent = cell.__class__ is Lent  # as into a small array: the loop is NumPy's
@@ -185,7 +192,7 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
     if not is_wanted and type(value) is ndarray:
         ref = value.ref
         if type(ref) is View and ref.cell.node.value.__class__ is not np.ndarray:
-            return None  # without a node, which nobody may need
+            return None  # makes no node that may never be needed
     node = value.node
     if node.value.__class__ is np.ndarray:
         return cast(np.ndarray, node.value)
@@ -197,7 +204,7 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
 
 
 def _at_hand(key: Any) -> Any:
-    """`key`, with NumPy's own arrays for those indices in it that the host has, lists too."""
+    """`key`, with its lazy indices and lists replaced by NumPy arrays where the host has them."""
     items = key if type(key) is tuple else (key,)
     if _LOOKED_AT.isdisjoint(map(type, items)):
         return key
@@ -207,7 +214,7 @@ def _at_hand(key: Any) -> Any:
         if type(item) is list:
             known = _indices(item)
         elif (type(item) is Masked or type(item) is ndarray) and item.dtype.kind in "iu":
-            known = item.ref.known()  # how many elements were chosen has to be known anyway
+            known = item.ref.known()  # a mask's result has to be counted anyway
         found.append(item if known is None else known)
     return tuple(found) if type(key) is tuple else found[0]
 
@@ -216,9 +223,9 @@ _LOOKED_AT: Final = frozenset({Masked, ndarray, list})
 
 
 def with_arrays(key: Any) -> Any:
-    """`key` with the arrays that long lists of integers in it mean: each look at these takes long.
+    """`key` with its long lists of integers turned into arrays, as NumPy does.
 
-    NumPy makes arrays of them as well. One that begins with a number has few lazy ones, if any.
+    Each look at a long list takes long. A list that begins with a number hardly holds lazy ones.
     """
     if type(key) is tuple:
         return tuple(map(with_arrays, key)) if list in map(type, key) else key
@@ -238,7 +245,7 @@ def _as_integers(items: list[Any]) -> np.ndarray | None:
 
 
 def _indices(items: list[Any]) -> np.ndarray | None:
-    """A list of integers that the host has, as `x[[i, j]]` exchanges rows; else None."""
+    """A list of integers on the host as an array, as in `x[[i, j]]`; else None."""
     if items and are_plain(items):
         return _as_integers(items)
     given = [_integer(x) for x in items]
@@ -246,7 +253,7 @@ def _indices(items: list[Any]) -> np.ndarray | None:
 
 
 def _integer(x: Any) -> int | None:
-    """`x`, if it is an integer that the host has."""
+    """`x` as an int, if it is an integer on the host."""
     if type(x) is Scalar and x.dtype.kind in "iu":
         known = x.ref.known()
         return None if known is None else int(known)
@@ -258,7 +265,7 @@ def _is_basic(key: Any) -> bool:
 
 
 def _count(ref: Cell | View, key: Any) -> float:
-    """How many elements a key selects, about; infinity if there is anything lazy in it."""
+    """About how many elements a key selects; infinity if anything in it is lazy."""
     if _is_basic(key):
         found = basic.plan(ref.type, key)
         return inf if found is None else found.type.size
@@ -269,7 +276,7 @@ def _count(ref: Cell | View, key: Any) -> float:
 
 
 def _factor(x: Any, bound: int) -> np.ndarray | None:
-    """What NumPy is to multiply, if it is at hand."""
+    """`x` as NumPy multiplies it, if it is on the host and below its bound."""
     if type(x) is np.ndarray:
         return x if x.size < bound else None
     if type(x) is not ndarray or x.ref.type.size > LARGEST_FACTOR:
@@ -296,7 +303,7 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
     """`args` as NumPy takes them, if all are small by now and the host has them; else None.
 
     Lazy arrays stay lazy when the bound is raised (`profitability.py`), so their size is checked
-    again. A mask's result gets its size late, and programs of its shape seldom come again.
+    again. A mask's result gets its size late, and its program seldom runs again.
     """
     if differing and is_raised():
         account().look()
@@ -308,7 +315,7 @@ def small_by_now(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
 
 
 def small_now(x: Any) -> Any:
-    """`x` as NumPy takes it, if that is small by now and the host has it; else None."""
+    """`x` as NumPy takes it, if it is small by now and the host has it; else None."""
     kind = type(x)
     if kind in NUMBERS:
         return x
@@ -325,9 +332,9 @@ def small_now(x: Any) -> Any:
 
 
 def update(x: ndarray, other: Any, operator: Callable[[Any, Any], Any]) -> bool:
-    """Do `x ∘= other` in the host's memory, if both are small by now; say whether it did.
+    """Do `x ∘= other` in the host's memory, if both are small by now. Returns: whether it was done.
 
-    Only while larger arrays count as small. Memory that is written to is lent, as it will be again.
+    For a raised bound only. The memory is lent, as more writes will follow.
     """
     account().look()
     return _into(x, (other,), lambda part, given: operator(part, *given))
@@ -352,7 +359,7 @@ def _into(x: ndarray, args: tuple[Any, ...], do: Callable[[np.ndarray, list[Any]
         return False
     ref = x.ref
     if ref.cell.__class__ is Cell:
-        given = None  # which may refer to its memory
+        given = None  # may refer to the cell's memory
         if not _lent_if_own(ref.cell, layout_of(x)):
             return False
         given = _all_small(args)
@@ -375,7 +382,7 @@ def _all_small(args: tuple[Any, ...]) -> list[Any] | None:
 
 
 def _lent_if_own(cell: Cell, like: np.ndarray | None) -> bool:
-    """Let a cell whose values the host has have them by itself, and lend them."""
+    """Give a cell memory of its own and lend that. Returns: whether it is lent."""
     own(cell)
     with writing:
         if cell.__class__ is Cell and is_own(cell):
@@ -402,7 +409,7 @@ def _own_part(ref: Cell | View) -> np.ndarray | None:
 
 
 def _small_value(x: ndarray) -> np.ndarray | None:
-    """The values of a lazy array, if it is small, and the host has them as NumPy's would lie."""
+    """The values of a lazy array, if it is small and the host has them in NumPy's layout."""
     ref = x.ref
     if ref.type.size >= settings.small:
         return None
@@ -419,9 +426,9 @@ def _small_value(x: ndarray) -> np.ndarray | None:
 
 
 def product(function: Callable[..., Any], x: Any, other: Any) -> Any:
-    """The product of a matrix that the host has and something small, by NumPy; else None.
+    """The product of a matrix on the host and something small, by NumPy; else None.
 
-    Nothing fuses with it, and there is nothing in it that XLA does better.
+    Nothing fuses with it, and XLA computes it no faster.
     """
     bound = settings.small
     first = _factor(x, bound)

@@ -1,12 +1,11 @@
-"""An array's memory, shared with code outside: a write on either side is seen on the other.
+"""An array's memory, shared with outside code: a write on either side is seen on the other.
 
-NumPy's own Python shares memory wherever `numpy.ndarray` would: masked arrays, matrices, iterators,
-other classes. `copy=False`, `x.data`, `x.ctypes` and DLPack ask for nothing but memory, and get it.
-The memory is lent (see `host/alias.py`): while a view of it lives, an operation on the array copies
-it first.
+NumPy's own Python code shares memory wherever `numpy.ndarray` would: masked arrays, matrices,
+iterators, other classes. `copy=False`, `x.data`, `x.ctypes` and DLPack share memory too. The memory
+is lent (see `host/alias.py`): while a view of it lives, an operation on the array copies it first.
 
-`numpy.asarray(x)` is a copy. Other libraries take any array by it and keep what they only read, so
-that every later operation would copy.
+`numpy.asarray(x)` is a copy. Other libraries call it on any array and keep the result, though they
+only read it; every later operation would copy.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def memory(x: Lazy) -> np.ndarray | None:
         return None
     cell, like = x.ref.cell, layout_of(x)
     lent = None
-    while lent is None:  # else another thread has used it in between
+    while lent is None:  # again if another thread has used the memory in between
         own(cell)
         lent = memory_of(cell, like)
     part = shown_in(lent, x.ref.chain)
@@ -50,7 +49,7 @@ def memory(x: Lazy) -> np.ndarray | None:
 
 
 def fixed(x: Lazy) -> np.ndarray | None:
-    """The same, at an address that stays valid as long as the array's data live."""
+    """The same, at an address that stays valid while the array's data live."""
     found = memory(x)
     if found is not None:
         hold(x.ref.cell)
@@ -61,9 +60,9 @@ def fetched(x: Lazy) -> np.ndarray:
     """The values in a real array of the caller's own, laid out as NumPy would have them."""
     layout = x._shadow
     if differing and is_raised() and layout is None and type(x.ref) is Lent:
-        return copied(x.ref.known())  # it goes on being lent
+        return copied(x.ref.known())  # the memory stays lent
     seen = seen_through(x.ref)
-    if type(layout) is Turned and 0 not in layout.strides:  # what is shown many times is in rows
+    if type(layout) is Turned and 0 not in layout.strides:  # a broadcast view is fetched in rows
         turned = np.empty_like(layout, subok=False)
         turned[...] = scheduler.observe(x.node) if seen is None else seen
         return turned
@@ -71,7 +70,7 @@ def fetched(x: Lazy) -> np.ndarray:
 
 
 def opened(value: Any) -> Any:
-    """`value` with the memory of the lazy arrays in it, in lists and tuples too."""
+    """`value` with its lazy arrays, in lists and tuples too, replaced by their memory."""
     kind = type(value)
     if kind is list or kind is tuple:
         return kind(map(opened, value))
@@ -82,9 +81,9 @@ def opened(value: Any) -> Any:
 
 
 def is_shared(x: Lazy, copy: bool | None, frame: FrameType) -> bool:
-    """Whether what asks `x` for a real array, with this `copy`, is to have its memory.
+    """Whether a caller that asks `x` for a real array, with this `copy`, gets its memory.
 
-    So is NumPy's own Python, and C code of SciPy's that writes to it.
+    NumPy's own Python code does, and so does SciPy's C code that writes to it.
     """
     module = str(frame.f_globals.get("__name__", ""))
     if module.startswith("numpy."):
@@ -93,4 +92,4 @@ def is_shared(x: Lazy, copy: bool | None, frame: FrameType) -> bool:
 
 
 _AS_IT_IS: Final = "filled"
-"""NumPy's function that gives an ndarray back, and copies everything else."""
+"""NumPy's function that returns an ndarray as it is, and copies everything else."""

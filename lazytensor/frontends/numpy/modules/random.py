@@ -1,6 +1,6 @@
-"""`numpy.random`: NumPy draws, on the host, so that every stream is NumPy's to the bit.
+"""`numpy.random`: NumPy draws on the host, so every stream equals NumPy's to the bit.
 
-What is drawn enters as a leaf; lazy arguments are computed first.
+Samples become leaves. Lazy arguments are computed first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from lazytensor.frontends.numpy.indexing.assignment import assign
 from lazytensor.frontends.numpy.modules import rest_of
 
 STATE = {"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
-"""What has to do with the generator itself: NumPy's own, arrays in it included."""
+"""Functions on the generator itself, which stay NumPy's own, their arrays included."""
 IN_PLACE = {"shuffle"}
-"""What writes to its first argument."""
+"""Functions that write to their first argument."""
 
 
 def drawn(name: str, function: Function) -> Function:
-    """A function or method that draws."""
+    """A function or method that draws, with lazy results."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
@@ -47,7 +47,7 @@ def drawn(name: str, function: Function) -> Function:
 
 
 def _in_place(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Rearrange the values of the lazy argument, and write them back."""
+    """Rearrange the values of the lazy argument and write them back."""
     place = next(i for i, x in enumerate(args) if isinstance(x, Lazy))
     array = args[place]
     check_writeable(array)
@@ -67,7 +67,7 @@ def _into(function: Function, out: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _method(kind: type, name: str) -> Function:
-    """A method of NumPy's, on the plain generator: inside, NumPy must find no lazy array."""
+    """NumPy's method on the plain generator, as NumPy must find no lazy array inside."""
     real_method = getattr(kind, name)
     draw = real_method if name in STATE else drawn(name, real_method)
 
@@ -78,7 +78,7 @@ def _method(kind: type, name: str) -> Function:
 
 
 def _methods(kind: type) -> dict[str, Function]:
-    """NumPy's methods, what they draw lazy."""
+    """NumPy's methods, with lazy samples."""
     return {
         name: _method(kind, name)
         for name in dir(kind)
@@ -87,7 +87,7 @@ def _methods(kind: type) -> dict[str, Function]:
 
 
 class Generator(np.random.Generator):
-    """NumPy's Generator; what it draws is lazy."""
+    """NumPy's Generator, with lazy samples."""
 
     def __init__(self, bit_generator: Any) -> None:
         super().__init__(bit_generator)
@@ -98,7 +98,7 @@ class Generator(np.random.Generator):
 
 
 class RandomState(np.random.RandomState):
-    """NumPy's RandomState; what it draws is lazy."""
+    """NumPy's RandomState, with lazy samples."""
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(0)

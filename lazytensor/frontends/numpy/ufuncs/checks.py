@@ -1,10 +1,10 @@
 """Checks for what IEEE arithmetic flags: division by zero, overflow, underflow, invalid values.
 
-NumPy looks at the processor's flags after each operation. A compiled program has none, so the
-flags are computed from operands and results, as part of the program, where the user has asked for
-them with `errstate` or `seterr`; where not, nothing is recorded and nothing is lost. In mode
-`raise` (and `call`, `print`, `log`) the flags are looked at at once, at the user's line; in mode
-`warn` when the program runs, with the line that recorded the operation.
+NumPy reads the processor's flags after each operation. A compiled program has none, so the flags
+are computed from operands and results, as part of the program. This happens only where the user has
+asked for it with `errstate` or `seterr`. In mode `raise` (and `call`, `print`, `log`) the flags are
+read at once, at the user's line. In mode `warn` they are read when the program runs, and the
+warning names the line that recorded the operation.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ FLAG_NAMES: Final = {
     "under": "underflow",
     "invalid": "invalid value",
 }
-"""NumPy's names for the flags, in the order in which it looks at them; what its texts say."""
+"""NumPy's names for the flags, in the order in which it checks them, with its messages' words."""
 
 SCALAR_PREFIX: Final = "scalar "
-"""What NumPy says before the name of an operator of two scalars."""
+"""NumPy's prefix, in messages, to the name of an operator of two scalars."""
 
 OFF: Final = dict.fromkeys(FLAG_NAMES, "ignore")
 _state: ContextVar[State] = ContextVar("lazytensor_errstate", default=OFF)
@@ -41,12 +41,12 @@ _quiet: ContextVar[bool] = ContextVar("lazytensor_unwatched", default=False)
 
 
 def current() -> State:
-    """The state that checks are made for, per kind; `OFF` unless the user has asked."""
+    """The mode of each kind of check; `OFF` unless the user has asked for some."""
     return _state.get()
 
 
 def _change(new: State) -> State:
-    """Check for `new` from now on; what was checked for before."""
+    """Check for `new` from now on. Returns: the state before."""
     old = current()
     new = OFF if all(mode == "ignore" for mode in new.values()) else new
     _state.set(new)
@@ -74,7 +74,7 @@ def seterr(
 
 
 class errstate(ContextDecorator):
-    """See numpy.errstate. What was recorded in it under mode `warn` is computed at its end."""
+    """See numpy.errstate. Operations recorded in it under mode `warn` are computed at its end."""
 
     def __init__(self, **modes: Any) -> None:
         self.modes = modes
@@ -100,7 +100,7 @@ _WATCHED_BOUND: Final = 256
 
 
 def _watch(guard: Node) -> None:
-    """Have the guard computed with all that is live, also if nobody wants the function's result."""
+    """Keep the guard live, so that it is computed even if the function's result is dropped."""
     if len(_watched) > _WATCHED_BOUND:
         _watched[:] = [cell for cell in _watched if cell.node.value is None]
     _watched.append(Cell(guard))
@@ -114,11 +114,11 @@ def check(
     axes: tuple[int, ...] | None = (),
     running: bool = False,
 ) -> None:
-    """Check what the state asks for of a `result` of the function `name`.
+    """Check a `result` of the function `name` for the flags that the state asks for.
 
-    name: as NumPy says it, with or without `scalar`. operands: converted as the function converts
-    them. where: True or a mask as a node. axes: what the function has reduced, None if its
-    results are of all elements; with `running`, gone along. Raises: FloatingPointError.
+    name: as in NumPy's messages, with or without `scalar`. operands: converted as the function
+    converts them. where: True or a mask as a node. axes: the reduced axes, None for all of them;
+    with `running`, the axes of a running reduction. Raises: FloatingPointError.
     """
     state = current()
     if state is OFF:
@@ -145,7 +145,7 @@ def unwatched() -> Iterator[None]:
 
 
 def warned(node: Node, bad: Node, text: str) -> Node:
-    """`node`, of which NumPy's own Python warns, whatever is asked for, where `bad` holds."""
+    """`node`, with a warning where `bad` holds, as NumPy's Python code warns in any state."""
     if _quiet.get():
         return node
     fine = ~any_of(bad)
@@ -160,7 +160,7 @@ def _happened(raised: Node) -> bool:
 
 
 def _react(mode: str, kind: str, text: str) -> None:
-    """What NumPy does in this mode."""
+    """React as NumPy does in this mode."""
     if mode == "raise":
         raise FloatingPointError(text)
     if mode == "print":

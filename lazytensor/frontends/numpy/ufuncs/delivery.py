@@ -1,4 +1,4 @@
-"""What becomes of a result: a new array or scalar, or a write into `out=`, under `where=`."""
+"""Delivers a result: as a new array or scalar, or as a write into `out=`, under `where=`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
 def deliver(node: Node, out: Any, where: Any = True, casting: Any = "same_kind") -> Any:
-    """`node` as NumPy returns it; written into `out` where `where` holds, if they are given."""
+    """`node` as NumPy returns it, written into `out` where `where` holds, if these are given."""
     if out is None:
         return wrap_result(node if where is True else _chosen(where, node, None))
     if not isinstance(out, Lazy):
@@ -53,9 +53,9 @@ def check_writeable(out: Any) -> None:
 
 
 def _fitting(value: Node, out: Any) -> Node:
-    """`value` in the shape of `out`, which it may be broadcast to, but not the other way round.
+    """`value` broadcast to the shape of `out`.
 
-    Raises: ValueError; ShapeError if the two do not go together, of which NumPy says more.
+    Raises: ValueError; ShapeError if the two cannot be broadcast together: NumPy's text says more.
     """
     given = value.type.shape
     try:
