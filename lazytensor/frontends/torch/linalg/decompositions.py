@@ -45,7 +45,7 @@ def _cholesky(
     x: Node, *, upper: bool = False, check_errors: bool = False, name: str = "linalg.cholesky_ex"
 ) -> tuple[Node, Node]:
     made, ok = ops.cholesky_checked(x, lower=not upper)
-    # What LAPACK does not see, NaN in the data, torch's does.
+    # LAPACK does not report NaN in the data; torch does.
     fine = ok & ops.reduce_and(_numbers(diagonal(made)), axes=(ok.type.ndim,))
     info = first_bad_minor(x, fine, upper)
     check(check_errors, name, info)
@@ -79,7 +79,7 @@ def _qr(x: Node, mode: str = "reduced") -> tuple[Node, Node]:
 
 
 def _converged(x: Node, ok: Node) -> Node:
-    """Per matrix whether torch raises nothing: infinities give NaN, NaN itself is refused."""
+    """For each matrix, whether torch accepts it: infinities give NaN, NaN itself is refused."""
     axes = (x.type.ndim - 2, x.type.ndim - 1)
     finite = ops.reduce_and(ops.is_finite(x), axes=axes)
     return ok | (~finite & ops.reduce_and(_numbers(x), axes=axes))
@@ -124,7 +124,7 @@ def _wide(x: Node) -> Node:
 def _solve_triangular(
     a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Node:
-    # Torch leaves it to this kernel to conjugate what is marked for it.
+    # Torch leaves pending conjugations to this kernel.
     return _triangular(value(a), value(b), upper, left, unitriangular)
 
 
@@ -146,7 +146,7 @@ def _check_lstsq(matrix: Node, right: Node, driver: str | None) -> None:
 def _lstsq(
     a: Node, b: Node, rcond: float | None = None, *, driver: str | None = None
 ) -> tuple[Node, Node, Node, Node]:
-    """By singular values, whatever driver of LAPACK's is asked for."""
+    """Least squares by singular values, for every LAPACK driver."""
     _check_lstsq(a, b, driver)
     vector = is_vector(a, b)
     if b.type.shape[-1 if vector else -2] != a.type.shape[-2]:
@@ -184,19 +184,21 @@ def _lstsq(
 
 
 def _all_full(rank: Node, n: int, driver: str | None) -> bool:
-    """Whether there are residuals: it decides on their shape, and is data. LAPACK's gelsy, which is
-    torch's default, gives none."""
+    """Whether there are residuals. The ranks are data and decide on the residuals' shape.
+
+    LAPACK's gelsy, torch's default, gives none.
+    """
     return driver not in (None, "gelsy") and bool((to_cpu(rank) == n).all())
 
 
 _TERMS = {4: 15, 8: 24}
 """Terms of the exponential's series that a norm of 2 needs, by the bytes of a real number."""
 _SQUARINGS = 24
-"""Norms up to 2**25 can be brought down to 2 by so many halvings."""
+"""The number of halvings that brings a norm of up to 2**25 down to 2."""
 
 
 def _matrix_exp(x: Node) -> Node:
-    """The series of a matrix halved until its norm is small, squared as often."""
+    """Scaling and squaring: halve until the norm is small, sum the series, square as often."""
     if x.type.dtype in (F16, BF16):
         return cast_to(_matrix_exp(cast_to(x, F32)), x.type.dtype)
     dtype = x.type.dtype

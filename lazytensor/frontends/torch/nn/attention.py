@@ -1,8 +1,7 @@
-"""What torch's modules call for attention in inference: one operation for a layer of an encoder.
+"""The operations that torch's attention modules call in inference: one for an encoder's layer.
 
-Torch's kernels of them take masks of numbers for masks of flags, and padding out of the way in
-nested tensors. Here a mask of numbers is added, and there are no nested tensors: an encoder
-computes its padding, of which it says nothing.
+Torch's kernels treat numeric masks as flags, and remove padding by nested tensors. Here a numeric
+mask is added. The device has no nested tensors, so an encoder computes its padding as well.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from lazytensor.frontends.torch.random.randomness import DEVICE
 
 
 def _for_all_heads(mask: Any, mask_type: int | None) -> Any:
-    """The mask as attention takes it: flags of what counts, or numbers that are added."""
+    """The mask as attention takes it: flags for the keys that count, or numbers to be added."""
     if mask is None:
         return None
     if mask_type == 1:  # of keys, for each sequence
@@ -87,7 +86,7 @@ def _encoder_layer(
 
 
 def _no_nested(t: Any, mask: Any) -> bool:
-    """Whether a mask lets an encoder make a nested tensor: never, and nothing is looked at."""
+    """Whether a mask lets an encoder make a nested tensor: never. The mask is not read."""
     return False
 
 
@@ -99,7 +98,7 @@ def _refuse(t: Any, mask: Any, mask_check: bool = True) -> Any:
 
 
 def _unless_cast(name: str, row: Row) -> Row:
-    """The row as one node; under autocast what it is composed of, each in its own precision."""
+    """The row as one node; under autocast its parts, each in its own precision."""
     one = composition(name, row)
 
     def call(*args: Any, **kwargs: Any) -> Any:

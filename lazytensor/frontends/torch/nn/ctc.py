@@ -1,8 +1,8 @@
 """Connectionist temporal classification: the loss, and its gradient.
 
 By the forward and backward variables of Graves et al. (2006), doi 10.1145/1143844.1143891, in
-logarithms. A label is spelled with a blank before, between and after its symbols; both variables
-are one loop over time, which knows no lengths: they are data, and select where a sequence ends.
+logarithms. A label is spelled with a blank before, between and after its symbols. Each variable is
+one loop over all times. Lengths are data: they select the time at which a sequence ends.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ from lazytensor.frontends.torch.rows.sorting import whole
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 IMPOSSIBLE: Final = -np.inf
-"""The logarithm of what is not possible."""
+"""The logarithm of probability zero."""
 
 
 class _Spelling(NamedTuple):
-    """Of labels with their blanks: the symbols, s64[n,l]; which may follow the one two before."""
+    """Labels with their blanks. `jumps`: whether a symbol may follow the one two places before.
+
+    symbols: s64[n,l].
+    """
 
     symbols: Node
     jumps: Node
@@ -42,7 +45,7 @@ def _chosen(flag: Node, x: Node, y: Node) -> Node:
 
 
 def _moved(x: Node, places: int, filling: Any) -> Node:
-    """`x` with the elements of its last axis so many places further, or before if negative."""
+    """`x` shifted by `places` along its last axis (backwards if negative), filled by `filling`."""
     none = (0,) * (x.type.ndim - 1)
     low, high = (max(places, 0), max(-places, 0))
     wide = ops.pad(
@@ -54,7 +57,7 @@ def _moved(x: Node, places: int, filling: Any) -> Node:
 
 def _spelling(labels: Node, blank: int, classes: int) -> _Spelling:
     count, length = labels.type.shape
-    inside = ops.clamp(whole(0), labels, whole(classes - 1))  # what fills up a row is anything
+    inside = ops.clamp(whole(0), labels, whole(classes - 1))  # padding may hold any value
     pairs = ops.pad(
         ops.reshape(inside, shape=(count, length, 1)), whole(blank), low=(0, 0, 1),
         high=(0, 0, 0), interior=(0, 0, 0),
@@ -100,7 +103,7 @@ def _column(x: Node) -> Node:
 
 
 def _places_where(symbols: Node, place: Node) -> Node:
-    """Zero at one place of each row, and never anywhere else: in f64."""
+    """The logarithm of an indicator, f64: zero at one place of each row, impossible elsewhere."""
     places = ops.iota(dtype=S64, shape=symbols.type.shape, axis=1)
     return _chosen(ops.equal(places, place), cast_to(0.0, F64), cast_to(IMPOSSIBLE, F64))
 
@@ -148,7 +151,7 @@ def _log_beta(emitted: Node, spelling: _Spelling, steps: Node, lengths: Node) ->
 
 
 def _by_class(share: Node, symbols: Node, classes: int) -> Node:
-    """What stands at symbols, [t,n,l], added up for each class: [t,n,c]."""
+    """The sums over the symbols, [t,n,l], for each class: [t,n,c]."""
     shape = share.type.shape
     where = [ops.iota(dtype=S64, shape=shape, axis=axis) for axis in (0, 1)]
     where.append(ops.broadcast(ops.reshape(symbols, shape=(1, *shape[1:])), shape=shape))
@@ -160,13 +163,13 @@ def _slope(
     grad: Node, log_probs: Node, labels: Node, steps: Node, lengths: Node, loss: Node,
     log_alpha: Node, *, blank: int, zero_infinity: bool,
 ) -> Node:  # fmt: skip
-    """What the loss changes by with the logits of `log_probs`, times `grad`: [t,n,c]."""
+    """The gradient for the logits of `log_probs`, times `grad`: [t,n,c]."""
     times, count, classes = log_probs.type.shape
     each = (1, count, 1)
     spelling = _spelling(labels, blank, classes)
     emitted = _emitted(log_probs, spelling.symbols)
     log_beta = _log_beta(emitted, spelling, steps, lengths)
-    # Both variables have the symbol of their own time in them.
+    # Both variables include the symbol emitted at their own time, which counts once.
     both = ops.transpose(log_alpha, axes=(1, 0, 2)) + log_beta - emitted
     share = ops.exp(both + ops.reshape(loss, shape=each))
     places = ops.iota(dtype=S64, shape=(1, count, emitted.type.shape[2]), axis=2)
@@ -257,7 +260,7 @@ def _labels(targets: Any, lengths: Sequence[int]) -> Node:
 def _given(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
 ) -> tuple[Node, Node, Node, Node]:
-    """The operands of the loss; lengths are data, or each batch would be another program."""
+    """The operands of the loss. Lengths are data, so that all batches share a program."""
     given = operand(log_probs)
     _check(given, targets, blank)
     times, count, _ = given.type.shape

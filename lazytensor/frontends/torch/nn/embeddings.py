@@ -38,13 +38,13 @@ def _embedding(weight: Any, indices: Any, *_: Any, **__: Any) -> Node:
 
 
 def _within(places: Node, count: int) -> Node:
-    """Which are places of `count` rows."""
+    """Which indices are in range for `count` rows."""
     zero, beyond = cast_to(0, S64), cast_to(count, S64)
     return (places >= zero) & (places < beyond)
 
 
 def _dense(updates: Node, places: Node, count: int, padding_idx: int, by_frequency: bool) -> Node:
-    """The gradient of a table of `count` rows from those of the rows that were read."""
+    """The gradient of a table of `count` rows from the gradients of the rows that were read."""
     if padding_idx >= 0:  # an update whose index is out of range is dropped
         hit = ops.equal(places, cast_to(padding_idx, S64))
         places = ops.select(hit, cast_to(count, S64), places)
@@ -64,7 +64,7 @@ def _embedding_backward(
 
 
 def _starting(starts: Node, many: int) -> Node:
-    """Where bags of `many` indices begin, checked when the program runs."""
+    """The first index of each bag, of `many` indices; checked when the program runs."""
     count = starts.type.size
     if not count:
         return starts
@@ -99,7 +99,7 @@ def _check_bags(table: Node, indices: Node, offsets: Node, mode: int, last: bool
 
 
 class _Bags(NamedTuple):
-    """How many bags there are, the bag of each index, and which indices count."""
+    """The number of bags, the bag of each index, and which indices count."""
 
     many: int
     of: Node
@@ -146,7 +146,7 @@ def _bag(
 
 
 def _largest(read: Node, places: Node, bags: _Bags, shape: tuple[int, ...]) -> tuple[Node, Node]:
-    """Of each bag and column the largest element, and the row of the table that it is from."""
+    """For each bag and column, the largest element and its row in the table."""
     lowest = like(float("-inf"), read)
     given = ops.select(ops.new_axis(bags.counted), read, lowest)
     least = filled(shape, float("-inf"), read.type.dtype)
@@ -210,7 +210,7 @@ def _sample_weights_backward(
 
 
 def _renorm(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
-    """Scale the rows that are named so that their norm is `max_norm` at the most."""
+    """Scale down the rows at `indices` whose norm exceeds `max_norm`."""
     table, places = operand(self), _line(indices)
     named = _added(table.type.shape[0], filled(places.type.shape, 1, S64), places)
     norm = p_norm(table, norm_type)

@@ -1,4 +1,4 @@
-"""Losses element by element: mean square, Huber's and its relative, and cross entropy."""
+"""Elementwise losses: mean square, Huber's and smooth L1, and binary cross entropy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _reduced(losses: Node, reduction: int) -> Node:
 
 
 def _passed_on(slope: Node, grad: Any, reduction: int) -> Node:
-    """The gradient of what has this slope in each element."""
+    """The gradient of a loss with this slope in each element."""
     share = 1.0 / slope.type.size if reduction == MEAN and slope.type.size else 1.0
     given = cast_to(operand(grad), slope.type.dtype)
     return slope * like(share, slope) * given
@@ -53,7 +53,7 @@ def _huber(x: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> No
     bound = like(delta, size)
     beyond = bound * (size - like(0.5 * delta, size))
     losses = ops.select(size <= bound, _halved_square(size), beyond)
-    wanted = operand(x).type.dtype  # torch's: not what the two meet in
+    wanted = operand(x).type.dtype  # as in torch: the operands are not promoted
     check_cast(losses, TORCH[wanted])
     return _reduced(cast_to(losses, wanted), reduction)
 
@@ -74,7 +74,7 @@ def _smooth_l1_backward(grad: Any, x: Any, target: Any, reduction: int, beta: fl
 
 
 def _fraction(x: Node, role: str) -> Node:
-    """The same, checked when the program runs."""
+    """`x`, whose elements must be from 0 to 1: checked when the program runs."""
     zero, one = like(0.0, x), like(1.0, x)
     inside = (x >= zero) & (x <= one)
     return sure(x, inside, f"all elements of {role} should be between 0 and 1")
@@ -93,7 +93,7 @@ def _binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: in
 
 ROWS: dict[str, Row] = {"mse_loss": _mse, "mse_loss_backward": _mse_backward}
 CHECKED: dict[str, Row] = {"binary_cross_entropy": _binary_cross_entropy}
-"""What is checked while it runs."""
+"""Rows whose data is checked while the program runs."""
 COMPOSED: dict[str, Row] = {
     "huber_loss": _huber,
     "huber_loss_backward": _huber_backward,

@@ -20,7 +20,7 @@ def grouped(
 ) -> dict[tuple[np.dtype, Any], Rows] | None:
     """Rows of cells and views by dtype and mark; None where torch has to do it.
 
-    columns: a list of tensors each, of parameters and of what belongs to them.
+    columns: lists of tensors: the parameters, and their gradients and state.
     """
     held: list[list[Any]] = [[held_by(x) for x in tensors] for tensors in columns]
     if any(None in column for column in held):

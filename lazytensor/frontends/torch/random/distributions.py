@@ -1,8 +1,8 @@
 """Draws from gamma, Poisson, binomial and Dirichlet distributions, computed in f64.
 
-Rejection needs a loop that is as long as luck has it. Here each element has so many candidates that
-none being accepted is rarer than a rounding error, and takes the first. The uniform and normal
-numbers are drawn outside, so that what is done with them is one composite.
+Rejection sampling needs a loop of random length. Here each element has a fixed number of candidates
+instead and takes the first accepted one. That none is accepted is rarer than a rounding error. The
+uniform and normal numbers are drawn outside, so that each distribution is one composite.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, opera
 from lazytensor.frontends.torch.random import randomness
 
 ROUNDS: Final = 24
-"""Candidates of an element: the worst rate of acceptance is 3 in 4, which leaves 10⁻¹⁴."""
+"""Candidates per element: at the worst acceptance rate (3 in 4) all fail with probability 10⁻¹⁴."""
 SMALL: Final = 12.0
 """Means below which a count is found by adding up probabilities, above by rejection."""
 COUNTED: Final = 56
-"""Counts that are looked at then: the rest of a Poisson distribution of mean 12 is 10⁻¹⁸."""
+"""Counts tried below that mean: the tail of a Poisson distribution of mean 12 is then 10⁻¹⁸."""
 
 
 def _first(values: Node, accepted: Node) -> Node:
@@ -41,7 +41,7 @@ def _first(values: Node, accepted: Node) -> Node:
 def _gamma(shape: Node, normal: Node, uniform: Node, rest: Node) -> Node:
     """By Marsaglia and Tsang (2000), doi 10.1145/358407.358414.
 
-    Of a shape below 1 it is that of the shape and 1, by a power of a uniform number.
+    A draw for a shape below 1 is one for the shape plus 1, times a power of a uniform number.
     """
     low = shape < 1.0
     more = ops.select(low, shape + 1.0, shape)
@@ -100,7 +100,7 @@ def _hat(a: Node, b: Node, edge: Node) -> Node:
 
 
 def _accepted(edge: Node, second: Node, bound: Node, count: Node, left: Node, right: Node) -> Node:
-    """Candidates of transformed rejection: surely, or by their probability."""
+    """Which candidates of transformed rejection are accepted: at once, or by their probability."""
     surely = (edge >= 0.07) & (second <= bound)
     far = (edge < 0.013) & (second > edge)
     rightly = ~far & (left <= right)
@@ -141,7 +141,7 @@ def _binomial(trials: Node, p: Node, uniform: Node, first: Node, second: Node) -
 
 
 def _weight(trials: Node, odds: Node, count: Node) -> Node:
-    """The logarithm of a count's probability, but for what all counts have in common."""
+    """The logarithm of a count's probability, without the terms common to all counts."""
     both = _log_factorial(count) + _log_factorial(trials - count)
     return count * ops.log(odds) - both
 

@@ -20,7 +20,7 @@ from lazytensor.core.ir.types import Shape
 
 
 class RandomStream:
-    """Where a generator stands: blocks of random bits before `counter` have been used."""
+    """A generator's position: all blocks of random bits before `counter` are used up."""
 
     __slots__ = ("__weakref__", "counter", "lock", "seed")
 
@@ -30,7 +30,7 @@ class RandomStream:
         self.lock = Lock()
 
     def take(self, blocks: int) -> np.ndarray:
-        """Seed and counter of so many blocks, which nobody else gets."""
+        """Reserve `blocks` blocks. Result: seed and counter of the first one."""
         if thread.recorder.tracing:
             raise Unsupported("random numbers differ from call to call: no body of a composite")
         with self.lock:
@@ -45,16 +45,16 @@ class RandomStream:
 
 
 default: Final = RandomStream(torch.initial_seed())
-"""The stream of `torch.manual_seed`, which may have been called before the device was there."""
+"""The stream of `torch.manual_seed`. A seed set before the import counts, too."""
 DEVICE: Final = "lazytensor"
 
 
 _streams: Final[WeakValueDictionary[int, RandomStream]] = WeakValueDictionary()
-"""By torch's generator in C++: a kernel is handed another Python object than the user has."""
+"""Streams by torch's C++ generator: a kernel gets another Python object than the user holds."""
 
 
 class Generator(torch._C.Generator):
-    """`torch.Generator("lazytensor")`: torch's own, that of a CPU, with a stream of the device."""
+    """`torch.Generator("lazytensor")`: torch's CPU generator with a stream of the device."""
 
     stream: RandomStream
 
@@ -67,7 +67,7 @@ class Generator(torch._C.Generator):
 
     @property
     def device(self) -> torch.device:
-        """Where it draws."""
+        """The device that it draws on."""
         return torch.device(DEVICE, 0)
 
     def manual_seed(self, seed: int) -> Generator:
@@ -76,7 +76,7 @@ class Generator(torch._C.Generator):
         return self
 
     def seed(self) -> int:
-        """Begin a stream that nobody can foresee. Result: its seed."""
+        """Begin a stream with an unpredictable seed. Result: the seed."""
         self.stream.begin(int.from_bytes(os.urandom(8), "little") >> 1)
         return self.stream.seed
 
@@ -125,7 +125,7 @@ def _restored(state: torch.Tensor) -> Generator:
 
 
 class _Kind(type(torch._C.Generator)):  # type: ignore[misc]
-    """What makes `torch.Generator(device)` the device's generator where that is asked for."""
+    """The metaclass that lets `torch.Generator(device)` make the device's generator."""
 
     def __call__(cls, device: Any = "cpu") -> Any:
         if torch.device(device).type == DEVICE:

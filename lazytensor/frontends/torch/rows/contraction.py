@@ -26,7 +26,7 @@ from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, value
 
 
 def _given(x: Any) -> Any:
-    """An operand: torch leaves it to matrix products to conjugate what is marked for it."""
+    """An operand as a node: torch leaves pending conjugations to matrix products."""
     return value(x) if is_lazy(x) else operand(x)
 
 
@@ -140,7 +140,7 @@ def _times(x: Node, factor: Any) -> Node:
 
 
 def _check_expands(base: Any, shape: Shape) -> None:
-    """Raise torch's error where the base of a sum has not the shape of what is added."""
+    """Raise torch's error where the base of a sum does not broadcast to `shape`."""
     own = tuple(base.shape)
     if own != shape and (
         len(own) > len(shape)

@@ -42,14 +42,14 @@ def _range(name: str, x: Node) -> tuple[Node, Node]:
 
 
 def _apart(first: Node, last: Node, around: float) -> tuple[Node, Node]:
-    """A range, so much around its one value if it has but one."""
+    """The range; one of a single value is widened by `around` on both sides."""
     single = ops.equal(first, last)
     below = ops.select(single, first - like(around, first), first)
     return below, ops.select(single, last + like(around, last), last)
 
 
 def _wide(x: Node) -> Node:
-    """Integers in s64, which torch's CPU has no histogram of, but other devices; floats in f32."""
+    """Integers as s64, floats as f32. Integers: torch has them on devices other than the CPU."""
     if not is_inexact(x.type.dtype):
         return cast_to(x, S64)
     return cast_to(x, F32) if x.type.dtype.itemsize < 4 else x
@@ -83,7 +83,7 @@ def _histc(x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Node:
 
 
 def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
-    """The edges of so many equal bins, over the range of the line `x` if none is given."""
+    """The edges of `bins` equal bins, over `limits` or else the range of the line `x`."""
     if limits is None and x.type.size:
         low, high = _range(name, x)
     else:
@@ -101,7 +101,7 @@ def _edges(name: str, x: Node, bins: int, limits: Any) -> Node:
 
 
 def _bins(edges: Node, values: Node) -> tuple[Node, Node]:
-    """The bin of each value, the last one with both its edges, and whether it is in any."""
+    """The bin of each value, and whether it is in any. The last bin includes both edges."""
     count = edges.type.size - 1
     first, last = (ops.reshape(part(edges, 0, i, 1), shape=()) for i in (0, count))
     places = search(edges, values, True) - 1
@@ -110,7 +110,7 @@ def _bins(edges: Node, values: Node) -> tuple[Node, Node]:
 
 
 def _counts(points: Sequence[Node], edges: Sequence[Node], weight: Any, density: bool) -> Node:
-    """How many points, or what weight of them, each bin has: an axis for each of the edges."""
+    """The number of points, or their weight, in each bin. Result: one axis for each of `edges`."""
     shape = tuple(e.type.size - 1 for e in edges)
     place: Any = whole(0)
     within: Any = None
@@ -255,7 +255,7 @@ def _repeated(counts: Node, output_size: int) -> Node:
 
 
 def _repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
-    """Where the size is not given it is data: torch synchronises, and so is it here."""
+    """Without `output_size` the size is data, and the graph is cut: torch synchronises as well."""
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (torch.int32, torch.int64):

@@ -1,7 +1,7 @@
-"""Products of groups of rows, each with a matrix of its own: what mixtures of experts compute.
+"""Products of groups of rows, each with a matrix of its own, as in mixtures of experts.
 
-How long a group is, is data. So the rows are taken in tiles of one size, as many as it takes, in a
-loop; a tile ends where its group does, and what it has of the next one is masked.
+The groups' lengths are data. So a loop takes the rows in tiles of one size. A tile ends where its
+group does; its rows of the next group are masked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 LEAST: Final = 8
 MOST: Final = 256
-"""Rows of a tile, of which there are about as many as a group has on average."""
+"""The most rows of a tile; a tile has about as many as a group has on average."""
 
 
 def _tile(count: int, groups: int) -> int:
@@ -44,18 +44,18 @@ def _written(x: Node, value: Node, *places: Node) -> Node:
 
 
 def _padded(x: Node, tile: int) -> Node:
-    """With so many rows more, so that a tile never ends beyond."""
+    """`x` with `tile` more rows, so that no tile reaches beyond the end."""
     return ops.pad(x, cast_to(0, x.type.dtype), low=(0, 0), high=(tile, 0), interior=(0, 0))
 
 
 def _rising(ends: Node, count: int) -> Node:
-    """The ends of groups, none before the last one's or beyond all rows."""
+    """The ends of groups, made non-decreasing and clamped to `count` rows."""
     inside = ops.clamp(whole(0), cast_to(ends, S64), whole(count))
     return ops.cummax(inside, axis=0)
 
 
 def _now(start: Node, ends: Node, tile: int) -> tuple[Node, Node, Node]:
-    """The group that a tile is of, where the tile ends, and which of its rows are in it."""
+    """The group of a tile, where the tile ends, and which of its rows belong to the group."""
     group = ops.reduce_sum(cast_to(ends <= start, S64), axes=(0,))
     end = ops.gather(ends, group, axes=(0,))
     end = ops.minimum(end, start + tile)

@@ -1,4 +1,4 @@
-"""Writing at positions which are data, and what combines the elements that meet at one."""
+"""Writing at positions that are data, and reductions of the elements that meet at one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MODES = {
     "add": "add",
     "multiply": "mul",
 }
-"""The core's name of what torch calls a reduction."""
+"""The core's names of torch's reductions."""
 
 
 class _Target:
@@ -48,12 +48,12 @@ class _Target:
         self.given, self.updates, self.places, self.axes = given, updates, places, axes
 
     def with_(self, given: Node, mode: str, updates: Node | None = None) -> Node:
-        """`given` with the updates brought in."""
+        """`given` combined with the updates."""
         values = self.updates if updates is None else updates
         return scattered(given, values, self.places, self.axes, mode)
 
     def counts(self) -> Node:
-        """How many updates come to each element."""
+        """The number of updates of each element."""
         ones = filled(self.updates.type.shape, 1, S64)
         return self.with_(filled(self.given.type.shape, 0, S64), "add", ones)
 
@@ -148,7 +148,7 @@ def _identity(reduce: str, dtype: np.dtype) -> Node:
 
 
 def reduced(target: Any, reduce: str, include_self: bool) -> Node:
-    """What is there combined with the updates, or the updates alone where there are any."""
+    """The old values combined with the updates, or the updates alone where there are any."""
     if reduce not in MODES:
         raise RuntimeError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
@@ -259,9 +259,9 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Node:
 
 
 def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Node:
-    """For each element of the source the gradient of where it went to, in order; the rest got none.
+    """For each source element, in order, the gradient at its target; zero for unused ones.
 
-    Torch's own selects by the mask, and has to know how many that are.
+    Torch's own selects by the mask, whose count of set flags is data.
     """
     given, flags = operand(grad), cast_to(operand(mask), BOOL)
     count = math.prod(sizes)

@@ -38,11 +38,11 @@ _GRADIENT: Final = (
 def from_lazy(array: Any) -> Any:
     """A tensor of the device that shares what `array` holds; nothing is computed.
 
-    array: a lazy array of any frontend; or a jax, NumPy or other array that has `__array__`: what
-    nobody can write to, as jax's on a CPU, is used where it is, all else is copied. Of a lazy NumPy
-    array, what is written on one side is seen on the other; what cannot be written to (tensors of
-    TensorFlow, read-only arrays) is as it is now, and stays so.
-    Raises: TypeError for anything else, or a dtype that torch has not.
+    array: a lazy array of any frontend, or any array with `__array__` (jax, NumPy). Of the latter,
+    immutable memory, as jax's on a CPU, is used in place; all other memory is copied. Writes to a
+    lazy NumPy array and to the tensor are seen on both sides. Immutable arrays (tensors of
+    TensorFlow, read-only arrays) give a tensor of their present value.
+    Raises: TypeError for anything else, or a dtype that torch lacks.
     """
     offer = offered(array)
     if offer is None:
@@ -54,7 +54,7 @@ def from_lazy(array: Any) -> Any:
 
 
 def taken(offer: Offer) -> Any:
-    """A tensor of what a frontend offers. Raises: TypeError for a dtype that torch has not."""
+    """A tensor that shares an offer's data. Raises: TypeError for a dtype that torch lacks."""
     held = offer.ref
     shape, dtype = held.type.shape, held.type.dtype
     if dtype not in TORCH:
@@ -62,13 +62,13 @@ def taken(offer: Offer) -> Any:
     if any(step.op not in WRITES for step in held.chain):
         return wrap(held.node)
     tensor = create(shape, TORCH[dtype])
-    # Not the cell alone, though it be one: its memory may be lent by whom it is shared with.
+    # A storage even for a plain cell: the other frontend may lend the cell's memory.
     tensor.untyped_storage().handle = Storage(held, in_rows(shape))
     return tensor
 
 
 def offer(x: Any) -> Offer | None:
-    """What a tensor shows to other frontends; None for one that is not on the device."""
+    """A tensor's offer to other frontends; None for a tensor that is not on the device."""
     if not is_lazy(x):
         return None
     refusal = _GRADIENT if x.requires_grad else ""
@@ -79,7 +79,7 @@ def offer(x: Any) -> Offer | None:
 
 
 def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of a copy on the CPU: memory of a program's may be overwritten by the next."""
+    """The method, applied to a CPU copy: the next program may overwrite a program's memory."""
 
     @wraps(theirs)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -89,7 +89,7 @@ def _on_host(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _sharing(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.from_dlpack` or `torch.from_numpy`, which shares what is lazy."""
+    """`torch.from_dlpack` or `torch.from_numpy`, which shares lazy arrays."""
 
     @wraps(theirs)
     def function(array: Any, *, device: Any = None, copy: bool | None = None, **more: Any) -> Any:
@@ -103,9 +103,9 @@ def _sharing(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _taking(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.asarray`, of a tensor that shares what is lazy.
+    """`torch.asarray`, which shares lazy arrays.
 
-    From Python 3.12 on lazy arrays have a buffer, which torch would take as floats in a line.
+    From Python 3.12 on lazy arrays have a buffer, which torch would read as a line of floats.
     """
 
     @wraps(theirs)
@@ -117,7 +117,7 @@ def _taking(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def attach() -> None:
-    """Let DLPack take tensors of the device, and other frontends what they show."""
+    """Let DLPack and other frontends take tensors of the device."""
     for name in ("__dlpack__", "__dlpack_device__"):
         setattr(torch.Tensor, name, _on_host(getattr(torch.Tensor, name)))
     setattr(torch.Tensor, METHOD, offer)

@@ -1,8 +1,8 @@
 """Compiled graphs with tensors on the CPU: computed on the device, moved there and back.
 
-torch traces what operations do where their operands are: strides, which kernels there are, where
-new tensors go. So a graph is rewritten for the device before it is traced. What moves tensors is
-outside of what is traced, so that autograd sees it, and what a backward needs stays on the device.
+A trace depends on the operands' device: it decides on strides, kernels and where new tensors go. So
+a graph is rewritten for the device before torch traces it. Tensors are moved outside the traced
+graph: autograd sees the moves, and tensors saved for the backward stay on the device.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def transferring(compile: Call, module: torch.fx.GraphModule, inputs: Sequence[A
 
 
 def _copied(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """A graph of its own, with all that torch has noted: dynamo works on with the one it gave."""
+    """A copy of the graph with torch's notes: dynamo goes on using the original."""
     graph, known = torch.fx.Graph(), dict[torch.fx.Node, torch.fx.Node]()
     graph.output(graph.graph_copy(module.graph, known))
     for place in module.graph.find_nodes(op="placeholder"):
@@ -104,14 +104,14 @@ def _lifted(module: torch.fx.GraphModule) -> list[Any]:
 
 
 class _Move(NamedTuple):
-    """A tensor on the CPU, what was made of it on the device, and its value then."""
+    """A tensor on the CPU, its copy on the device, and the copy's value at that time."""
 
     here: Any
     there: Any
     was: Node
 
     def write_back(self) -> None:
-        """What the graph wrote to the argument."""
+        """Copy the graph's writes back to the argument."""
         if value(self.there) is self.was:
             return
         if self.here.is_leaf and self.here.requires_grad:
@@ -121,7 +121,7 @@ class _Move(NamedTuple):
 
 
 def _moved(args: Sequence[Any]) -> tuple[list[Any], list[_Move]]:
-    """The arguments on the device, and what was moved; what shares a storage shares one there."""
+    """The arguments on the device, and the moves. Arguments that share a storage go on doing so."""
     storages = [x.untyped_storage()._cdata if is_here(x) else None for x in args]
     wholes: dict[tuple[int, torch.dtype], Any] = {}
     given: list[Any] = []
@@ -143,7 +143,7 @@ def _moved(args: Sequence[Any]) -> tuple[list[Any], list[_Move]]:
 
 
 def _back(x: Any, shown: dict[int, _Move]) -> Any:
-    """A result on the CPU: a view of the argument that it is a view of, or else a copy."""
+    """A result on the CPU: a view where it is a view of an argument, else a copy."""
     move = shown.get(x.untyped_storage()._cdata)
     if move is None or move.here.stride() != move.there.stride() or x.dtype != move.here.dtype:
         return x.cpu()
@@ -153,7 +153,7 @@ def _back(x: Any, shown: dict[int, _Move]) -> Any:
 
 
 def _alike(here: Any, there: Any) -> Any:
-    """What AOTAutograd traces for an argument: a leaf where that is one, of as many known sizes."""
+    """The tensor that AOTAutograd traces for an argument, with its leafness and static sizes."""
     if there is here:
         return here
     if here.is_leaf:
@@ -165,7 +165,7 @@ def _alike(here: Any, there: Any) -> Any:
 
 
 def _autocast() -> AbstractContextManager[Any]:
-    """What autocast does on the CPU, on the device."""
+    """The CPU's autocast settings, applied to the device."""
     if not torch.is_autocast_enabled("cpu"):
         return nullcontext()
     return torch.autocast(DEVICE, torch.get_autocast_dtype("cpu"))
@@ -178,7 +178,7 @@ def _places(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
 
 
 def _example(place: Any) -> Any:
-    """What dynamo has met at a place of its graph."""
+    """The example value that dynamo has recorded at a place of its graph."""
     return place.meta.get("example_value") if isinstance(place, torch.fx.Node) else None
 
 
@@ -189,7 +189,7 @@ def _name(place: torch.fx.Node) -> str:
 
 
 def _rewrite(module: torch.fx.GraphModule) -> None:
-    """Let everything be made on the device; what another device would copy is copied."""
+    """Make new tensors on the device; moves between devices become copies."""
     from torch.utils._device import _device_constructors
 
     makers = _device_constructors()
