@@ -1,4 +1,4 @@
-"""A lazy NumPy: `array.py` says what an array is, the modules imported here what it can do."""
+"""A lazy NumPy: `array.py` defines the array, the modules imported here add its methods."""
 
 from lazytensor.frontends.numpy.arrays import (  # noqa: F401  # they add to its class
     flags,

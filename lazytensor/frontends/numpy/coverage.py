@@ -1,4 +1,4 @@
-"""What becomes of each of NumPy's callables: `python -m lazytensor.frontends.numpy.coverage`."""
+"""How each of NumPy's callables is handled: `python -m lazytensor.frontends.numpy.coverage`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BY_DATA: Final = frozenset(
         "piecewise",  # which function is called
     ]
 )
-"""Functions that record all but the last step, which asks for the values."""
+"""Functions that record all but the last step, which needs the values."""
 
 NEVER_LAZY: Final = frozenset(
     [
@@ -41,17 +41,17 @@ NEVER_LAZY: Final = frozenset(
         *("frompyfunc", "info", "isnat"),
     ]
 )
-"""Functions of dates, functions and texts, which no lazy array is given to."""
+"""Functions of dates, functions and texts, which take no lazy array."""
 
 LAZY_OUTCOMES: Final = (OUTCOME_RECORDED, ASKS_NOTHING, MADE)
-"""What never waits for an array's values."""
+"""Outcomes that never wait for an array's values."""
 
 MODULE_NAMES: Final = ("", "linalg", "fft", "random", "lib.stride_tricks")
 """Modules by name; the empty one is `numpy` itself."""
 
 
 def callables(home: str) -> list[str]:
-    """NumPy's public functions and ufuncs; its classes are NumPy's own."""
+    """NumPy's public functions and ufuncs, without its classes."""
     module = _module(np, home)
     return [
         name
@@ -63,7 +63,7 @@ def callables(home: str) -> list[str]:
 
 
 def kind(home: str, name: str) -> str:
-    """What becomes of a call of this function."""
+    """The outcome of a call of this function."""
     if home == "random" or name in ("test", "LinAlgError"):
         return MADE if home == "random" else ASKS_NOTHING
     if home:
@@ -90,7 +90,7 @@ def _kind_at_top(name: str) -> str:
 
 
 def table() -> list[tuple[str, Counter[str]]]:
-    """Per module: how many callables there are of each kind."""
+    """By module: the number of callables of each kind."""
     return [(home, Counter(kind(home, name) for name in callables(home))) for home in MODULE_NAMES]
 
 
@@ -101,7 +101,7 @@ def _module(root: Any, home: str) -> Any:
 
 
 def missing(home: str) -> list[str]:
-    """Public names of NumPy's, classes and constants included, that are not here."""
+    """NumPy's public names, classes and constants included, that are not here."""
     import lazytensor.numpy
 
     ours = _module(lazytensor.numpy, home)
@@ -110,7 +110,7 @@ def missing(home: str) -> list[str]:
 
 
 def lazy_share(counts: Counter[str]) -> float:
-    """How many of the callables never wait for values."""
+    """The share of the callables that never wait for values."""
     return sum(counts[kind] for kind in LAZY_OUTCOMES) / max(counts.total(), 1)
 
 

@@ -6,14 +6,14 @@ from typing import Final
 
 RECORDS: Final = "Lazy."
 OFTEN: Final = (
-    "Lazy, but for arguments with which the shape or the dtype of the result is data: then it cuts "
-    "the graph."
+    "Lazy, unless the arguments make the shape or the dtype of the result depend on data: then it "
+    "cuts the graph."
 )
-CUTS: Final = "Cuts the graph: what it gives, or how much of it, is data."
+CUTS: Final = "Cuts the graph: its result, or the result's size, depends on data."
 COMPUTES_ARGUMENTS: Final = (
-    "Cuts the graph: NumPy computes it; arrays that it gives are lazy again."
+    "Cuts the graph: NumPy computes it; arrays in its result are lazy again."
 )
-DRAWS: Final = "Drawn at once, by NumPy; what is drawn is lazy."
+DRAWS: Final = "Drawn at once by NumPy; the samples are lazy."
 FALLS: Final = "Falls back to NumPy, with a warning."
 LINES: Final = (RECORDS, OFTEN, CUTS, COMPUTES_ARGUMENTS, DRAWS, FALLS)
 
@@ -31,7 +31,7 @@ def line(name: str) -> str:
 
 
 def said(line: str, name: str, text: str | None) -> str:
-    """NumPy's docstring with `line` in front, or after the signature that it starts with."""
+    """NumPy's docstring with `line` in front, or after a signature at its start."""
     if not text:
         return line
     first, _, rest = text.partition("\n")

@@ -1,4 +1,4 @@
-"""Every public name: lazy where there is a lazy one, NumPy's own otherwise."""
+"""Every public name: the lazy object if there is one, NumPy's own otherwise."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ LAZY: Final[dict[str, Any]] = {
     "__array_api_version__": standard.VERSION,
     "__array_namespace_info__": standard.Information,
 }
-"""Per public name of NumPy's: what stands for it."""
+"""By public name of NumPy: its lazy counterpart."""
 
 MODULES: Final[Mapping[str, ModuleType]] = functions.MODULES
-"""Per public module of NumPy's (`linalg`, `fft`, `random`): what stands for it."""
+"""By public module of NumPy (`linalg`, `fft`, `random`): its lazy counterpart."""
 
 
 def find(name: str) -> Any:
@@ -67,7 +67,7 @@ def find(name: str) -> Any:
 
 
 class Home:
-    """What public functions are bound to: it finds them by name."""
+    """The object that public functions are bound to. It finds them by name."""
 
     __slots__ = ()
 
@@ -87,7 +87,7 @@ HOME: Final = Home()
 
 
 class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3.13
-    """A function that is no method where a class has it as an attribute (see `shortcuts.py`)."""
+    """A function that does not become a method as a class attribute (see `shortcuts.py`)."""
 
     def __init__(self, function: FunctionType) -> None:
         super().__init__(function)
@@ -103,7 +103,7 @@ class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3
 
 @cache
 def public(name: str) -> Any:
-    """The same as a user is given it."""
+    """The object of this public name, as users get it."""
     found = find(name)
     if not isinstance(found, FunctionType):
         return found
@@ -121,7 +121,7 @@ def names() -> list[str]:
 
 
 def computed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's function; lazy arguments are computed first, loudly."""
+    """NumPy's function. Lazy arguments are computed first, with a warning."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if lazies((args, kwargs)):
@@ -136,7 +136,7 @@ def computed(function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _counterparts() -> dict[Any, Any]:
     found: dict[Any, Any] = {}
-    homes = ("fft", "linalg")  # only their functions, and NumPy's own, hand lazy arrays over
+    homes = ("fft", "linalg")  # only their functions, and NumPy's own, pass lazy arrays on
     tables = [(np, LAZY), *((getattr(np, n), vars(MODULES[n])) for n in homes)]
     for home, table in [*tables, (np.lib.stride_tricks, MODULES["lib"].stride_tricks.LAZY)]:
         for name, lazy in table.items():
@@ -147,5 +147,5 @@ def _counterparts() -> dict[Any, Any]:
 
 
 def counterpart(real: Any) -> Any:
-    """What stands for NumPy's function; None if nothing does."""
+    """The lazy counterpart of NumPy's function, if any."""
     return _counterparts().get(real)

@@ -1,9 +1,9 @@
 """The public functions, as bound methods: small arrays go straight to NumPy's own functions.
 
-NumPy's functions are no methods of a class that has them as attributes: `class Layer: reduce =
-np.sum`, and the fields of dataclasses, rely on that. A method that is bound already is none either,
-and Python calls it as fast as a function, where a `staticmethod` takes 0.1 µs longer: as long as
-all else here. What it is bound to also says how it is pickled.
+NumPy's functions do not become methods of a class that has them as attributes. `class Layer:
+reduce = np.sum` and the fields of dataclasses rely on that. A bound method does not either, and
+Python calls it as fast as a function. A `staticmethod` is slower, by as much time as all else here
+takes. The object that it is bound to also says how it is pickled.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from lazytensor.frontends.numpy.host.small import (
 
 Function = Callable[..., Any]
 PRODUCTS: Final = frozenset(["dot", "inner", "vdot"])
-"""Products of two arrays, which loops over rows are made of."""
+"""Products of two arrays, which are common in loops over rows."""
 
 _SEVERAL: Final = frozenset([list, tuple])
 OWN_KEYWORDS: Final = frozenset(["argsort", "sort"])
-"""Functions with keywords that NumPy's lack: they are NumPy's if they are given an array alone."""
+"""Functions with keywords that NumPy's lack. NumPy's are called for a single array alone."""
 
 
 def shortened(found: FunctionType, real: Any) -> FunctionType:
-    """`found` with a shorter way to NumPy's `real`; as a method, `self` is its first argument."""
+    """`found` with a shorter path to NumPy's `real`, as a method whose first argument is `self`."""
     name = found.__name__
     alone = name in OWN_KEYWORDS
     if name in GROWING:
@@ -44,7 +44,7 @@ def shortened(found: FunctionType, real: Any) -> FunctionType:
     else:
         made = _of_two(found, real) if name in PRODUCTS else _of_one(found, real, alone)
     update_wrapper(made, found)
-    del made.__dict__["__wrapped__"]  # or its parameters would be taken for those of the method
+    del made.__dict__["__wrapped__"]  # else `inspect` shows its parameters as the method's
     try:
         known = signature(found)
     except (TypeError, ValueError):
@@ -57,17 +57,20 @@ def shortened(found: FunctionType, real: Any) -> FunctionType:
 class Bound(Signature):
     """NumPy's signature of a function that is a method here.
 
-    `inspect` takes the first parameter of a method's function for what it is bound to.
+    `inspect` drops the first parameter of a method's function, as its `self`.
     """
 
     def replace(self, **_: Any) -> Signature:  # type: ignore[override]
-        """All of it, when `inspect` asks for the rest."""
+        """The whole signature, as there is no `self` to drop."""
         return Signature([*self.parameters.values()])
 
 
 def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
-    """A function whose first argument may be a small array; `alone`: with nothing but an axis."""
-    array, known = np.ndarray, settings  # looked up faster than what is global
+    """A function whose first argument may be a small array.
+
+    `alone`: NumPy's is called only if there is nothing else but an axis.
+    """
+    array, known = np.ndarray, settings  # local names are looked up faster than global ones
 
     def call(
         home: object,
@@ -100,7 +103,7 @@ def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
             made = real(x, *rest, **kwargs)
             if type(made) in NUMBERS or (type(made) is array and made.size < known.small):
                 return made
-            return entered(made, (x, *rest), kwargs)  # several may be large, or shown
+            return entered(made, (x, *rest), kwargs)  # a list, whose arrays may be large or views
         if other is NOTHING:
             return slow(**kwargs) if x is NOTHING else slow(x, **kwargs)
         return slow(x, other, *args, **kwargs)
@@ -109,7 +112,7 @@ def _of_one(slow: Function, real: Function, alone: bool) -> FunctionType:
 
 
 def _growing(slow: Function, real: Function) -> FunctionType:
-    """A function of two arrays that has an element for each pair of theirs."""
+    """A function of two arrays whose result has an element for each pair of theirs."""
     array, known = np.ndarray, settings
 
     def call(home: object, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:
@@ -124,7 +127,7 @@ def _growing(slow: Function, real: Function) -> FunctionType:
 
 
 def _of_two(slow: Function, real: Function) -> FunctionType:
-    """A function of two arrays. Its parameters are spelt out: to gather others takes longer."""
+    """A function of two arrays. Its parameters are spelled out, as `*args` takes longer."""
     array, known = np.ndarray, settings
 
     def call(home: object, a: Any = NOTHING, b: Any = NOTHING, out: Any = None) -> Any:

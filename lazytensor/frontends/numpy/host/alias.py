@@ -1,11 +1,11 @@
 """Lending: while the host has a cell's values, the host framework's own views may show them.
 
 A loop over rows does thousands of operations on a few elements each, all in the memory of one
-array. While that memory is lent, reading and writing parts of it is the framework's own business.
+array. While that memory is lent, the framework itself reads and writes parts of it.
 
 Invariants:
 - Memory is lent, or written to, only while nothing but the cell and its leaf refers to it.
-- Lent memory may lie in another order of axes than rows, as the framework's own array would; a cell
+- Lent memory may have another order of axes than rows, as the framework's own array would. A cell
   that is not lent has its values in rows.
 - While there are views of a lent cell's memory, its `node` is a copy, and a write to the cell goes
   into the memory. Once there are no views, the next access makes it an ordinary cell again.
@@ -55,12 +55,12 @@ class Lent(Cell):
 
     @property
     def reads(self) -> Any:
-        """Never what was read before."""
+        """Always empty, as reads are never remembered."""
         return {}
 
     @reads.setter
     def reads(self, reads: Any) -> None:
-        """Nothing. The place holds the view whose address was asked for, if one was."""
+        """Do nothing. The slot holds the view whose address was asked for, if any."""
 
     @property
     def type(self) -> TensorType:
@@ -73,12 +73,12 @@ class Lent(Cell):
         self.write_part((), node)
 
     def write_part(self, chain: Chain, node: Node) -> None:
-        """Replace what `chain` shows, and no more: through the views others write to the rest."""
+        """Replace only what `chain` shows, as others may write to the rest through views."""
         while not Lent._takes(self, chain, node):
             observe(node)  # without the locks, which other threads wait for; it may end the lending
 
     def _takes(self, chain: Chain, node: Node) -> bool:
-        """Replace what `chain` shows, if `node` is computed or need not be; say whether it was."""
+        """Replace what `chain` shows, if `node` is computed or need not be; else return False."""
         with lock, writing:
             if _ended(self):
                 Cell.write_part(self, chain, node)
@@ -88,18 +88,18 @@ class Lent(Cell):
             part = shown_in(self.known(), chain)
             if part is None:
                 node, part = written(self, chain, node), self.known()
-                sync(node, cause="observation", alone=True)  # all known: it waits for no thread
+                sync(node, cause="observation", alone=True)  # its operands are known: no waiting
             part[...] = observe(node)
             return True
 
     def known(self) -> np.ndarray:
-        """The data, in the memory that is lent: for a look at once."""
+        """The data, in the memory that is lent. The caller reads it at once."""
         value: np.ndarray = _leaf_of(self).value
         return value
 
 
 class Ending(Lent):
-    """A lent cell while it is found out whether there are views of its memory."""
+    """A lent cell during the check for views of its memory."""
 
     __slots__ = ()
 
@@ -121,12 +121,12 @@ def _ended(cell: Cell) -> bool:
 
 
 def _in_rows(own: Node) -> Node:
-    """A copy of a leaf."""
+    """A copy of a leaf, in rows."""
     return leaf(copied(own.value), own.type)
 
 
 def shown_in(memory: np.ndarray, chain: Chain) -> np.ndarray | None:
-    """What `chain` shows, in this memory; None if NumPy would have to copy it."""
+    """What `chain` shows in this memory; None if NumPy would have to copy it."""
     part = shown(memory, chain)
     if part is memory or not part.size or np.may_share_memory(part, memory):
         return part
@@ -149,7 +149,7 @@ def lend(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
 
 
 def hold(cell: Cell) -> None:
-    """Let a lent cell's memory be seen, and so stay where it is, as long as the cell lives."""
+    """Keep a view of a lent cell's memory, so that it stays in place while the cell lives."""
     _set_reads(cell, cell.memory.view())
 
 
@@ -159,7 +159,7 @@ def _is_seen(own: Node) -> bool:
 
 
 def _references_of_lent(bytes: int) -> tuple[int, int]:
-    """What `_is_seen` counts where there are no views."""
+    """The references that `_is_seen` counts when there are no views."""
     cell = Cell(leaf(allocated((bytes,), np.dtype(np.uint8))))
     lend(cell)
     return of_memory(_leaf_of(cell))

@@ -1,8 +1,8 @@
-"""Whether an exception raised at a place would be caught right there, by an `except` around it.
+"""Whether an exception raised at a place would be caught by an `except` around it.
 
-What only data can tell is raised late, and an `except` around the line that recorded it would
-never see it. Python keeps in each function's exception table which handler covers which
-instructions; a `with` and a `finally` have one as well, which raises again.
+An error that depends on data is raised late, so an `except` around the line that recorded it would
+never see it. Each function's exception table says which handler covers which instructions. A `with`
+and a `finally` have a handler as well, which raises again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import CodeType
 from lazytensor.core.ir.source_location import Place
 
 _NEXT = frozenset(["CHECK_EXC_MATCH", "CHECK_EG_MATCH", "WITH_EXCEPT_START", "RERAISE"])
-"""What says of a handler whose it is: one that compares is that of an `except`."""
+"""Instructions that tell handlers apart: the handler of an `except` compares."""
 
 
 @lru_cache(maxsize=4096)
@@ -27,7 +27,7 @@ def is_caught(place: Place) -> bool:
     while (handler := _handler(table, offset)) is not None and handler not in seen:
         if _catches(code, handler):
             return True
-        seen.add(offset := handler)  # what it raises again, the next one outside gets
+        seen.add(offset := handler)  # the next handler outside gets what this one raises again
     return False
 
 
@@ -37,7 +37,7 @@ def _handler(table: list[tuple[int, int, int]], offset: int) -> int | None:
 
 
 def _catches(code: CodeType, handler: int) -> bool:
-    """Whether the handler is that of an `except`; a bare one drops the exception at once."""
+    """Whether the handler is an `except`. A bare one drops the exception at once."""
     steps = [step.opname for step in get_instructions(code) if step.offset >= handler]
     if steps[:2] == ["PUSH_EXC_INFO", "POP_TOP"]:
         return True
@@ -45,7 +45,7 @@ def _catches(code: CodeType, handler: int) -> bool:
 
 
 def _entries(code: CodeType) -> Iterator[tuple[int, int, int]]:
-    """Start, end and handler of each entry, as offsets (CPython's InternalDocs say how they lie).
+    """Start, end and handler of each entry, as offsets (format: CPython's InternalDocs).
 
     An entry is four numbers (start, length, handler, depth), six bits a byte, in instructions.
     """

@@ -1,4 +1,4 @@
-"""Functions that need values by their nature: they compute what they are given, silently."""
+"""Functions that need values by their nature: they compute their arguments without a warning."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ NEEDS_VALUES = (
     "busday_count busday_offset datetime_as_string datetime_data format_float_positional "
     "format_float_scientific frompyfunc info is_busday savetxt"
 )
-"""Writing and printing; data of dtypes that XLA has not."""
+"""Functions that write and print, and functions of dtypes that XLA lacks."""
 
 MAKES = (
     "bartlett blackman diag_indices frombuffer fromfile fromiter fromregex fromstring genfromtxt "
     "geomspace hamming hanning indices kaiser load loadtxt mask_indices tril_indices triu_indices"
 )
-"""Arrays of a few numbers, of buffers and files: there is nothing to wait for."""
+"""Functions that make arrays of a few numbers, of buffers and of files: nothing is pending."""
 
 ABOUT_NAMES = (
     "broadcast_shapes get_include get_printoptions getbufsize geterrcall isdtype isscalar "
     "issubdtype iterable mintypecode printoptions promote_types set_printoptions setbufsize "
     "seterrcall show_config show_runtime test typename"
 )
-"""Functions that no array is given to, or that ask only for its type: NumPy's own."""
+"""Functions that take no array, or need only its type. They are NumPy's own."""
 
 
 def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
-    """See numpy.bmat. Names in a text are the caller's."""
+    """See numpy.bmat. Names in a text are variables of the caller."""
     if not isinstance(obj, str) or gdict is not None:
         return np.bmat(real(obj), ldict, gdict)
     frame: Any = user_frame()
@@ -45,7 +45,7 @@ def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
 
 
 def saved(name: str) -> Function:
-    """A function that writes arrays to a file, as they lie in memory."""
+    """A function that writes arrays to a file in their layout in memory."""
     real_function = getattr(np, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ HOST: dict[str, Function] = {
 
 
 def _of_memory(real: Function, lazily: Function) -> Function:
-    """What shows memory that others write to is NumPy's own: a lazy array would be a copy."""
+    """`lazily`, except for memory that others write to: a lazy array would be a copy."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         args = opened(args)

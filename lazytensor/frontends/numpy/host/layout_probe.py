@@ -1,8 +1,8 @@
-"""How a function's results lie: the host's is asked, with small arrays that lie as the operands.
+"""The layout of a function's results, found by a call of the host's with small arrays.
 
-In which order of axes a result is left is a matter of each function's own: products and reductions
-keep the operands', stacking puts a new axis among them, a transform what it transforms. So the
-host's function is called with arrays of five elements an axis, and what is learnt is remembered.
+The order of a result's axes depends on the function: products and reductions keep the operands',
+stacking inserts a new axis, a transform moves its own. So the host's function is called with arrays
+that have the operands' layout and at most five elements an axis. The answer is remembered.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from lazytensor.core.ir.types import Shape
 
 Function = Callable[..., Any]
 Lying = Callable[[Any], np.ndarray | None]
-"""An array that lies as an operand does, whatever its elements; None for what is no array."""
+"""An array with an operand's layout and any elements; None for an operand that is no array."""
 Answer = list[tuple[int, ...] | None]
-"""Per result: the order of its axes, the outermost first; None for what is no array."""
+"""For each result: the order of its axes, the outermost first; None if it is no array."""
 
 _LENGTH: Final = 5
 _LARGE: Final = 64
-"""Numbers beyond are counts of elements, or values, that a small array has not."""
+"""Larger integers are counts of elements, or values, which a small array does not have."""
 _PROBES_BOUND: Final = 4096
 _known: Final = memory()
 
 
 def orders(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], lie: Lying) -> Answer:
-    """The orders of the host's results, none where small arrays are not what it takes."""
+    """The orders of the host's results; none if its function refuses small arrays."""
     try:
         key = function, _key(args, lie), _key(tuple(kwargs.items()), lie)
         found: Answer | None = _known.get(key)
@@ -44,7 +44,7 @@ def orders(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], li
 
 
 def results(made: Any) -> Iterator[Any]:
-    """What a function gave, one by one, out of lists and tuples."""
+    """A function's results one by one, out of lists and tuples."""
     if isinstance(made, tuple | list):
         for x in made:
             yield from results(x)
@@ -60,7 +60,7 @@ def _answer(
             warnings.simplefilter("ignore")
             given = {name: _standing_for(x, lie) for name, x in kwargs.items()}
             made = function(*(_standing_for(x, lie) for x in args), **given)
-    except Exception:  # noqa: BLE001 (indices of what is larger, and the like)
+    except Exception:  # noqa: BLE001 (indices beyond a small array, and the like)
         return []
     return [_order(x) if isinstance(x, np.ndarray) else None for x in results(made)]
 
@@ -78,7 +78,7 @@ def _key(x: Any, lie: Lying) -> Any:
     if type(x) is slice:
         return slice, x.start, x.stop, x.step
     if callable(x) and not isinstance(x, type):
-        raise TypeError("what users give to be called is not called twice")
+        raise TypeError("a user's function is not called twice")
     return (type(x), _small(x)) if type(x) is int else (type(x), x)
 
 
@@ -88,9 +88,9 @@ def _small(n: int) -> int:
 
 @remembered(_PROBES_BOUND)
 def _scaled(dtype: np.dtype, shape: Shape, strides: Shape) -> tuple[np.dtype, Shape, Shape]:
-    """The dtype of an array, and lengths and strides of a small one that lies as it does.
+    """The dtype of an array, and lengths and strides of a small one with the same layout.
 
-    Axes one within another without a gap are so in the small array, too.
+    Axes nested without a gap are nested without a gap in the small array, too.
     """
     lengths = tuple(min(n, _LENGTH) for n in shape)
     steps = [0] * len(shape)

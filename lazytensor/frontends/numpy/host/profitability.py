@@ -1,15 +1,15 @@
-"""Whether recording pays for arrays that are only just large: each thread's account of it.
+"""Whether recording pays for arrays that are only just large: an account for each thread.
 
-Recording pays from `settings.small` elements as a rule. A loop that does few operations on larger
+Recording usually pays from `settings.small` elements. A loop that does few operations on larger
 arrays may lose by it: XLA has nothing to fuse, and recording takes longer than NumPy's operations.
 Three kinds of programs are known to lose: those that were timed both ways (`Trial`), those that
-cost more to make than NumPy needs to run them, and those that never come again, as each has other
-sizes. When a thread has lost `LOSS` seconds, arrays of that size count as small in that thread. It
+cost more to make than NumPy needs to run them, and those that run only once, as sizes differ each
+time. When a thread has lost `LOSS` seconds, arrays of that size count as small in that thread. It
 tries recording again at longer and longer intervals, which bounds the price of trying.
 Loops over elements of lazy arrays whose memory is lent lose a little by each access. So does a
 result whose size a mask decides, as it is known only after a cut.
 
-An account hears only of cuts that NumPy's frontend has asked for, or has caused by recording.
+An account counts only cuts that the NumPy frontend has asked for or has caused by recording.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ BEGINNING: Final = 1.5
 """Seconds until XLA runs a loop: the import of jax and the compiles of some programs."""
 PROCESSORS: Final = processors()
 raising: Final[list[Callable[[], object]]] = []
-"""Called when the bound is raised: memos of calls on larger arrays may no longer hold."""
+"""Called when the bound is raised, as memos of calls on larger arrays may no longer hold."""
 
 
 class Account:
     """What recording has gained in one thread, in seconds, for arrays up to `SPAN` times the bound.
 
-    `largest`: the most elements of an array that has lost. The bound is raised until `until`, if
-    the process has worked until `worked`: one that mostly waits would try again most of its time.
-    `settles`: whether what is pending is to be computed, once. An automatic cut has left the first
-    operation of a round, on which all rounds may depend. `promised`, `lost_before`, `numpys`: the
-    seconds of programs that wait for jax to be imported (see `_promise`). `waits`: those for which
-    that is put off.
+    `largest`: elements of the largest array that has lost. The bound is raised until `until`, and
+    until the process has worked until `worked`: a process that mostly waits would spend most of its
+    work on trials. `settles`: whether pending operations are computed once. An automatic cut may
+    leave the first operation of a round pending, on which all rounds depend. `promised`,
+    `lost_before`, `numpys`: seconds of programs that wait for jax to be imported (see `_promise`).
+    `waits`: the seconds for which that import is put off.
     """
 
     __slots__ = (
@@ -90,11 +90,11 @@ class Account:
     def note(
         self, entry: Entry, seconds: float, cutting: float | None = None, room: float = 1.0
     ) -> None:
-        """Take note of a cut that took `seconds`, from the graph to its results.
+        """Note a cut that took `seconds`, from the graph to its results.
 
-        `cutting`: what of that it took to make the program, if the results were waited for. If not,
-        all of it was made while XLA ran the last program, on all processors but for this one.
-        `room`: how many times as much the program computes as what was recorded.
+        `cutting`: the part of `seconds` that made the program, if the results were waited for. If
+        None, all of it overlapped with XLA's run of the last program on the other processors.
+        `room`: the factor by which the program computes more than was recorded.
         """
         size, small, largest = entry.program.size, settings.small, entry.extent.largest
         is_open = not is_raised()
@@ -112,13 +112,13 @@ class Account:
         if gain is None:
             if counts:
                 self._note_untried(entry, seconds, recording, is_small, cutting is None)
-        elif counts or gain > recording:  # what larger arrays lose is counted where it is measured
+        elif counts or gain > recording:  # losses of larger arrays are counted where measured
             self._add(max(gain - recording, -MOST), largest, cutting is None)
 
     def _note_untried(
         self, entry: Entry, seconds: float, recording: float, is_small: bool, automatic: bool
     ) -> None:
-        """Take note of a run of a program that XLA has not run, by its largest possible gain."""
+        """Note a run of a program that XLA has not run, by its largest possible gain."""
         once = cost_model.comes_once(entry)
         most = (
             min(cost_model.estimate(entry) - seconds, 0.0)
@@ -133,7 +133,7 @@ class Account:
             self._promise(entry, most - recording, recording + seconds, automatic)
 
     def lost(self, seconds: float, size: int, measured: bool = False) -> None:
-        """Take note of `seconds` lost in a loop over parts of a lazy array of `size` elements.
+        """Note `seconds` lost in a loop over parts of a lazy array of `size` elements.
 
         `measured`: the loss is measured, not estimated, so it counts for larger arrays too.
         """
@@ -141,7 +141,7 @@ class Account:
             self._add(-seconds, size)
 
     def _promise(self, entry: Entry, gain: float, seconds: float, automatic: bool) -> None:
-        """Take note of a run by the interpreter in `seconds`, its recording included.
+        """Note a run by the interpreter in `seconds`, its recording included.
 
         gain: the largest gain of a run by XLA. If more is lost before XLA can run the program,
         recording is put off until NumPy has worked long enough for the gain to pay for all costs.
@@ -213,7 +213,7 @@ _thread: Final = _Thread()
 
 
 def account() -> Account:
-    """The calling thread's."""
+    """The calling thread's account."""
     return _thread.account
 
 
@@ -230,9 +230,9 @@ def _owner(file: str) -> str:
 
 
 def _asker() -> str:
-    """The frontend that is nearest on the stack: it has asked for the cut, or recorded too much.
+    """The nearest frontend on the stack, which has asked for the cut or has recorded too much.
 
-    Empty where the user's line has called the core.
+    Empty if the user's line has called the core.
     """
     frame: FrameType | None = _getframe(2)
     while frame is not None:

@@ -1,9 +1,9 @@
-"""Small arrays that stay NumPy's own: recording what is done to them takes longer than doing it.
+"""Small arrays that stay NumPy's own: recording their operations takes longer than computing them.
 
-Recording and cutting an operation costs some microseconds, in which NumPy computes thousands of
-elements. So arrays of fewer elements than `settings.small` that are made of host data are real
-ones, and what is done with nothing but such arrays is done by NumPy, at once. Results of lazy
-operations are lazy, whatever their size: to look at them would cut the graph.
+In the time to record and cut an operation, NumPy computes thousands of elements. So arrays of host
+data with fewer than `settings.small` elements are real ones, and NumPy computes operations on
+nothing but such arrays at once. Results of lazy operations are lazy at any size: their values would
+need a cut.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf, supported
 
 NOTHING: Final = object()
-"""Stands for an argument that is not given."""
+"""Default of arguments that are not given."""
 _PLAIN_SEEN: Final[set[type]] = {bool, int, float, complex, str}
 """Classes met so far whose objects are neither lazy nor arrays."""
 NUMBERS: Final = frozenset({int, float, complex, np.float64, np.float32, np.int64, np.complex128})
@@ -38,7 +38,7 @@ def stays(array: np.ndarray) -> bool:
 
 
 def all_stay(values: Iterable[Any]) -> bool:
-    """Whether nothing among `values` is lazy, or an array large enough to become so."""
+    """Whether nothing in `values` is lazy, or an array large enough to become lazy."""
     for value in values:
         kind = type(value)
         if kind in _PLAIN_SEEN:
@@ -55,9 +55,9 @@ def all_stay(values: Iterable[Any]) -> bool:
 
 
 def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], growing: bool = False) -> bool:
-    """Whether a call is NumPy's, as all its arguments stay what they are, and so will the result.
+    """Whether NumPy answers a call, as its arguments and its result stay NumPy's.
 
-    `growing`: of two small arrays a large one may come.
+    `growing`: two small arrays may make a large one.
     """
     if not settings.small or (kwargs and not all_stay(kwargs.values())):
         return False
@@ -65,8 +65,8 @@ def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], growing: bool = False
 
 
 def is_small(x: Any) -> bool:
-    """Whether `x` is a real array that stays one, or a number, where there are such arrays."""
-    kind = type(x)  # not `__class__`: lazy scalars say that they are numbers
+    """Whether `x` is a real array that stays one, or a number, if small arrays stay at all."""
+    kind = type(x)  # not `__class__`: lazy scalars claim to be numbers
     if kind is np.ndarray:
         small: bool = x.size < settings.small
         return small
@@ -74,7 +74,7 @@ def is_small(x: Any) -> bool:
 
 
 def are_plain(values: Iterable[Any]) -> bool:
-    """Whether all are of classes that were met as plain: long lists, at C's speed."""
+    """Whether all are of classes already known as plain. Fast for long lists, as it runs in C."""
     return _PLAIN_SEEN.issuperset(map(type, values))
 
 
@@ -89,23 +89,23 @@ def is_plain(kind: type) -> bool:
 
 
 GROWING: Final = frozenset(["kron", "outer"])
-"""Functions of two arrays whose result has as many elements as their sizes multiplied."""
+"""Functions of two arrays whose result has an element for each pair of theirs."""
 
 
 def grows(x: Any, other: Any) -> bool:
-    """Whether two small arrays make a large one, with an element for each pair: that is lazy."""
+    """Whether two small arrays make a large, lazy one, with an element for each pair."""
     bound = settings.small
     return bound > 0 and count(x, 1) * count(other, 1) >= bound
 
 
 def count(x: Any, unknown: int) -> int:
-    """How many elements `x` says it has; `size` is a pair of Pillow's images, torch's method."""
+    """`x.size`, or `unknown` if that is no int: it is a pair in Pillow and a method in torch."""
     size = getattr(x, "size", unknown)
     return size if type(size) is int else unknown
 
 
 def spreads(x: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two small arrays are broadcast to a large one: that is lazy."""
+    """Whether two small arrays are broadcast to a large, lazy one."""
     if x.shape == other.shape or not grows(x, other):
         return False
     try:
@@ -115,16 +115,16 @@ def spreads(x: np.ndarray, other: np.ndarray) -> bool:
 
 
 def lazy_if_large(made: Any) -> Any:
-    """What NumPy gave, an array of it lazy if it is large."""
+    """A result of NumPy's, made lazy if it is a large array."""
     if type(made) is not np.ndarray or made.size < settings.small:
         return made
     return entered(made)
 
 
 def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """A result of NumPy's with its arrays made leaves; those that alias an argument are copied.
+    """A result of NumPy's with its arrays made leaves. Arrays that alias an argument are copied.
 
-    What aliases a small one stays what it is: both sides see what is written to the other.
+    An array that aliases a small argument stays real, so that each sees writes to the other.
     """
     kind = type(result)
     if kind is np.ndarray:
@@ -151,7 +151,7 @@ def entered(result: Any, args: Any = (), kwargs: Any = None) -> Any:
 
 
 def _is_protected(array: np.ndarray) -> bool:
-    """Whether writing to `array` is refused, or will be: then asking for `writeable` warns."""
+    """Whether writing to `array` is refused, or will be. Asking for `writeable` may warn then."""
     return (array.flags.num & _PROTECTION) != _WRITEABLE
 
 
@@ -173,7 +173,7 @@ def _is_fresh(array: np.ndarray, arguments: list[Any]) -> bool:
 
 
 def _shows_small(view: np.ndarray, arguments: list[Any]) -> bool:
-    """Whether a view is one of an argument that is too small to be lazy, or a view of such."""
+    """Whether a view shows memory of an argument that is too small to be lazy."""
     memory = _owner(view)
     is_small = type(memory) is np.ndarray and stays(memory)
     for item in arguments:

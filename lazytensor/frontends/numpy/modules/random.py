@@ -120,7 +120,7 @@ for _kind, _plain in ((Generator, np.random.Generator), (RandomState, np.random.
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """Drawn at once, by NumPy; what is drawn is lazy.
+    """Drawn at once by NumPy; the samples are lazy.
 
     See numpy.random.default_rng.
     """
@@ -130,7 +130,7 @@ def default_rng(seed: Any = None) -> Generator:
 
 
 def seed(seed: Any = None) -> None:
-    """Drawn at once, by NumPy; what is drawn is lazy.
+    """Drawn at once by NumPy; the samples are lazy.
 
     See numpy.random.seed.
     """
