@@ -1,4 +1,4 @@
-"""A torch device named `lazytensor`: importing this registers it, and the kernels of the tables."""
+"""A torch device named `lazytensor`: importing this module registers the device and its kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torch.accelerator` for the device: torch asks in C++ for allocators and streams it has not."""
+"""`torch.accelerator` for the device, which lacks the allocator and streams torch's C++ expects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _memory_stats(device_index: Any = None, /) -> OrderedDict[str, Any]:
 
 
 def _nothing(device_index: Any = None, /) -> None:
-    """There is nothing that is added up from the start, nor kept from others."""
+    """Do nothing: the device accumulates no statistics and caches no free memory."""
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
@@ -27,11 +27,11 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "reset_accumulated_memory_stats": _nothing,
     "reset_peak_memory_stats": namespace.reset_peak_memory_stats,
 }
-"""By torch's names; the others of `torch.accelerator.memory` are made of `memory_stats`."""
+"""By torch's names; torch's other functions of that module are built on `memory_stats`."""
 
 
 def _either(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """Ours where the accelerator is the device."""
+    """`ours` if the current accelerator is the device, else `theirs`."""
 
     def function(*args: Any) -> Any:
         found = torch.accelerator.current_accelerator()
@@ -43,7 +43,7 @@ def _either(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..
 
 
 def attach() -> None:
-    """Answer for the device what torch's functions ask; older ones than 2.9 have none."""
+    """Replace torch's functions by ones that know the device; torch before 2.9 has fewer."""
     module = getattr(torch.accelerator, "memory", None)
     for name, ours in FUNCTIONS.items():
         theirs = getattr(module, name, None)

@@ -1,7 +1,7 @@
 """`torch.autocast("lazytensor")`: which operations run in which precision, as on CUDA.
 
-A kernel of the autocast key converts the arguments and calls the operation below that key. It is
-there only while autocast is on.
+A kernel of the autocast key converts the arguments and calls the operation below that key. Torch
+calls it only while autocast is on.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""`torch.compile(model, backend="lazytensor")`: guards of torch's instead of recording.
+"""`torch.compile(model, backend="lazytensor")`: torch's guards take the place of recording.
 
-torch._dynamo traces the user's code once, AOTAutograd makes a graph of the forward and one of the
-backward of it. A graph is run on the device once for each signature, as a body of a composite op;
-a call records that one op. So the graph stays lazy: forward, backward and optimizer still become
-one program, and a graph that torch breaks in two costs nothing more.
+torch._dynamo traces the user's code once; AOTAutograd makes a forward and a backward graph of it. A
+graph is run on the device once for each signature, as the body of a composite op; a call records
+that one op. So everything stays lazy: forward, backward and optimizer still become one program, and
+a graph break adds no cut.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from lazytensor.frontends.torch.tensors.transfers import changes_storages, trans
 
 NAME: Final = "lazytensor"
 _ops: Final[dict[str, Composite[Any]]] = {}
-"""Composites by name, which says what their bodies are: a graph compiled again is the same op."""
+"""Composites by name. The name hashes the body, so that a graph compiled again is the same op."""
 _TENSOR: Final = object()
-"""Where a tensor goes among numbers."""
+"""Marks the place of a tensor among the arguments."""
 
 
 class _Lying(NamedTuple):
-    """Among results: a tensor whose elements lie at these strides."""
+    """Marks the place of a tensor among the results: its elements lie at these strides."""
 
     stride: Ints
 
 
 class _GraphPlan(NamedTuple):
-    """What a call records, its results in their places, and what it demands of values."""
+    """The op that a call records, the form of its results, and its guards."""
 
     op: Composite[Any]
     results: list[Any]
@@ -50,8 +50,8 @@ class _GraphPlan(NamedTuple):
 class Graph:
     """A graph of torch's, called with tensors and numbers.
 
-    Where it cannot be one op (it draws random numbers, asks for a value, or computes something on
-    the CPU) it is run anew in every call, which is right, and as fast as code that is not compiled.
+    A graph that cannot be one op (it draws random numbers, asks for a value, or computes something
+    on the CPU) is recorded anew in every call, as fast as code that is not compiled.
     """
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
@@ -109,7 +109,7 @@ class Graph:
         try:
             found = traced(body, types)
         except (RuntimeError, IndexError, TypeError):
-            return None  # run anew, it raises that again
+            return None  # the graph run anew raises the error again
         if found is None or found[1]:
             return None
         if not found[0].outputs or any(isinstance(x, torch.Tensor) for x in results):
@@ -120,11 +120,11 @@ class Graph:
         return _GraphPlan(_op(program, types), results, wanted)
 
     def run(self, given: Sequence[Any]) -> Any:
-        """The results, each on the way lying as torch has inferred; given: arguments, constants."""
+        """The results; every intermediate lies as torch inferred. given: arguments, constants."""
         return _Run(self, given).run(*given[: len(given) - len(self.names)])
 
     def anew(self, given: Sequence[Any]) -> Any:
-        """The results, every operation recorded; from the second time on without looking."""
+        """The results, every operation recorded. The first run fixes the graph's layouts."""
         if self.is_laid:
             return self.module(*given[: len(given) - len(self.names)])
         run = _Run(self, given)
@@ -140,7 +140,7 @@ class Graph:
 
 
 def _constant(module: torch.fx.GraphModule, name: str) -> Any:
-    """What a graph has besides its arguments; a tensor is moved to the device, for good."""
+    """An attribute of a graph; a tensor is moved to the device for good."""
     found = getattr(module, name)
     if isinstance(found, torch.Tensor) and not is_lazy(found):
         found = found.detach().to(NAME)
@@ -158,7 +158,7 @@ def _op(program: Program, types: Sequence[Any]) -> Composite[Any]:
 
 
 def _planned(*operands: Node) -> Any:
-    """The body of graphs, whose programs are known before they are recorded."""
+    """A placeholder body: a graph's programs are known before the op is recorded."""
     raise AssertionError("a graph is traced when it is planned")
 
 
@@ -179,8 +179,8 @@ def _in_order(x: Any, order: Ints) -> Any:
 class _Run(torch.fx.Interpreter):
     """Runs a graph with tensors in place of its constants.
 
-    Views that torch has traced need elements where torch's kernels put them: `laid` says of which
-    places results are put in another order, once they are there.
+    Views that torch has traced need the element order of torch's kernels. `laid`: the graph nodes
+    whose results were reordered, and the order of their axes.
     """
 
     def __init__(self, graph: Graph, given: Sequence[Any]) -> None:
@@ -205,15 +205,15 @@ class _Run(torch.fx.Interpreter):
 
 
 def _hint(x: Any) -> int:
-    """A size, or of one that may change what it was when torch met it."""
+    """A size; for a symbolic one its value at torch's trace."""
     return int(x.node.hint) if isinstance(x, torch.SymInt) else int(x)
 
 
 def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
-    """What `torch.compile` calls for each graph. module: with torch's own operations in it."""
+    """Compile a graph for `torch.compile`. module: the graph, in torch's own operations."""
     _leave_alone()
     if changes_storages(module, inputs):
-        return module  # what AOTAutograd cannot trace
+        return module  # AOTAutograd cannot trace it
     return transferring(_aot, module, inputs)
 
 
@@ -238,10 +238,10 @@ def _leave_alone() -> None:
 
 
 def attach() -> None:
-    """Make the backend known; torch finds it by its entry point when dynamo comes later.
+    """Register the backend; if dynamo is imported later, torch finds it by its entry point.
 
-    From the first `torch.compile` on dynamo leaves our kernels alone: torch's functions in C++ call
-    them before a graph comes to the backend, and other backends have graphs as well.
+    From the first `torch.compile` on dynamo skips this library's kernels: torch's C++ functions
+    call them before a graph reaches the backend, also for other backends.
     """
     theirs = torch.compile
 

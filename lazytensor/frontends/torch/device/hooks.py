@@ -1,8 +1,8 @@
 """Exceptions of hooks that run in a backward pass.
 
-Torch unwinds its engine with Python's exception still set, and asks the device for its type
-meanwhile: a call that Python ends for an exception which is not its own, and that ends the process.
-So an exception of a hook is kept here, cleared where torch asks, and raised when torch is done.
+Torch unwinds its engine while Python's exception is still set, and asks the device for its type
+meanwhile. That call into Python fails because of the pending exception, and the process aborts. So
+a hook's exception is kept here, cleared when torch asks, and raised when the engine is done.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from torch.autograd import graph
 from lazytensor.frontends.torch.tensors.tensor import is_lazy
 
 failing: Final[dict[int, BaseException]] = {}
-"""By thread: the exception of a hook that its backward pass is about to raise. To be looked at with
-an exception set, which not all of Python stands."""
+"""By thread: the hook's exception that its backward pass is about to raise. It is read while an
+exception is set, so only by operations that tolerate one."""
 
 
 _OTHER: Final = KeyError()
 
 
 def clear_exception() -> None:
-    """Have none set: to raise and catch another one does it, which is made before."""
+    """Clear the pending exception by raising and catching another one, made beforehand."""
     try:
         raise _OTHER
     except KeyError:
@@ -34,7 +34,7 @@ def clear_exception() -> None:
 
 
 def _kept(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """The hook, whose exception is kept."""
+    """The hook; an exception of it is kept in `failing`."""
 
     @wraps(hook)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -48,7 +48,7 @@ def _kept(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _registering(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, which keeps the exceptions of what it registers for tensors of the device."""
+    """The method; the hooks that it registers for tensors of the device keep their exceptions."""
 
     @wraps(method)
     def register(self: Any, hook: Any, *args: Any, **kwargs: Any) -> Any:
@@ -59,7 +59,7 @@ def _registering(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _raising(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Torch's engine; raises what a hook has raised."""
+    """Torch's engine, which raises the exception that a hook has raised."""
 
     @wraps(run)
     def engine(*args: Any, **kwargs: Any) -> Any:

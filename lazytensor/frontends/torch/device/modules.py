@@ -1,9 +1,9 @@
 """Modules that move to the device and back: their parameters stay the same objects.
 
-Elsewhere torch moves a parameter by giving it other data. Between tensors of different kinds, as
-the CPU's and the device's are, it makes new parameters instead: tied weights would come apart,
-silently, and an optimizer made before would go on with the old ones. So a parameter gets another
-tensor below itself. What was computed of it keeps the one that it had; its gradients are passed on.
+Elsewhere torch moves a parameter by replacing its data. Between different kinds of tensors, as the
+CPU's and the device's, it makes new parameters instead: tied weights would silently come apart, and
+an existing optimizer would go on with the old ones. So the tensor below a parameter is swapped.
+Earlier results keep the old tensor; their gradients are passed on to the parameter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _apply: Final = torch.nn.Module._apply
 
 
 def _crossing(parameters: list[Any], fn: Move) -> list[Any]:
-    """Those that `fn` takes to the device, or from it."""
+    """The parameters that `fn` moves to the device or away from it."""
     crosses: dict[Any, bool] = {}
     for x in parameters:
         kind = x.device, x.dtype
@@ -33,7 +33,7 @@ def _crossing(parameters: list[Any], fn: Move) -> list[Any]:
 
 
 def _pass_on(x: Any) -> None:
-    """Let gradients of what was computed of `x` until now come to it wherever it is then."""
+    """Pass gradients of earlier results of `x` on to it after its move."""
     if isinstance(x, torch.nn.UninitializedParameter) or not x.requires_grad or x.is_inference():
         return
 
@@ -45,7 +45,7 @@ def _pass_on(x: Any) -> None:
 
 
 def _exchange(x: Any, other: Any) -> bool:
-    """Let `x`, the same object, be what `other` is. Result: whether torch can do that."""
+    """Give the object `x` the tensor of `other`. Result: whether torch can do that."""
     hooks = x._backward_hooks, x._post_accumulate_grad_hooks
     _pass_on(x)
     other.requires_grad_(x.requires_grad)
@@ -61,7 +61,7 @@ def _exchange(x: Any, other: Any) -> bool:
 
 
 def _moved(x: Any, fn: Move) -> Any:
-    """The parameter, moved with its gradient; another one where it cannot stay the same."""
+    """The parameter, moved with its gradient; a new object where torch cannot swap tensors."""
     grad, other = x.grad, fn(x)
     if grad is not None:
         x.grad = None
@@ -79,7 +79,7 @@ def _moved(x: Any, fn: Move) -> Any:
 
 
 def _places(module: Any, recurse: bool) -> list[tuple[Any, str, Any]]:
-    """The module's parameters, and where they are."""
+    """The module's parameters: owner, name, parameter."""
     parts = module.modules() if recurse else [module]
     return [
         (part, name, x)

@@ -1,4 +1,4 @@
-"""The module `torch.lazytensor`: what `torch.cuda` is to CUDA, for the device of this package."""
+"""The module `torch.lazytensor`: the device's counterpart of `torch.cuda`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lazytensor.frontends.torch.device.streams import (  # noqa: F401 -- part of
 from lazytensor.frontends.torch.random.randomness import DEVICE, Generator, default
 
 _initialized: Final = True
-"""Torch asks for it before it saves and restores the random stream around a checkpoint."""
+"""Torch reads it before it saves and restores the random stream around a checkpoint."""
 default_generators: Final = (Generator(stream=default),)
 
 
@@ -32,7 +32,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Always: what is slow is done when the first program is run."""
+    """Always: the slow part happens when the first program is run."""
     return True
 
 
@@ -108,7 +108,7 @@ def get_device_properties(device: Any = None) -> SimpleNamespace:
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """There are no versions of it."""
+    """Always (0, 0): the device has no versions."""
     return 0, 0
 
 
@@ -118,7 +118,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes of the results and data that are alive on the device; what is pending has none."""
+    """Bytes of live results and data on the device; pending nodes have none."""
     return backend.backend().allocated() if backend.is_loaded() else 0
 
 
@@ -126,9 +126,9 @@ memory_reserved: Final = memory_allocated
 
 
 class _Peak:
-    """The most that was allocated at the end of a program, since somebody first asked.
+    """The peak of allocated memory at the ends of programs, since it was first asked for.
 
-    To count what is alive takes longer than many programs run: nobody pays who does not ask.
+    Counting live memory takes longer than many programs run. So it begins at the first request.
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ _peak: Final = _Peak()
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most that was alive at the end of a program, since this was first asked or reset."""
+    """The peak of live bytes at the ends of programs, since the first request or the last reset."""
     return _peak.value()
 
 
@@ -164,19 +164,19 @@ max_memory_reserved: Final = max_memory_allocated
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Begin to look for the peak anew."""
+    """Forget the peak."""
     _peak.listen()
     _peak.most = memory_allocated()
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Bytes that are free, and that there are: the host's where the device is its processor."""
+    """Free and total bytes: the host's, where the device is the host's processor."""
     total = get_device_properties(device).total_memory
     return max(total - memory_allocated(), 0), total
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """The same under the names that `torch.cuda.memory_stats` has for it."""
+    """The allocated bytes and their peak under the names of `torch.cuda.memory_stats`."""
     held, most = memory_allocated(), max_memory_allocated()
     names = ("allocated_bytes.all", "reserved_bytes.all")
     shown = {f"{name}.current": held for name in names}
@@ -184,7 +184,7 @@ def memory_stats(device: Any = None) -> dict[str, int]:
 
 
 def empty_cache() -> None:
-    """Do nothing: nothing that is free is kept from others."""
+    """Do nothing: the device caches no free memory."""
 
 
 def manual_seed(seed: int) -> None:
@@ -196,7 +196,7 @@ manual_seed_all: Final = manual_seed
 
 
 def seed() -> int:
-    """Begin a random stream that nobody can foresee. Result: its seed."""
+    """Begin a random stream with an unpredictable seed. Result: the seed."""
     return default_generators[0].seed()
 
 
@@ -209,12 +209,12 @@ def initial_seed() -> int:
 
 
 def get_rng_state(device: Any = None) -> torch.Tensor:
-    """Where the random stream is: seed and counter, as bytes in a CPU tensor."""
+    """The random stream's position: seed and counter, as bytes in a CPU tensor."""
     return default_generators[0].get_state()
 
 
 def set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
-    """Go on where `get_rng_state` was called."""
+    """Go on from a state of `get_rng_state`."""
     default_generators[0].set_state(new_state)
 
 
@@ -230,5 +230,5 @@ def set_rng_state_all(new_states: Any) -> None:
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """What `torch.autocast` may choose."""
+    """The dtypes that `torch.autocast` may choose."""
     return [torch.bfloat16, torch.float16]

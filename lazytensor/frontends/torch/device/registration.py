@@ -16,7 +16,7 @@ from lazytensor.frontends.torch.tensors.tensor import is_lazy
 
 
 class _Hooks(torch._C._acc.PrivateUse1Hooks):
-    """What torch asks of a device type; it calls them from C++."""
+    """Torch's questions to a device type, asked from C++."""
 
     def is_available(self) -> bool:
         return True
@@ -36,7 +36,7 @@ class _Guard(torch._C._acc.DeviceGuard):
 
 
 def _print_from_host() -> None:
-    """Printing looks at slices and elements one by one; a copy on the host is one observation."""
+    """Print from a copy on the host: one observation, where torch reads element by element."""
     formatted = torch._tensor_str._tensor_str
 
     def _tensor_str(self: Any, indent: int) -> str:
@@ -47,7 +47,7 @@ def _print_from_host() -> None:
 
 
 def _pin_memory(self: Any, device: Any = None) -> Any:
-    """What `pin_memory` gives where only CUDA could pin: uploads copy from any memory."""
+    """`pin_memory` without pinning: uploads copy from any memory."""
     return self
 
 

@@ -37,7 +37,7 @@ def _leave(module: Any, args: Any, output: Any) -> None:
 
 
 def attach() -> None:
-    """Follow the calls of all modules, where the setting asks for it: it takes time."""
+    """Follow the calls of all modules, if the setting asks for it: it costs time."""
     if settings.modules:
         register_module_forward_pre_hook(_enter)
         register_module_forward_hook(_leave, always_call=True)

@@ -1,7 +1,7 @@
-"""Streams and events, as programs for several devices ask for: there is one order of work here.
+"""Streams and events for portable programs: the device has one order of work.
 
-What is recorded runs in the order of the program. So nothing has to wait for a stream, and to
-synchronize is to compute what is pending.
+Operations run in the order in which they are recorded. So nothing waits for a stream, and to
+synchronize is to compute everything pending.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Stream:
         scheduler.sync(cause="torch.lazytensor.Stream.synchronize()")
 
     def query(self) -> bool:
-        """Whether all work is done: what is pending is done once it is asked for."""
+        """Always true: pending work is done once its result is asked for."""
         return True
 
     def wait_event(self, event: Any) -> None:
@@ -50,14 +50,14 @@ class Stream:
 
 
 class Event:
-    """A place in the order of work; `enable_timing` has the work before it done for its time."""
+    """A place in the order of work. With `enable_timing` the work before it is done at once."""
 
     def __init__(self, enable_timing: bool = False, *_: Any, **options: Any) -> None:
         self.timed = enable_timing
         self.time: float | None = None
 
     def record(self, stream: Any = None) -> None:
-        """Be here."""
+        """Place the event here in the order of work."""
         if self.timed:
             self.synchronize()
         self.time = perf_counter()
@@ -67,7 +67,7 @@ class Event:
         scheduler.sync(cause="torch.lazytensor.Event.synchronize()")
 
     def query(self) -> bool:
-        """Whether all work before it is done: what is pending is done once it is asked for."""
+        """Always true: pending work is done once its result is asked for."""
         return True
 
     def wait(self, stream: Any = None) -> None:

@@ -1,1 +1,1 @@
-"""From what torch calls to a row: kernels, promotion, memos, fallbacks, refusals."""
+"""From torch's calls to rows: kernels, promotion, memos, fallbacks, refusals."""

@@ -1,9 +1,9 @@
 """Calls that are several operations, recorded as one node: traced once for each signature.
 
-A signature is the types and strides of the tensors among the arguments, and everything else as it
-is. Arrays that a call makes of constants become operands. What cannot be one node is recorded as it
-comes: a call that draws random numbers, asks for a value, checks an index, or gives a view; and
-one whose floats change from call to call, which are to stay outside a program's identity.
+A signature is the types and strides of the tensors among the arguments, and all other arguments by
+value. Arrays that a call makes of constants become operands. Some calls are recorded operation by
+operation: those that draw random numbers, ask for a value, check an index, or give a view; and
+those whose floats change from call to call, which must stay outside a program's identity.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PLAIN: Final = frozenset(
         torch.memory_format,
     ]
 )  # fmt: skip
-"""Classes of arguments that are part of a signature as they are."""
+"""Classes of arguments that enter a signature by value."""
 
 
 class Refused(Exception):
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class _Held:
-    """In a form: a tensor at these strides; a node where they are None."""
+    """A tensor's place in a form, with its strides; None stands for a bare node."""
 
     __slots__ = ("stride",)
 
@@ -60,9 +60,9 @@ class _Held:
 
 
 class Form:
-    """The arguments of a call with what is static of tensors in their places: hashable.
+    """A call's arguments, hashable: each tensor is replaced by its static properties.
 
-    Printed briefly where programs are; its `repr` is exact.
+    `str` is brief, for printed programs; `repr` is exact.
     """
 
     __slots__ = ("parts",)
@@ -84,7 +84,7 @@ class Form:
 
 
 class _CallPlan(NamedTuple):
-    """What a call of one signature records, and the tree that its results come in."""
+    """What a call of one signature records, and the tree of its results."""
 
     signature: Signature
     constants: tuple[Node, ...]
@@ -93,7 +93,7 @@ class _CallPlan(NamedTuple):
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """Record the body of a composite: nothing is cut meanwhile, and no value is there."""
+    """Record the body of a composite: no cuts and no values meanwhile."""
     recorder = thread.recorder
     before = recorder.work, recorder.busy, recorder.tracing
     recorder.busy, recorder.tracing = recorder.busy + 1, True
@@ -107,7 +107,7 @@ def tracing() -> Iterator[None]:
 def traced(
     body: Callable[..., Any], types: Sequence[TensorType]
 ) -> tuple[Program, list[Node]] | None:
-    """The program of the body, with the leaves that it uses; None if it asks for a value."""
+    """The body's program and the leaves that it uses; None if it asks for a value."""
     try:
         with tracing():
             return trace_body(body, types, {})
@@ -125,9 +125,9 @@ class Composition:
         self.floats: dict[Any, Any] = memory()
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any], known: bool = False) -> Any:
-        """The results, nodes or tensors as the function gives them; else NotImplemented.
+        """The results, nodes or tensors as the function gives them; NotImplemented without a plan.
 
-        `known`: only where a call of that signature was traced before.
+        `known`: use only signatures that were traced before.
         """
         tensors: list[Any] = []
         try:
@@ -178,7 +178,7 @@ class Composition:
         try:
             found = traced(body, types)
         except (Refused, RuntimeError, IndexError, TypeError, ZeroDivisionError):
-            return None  # recorded as it comes, it raises that again
+            return None  # the call, recorded op by op, raises the error again
         if found is None or not all_hold(found[0], len(types), found[1]):
             return None
         program, leaves = found
@@ -188,7 +188,7 @@ class Composition:
 
 
 def all_hold(program: Program, count: int, leaves: list[Node]) -> bool:
-    """Whether what the body checks is of constants, not of its `count` operands, and true."""
+    """Whether the body's guards depend on constants only, not its `count` operands, and hold."""
     if not program.guards:
         return True
     lines = program.instructions
@@ -215,17 +215,17 @@ def all_hold(program: Program, count: int, leaves: list[Node]) -> bool:
 
 
 def _planned(*operands: Node, form: Form) -> Any:
-    """The body of compositions, whose programs are known before they are recorded."""
+    """A placeholder body: a composition's programs are known before the op is recorded."""
     raise AssertionError("a composition is traced when it is planned")
 
 
 def kept_order(x: Any) -> Ints:
-    """Strides of a tensor's elements without gaps, in the order that they lie in."""
+    """The strides without gaps that keep the order of a tensor's elements."""
     return kept_strides(x.shape, ((x.shape, x.stride()),))
 
 
 def _form(x: Any, tensors: list[Any]) -> Any:
-    """What is static of an argument; its tensors are put into `tensors`."""
+    """The static properties of an argument; its tensors are appended to `tensors`."""
     kind = x.__class__
     if isinstance(x, Tensor):
         if not is_lazy(x) or x.is_conj() or x.is_neg():
@@ -246,7 +246,7 @@ def _form(x: Any, tensors: list[Any]) -> Any:
 
 
 def _rebuilt(form: Any, nodes: Iterator[Node], made: list[Any] | None = None) -> Any:
-    """Arguments, or results, of their form; tensors are put into `made`."""
+    """Arguments or results, rebuilt from their form; their tensors are appended to `made`."""
     if form.__class__ is _Held:
         if form.stride is None:
             return next(nodes)
@@ -267,7 +267,7 @@ def _rebuilt(form: Any, nodes: Iterator[Node], made: list[Any] | None = None) ->
 
 
 def _results(made: Any, nodes: list[Node], held: list[Any]) -> Any:
-    """The form of results, which are put into `nodes`; none shows what another does."""
+    """The form of results, whose nodes are appended to `nodes`. Refuses shared storages."""
     if isinstance(made, Node):
         nodes.append(made)
         return _Held(None)
@@ -296,7 +296,7 @@ def _without_floats(form: Any, floats: list[Any]) -> Any:
 
 
 def _words(form: Any) -> Iterator[str]:
-    """What is static, as words."""
+    """The words of a form, for printing."""
     if form.__class__ is not tuple:
         return
     kind, *rest = form if form and isinstance(form[0], type) else (tuple, form)

@@ -1,4 +1,4 @@
-"""What a traced program demands of values: flags for each call to guard, as composites cannot."""
+"""The guards of a traced program, moved out to each call: a composite's body cannot have guards."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from lazytensor.core.ir.program import Instruction, Program
 
 
 class Demands(NamedTuple):
-    """Of each flag, the last results, what it guards; and which of the others need that."""
+    """The guards of a program whose last results are their flags.
+
+    kinds: for each flag, its guard's attributes. needing: which other results depend on flags.
+    """
 
     kinds: tuple[dict[str, Any], ...] = ()
     needing: tuple[bool, ...] = ()
 
     def met(self, results: Sequence[Node]) -> Sequence[Node]:
-        """The results that are no flags; they mean something only if every flag holds."""
+        """The results without the flags; those that depend on the flags are guarded by them."""
         if not self.kinds:
             return results
         flags = zip(results[len(self.needing) :], self.kinds, strict=True)
@@ -31,7 +34,7 @@ class Demands(NamedTuple):
 
 
 def demands(program: Program, hold: bool = False) -> tuple[Program, Demands]:
-    """The program without its guards, its flags among the results; not if all are known to hold."""
+    """The program without its guards; their flags become results, unless all `hold`."""
     if not program.guards:
         return program, Demands()
     lines: list[Instruction] = []

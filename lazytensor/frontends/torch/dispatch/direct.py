@@ -1,8 +1,8 @@
-"""Operations that torch composes of others, recorded as one where nothing is differentiated.
+"""Operations that torch composes of others, recorded as one node where nothing is differentiated.
 
-Torch takes their derivatives through what they are composed of. So above autograd a call is looked
-at: where a derivative may be asked for, or an argument is unusual, it is composed as it is
-elsewhere; otherwise, as in most inference, it is one node.
+Torch differentiates their parts. So a kernel above autograd looks at each call: if a derivative may
+be asked for, or an argument is unusual, the call is composed as elsewhere; otherwise, as in most
+inference, it is one node.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """`scaled_dot_product_attention`; NotImplemented for what is better composed."""
+    """`scaled_dot_product_attention`; NotImplemented for calls that are better composed."""
     mask = [] if attn_mask is None else [operand(attn_mask)]
     if dropout_p or enable_gqa or (mask and is_causal):
         return NotImplemented
@@ -62,7 +62,7 @@ def _attended(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *_: Any,
     enable_gqa: bool = False, **__: Any,
 ) -> Ints | None:  # fmt: skip
-    """The order of the query's axes, where the CPU's kernel lays the result so; None for rows."""
+    """The order of the result's axes where torch's CPU kernel keeps the query's; None for rows."""
     given = query, key, value
     if query.ndim != 4 or query.is_contiguous() or dropout_p:
         return None
@@ -81,7 +81,7 @@ def _attended(
 
 
 def _fit(query: TensorType, key: TensorType, value: TensorType, *mask: TensorType) -> bool:
-    """Whether the shapes and dtypes are those of most calls: no repeats, nothing empty."""
+    """Whether shapes and dtypes are the usual ones: no repeats, nothing empty."""
     *first, rows, size = query.shape if query.ndim > 1 else (0, 0)
     columns = key.shape[-2] if key.ndim > 1 else 0
     fitting = (
@@ -112,7 +112,7 @@ def _layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Any:
-    """`layer_norm`; NotImplemented for what is better composed."""
+    """`layer_norm`; NotImplemented for calls that are better composed."""
     scaling = [operand(t) for t in (weight, bias) if t is not None]
     given, last = operand(x), tuple(normalized_shape)
     plain = (weight is not None or bias is None) and given.type.dtype in FLOATS
@@ -132,7 +132,7 @@ def _layer_norm(
 def _normalized(
     x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
 ) -> Any:
-    """What torch composes `layer_norm` of; by way of its registry it would take a third longer."""
+    """Torch's composition of `layer_norm`, called directly: a look-up in its registry is slower."""
     return torch.native_layer_norm(x, shape, weight, bias, eps)[0]
 
 
@@ -150,7 +150,7 @@ ROWS: Final[dict[str, Row]] = {
 
 
 ORDERS: Final[dict[str, Callable[..., Ints | None]]] = {"scaled_dot_product_attention": _attended}
-"""Of the arguments: the order that a result's axes lie in, from the slowest; None for rows."""
+"""Functions from the arguments to the order of the result's axes, slowest first; None for rows."""
 
 
 def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -163,7 +163,7 @@ def _kernels(name: str, row: Row) -> tuple[Callable[..., Any], Callable[..., Any
     def plain(*args: Any, **kwargs: Any) -> Any:
         given = [x.__class__ for x in args if isinstance(x, Tensor)]
         if not all(kind is Tensor or kind is Parameter for kind in given):
-            return NotImplemented  # a stand-in of a compiler's
+            return NotImplemented  # a compiler's stand-in
         return row(*args, **kwargs)
 
     def composed(*args: Any, **kwargs: Any) -> Any:

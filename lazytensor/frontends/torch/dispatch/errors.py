@@ -1,4 +1,4 @@
-"""The core's errors as torch would raise them."""
+"""The core's errors in torch's words."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from lazytensor.frontends.torch.tensors.tensor import is_lazy
 
 
 class OutOfRangeError(DataError, RuntimeError):
-    """An index, a size or a probability that is data does not fit: torch raises the one or the
-    other, by the kernel."""
+    """An index, size or probability in the data is out of range.
+
+    Torch raises an IndexError or a RuntimeError, depending on the kernel.
+    """
 
 
 def sure(made: Node, flags: Node, text: str) -> Node:
-    """`made`, which means something only if all `flags` are true: checked when the program runs."""
+    """`made`, valid only if all `flags` are true: checked when the program runs."""
     (found,) = all_sure([made], flags, text, OutOfRangeError)
     return found
 
@@ -28,7 +30,7 @@ def sure(made: Node, flags: Node, text: str) -> Node:
 def all_sure(
     made: Sequence[Node], flags: Node, text: str, error: type[Exception] = LinAlgError
 ) -> tuple[Node, ...]:
-    """What means something only if all `flags` are true."""
+    """The nodes, valid only if all `flags` are true: checked when the program runs."""
     every = ops.reduce_and(flags, axes=tuple(range(flags.type.ndim)))
     ok = ops.guard(every, error=error, text=text)
     return tuple(ops.guarded(x, ok) for x in made)
@@ -43,14 +45,14 @@ _NAMES: Final = {
 
 
 def dtype_name(dtype: Any) -> str:
-    """What torch calls a dtype in its errors."""
+    """A dtype's name in torch's errors."""
     name = str(dtype).removeprefix("torch.")
     return _NAMES.get(name, name.capitalize())
 
 
 def raise_as_torch(error: Exception, *operands: Any) -> NoReturn:
-    """Raise torch's error for operands that do not broadcast, or of dtypes that do not go together;
-    the core's text for any other."""
+    """Raise torch's error for operands whose shapes or dtypes do not go together; for any other
+    error, the core's text."""
     shapes = [tuple(x.shape) for x in operands if is_lazy(x)]
     if isinstance(error, DTypeError):
         first, *others = dict.fromkeys(x.dtype for x in operands if is_lazy(x))
