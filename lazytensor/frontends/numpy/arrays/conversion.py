@@ -1,4 +1,4 @@
-"""Array-likes as lazy arrays, and as nodes of one dtype, promoted by NumPy's own rules (NEP 50)."""
+"""Converts array-likes to lazy arrays, and to nodes of one dtype by NumPy's own rules (NEP 50)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _ARRAY_CLASSES: Final = (Lazy, np.ndarray, np.generic, bool, int, float, complex
 
 
 def asarray(x: Any, dtype: Any = None) -> Any:
-    """`x` as a lazy array, itself where it is one; a real array if XLA has not its dtype.
+    """`x` as a lazy array, `x` itself if it is one; a real array if XLA lacks its dtype.
 
-    What another frontend's array shows is shared.
+    Data of another frontend's array are shared.
     """
     kind = type(x)
     found = x if issubclass(kind, Lazy) else shared(x)
@@ -45,9 +45,9 @@ def asarray(x: Any, dtype: Any = None) -> Any:
 
 
 def array(x: Any, dtype: Any = None, copy: bool = True) -> Any:
-    """A new array of an array-like; real if XLA has not its dtype.
+    """A new array of an array-like; a real one if XLA lacks its dtype.
 
-    `copy`: also where the `__array__` of `x` gives a lazy array.
+    `copy`: whether a lazy array that the `__array__` of `x` returns is copied.
     """
     if issubclass(type(x), Lazy):
         wanted = x.dtype if dtype is None else np.dtype(dtype)
@@ -63,9 +63,9 @@ def array(x: Any, dtype: Any = None, copy: bool = True) -> Any:
 
 
 def _foreign(x: Any, dtype: Any) -> Any:
-    """What NumPy makes of `x`, or the lazy arrays that its `__array__` gives, or its items'.
+    """NumPy's array of `x`, or the lazy arrays that its `__array__`, or its items', return.
 
-    A lazy tensor of another frontend gives its node: nothing is computed.
+    A lazy tensor of another frontend becomes an array of its node: nothing is computed.
     """
     offer = offered(x)
     if offer is not None:
@@ -80,13 +80,13 @@ def _foreign(x: Any, dtype: Any) -> Any:
 
 
 def _nested(x: Any, dtype: Any) -> Any:
-    """A nested list with lazy arrays in it, put together without computing them."""
+    """The array of a nested list with lazy arrays, joined without computing them."""
     if dtype is not None and np.dtype(dtype) == np.object_:
         return _of_objects(x)
     parts = [_part(y) for y in x]
     if not all(isinstance(y, _ARRAY_CLASSES) for y in parts):
         return np.array(real(x), dtype)
-    # In an array, other than next to one, a Python number is as strong as its default dtype.
+    # In a list, unlike next to an array, a Python number has its default dtype.
     strong = [PYTHON_NUMBERS.get(type(y), y) for y in parts]
     kind = result_type(*strong) if dtype is None else np.dtype(dtype)
     if kind not in CANONICAL:
@@ -100,7 +100,7 @@ def _nested(x: Any, dtype: Any) -> Any:
 
 
 def _of_objects(x: Any) -> np.ndarray:
-    """The array of objects of a nested list; arrays that are elements of it are what was given."""
+    """The array of objects of a nested list. Its elements that are arrays stay the lazy ones."""
     made = np.array(real(x), object)
 
     def put(item: Any, *place: int) -> None:
@@ -122,7 +122,7 @@ def _part(x: Any) -> Any:
 
 
 def operand(x: Any) -> Node:
-    """The node of an array-like; host data are copied. Raises: HostOnly for dtypes XLA has not."""
+    """The node of an array-like. Host data are copied. Raises: HostOnly for dtypes XLA lacks."""
     if issubclass(type(x), Lazy):
         own: Node = x.ref.node
         return own
@@ -142,7 +142,7 @@ def operand(x: Any) -> Node:
 
 
 def mask_of(where: Any) -> Node:
-    """`where=` as flags. Numbers in lists may be others: all but 0 are true. Raises: TypeError."""
+    """`where=` as flags. Numbers in lists are true unless they are 0. Raises: TypeError."""
     node = operand(where)
     if node.type.dtype.kind == "b":
         return node
@@ -152,7 +152,7 @@ def mask_of(where: Any) -> Node:
 
 
 def kind_of(x: Any) -> Any:
-    """What decides how `x` promotes: a dtype, or a Python number type."""
+    """The kind of `x` for promotion: its dtype, or a Python number type."""
     if type(x) in WEAK:
         return type(x)
     if issubclass(type(x), Lazy):
@@ -164,7 +164,7 @@ def kind_of(x: Any) -> Any:
 
 
 def result_type(*xs: Any) -> np.dtype:
-    """The dtype that arrays, scalars, dtypes and Python numbers have in common."""
+    """The common dtype of arrays, scalars, dtypes and Python numbers."""
     key = tuple(
         x if isinstance(x, np.dtype) else np.dtype(x) if isinstance(x, type | str) else kind_of(x)
         for x in xs
@@ -177,7 +177,7 @@ def result_type(*xs: Any) -> np.dtype:
 
 
 def common(*xs: Any) -> list[Node]:
-    """The operands as nodes of the one dtype that they have in common."""
+    """The operands as nodes of their common dtype."""
     nodes = [None if type(x) in WEAK else operand(x) for x in xs]
     dtype = result_type(
         *(

@@ -1,4 +1,4 @@
-"""`x.flags`, `x.strides`, `x.base`: how NumPy would have laid the array out."""
+"""`x.flags`, `x.strides`, `x.base`: the layout that NumPy's array would have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OWN_FLAGS: Final = {
     "W": "writeable",
     "WRITEABLE": "writeable",
 }
-"""Flags that a shadow may have otherwise than the array."""
+"""Flags whose value may differ between the shadow and the array."""
 _SHOWN: Final = [
     "C_CONTIGUOUS",
     "F_CONTIGUOUS",
@@ -25,7 +25,7 @@ _SHOWN: Final = [
 ]
 _OWNDATA: Final = 4
 _OURS: Final = frozenset(["_array", "writeable", "aligned"])
-"""What can be set of the flags of a lazy array."""
+"""Attributes of `Flags` that can be set."""
 
 
 class Flags:
@@ -63,12 +63,12 @@ class Flags:
 
     @property
     def aligned(self) -> bool:
-        """Whether elements would lie where the processor wants them."""
+        """Whether the elements of NumPy's array would be aligned."""
         return bool(shadow(self._array).flags.aligned)
 
     @aligned.setter
     def aligned(self, value: Any) -> None:
-        bool(value)  # NumPy asks whether it is one; all elements stay where they are
+        bool(value)  # raises as NumPy does; the elements stay in place
 
     @property
     def num(self) -> int:
@@ -93,7 +93,7 @@ class Flags:
 
 @extends(Lazy)
 class LayoutAttributes(Lazy):
-    """How an array lies in memory."""
+    """Attributes of an array's layout in memory."""
 
     @property
     def flags(self) -> Flags:
@@ -130,7 +130,7 @@ def _may_become_writeable(x: Lazy) -> bool:
     layout = shadow(x)
     pairs = zip(layout.shape, layout.strides, strict=True)
     if layout.size and any(n > 1 and not stride for n, stride in pairs):
-        return False  # of a broadcast array, which cannot be written to element by element
+        return False  # elements of a broadcast array share memory
     return x._base is None or bool(shadow(x._base).flags.writeable)
 
 

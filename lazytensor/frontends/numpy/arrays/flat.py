@@ -1,4 +1,4 @@
-"""Iterating over arrays, and `x.flat`: all elements in row-major order, also to be written."""
+"""Iteration over arrays, and `x.flat`: all elements in row-major order, for reads and writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLAT_AXES: Final = 32
 
 
 class flatiter:
-    """What `x.flat` gives. Slices of it are copies; writing repeats a value that is too short."""
+    """The class of `x.flat`. Its slices are copies. A write repeats a value that is too short."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -41,12 +41,12 @@ class flatiter:
 
     @property
     def index(self) -> int:
-        """How many elements have been given."""
+        """The number of elements given so far."""
         return self._index
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Where in the array the next element is."""
+        """The index of the next element in the array."""
         return tuple(int(i) for i in np.unravel_index(self.index, self.base.shape))
 
     def __len__(self) -> int:
@@ -78,7 +78,7 @@ class flatiter:
         if type(part) is ndarray:
             value = wrap(_repeated(source(value, self.base.dtype), part.size))
             if not value.size:
-                return  # NumPy finds nothing to write, and is content
+                return  # nothing to write, which NumPy accepts
         try:
             setitem(row, key, value)
         except (TypeError, OverflowError):
@@ -106,7 +106,7 @@ class flatiter:
 
 
 def _repeated(value: Node, size: int) -> Node:
-    """The first `size` of the elements of `value` run through over and over."""
+    """The elements of `value`, repeated to `size` elements."""
     row = ops.reshape(value, shape=(value.type.size,))
     if value.type.size in (1, size) or not value.type.size:
         return row
@@ -115,7 +115,7 @@ def _repeated(value: Node, size: int) -> Node:
 
 
 def _places(key: Any, size: int) -> Any:
-    """A key as it is if `x.flat` and a row of elements take it alike, else the places it means."""
+    """`key` itself if it means the same for `x.flat` and a row, else the indices it selects."""
     if type(key) in (int, slice) or key is ...:
         return key
     if isinstance(key, Lazy) and key.dtype.kind in "iu":
@@ -125,7 +125,7 @@ def _places(key: Any, size: int) -> Any:
 
 @extends(Lazy)
 class FlatAttribute(Lazy):
-    """What runs over an array's elements."""
+    """The attribute `flat`."""
 
     @property
     def flat(self) -> flatiter:
@@ -151,14 +151,15 @@ def iterate(x: ndarray) -> Iterator[Any]:
 
 
 def _elements(x: ndarray) -> Iterator[Any]:
-    """One program now, not as many reads as elements; and again where the loop writes to `x`."""
+    """Iterate by one program instead of a read for each element. A write to `x` in the loop makes
+    another program."""
     i = 0
     while i < x.shape[0]:
         cell = x.ref.cell
         if type(cell) is not Cell:
             memory = memory_of(cell)
             part = None if memory is None else shown_in(memory, x.ref.chain)
-            if part is not None:  # which shows what is written, and is seen as long as it is here
+            if part is not None:  # shows later writes, and keeps the memory lent
                 yield from part[i:]
                 return
             yield getitem(x, i)

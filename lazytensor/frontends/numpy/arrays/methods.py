@@ -1,4 +1,4 @@
-"""The methods of arrays and scalars: copies, access by keys, and what is a function as well."""
+"""The methods of arrays and scalars: copies, access by keys, and those that are functions too."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
 
 @extends(Lazy)
 class Copies(Lazy):
-    """What gives an array, or a part of it, anew."""
+    """Methods that copy an array or select a part of it."""
 
     __getitem__ = access.getitem
 
@@ -63,8 +63,7 @@ class Copies(Lazy):
         wanted = np.dtype(dtype)
         if casting != "unsafe" and not np.can_cast(self.dtype, wanted, casting):
             np.zeros((), self.dtype).astype(wanted, casting=casting)  # raises
-        # A look at the node would be one of a copy where memory is lent, and a cut where a mask
-        # chose.
+        # `self.node` would copy lent memory, and would cut the graph for a masked read.
         if not copy and wanted == self.dtype and isinstance(self, ndarray) and _lies(self, order):
             return self
         try:
@@ -81,7 +80,7 @@ class Copies(Lazy):
 
 
 def _lies(x: Lazy, order: Any) -> bool:
-    """Whether an array lies in memory as `order` has it."""
+    """Whether an array's layout in memory satisfies `order`."""
     asked = str(order or "K").upper()
     if asked == "K":
         return True
@@ -91,7 +90,7 @@ def _lies(x: Lazy, order: Any) -> bool:
 
 
 def _ordered(node: Node, x: Lazy, order: Any) -> Any:
-    """A new array of `node`, laid out by `order`, which may mean as `x` is."""
+    """A new array of `node`, laid out by `order`; "K" means as `x`."""
     if type(x) is Scalar:
         return wrap_result(node)
     array = wrap(node)
@@ -101,11 +100,11 @@ def _ordered(node: Node, x: Lazy, order: Any) -> Any:
 
 @extends(ndarray)
 class ArrayMethods(ndarray, own=True):
-    """What scalars do in another way, or not at all."""
+    """Methods that scalars have in another form, or not at all."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """`np.ndarray(shape, dtype, buffer, …)`: of a buffer that others write to, a real array."""
-        if cls is not ndarray:  # a class of a user's
+        """`np.ndarray(shape, dtype, buffer, …)`: a real array for a buffer that is writeable."""
+        if cls is not ndarray:  # a user's class
             return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
         if lazies((args, kwargs)):  # a buffer
             args, kwargs = opened(args), {k: opened(x) for k, x in kwargs.items()}
@@ -132,7 +131,7 @@ class ArrayMethods(ndarray, own=True):
         """NumPy's `fill`."""
         if is_read_only(self):
             raise ValueError("assignment destination is read-only")
-        if np.ndim(value):  # NumPy says what it thinks of it
+        if np.ndim(value):  # NumPy takes or refuses it
             filled = np.zeros(self.shape, self.dtype)
             filled.fill(real(value))
             value = filled.flat[0] if filled.size else 0
@@ -140,7 +139,7 @@ class ArrayMethods(ndarray, own=True):
 
 
 def _conjugate(x: Lazy, *args: Any, **kwargs: Any) -> Any:
-    """`x.conj()`: itself where it is real."""
+    """`x.conj()`, which is `x` itself if it is real."""
     if x.dtype.kind != "c" and not args and not kwargs:
         return x
     return UFUNCS["conjugate"](x, *args, **kwargs)
@@ -148,7 +147,7 @@ def _conjugate(x: Lazy, *args: Any, **kwargs: Any) -> Any:
 
 @remembered_method
 def mT(x: Lazy) -> Any:
-    """`x.mT`, which scalars have not."""
+    """`x.mT`, which scalars lack."""
     if type(x) is Scalar:
         raise AttributeError(f"'numpy.{x.dtype.type.__name__}' object has no attribute 'mT'")
     if x.ndim < 2:
@@ -158,7 +157,7 @@ def mT(x: Lazy) -> Any:
 
 @extends(Lazy)
 class FunctionMethods(Lazy):
-    """Methods that do what functions of NumPy's do."""
+    """Methods that are functions of NumPy's too."""
 
     all = method("all", reductions.LAZY["all"])
     any = method("any", reductions.LAZY["any"])
@@ -200,7 +199,7 @@ class FunctionMethods(Lazy):
 
 
 def _put_off(name: str) -> Any:
-    """A reduction that takes `where=`: `x[m].sum()` is `x.sum(where=m)`, its shape is known."""
+    """A reduction that takes `where=`: `x[m].sum()` is `x.sum(where=m)`, whose shape is known."""
     plain = getattr(Lazy, name)
 
     def method(x: Masked, *args: Any, **kwargs: Any) -> Any:

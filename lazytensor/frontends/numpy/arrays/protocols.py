@@ -1,4 +1,4 @@
-"""What other code asks of an array: NumPy's protocols, Python's containers, printing, pickling."""
+"""Protocols of arrays: NumPy's, Python's containers, printing, pickling."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import host_leaf
 from lazytensor.frontends.numpy.ufuncs.table import lazy_ufunc
 
 _CPU: Final = (1, 0)
-"""DLPack's type and number of the device."""
+"""The device in DLPack's terms: type and number."""
 
 
 def of_values(name: str) -> Any:
@@ -45,12 +45,12 @@ def of_values(name: str) -> Any:
 
 @extends(Lazy)
 class Protocols(Lazy):
-    """What NumPy, Python and other libraries ask of arrays and numbers."""
+    """Protocols by which NumPy, Python and other libraries use arrays and numbers."""
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        """A copy, as writing to it must not reach lazy data, unless it is for that."""
+        """A copy, as writes to it must not reach lazy data, unless the caller shares memory."""
         if copy is False or sharing.is_shared(self, copy, sys._getframe(1)):
             lent = sharing.memory(self) if dtype in (None, self.dtype) else None
             if lent is not None:
@@ -61,14 +61,14 @@ class Protocols(Lazy):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def to_numpy(self, dtype: Any = None, copy: Any = False, na_value: Any = None) -> Any:
-        """The values in a real array, as matplotlib and others ask pandas' arrays.
+        """The values in a real array. matplotlib and others call this method of pandas' arrays.
 
-        It is the caller's own, whatever `copy` says, and nothing is missing from it.
+        The array is always the caller's own, whatever `copy` says. No value is missing.
         """
         return self.__array__(dtype)
 
     def __array_ufunc__(self, real: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy's own ufunc was called with a lazy array."""
+        """Called for NumPy's own ufunc with a lazy array."""
         if issubclass(type(self), np.ndarray):  # taken from the class, for a real array
             found: Any = self
             return np.ndarray.__array_ufunc__(found, real, method, *inputs, **kwargs)
@@ -79,7 +79,7 @@ class Protocols(Lazy):
         function = lazy_ufunc(real) or special.counterpart(real)
         if function is None:
             called = real if method == "__call__" else getattr(real, method)
-            writes = method == "at" or not real.nout  # one without results writes to its operand
+            writes = method == "at" or not real.nout  # without results, it writes to its operand
             return fallback("at" if writes else real.__name__, called, inputs, kwargs)
         if method == "__call__" and not kwargs and _HANDLED_CLASSES.issuperset(map(type, inputs)):
             return function(*inputs)
@@ -93,14 +93,14 @@ class Protocols(Lazy):
         return getattr(function, method)(*inputs, **kwargs)
 
     def __array_function__(self, real: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's own function was called with a lazy array."""
+        """Called for NumPy's own function with a lazy array."""
         if real.__name__ in _CONVERSIONS and not _is_for_numpy():
             return real._implementation(*args, **kwargs)
         is_like = not hasattr(real, "_implementation")  # `like=x`, which NumPy leaves out
-        if not is_like and not lazies((args, kwargs)):  # it is in a `deque`, a named tuple, …
+        if not is_like and not lazies((args, kwargs)):  # the array is in a `deque`, …
             args, kwargs = listed(args), {name: listed(x) for name, x in kwargs.items()}
             if not lazies((args, kwargs)):
-                return real._implementation(*args, **kwargs)  # NumPy takes no such thing
+                return real._implementation(*args, **kwargs)  # NumPy refuses it
         function = namespace.counterpart(real)
         if function is not None:
             return function(*args, **kwargs)
@@ -109,7 +109,7 @@ class Protocols(Lazy):
     def __array_wrap__(
         self, array: Any, context: Any = None, return_scalar: bool = False, /
     ) -> Any:
-        """A lazy array of NumPy's."""
+        """NumPy's array as a lazy one."""
         made = conversion.asarray(array)
         return made[()] if return_scalar and not made.ndim else made
 
@@ -134,24 +134,24 @@ class Protocols(Lazy):
         )
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Where what `__dlpack__` gives is."""
+        """The device of the memory that `__dlpack__` returns."""
         return _CPU
 
     def __lazytensor__(self) -> Offer:
-        """What may be written to, or what an array that may not holds now."""
+        """The cell or view for an array that may be written to, else the node."""
         layout = self._shadow
         if issubclass(type(self), Scalar) or (layout is not None and not layout.flags.writeable):
             return Offer(self.ref.node)
         return Offer(self.ref, None if layout is None else layout.strides)
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        """From Python 3.12 on: the memory itself.
+        """The memory itself, from Python 3.12 on.
 
-        NumPy would copy it where `copy=False` is asked for: it is to ask `__array__`.
+        NumPy is refused, so that it calls `__array__`: it would copy the buffer for `copy=False`.
         """
         if flags == _ALL_READ_ONLY and _VIEWS.isdisjoint(sys._getframe(1).f_code.co_names):
             raise BufferError(
-                "__buffer__: NumPy is to ask for __array__; else call `memoryview(x)`"
+                "__buffer__: NumPy uses __array__ instead; for the memory call `memoryview(x)`"
             )
         return self.data
 
@@ -163,12 +163,12 @@ class Protocols(Lazy):
 
     @property
     def ctypes(self) -> Any:
-        """NumPy's `ctypes`, whose addresses stay those of the data."""
+        """NumPy's `ctypes`. Its addresses stay valid while the data live."""
         found = sharing.fixed(self)
         return (fetched(self) if found is None else found).ctypes
 
     def __bytes__(self) -> bytes:
-        """Before Python 3.12 `bytes` cannot ask for the buffer; n zeros of an integer n."""
+        """The bytes, as `bytes` cannot use the buffer before Python 3.12; n zeros for an int n."""
         is_number = not self.ndim and self.dtype.kind in "iu"
         return bytes(int(value(self))) if is_number else fetched(self).tobytes()
 
@@ -182,7 +182,7 @@ class Protocols(Lazy):
         return format(value(self), spec)
 
     def byteswap(self, inplace: Any = False) -> Any:
-        """NumPy's `byteswap`: the bytes of every element the other way round."""
+        """NumPy's `byteswap`: reverses the bytes of every element."""
         if issubclass(type(self), Scalar):
             return value(self).byteswap(inplace)
         given = fetched(self)
@@ -198,12 +198,12 @@ class Protocols(Lazy):
 
 
 def _is_update(inputs: tuple[Any, ...], out: Any = None, **rest: Any) -> bool:
-    """Whether it is `x ∘= other`, with a real `x`."""
+    """Whether a ufunc's call is `x ∘= other`, with a real `x`."""
     return out is not None and not rest and out[0] is inputs[0] and type(out[0]) is np.ndarray
 
 
 _HANDLED_CLASSES: Final = frozenset([ndarray, Scalar, np.ndarray, int, float, complex, np.float64])
-"""Classes that leave the call to us."""
+"""Classes that never override a ufunc."""
 
 
 def _takes_over(item: Any) -> bool:
@@ -216,9 +216,10 @@ def _takes_over(item: Any) -> bool:
 def _taken_over(
     item: Any, real: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What the class of `item` makes of it; of real arrays, if it takes no others.
+    """The result of a ufunc that the class of `item` overrides.
 
-    pandas and dask leave to others what has a priority, or is of a class that they do not know.
+    The class gets real arrays if it returns NotImplemented for lazy ones, as pandas and dask do for
+    unknown classes and for arrays with a priority.
     """
     made = type(item).__array_ufunc__(item, real, method, *inputs, **kwargs)
     if made is not NotImplemented:
@@ -238,9 +239,9 @@ def _is_for_numpy() -> bool:
 
 
 def interface(name: str) -> Callable[[ndarray], Any]:
-    """An attribute by which Python code that asks for it by this name, as Pillow's, gets memory.
+    """An attribute that gives memory to Python code that reads it by name, such as Pillow's.
 
-    NumPy's own C code, which asks wherever it takes an array, gets none: it is to ask `__array__`.
+    NumPy's own C code reads it for every array. It gets none, so that it calls `__array__`.
     """
 
     def read(x: ndarray) -> Any:
@@ -257,22 +258,22 @@ def interface(name: str) -> Callable[[ndarray], Any]:
 
 
 _IS_BUFFER: Final = sys.version_info >= (3, 12)
-"""Whether an array has `__buffer__`, for which Pillow asks where there are no strides."""
+"""Whether an array has `__buffer__`, which Pillow uses if there are no strides."""
 _ALL_READ_ONLY: Final = 0x11C
-"""`inspect.BufferFlags` of a request for all that a buffer may tell."""
+"""`inspect.BufferFlags` of a request for all information about a buffer."""
 _VIEWS: Final = frozenset(["memoryview", "bytearray", "PickleBuffer"])
-"""Callers other than NumPy that request all of it."""
+"""Callers other than NumPy that make this request."""
 
 
 @extends(ndarray)
 class Container(ndarray, own=True):
-    """What only arrays are asked for."""
+    """Protocols that only arrays have."""
 
     __array_interface__ = property(interface("__array_interface__"))
     __array_struct__ = property(interface("__array_struct__"))
 
     def __array_finalize__(self, obj: Any, /) -> None:
-        """For classes of users to call."""
+        """Do nothing. Users' subclasses call it."""
 
     def __iter__(self) -> Iterator[Any]:
         return iterate(self)
@@ -290,14 +291,14 @@ class Container(ndarray, own=True):
         raise ValueError("cannot delete array elements")
 
     def __reduce__(self) -> Any:
-        """The memory, which a buffer that is handed out of band goes on sharing."""
+        """Pickle the memory. A buffer passed out of band still shares it."""
         found = sharing.memory(self)
         return restored, (fetched(self) if found is None else found,)
 
 
 def restored(array: np.ndarray) -> Any:
     """The array that was pickled."""
-    if not array.flags.owndata:  # it shows a buffer, which may be somebody's
+    if not array.flags.owndata:  # it shows a buffer that others may write to
         array = array.copy("K")
     made = wrap(host_leaf(np.ascontiguousarray(array).reshape(array.shape)))
     lay_out(made, array)

@@ -1,4 +1,4 @@
-"""The same data seen as something else: parts of complex numbers, other dtypes, all in one row."""
+"""Views of data as something else: parts of complex numbers, other dtypes, all in one row."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonica
 
 
 def through(x: Lazy, layout: np.ndarray, *steps: ViewStep) -> Any:
-    """The view of `x` through `steps`, laid out as `layout` is; of a scalar, another scalar."""
+    """The view of `x` through `steps`, laid out as `layout`. For a scalar, another scalar."""
     if type(x) is not Scalar:
         return wrap_view(x.ref.view(*steps) if steps else x.ref, layout, x)
     node = x.node
@@ -50,7 +50,7 @@ def check_settable(x: Lazy, name: str) -> None:
 
 
 _AS_ARRAYS: Final = NumpyVersion(np.__version__) < "2.5.0"
-"""Whether numbers of NumPy's that are given to `x.real` are cast as arrays are."""
+"""Whether NumPy's numbers assigned to `x.real` are cast as arrays are."""
 
 
 @extends(Lazy)
@@ -69,7 +69,7 @@ class Reinterpretation(Lazy):
             return
         if type(value) in PYTHON_NUMBERS or issubclass(type(value), np.generic):
             probe = np.empty(1, self.dtype)
-            probe.real = value  # NumPy says which numbers it takes, and as what
+            probe.real = value  # NumPy refuses or casts it
             value = probe.real
         is_cast = type(value) is Scalar and _AS_ARRAYS
         self.real[...] = wrap(value.node) if is_cast else value
@@ -102,7 +102,7 @@ class Reinterpretation(Lazy):
     def shape(self, value: Any) -> None:
         check_settable(self, "shape")
         layout = shadow(self).view()
-        layout.shape = value  # NumPy says whether that takes a copy
+        layout.shape = value  # raises if it takes a copy
         self.ref, self._shadow = self.ref.view(ops.reshape_step(layout.shape)), layout
 
     @property
@@ -114,7 +114,7 @@ class Reinterpretation(Lazy):
     def dtype(self, value: Any) -> None:
         check_settable(self, "dtype")
         layout: Any = shadow(self).view()
-        layout.dtype = value  # NumPy says whether that takes a copy
+        layout.dtype = value  # raises if it takes a copy
         steps = _steps(self, canonical(layout.dtype), layout.shape)
         self.ref, self._shadow = self.ref.view(*steps) if steps else self.ref, layout
 
@@ -127,7 +127,7 @@ class Reinterpretation(Lazy):
         if dtype is None:
             return through(self, shadow(self).view())
         wanted = np.dtype(dtype)
-        layout = shadow(self).view(wanted)  # raises unless bytes to split or join are neighbours
+        layout = shadow(self).view(wanted)  # raises if bytes to split or join are not adjacent
         if not supported(wanted):
             return fallback("ndarray.view", lambda a: np.array(a).view(wanted), (self,), {})
         return through(self, layout, *_steps(self, canonical(wanted), layout.shape))
@@ -152,7 +152,7 @@ def _in_class(x: Lazy, cls: Any) -> Any:
 
 
 def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[ViewStep]:
-    """Bytes split or join along the last axis where the widths differ."""
+    """The steps to another dtype. Bytes split or join along the last axis if the widths differ."""
     if dtype is x.dtype:
         return []
     if dtype.itemsize == x.itemsize:
@@ -163,7 +163,7 @@ def _steps(x: Lazy, dtype: np.dtype, shape: Shape) -> list[ViewStep]:
 
 
 def flat_view(x: ndarray) -> ndarray:
-    """All elements of `x` in row-major order, writing through: what `x.flat` runs over."""
+    """A view of all elements of `x` in row-major order, for `x.flat`."""
     layout = shadow_of_type(x.type.with_shape((x.size,)))
     if not shadow(x).flags.writeable:
         layout = read_only(layout)

@@ -1,4 +1,4 @@
-"""What Python asks of numbers, and what arrays of one element answer too."""
+"""Python's conversions of numbers, which arrays of one element support too."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lazytensor.frontends.numpy.host.fallback import real
 
 
 def value(x: Lazy) -> Any:
-    """The real NumPy scalar; of an array, a read-only real array."""
+    """The real NumPy scalar, or the read-only real array."""
     array = scheduler.observe(x.node)
     return array[()] if type(x) is Scalar else array
 
 
 @extends(Lazy)
 class Numbers(Lazy):
-    """What Python asks of numbers."""
+    """Python's conversions of numbers."""
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -67,7 +67,7 @@ def _as(kind: type[Number], x: Lazy) -> Number:
 
 
 def _of_value(name: str) -> Any:
-    """A method of NumPy's scalar, asked of the value."""
+    """A method of NumPy's scalar, called on the value."""
 
     def method(x: Scalar, *args: Any, **kwargs: Any) -> Any:
         return getattr(value(x), name)(*args, **kwargs)
@@ -77,18 +77,18 @@ def _of_value(name: str) -> Any:
 
 @extends(Scalar)
 class ScalarMethods(Scalar):
-    """What Python and others ask of numbers alone."""
+    """Methods of numbers that arrays lack."""
 
-    __iter__ = None  # Python says "not iterable", rather than trying numbers as indices
+    __iter__ = None  # Python raises "not iterable" instead of trying integers as indices
 
     @property
     def numerator(self) -> Any:
-        """Of an integer: itself."""
+        """NumPy's `numerator`: of an integer, itself."""
         return self if self.dtype.kind in "iu" else value(self).numerator
 
     @property
     def denominator(self) -> Any:
-        """Of an integer: 1."""
+        """NumPy's `denominator`: of an integer, 1."""
         return 1 if self.dtype.kind in "iu" else value(self).denominator
 
     def __hash__(self) -> int:

@@ -1,8 +1,8 @@
 """Shadows: real arrays that answer questions of layout and whose memory is never read.
 
-A shadow has the shape, strides and flags that NumPy's array would have; all of its elements lie in
-memory that is not there, so only NumPy code that looks at the layout alone may be given one:
-basic indexing that leaves an array, transposing, reshaping without a copy, overlap tests.
+A shadow has the shape, strides and flags that NumPy's array would have. The memory of its elements
+does not exist, so it is only passed to NumPy code that uses the layout alone: basic indexing that
+leaves an array, transposing, reshaping without a copy, overlap tests.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _shared: Final[dict[TensorType, np.ndarray]] = memory()
 
 
 class Turned(np.ndarray):
-    """A shadow whose axes may lie in another order than C's; all others lie in C's."""
+    """A shadow whose axes may have another order than C's. All other shadows have C's order."""
 
 
 class _Layout:
-    """What NumPy asks for to make an array of memory that it does not own."""
+    """Has the interface by which NumPy makes an array of memory that it does not own."""
 
     def __init__(
         self, address: int, dtype: np.dtype, shape: Shape, strides: Shape, writeable: bool
@@ -35,7 +35,7 @@ class _Layout:
         self.__array_interface__ = {
             "version": 3,
             "data": (address, not writeable),
-            # NumPy does not know the letters of all dtypes that others have added to it.
+            # NumPy does not know the letters of all dtypes that other libraries have added.
             "typestr": f"|V{dtype.itemsize}" if dtype.isbuiltin == 2 else dtype.str,
             "shape": shape,
             "strides": strides,
@@ -76,7 +76,7 @@ def turned(array: np.ndarray) -> Turned:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """The same layout, not to be written to."""
+    """The same layout, read-only."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -92,14 +92,14 @@ def writeable(array: np.ndarray) -> np.ndarray:
 def c_strides(type: TensorType) -> Shape:
     """Strides of a C-contiguous array."""
     if not type.size:
-        return np.empty(type.shape, type.dtype).strides  # as that release of NumPy has them
+        return np.empty(type.shape, type.dtype).strides  # they depend on NumPy's release
     return tuple([step * type.dtype.itemsize for step in rows(type.shape)])
 
 
 def same_elements(x: Any, y: Lazy) -> bool:
-    """Whether two arrays show the same elements of the same data in the same places.
+    """Whether two arrays show the same elements of the same data, in the same order.
 
-    `x` may be a real array that shows memory that `y` has lent.
+    `x` may be a real array that shows lent memory of `y`.
     """
     if type(x) is np.ndarray and type(y.ref.cell) is Lent:
         lent = y.ref.known()

@@ -36,13 +36,13 @@ class Sorting(ndarray, own=True):
     def partition(
         self, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
     ) -> None:
-        """NumPy's `partition`: sorted altogether, which is a partition too."""
+        """NumPy's `partition`. A sorted array is a partition too."""
         np.empty(self.shape, self.dtype).partition(real(kth), axis, kind, order)  # raises
         self.sort(axis)
 
     def resize(self, *shape: Any, refcheck: Any = True) -> None:
         """NumPy's `resize`, of an array that owns its data; new elements are zero."""
-        operator.index(refcheck)  # nobody counts references to lazy arrays, but it must be a flag
+        operator.index(refcheck)  # references are not counted, but it must be a flag
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         if wanted is None or not shape:
             return

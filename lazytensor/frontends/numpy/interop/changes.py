@@ -25,7 +25,7 @@ def asked_again(
     refusal: type[Exception] | tuple[type[Exception], ...],
     holds_lazy: Callable[[Any], Any],
 ) -> Function:
-    """`function`; where it refuses arguments that hold something lazy, `ask` repeats the call."""
+    """`function`. If it refuses arguments that hold something lazy, `ask` repeats the call."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

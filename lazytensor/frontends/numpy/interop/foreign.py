@@ -1,7 +1,7 @@
-"""Operands of other libraries and of users' own array classes: which class computes, which wraps.
+"""Operands of other libraries and of users' array classes: which class computes, which wraps.
 
-A class with an `__array_ufunc__` of its own computes by itself, also next to lazy arrays. A class
-with an `__array_wrap__` gets the result to make one of its own.
+A class with its own `__array_ufunc__` computes by itself, also next to lazy arrays. A class with an
+`__array_wrap__` gets the result and wraps it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def overrides(x: Any) -> bool:
 def wraps(x: Any) -> bool:
     """Whether the class of `x` wraps the results that NumPy computes from it.
 
-    Another frontend's lazy array has its values taken, as by all functions.
+    The class of another frontend's lazy array does not: its values are taken, as in all functions.
     """
     kind = type(x)
     if kind in _PLAIN_CLASSES or issubclass(kind, Lazy | np.ndarray | np.generic):
@@ -41,7 +41,7 @@ def wraps(x: Any) -> bool:
 
 
 def takes_part(args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether the class of an argument, or of an `out=`, has a say in what a ufunc does."""
+    """Whether the class of an argument or of `out=` overrides or wraps a ufunc."""
     if any(overrides(x) or wraps(x) for x in args):
         return True
     if not kwargs:
@@ -52,7 +52,7 @@ def takes_part(args: Any, kwargs: dict[str, Any]) -> bool:
 
 
 def has_functions(values: Any) -> bool:
-    """Whether a class among `values`, lists of them included, computes NumPy's functions itself."""
+    """Whether the class of any of `values`, nested ones included, computes NumPy's functions."""
     return any(map(_has_functions, values))
 
 
@@ -68,21 +68,21 @@ def _has_functions(x: Any) -> bool:
 def overridden(
     lazily: Any, real: Any, name: str, arrays: Any, args: Any, kwargs: Any, context: Any = None
 ) -> Any:
-    """What the classes of `arrays`, which are among the arguments, make of NumPy's `real`.
+    """The result of NumPy's `real` as the classes of `arrays`, some of the arguments, override it.
 
-    `lazily` is what stands for it; `context` is what NumPy tells an `__array_wrap__` of the call.
+    `lazily`: its lazy counterpart. `context`: the call, as NumPy passes it to `__array_wrap__`.
     """
     if any(map(wraps, args)) and not any(map(overrides, arrays)):
         given = unpacked(args)
         if any(x is not y for x, y in zip(args, given, strict=True) if wraps(x)):
             return _wrapped(lazily(*given, **kwargs), args, kwargs, context)
     if any((isinstance(x, np.ndarray) and overrides(x)) or wraps(x) for x in arrays):
-        return on_host(name, real, args, kwargs)  # they know no lazy arrays
+        return on_host(name, real, args, kwargs)  # such classes know no lazy arrays
     return real(*args, **kwargs)
 
 
 def _wrapped(made: Any, args: Any, kwargs: Any, context: Any) -> Any:
-    """A result, made by lazy arrays that the arguments have, in the class that comes first."""
+    """A result of lazy arrays, wrapped by the class of the arguments that has priority."""
     chosen, first = None, SCALAR_PRIORITY
     for x in args:
         priority = ARRAY_PRIORITY if issubclass(type(x), ndarray) else SCALAR_PRIORITY
@@ -108,7 +108,7 @@ SCALAR_PRIORITY: Final = -1000000.0
 
 
 def kept_as_arrays(made: Any) -> Any:
-    """Results of a call with `out=...`: arrays also where they have no axes."""
+    """Results of a call with `out=...`, which are arrays even if they have no axes."""
     if type(made) is tuple:
         return tuple(map(kept_as_arrays, made))
     if type(made) is Scalar:

@@ -44,8 +44,9 @@ _CALLING: Final = {
     "core.groupby.DataFrameGroupBy": ["agg", "aggregate"],
     "core.groupby.SeriesGroupBy": ["agg", "aggregate"],
 }
-"""Per class: what takes lazy arguments as real ones, before or when it has refused them, and what
-calls functions whose results are to be real."""
+"""By class: methods whose lazy arguments are made real before the call (`_BEFORE`), methods called
+again with real ones if they refuse lazy ones (`_AGAIN`), and methods whose results are made real,
+as they hold results of a user's function (`_CALLING`)."""
 _REFUSALS: Final = (TypeError, ValueError, KeyError, IndexError)
 
 
@@ -63,7 +64,7 @@ def change(module: Any) -> None:
 
 
 def _found(module: Any, path: str) -> Any:
-    """The class at the end of a path; None if this release has it elsewhere."""
+    """The class at the end of a path; None if this release does not have it there."""
     for name in path.split(".") if path else ():
         module = getattr(module, name, None)
     return module
@@ -88,7 +89,7 @@ def _asked(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _refused(given: tuple[tuple[Any, ...], dict[str, Any]]) -> bool:
-    """Whether there is something lazy in the arguments, ends of slices included."""
+    """Whether anything in the arguments is lazy, ends of slices included."""
     return bool(lazies(given)) or _has_lazy_ends(given[0])
 
 
@@ -114,7 +115,7 @@ _LONG: Final = 4096
 
 
 def _holds_lazy(x: Any) -> bool:
-    """Whether there is something lazy in `x`, among the first few thousand items at each depth."""
+    """Whether anything in `x` is lazy, among the first `_LONG` items at each depth."""
     level = [x]
     for _ in range(_DEPTH):
         kinds = set(map(type, level))
@@ -133,7 +134,7 @@ def _has_lazy_ends(args: tuple[Any, ...]) -> bool:
 
 
 def _real(x: Any) -> Any:
-    """`x` with NumPy's own for what is lazy in it."""
+    """`x` with everything lazy in it replaced by NumPy's own."""
     kind = type(x)
     if issubclass(kind, Lazy):
         return scalar.value(x) if kind is Scalar else fetched(x)

@@ -1,6 +1,7 @@
-"""Arrays of other libraries, and of other frontends (`core/buffers/interop.py`), that come in.
+"""Conversion of arrays of other libraries and of other frontends (`core/buffers/interop.py`).
 
-What comes from other libraries is copied. Lazy arrays share what they show: nothing is computed.
+Arrays of other libraries are copied. Lazy arrays of other frontends share their data: nothing is
+computed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from lazytensor.frontends.numpy.arrays.shadow import ADDRESS, c_strides, make
 
 
 def shared(x: Any) -> ndarray | None:
-    """An array that shows what an array of another frontend shows; None if there is nothing lazy.
+    """An array that shares the data of another frontend's array; None if `x` is no such array.
 
-    What is written to one is seen in the other, unless `x` cannot be written to.
-    Raises: what the other framework raises for a tensor that may not leave it.
+    A write to one is seen in the other, unless `x` cannot be written to. Raises: the other
+    framework's error for a tensor that may not leave it.
     """
     offer = offered(x)
     if offer is None:
@@ -42,7 +43,7 @@ def adopted(x: Any) -> Any:
 
 
 def has_foreign(*values: Any) -> bool:
-    """Whether there is another frontend's array in `values`, nested lists and tuples included."""
+    """Whether `values`, nested lists and tuples included, hold another frontend's array."""
     return any(
         has_foreign(*x) if type(x) in (list, tuple) else hasattr(type(x), METHOD) and not lazy(x)
         for x in values
@@ -50,9 +51,9 @@ def has_foreign(*values: Any) -> bool:
 
 
 def unpacked(x: Any) -> Any:
-    """`x` with the lazy arrays that objects' `__array__` gives in their place, in lists too.
+    """`x` with objects whose `__array__` returns a lazy array replaced by it, in lists too.
 
-    NumPy takes no array but its own from `__array__`.
+    NumPy takes only its own arrays from `__array__`.
     """
     kind = type(x)
     if kind is list or kind is tuple:
@@ -66,7 +67,7 @@ def unpacked(x: Any) -> Any:
 
 
 def listed(x: Any) -> Any:
-    """`x` with plain lists in place of other sequences that NumPy takes for nested lists."""
+    """`x` with plain lists in place of other sequences that NumPy treats as nested lists."""
     kind = type(x)
     if kind is list or kind is tuple:
         return kind(map(listed, x))

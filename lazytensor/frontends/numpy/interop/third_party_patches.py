@@ -6,9 +6,10 @@ imported, or at once if it has been. The changes are for scripts written for Num
 arrays from `lazytensor run`; scripts that import this library convert by themselves.
 
 Invariants:
-- What a library does with real arrays takes no longer: only what it refuses is looked at. (pandas
-  refuses less than it should, see `frames.py`.)
-- Arrays are lent to C code: what it writes into them is in the lazy ones. So is what it gives back.
+- A library's calls with real arrays take no longer: only refused calls are repeated. (pandas
+  refuses too few, see `frames.py`.)
+- C code gets the memory of lazy arrays, so they show what it writes. If it returns an array that
+  it was given, the caller gets the lazy one.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from lazytensor.frontends.numpy.interop.sharing import fetched
 
 
 def watch() -> Callable[[], None]:
-    """Change the modules of the table that there are, and the others once they are imported.
+    """Change the table's modules: those imported at once, the others when they are imported.
 
-    Calling the result puts everything back.
+    Returns: a function that undoes all changes.
     """
     for name, change in CHANGES.items():
         if name in sys.modules:
@@ -49,7 +50,7 @@ def watch() -> Callable[[], None]:
 
 
 class _Finder:
-    """Finds nothing by itself: lets what the others find be changed."""
+    """Finds no module itself, but changes those of the table that other finders find."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -83,7 +84,8 @@ def _asked(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _real(x: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
-    """`x` with real arrays for lazy ones, which are remembered by what stands for them."""
+    """`x` with its lazy arrays replaced by real ones. `given` gets the pairs, by the id of the
+    real one."""
     kind = type(x)
     if kind is list or kind is tuple:
         return kind(_real(item, given) for item in x)
@@ -98,7 +100,7 @@ def _real(x: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
 
 
 def _own(made: Any, given: dict[int, tuple[Any, Lazy]]) -> Any:
-    """A result, the lazy array where it is what stands for one."""
+    """A result in which the real arrays of `given` are replaced by the lazy ones again."""
     if type(made) is tuple:
         return tuple(_own(x, given) for x in made)
     return given[id(made)][1] if id(made) in given else made
@@ -118,7 +120,7 @@ def _public(module: ModuleType) -> None:
 
 
 def _constraints(module: Any) -> None:
-    """scikit-learn's: what may be an array of NumPy's may be a lazy one."""
+    """scikit-learn: parameters that may be NumPy arrays may be lazy ones."""
     holds = module._InstancesOf.is_satisfied_by
 
     @wraps(holds)
@@ -129,7 +131,7 @@ def _constraints(module: Any) -> None:
 
 
 def _dispatcher(module: ModuleType) -> None:
-    """numba's: what gives it a function for arguments that it has compiled none for."""
+    """numba: change its lookup of a function for arguments that it has not compiled for."""
     compile_for = module.Dispatcher._compile_for_args
 
     @wraps(compile_for)
@@ -142,7 +144,7 @@ def _dispatcher(module: ModuleType) -> None:
 
 
 def _encoder(module: Any) -> None:
-    """json's: NumPy's float64 is a float for it, and no other number is."""
+    """json: lazy float64 numbers are encoded as NumPy's are, which are floats."""
     iterencode, in_python = module.JSONEncoder.iterencode, module._make_iterencode
     in_c = module.c_make_encoder
 
@@ -150,7 +152,7 @@ def _encoder(module: Any) -> None:
     def call(self: Any, o: Any, _one_shot: bool = False) -> Any:
         try:
             return iterencode(self, o, _one_shot)
-        except TypeError:  # of a key, in C, which does it at once: what is in Python gives chunks
+        except TypeError:  # C code raises at once for a key; Python code is a generator
             known = _with_float_keys(o)
             if known is o:
                 raise
@@ -181,7 +183,7 @@ def _is_lazy_float(x: Any) -> bool:
 
 
 def _with_float_keys(o: Any) -> Any:
-    """`o` with NumPy's float64 for lazy ones that are keys; itself where there are none."""
+    """`o` with NumPy's float64 for lazy ones in its keys; `o` itself if there are none."""
     if isinstance(o, dict):
         found: Any = {
             scalar.value(key) if _is_lazy_float(key) else key: _with_float_keys(x)
@@ -203,4 +205,4 @@ CHANGES: Final[dict[str, Callable[[ModuleType], None]]] = {
     "scipy.sparse.linalg": _public,
     "sklearn.utils._param_validation": _constraints,
 }
-"""Per module: what is changed in it."""
+"""By module: the function that changes it."""

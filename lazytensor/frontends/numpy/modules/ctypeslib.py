@@ -1,4 +1,4 @@
-"""`numpy.ctypeslib`, whose pointers take lazy arrays as well: C gets their memory."""
+"""`numpy.ctypeslib`. Its pointers take lazy arrays too: C gets their memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def ndpointer(*args: Any, **kwargs: Any) -> Any:
 
 @cache
 def _taking_lazy(kind: Any) -> Any:
-    """A class of pointers, which NumPy makes once for each dtype, shape and flags."""
+    """NumPy's class of pointers, made to take lazy arrays.
+
+    NumPy makes one class for each dtype, shape and flags.
+    """
 
     def from_param(cls: Any, obj: Any) -> Any:
         found = sharing.fixed(obj) if issubclass(type(obj), Lazy) else None

@@ -44,7 +44,7 @@ def _prepared(node: Node, real: bool) -> Node:
 
 
 def _factor(count: int, norm: Any, inverse: bool) -> float:
-    """What the transform, which divides by the count if it is an inverse, is multiplied by."""
+    """The factor of the transform. An inverse one already divides by the count."""
     if norm not in _SWAPPED:
         raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
     if norm == "ortho":
@@ -55,7 +55,7 @@ def _factor(count: int, norm: Any, inverse: bool) -> float:
 
 
 def _half_precision(count: int, norm: Any, inverse: bool) -> float:
-    """By how much more half-precision numbers are multiplied: NumPy has a factor of their dtype."""
+    """The extra factor for half-precision numbers, as NumPy rounds its factor to their dtype."""
     if norm == "ortho":
         return float(np.reciprocal(np.sqrt(count, dtype=np.float16))) * math.sqrt(count)
     if (norm == "forward") == inverse:
@@ -64,7 +64,7 @@ def _half_precision(count: int, norm: Any, inverse: bool) -> float:
 
 
 def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[int]) -> Node:
-    """The transform over a few axes, wherever they are, cut and filled to `lengths`."""
+    """The transform over a few axes at any places, cut or zero-filled to `lengths`."""
     for n, axis in zip(lengths, axes, strict=True):
         half = kind == "IRFFT" and axis == axes[-1]
         node = resized(node, axis, n // 2 + 1 if half else n)
@@ -75,10 +75,11 @@ def _transformed(node: Node, kind: str, lengths: Sequence[int], axes: Sequence[i
 
 
 def _run(node: Node, kind: str, lengths: list[int], axes: list[int], norm: Any) -> Node:
-    """The transform of `lengths` over `axes`, cut and filled, with its factor.
+    """The transform of `lengths` over `axes`, cut or zero-filled, with its factor.
 
-    A few axes are done at a time, the last ones first; a real transform halves the last axis of
-    all, first of all forwards and in the end backwards. An axis that comes twice is done twice.
+    A few axes are transformed at a time, the last ones first. A real transform halves the last
+    axis: a forward one in its first step, an inverse one in its last. An axis given twice is
+    transformed twice.
     """
     for n in lengths:
         if n < 1:
@@ -143,7 +144,7 @@ def _space(kind: str, default: Any = None) -> Function:
         lengths, places = cook(_Shaped(node), s, axes, int(kind == "IRFFT"))
         if not len(places):
             if kind not in ("FFT", "IFFT"):
-                raise HostOnly("over no axes half of nothing is left: NumPy says so")
+                raise HostOnly("a real transform over no axes: NumPy raises its own error")
             return asarray(a)
         where = [normalize_axis_index(operator.index(i), node.type.ndim) for i in places]
         full = [node.type.shape[i] if n is None else n for n, i in zip(lengths, where, strict=True)]
@@ -153,7 +154,7 @@ def _space(kind: str, default: Any = None) -> Function:
 
 
 class _Shaped:
-    """All that NumPy's reading of `s` and `axes` looks at."""
+    """The attributes that NumPy's `_cook_nd_args` reads of an array."""
 
     def __init__(self, node: Node) -> None:
         self.shape = node.type.shape
@@ -185,7 +186,7 @@ LAZY: dict[str, Function] = {
 
 
 def _frequencies(name: str) -> Function:
-    """Where the samples of a transform are; `dtype` is the array API standard's keyword."""
+    """`fftfreq` or `rfftfreq`. `dtype` is the array API standard's keyword."""
     own = hosted(name, getattr(np.fft, name))
 
     def sample(n: Any, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""`numpy.lib`: NumPy's own, but for what makes views."""
+"""`numpy.lib`: NumPy's own, except for `stride_tricks`."""
 
 from __future__ import annotations
 

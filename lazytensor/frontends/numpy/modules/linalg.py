@@ -1,8 +1,8 @@
 """`numpy.linalg` over lazy arrays.
 
-NumPy's own Python runs over the kernels below, which stand for its compiled `_umath_linalg`. Shapes
-are refused at once; a matrix that cannot be factored is found when the program runs, and at once
-where an `except` waits for it.
+NumPy's own Python code runs over the kernels below, which replace its compiled `_umath_linalg`.
+Wrong shapes raise at once. A matrix that cannot be factored raises when the program runs, or at
+once if an `except` is around the call.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Kernel = Callable[..., Any]
 
 
 def _signed(nodes: list[Node], signature: str | None) -> list[Node]:
-    """Operands as the dtypes of a signature, `dd->d`."""
+    """Operands converted to the dtypes of a signature, such as `dd->d`."""
     if signature is None:
         return nodes
     letters = signature.split("->")[0]
@@ -55,17 +55,17 @@ def _signed(nodes: list[Node], signature: str | None) -> list[Node]:
 
 
 def _sure(results: Any, ok: Node, text: str) -> list[Node]:
-    """Results that mean something only if every matrix was fine."""
+    """Results guarded by `ok`, which says for each matrix whether they are valid."""
     flag = ops.guard(every(ok) if ok.type.ndim else ok, error=LinAlgError, text=text)
     made = [ops.guarded(node, flag) for node in results]
     place = user_place()
     if place is not None and is_caught(place) and not thread.recorder.tracing:
-        scheduler.sync(*made, cause="except")  # what fails shall fail before the handler is left
+        scheduler.sync(*made, cause="except")  # an error must be raised inside the handler
     return made
 
 
 def _kernel(op: Op[Any], text: str | None = None, **attrs: Any) -> Kernel:
-    """A row: an op of matrices; with `text`, a checked one."""
+    """A kernel of one op of matrices. With `text`, the op is a checked one."""
 
     def run(*arrays: Any, signature: str | None = None, **_: Any) -> Any:
         nodes = _signed([operand(x) for x in arrays], signature)
@@ -81,20 +81,20 @@ def _kernel(op: Op[Any], text: str | None = None, **attrs: Any) -> Kernel:
 
 
 def _solve(a: Any, b: Any, signature: str | None = None) -> Any:
-    """Systems of equations; the stacks of `a` and `b` are broadcast."""
+    """Solve systems of equations. The stacks of `a` and `b` are broadcast."""
     left, right = _signed([operand(a), operand(b)], signature)
     try:
         left, right = ops.stacked(left, right)
     except ShapeError as error:
         as_numpy(error, np.linalg.solve, dummy(left.type), dummy(right.type))
     if left.type.shape[-1] != right.type.shape[-2]:
-        raise HostOnly("solve: NumPy says what does not match")
+        raise HostOnly("solve: NumPy raises its own error for shapes that do not match")
     made, ok = ops.solve_checked(left, right)
     return wrap(_sure([made], ok, SINGULAR)[0])
 
 
 def _solve_vector(a: Any, b: Any, signature: str | None = None) -> Any:
-    """Systems of equations with one right-hand side each."""
+    """Solve systems of equations with one right-hand side each."""
     matrix, line = operand(a), operand(b)
     if matrix.type.shape[-1] != line.type.shape[-1]:
         np.linalg.solve(dummy(matrix.type), dummy(line.type))  # raises
@@ -102,7 +102,7 @@ def _solve_vector(a: Any, b: Any, signature: str | None = None) -> Any:
 
 
 class Kernels:
-    """What NumPy's Python calls by the name of its compiled module."""
+    """Replaces NumPy's compiled module `_umath_linalg` in its Python code."""
 
     cholesky_lo = staticmethod(_kernel(ops.cholesky_checked, NOT_POSITIVE, lower=True))
     cholesky_up = staticmethod(_kernel(ops.cholesky_checked, NOT_POSITIVE, lower=False))
@@ -124,7 +124,7 @@ class Kernels:
 
 
 def _made_array(a: Any) -> tuple[Any, Function]:
-    """An array, and how to give back what the caller gave: as it is."""
+    """An array, and a wrapper for results that leaves them as they are."""
     return asarray(a), lambda result, *_: result
 
 
@@ -153,7 +153,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def _check_norm(node: Node, made: Node, axis: Any, axes: tuple[int, ...]) -> None:
-    """Check what NumPy does: a product of all with itself, or the sums of squares over axes."""
+    """Check the operations that NumPy uses: a dot product, or sums of squares over axes."""
     if axis is None:
         checks.check("dot", [node], made, axes=None)
         return
@@ -185,7 +185,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _computed_in(node: Node) -> tuple[np.dtype, Node]:
-    """The dtype of the results, and the operand as what LAPACK computes in."""
+    """The dtype of the results, and the operand in the dtype that LAPACK computes in."""
     dtype = node.type.dtype
     if dtype.kind in "biu":
         dtype = np.dtype(np.float64)
@@ -217,7 +217,7 @@ def cond(x: Any, p: Any = None) -> Any:
 
 
 def _last_at(x: Node, place: int) -> Node:
-    """The element of the last axis that is first or last."""
+    """The element at `place`, 0 or -1, of the last axis."""
     axis = x.type.ndim - 1
     place %= x.type.shape[axis]
     return ops.reshape(part(x, axis, place, place + 1), shape=x.type.shape[:axis])
@@ -229,7 +229,7 @@ def _square(array: Any) -> bool:
 
 _OWN: dict[str, Function] = {"cond": cond, "norm": norm, "qr": qr, "vecdot": vecdot}
 _DATA_DEPENDENT = "eig eigvals lstsq"
-"""Dtypes or shapes of their results are data."""
+"""Functions whose results' dtypes or shapes depend on data."""
 _REBOUND = (
     "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank "
     "matrix_transpose multi_dot outer pinv slogdet solve svd svdvals tensordot tensorinv "
@@ -237,18 +237,19 @@ _REBOUND = (
 )
 
 _AT_ONCE = "cholesky eigh eigvalsh inv solve svd svdvals"
-"""LAPACK's decompositions that are NumPy's wherever they are a program by themselves."""
+"""LAPACK's decompositions that NumPy computes at once where the host has the matrix."""
 _ITERATED = frozenset(["eigh", "eigvalsh", "svd", "svdvals"])
-"""Those of them that never come back from OpenBLAS where a matrix has NaN or infinity in it."""
+"""Those of them that never return from OpenBLAS if the matrix holds NaN or infinity."""
 LARGEST_AT_ONCE: Final = 2**17
-"""Elements of a matrix beyond which a program costs nothing beside them. What comes after them is
-better in it: OpenBLAS's threads go on spinning, and XLA would have one processor."""
+"""Most elements of a matrix that NumPy decomposes at once. The cost of a program for a larger one
+is negligible. The program can also take in what follows; after a call of NumPy's, OpenBLAS's
+threads spin and leave XLA one processor."""
 
 
 def at_once(function: Function) -> Function:
-    """`function`, or NumPy's own at once where the host has the matrix: nothing fuses with it.
+    """`function`, or NumPy's own at once if the host has the matrix: nothing fuses with it.
 
-    Lazily it would be NumPy's as well, when somebody asks, with a program made of it.
+    A lazy call would end in LAPACK as well, with a program around it.
     """
     real = getattr(np.linalg, function.__name__)
     iterates = function.__name__ in _ITERATED

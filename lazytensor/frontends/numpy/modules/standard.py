@@ -17,11 +17,11 @@ DTYPES: Final = (
     *("float32", "float64", "complex64", "complex128"),
 )
 MOST_AXES: Final = 64
-"""Axes that an array can have: NumPy's own bound, which its shapes and strides are checked by."""
+"""Most axes of an array: NumPy's own bound, as it checks shapes and strides here."""
 
 
 class Information:
-    """What `__array_namespace_info__()` gives: devices, dtypes and abilities."""
+    """The result of `__array_namespace_info__()`: devices, dtypes and capabilities."""
 
     __module__ = "numpy"
 
@@ -61,22 +61,22 @@ class Information:
 
 
 def check_device(device: Any) -> None:
-    """Raise ValueError for any device but the one that there is."""
+    """Raise ValueError for any device but the only one."""
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 
 @extends(Lazy)
 class StandardMethods(Lazy):
-    """What the standard asks of arrays."""
+    """Attributes and methods that the standard requires of arrays."""
 
     @property
     def device(self) -> str:
-        """Where it is."""
+        """The device of the array."""
         return "cpu"
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Itself, on the one device that there is."""
+        """The array itself, as there is only one device."""
         if stream is not None:
             raise ValueError("The stream argument in to_device() is not supported")
         if device != "cpu":
@@ -84,7 +84,7 @@ class StandardMethods(Lazy):
         return self
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module that has the functions of arrays."""
+        """The module with the functions of arrays."""
         if api_version is not None and api_version not in VERSIONS:
             raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')
         return import_module("lazytensor.numpy")

@@ -25,10 +25,10 @@ _real = np.lib.stride_tricks
 def as_strided(
     x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
-    """See numpy.lib.stride_tricks.as_strided; ValueError where it would leave the memory of `x`.
+    """See numpy.lib.stride_tricks.as_strided. Raises: ValueError outside the memory of `x`.
 
-    The first element of the view is that of `x`, as in NumPy; others may be anywhere in the memory
-    that `x` is a view of.
+    The view begins at the first element of `x`, as in NumPy. Its other elements may be anywhere in
+    the memory that `x` is a view of.
     """
     array = array_of(x)
     layout = _real.as_strided(shadow(array), shape, strides, writeable=writeable)
@@ -47,7 +47,7 @@ def as_strided(
 
 
 def _check(start: int, shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> None:
-    """Raise ValueError where an element is not in the memory."""
+    """Raise ValueError if an element is outside the memory."""
     if 0 in shape:
         return
     reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
@@ -57,7 +57,7 @@ def _check(start: int, shape: tuple[int, ...], strides: tuple[int, ...], size: i
 
 
 def _in_line(memory: np.ndarray) -> tuple[ViewStep, ...]:
-    """The steps from an array that owns its memory to the elements as they lie in it."""
+    """The steps from an array that owns its memory to its elements in memory order."""
     line = ops.reshape_step((memory.size,))
     if memory.flags.c_contiguous:
         return (line,)
@@ -66,7 +66,7 @@ def _in_line(memory: np.ndarray) -> tuple[ViewStep, ...]:
 
 
 def _whole(function: Function) -> Function:
-    """`function` of an array of one's own, where there is no array to be a view of."""
+    """`function` for any array-like. One that is no array is turned into a new array first."""
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
         if at_once((x,), {}):

@@ -1,4 +1,4 @@
-"""`numpy.testing` over lazy arrays: what compares values computes them."""
+"""`numpy.testing` over lazy arrays: functions that compare values compute them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ HOST: dict[str, Function] = {
 }
 
 RAISING = {"assert_raises": 1, "assert_raises_regex": 2}
-"""Functions that call one of their arguments, and the place of that among them."""
+"""Functions that call one of their arguments, and the position of that argument."""
 
 
 def _computing(name: str, place: int) -> Function:
-    """NumPy's function; what is called also computes its result, which may be what raises."""
+    """NumPy's function. The call also computes the callable's result, as that may raise."""
     real = getattr(np.testing, name)
 
     def check(*args: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Errors with NumPy's classes and texts, asked of NumPy itself.
+"""Errors with NumPy's classes and texts, raised by NumPy itself.
 
-When a type rule refuses, the call is repeated with real arrays of the same shapes and dtypes that
-take no memory; NumPy then raises what it would have raised.
+When a type rule refuses, NumPy is called with real arrays of the same shapes and dtypes that take
+no memory, and raises its own error.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from lazytensor.frontends.numpy.arrays.array import Lazy
 
 
 class HostOnly(TypeError):
-    """Data of a dtype that XLA has not: NumPy keeps it, and computes with it."""
+    """Raised for a call that only NumPy computes, mostly for a dtype that XLA lacks."""
 
 
 def dummy(type: TensorType) -> np.ndarray:
-    """A read-only real array of this type; one element is stored."""
+    """A read-only real array of this type that stores one element."""
     return np.broadcast_to(np.ones((), type.dtype), type.shape)
 
 
 def as_numpy(error: Exception, function: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
-    """Raise what `function` of real arrays like `args` raises; `error` if it raises nothing."""
+    """Raise the error of `function` for real arrays like `args`, or `error` if there is none."""
     stand_ins = [_stand_in(x) for x in args]
     options = {name: _stand_in(x, name == "out") for name, x in kwargs.items()}
     try:

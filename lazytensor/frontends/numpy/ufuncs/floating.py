@@ -1,7 +1,7 @@
-"""What IEEE arithmetic flags: per function, where its operands and results have set a flag.
+"""Flags of IEEE arithmetic: for each function, where its operands and results set a flag.
 
-The processor looks at each operation, we at operands and results. So the tables say of which
-functions an infinity is exact (a pole), and of which a result may be too small.
+The processor flags each operation; here the flags follow from operands and results. So the tables
+list the functions with exact infinities (poles) and those whose results may be too small.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Axes = tuple[int, ...] | None
 
 
 class Flag(NamedTuple):
-    """Whether something of `kind` has happened in a function: `pred[]`."""
+    """Whether a function has set the flag `kind`: `pred[]`."""
 
     kind: str
     raised: Node
 
 
 class Reduced(NamedTuple):
-    """What a result is of: all that is along `axes`; with `running`, all up to its place.
+    """The elements that a result is computed from: all along `axes`; with `running`, all before it.
 
-    Of a product of matrices, and other functions of which `axes` is None, all elements count.
+    `axes` is None for products of matrices and other functions in which all elements count.
     """
 
     axes: Axes = ()
@@ -50,7 +50,7 @@ POLES: Final[dict[str, Where]] = {
     "power": lambda x, y: _equals(x, 0),
     "float_power": lambda x, y: _equals(x, 0),
 }
-"""Where an infinite result of finite operands is exact, and not an overflow."""
+"""Where an infinite result of finite operands is exact and no overflow."""
 
 WHOLE: Final = frozenset(["floor_divide", "remainder", "divmod", "fmod"])
 """Functions of two integers that flag a division by zero."""
@@ -71,7 +71,8 @@ TINY: Final[dict[str, Where]] = {
     "logaddexp2": lambda result, x, y: _tiny_of(ops.exp2(_apart(x, y)), x, y, zeros=True),
     "nextafter": lambda result, x, y: _both(_is_tiny(result), ops.not_equal(x, y)),
 }
-"""Where a result, or what it is computed from, is too small; of others tiny results are exact."""
+"""Where a result, or a value that it is computed from, underflows. Tiny results of other functions
+are exact."""
 
 LOST: Final[dict[str, Where]] = {
     "divmod": lambda x, y: _both(~ops.is_nan(x), _equals(y, 0)),
@@ -82,16 +83,16 @@ LOST: Final[dict[str, Where]] = {
         lambda x: any_of(ops.is_inf(x)),
     ),
 }
-"""Where operands alone set the flag of an invalid value."""
+"""Where the operands alone set the flag for an invalid value."""
 
 QUIET: Final = frozenset(["spacing"])
-"""Functions that give NaN of numbers, and set no flag."""
+"""Functions that return NaN for numbers without setting a flag."""
 
 
 def flags(
     name: str, operands: Sequence[Node], result: Node, where: Any, reduced: Reduced
 ) -> Iterator[Flag]:
-    """What the function `name` flags, in the order in which NumPy looks."""
+    """The flags of the function `name`, in the order in which NumPy checks them."""
     kind = result.type.dtype.kind
     if kind in "iu":
         if name in WHOLE or name == "reciprocal":
@@ -121,12 +122,12 @@ def flags(
     if name in LOST:
         lost = lost | LOST[name](*operands)
     if name in ("floor_divide", "divmod"):
-        lost = lost | beyond  # the rest of an infinite quotient is none
+        lost = lost | beyond  # an infinite quotient has no remainder
     yield Flag("invalid", any_of(lost, where))
 
 
 def _of_integers(name: str, operands: Sequence[Node], result: Node, where: Any) -> Iterator[Flag]:
-    shape = result.type.shape  # of an empty result no element is divided by a scalar
+    shape = result.type.shape  # an empty result flags nothing, even with a scalar divisor
     zero = any_of(ops.broadcast(_equals(operands[-1], 0), shape=shape), where)
     yield Flag("divide", zero)
     if name == "reciprocal":
@@ -138,7 +139,7 @@ def _of_integers(name: str, operands: Sequence[Node], result: Node, where: Any) 
 
 
 def _is_beyond(x: Node, dtype: np.dtype) -> Node:
-    """Where floats have no integer; narrow integers are cast by way of wider ones."""
+    """Where floats are out of an integer dtype's range. Narrow integers are cast by wider ones."""
     bits = max(32, dtype.itemsize * 8 * (2 if dtype.kind == "u" and dtype.itemsize < 8 else 1))
     highest = 2.0**64 if dtype == np.uint64 else 2.0 ** (bits - 1)
     wide = x if x.type.dtype.itemsize > 2 else ops.convert(x, dtype=np.dtype(np.float32))
@@ -160,7 +161,7 @@ def _every(test: Callable[[Node], Node], nodes: list[Node], reduced: Reduced) ->
 
 
 def any_of(mask: Node, where: Any = True) -> Node:
-    """Whether any flag is set, among those of `where`."""
+    """Whether `mask` holds anywhere, among the elements of `where`."""
     chosen = mask if where is True else mask & where
     axes = tuple(range(chosen.type.ndim))
     return ops.reduce_or(chosen, axes=axes) if axes else chosen
@@ -177,7 +178,7 @@ def _both(x: Node, y: Node) -> Node:
 
 
 def _has_number(x: Node) -> Node:
-    """Whether a part of a complex number is finite, and not zero: then the quotient by zero is."""
+    """Whether a part of a complex number is finite and not zero, so that `x / 0` flags a pole."""
     parts = [ops.is_finite(y) & ~_equals(y, 0) for y in (ops.real(x), ops.imag(x))]
     return ops.or_(*parts)
 
@@ -187,13 +188,13 @@ def _apart(x: Node, y: Node) -> Node:
 
 
 def _is_tiny(x: Node) -> Node:
-    """Below the normal numbers."""
+    """Whether numbers are below the normal ones."""
     tiny = scalar(float(np.finfo(x.type.dtype).tiny), x.type.dtype)
     return ops.abs(x) < tiny
 
 
 def _tiny_of(result: Node, *operands: Node, zeros: bool = False) -> Node:
-    """Where a result is tiny, and of numbers that are not: infinite, or zero unless `zeros`."""
+    """Where a result is tiny and its operands are finite and, unless `zeros`, not zero."""
     made = _is_tiny(result)
     for x in operands:
         if x.type.dtype.kind in "fV":

@@ -1,4 +1,4 @@
-"""Loops: which dtypes a ufunc computes in, asked of NumPy, and what is recorded for them."""
+"""Loops: the dtypes that a ufunc computes in, chosen by NumPy, and what is recorded for them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Kind = Any
 
 Body = Callable[..., Any]
 Row = Mapping[str, Body]
-"""Per kinds of dtype (`b`, `iu`, `f`, `c`, as `dtype.kind` has them): a function of nodes."""
+"""By kinds of dtype (`b`, `iu`, `f`, `c`, as in `dtype.kind`): a function of nodes."""
 
 
 class Loop(NamedTuple):
-    """What a ufunc does to operands of certain kinds. `body` is None where NumPy has to do it."""
+    """What a ufunc records for operands of certain kinds. `body` is None if NumPy computes it."""
 
     dtypes: tuple[np.dtype, ...]
     results: tuple[np.dtype, ...]
     body: Body | None
 
     def __call__(self, *operands: Any) -> Any:
-        """Convert, compute, convert; a tuple for several results."""
+        """Convert, compute, convert. Returns: a tuple if there are several results."""
         nodes = [fitted(x, dtype) for x, dtype in zip(operands, self.dtypes, strict=True)]
         assert self.body is not None
         made = self.body(*nodes)
@@ -51,7 +51,7 @@ def fitted(x: Any, dtype: np.dtype) -> Node:
 
 
 def kind_letter(dtype: np.dtype) -> str:
-    """`b`, `i`, `u`, `f` or `c`; the small floats that NumPy calls void are floats."""
+    """`b`, `i`, `u`, `f` or `c`. The small floats whose kind in NumPy is void are floats."""
     return "f" if dtype.kind == "V" else dtype.kind
 
 
@@ -78,10 +78,10 @@ def resolve(real: np.ufunc, row: Row, kinds: tuple[Kind, ...], **how: Any) -> Lo
 
 
 def check(real: np.ufunc, kinds: tuple[Kind, ...], outs: tuple[Any, ...], **how: Any) -> None:
-    """Raise what NumPy raises for dtypes that do not go together, or not into `outs`.
+    """Raise NumPy's error for dtypes that do not go together, or cannot be cast to `outs`.
 
-    `resolve_dtypes` must not be asked first: with a Python integer that cannot be cast, it crashes
-    NumPy 2.4.
+    `resolve_dtypes` must not be called first: it crashes NumPy 2.4 for a Python integer that cannot
+    be cast.
     """
     if real.signature is not None:
         given = [PYTHON_NUMBERS.get(k, k) for k in kinds]

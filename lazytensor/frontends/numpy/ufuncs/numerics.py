@@ -1,4 +1,4 @@
-"""Functions of nodes for rows whose meaning in NumPy is more than one op."""
+"""Functions of nodes for ufuncs that take more than one op."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def scaled(factor: float) -> Unary:
 
 
 def power(x: Node, y: Node) -> Node:
-    """`x ** y` of floats; a whole number of a few factors is multiplied out."""
+    """`x ** y` of floats. A small whole exponent is multiplied out."""
     few = _few_factors(x, y)
     return few if few is not None else x**y
 
 
 def operator_power(x: Node, y: Node) -> Node:
-    """The same for the operator, which takes roots for `x ** 0.5` where `np.power` does not."""
+    """The same for the operator, which computes `x ** 0.5` as a root, unlike `np.power`."""
     if y.op is SLOT and y.value == 0.5 and y.value.__class__ is not bool:
         return ops.sqrt(x)
     return power(x, y)
@@ -64,7 +64,7 @@ def _few_factors(x: Node, y: Node) -> Node | None:
 
 
 def integer_power(x: Node, y: Node) -> Node:
-    """`x ** y` of integers. Raises: ValueError if `y` is negative, at the cut where it is data."""
+    """`x ** y` of integers. Raises: ValueError if `y` is negative; at the cut if `y` is lazy."""
     if y.op is SLOT:
         if y.value < 0:
             raise ValueError(NEGATIVE_POWER)
@@ -81,17 +81,17 @@ def integer_power(x: Node, y: Node) -> Node:
 
 
 def floor_divide(x: Node, y: Node) -> Node:
-    """`x // y` of floats; an infinity over a number is an infinity.
+    """`x // y` of floats. An infinity over a number is an infinity.
 
-    NumPy gives NaN there, as Python does. The array API standard lets a library do so, but its
-    tests do not; nothing in NumPy's own tests asks for it.
+    NumPy returns NaN there, as Python does. The array API standard allows that, but its tests do
+    not, and NumPy's own tests do not check it.
     """
     far = ops.is_inf(x) & ops.is_finite(y)
     return ops.select(far, x / y, x // y)
 
 
 def integer_reciprocal(x: Node) -> Node:
-    """`1 / x`, towards zero; of zero what NumPy makes of an infinity."""
+    """`1 / x`, towards zero. For zero, the integer to which NumPy casts infinity."""
     with np.errstate(all="ignore"):
         pole = scalar(np.reciprocal(np.zeros((), x.type.dtype)).item(), x.type.dtype)
     made = 1 / x
@@ -99,12 +99,12 @@ def integer_reciprocal(x: Node) -> Node:
 
 
 def bitwise_count(x: Node) -> Node:
-    """How many bits of |x| are set."""
+    """The number of bits set in |x|."""
     return ops.popcount(ops.abs(x) if x.type.dtype.kind == "i" else x)
 
 
 class Comparison:
-    """A comparison; of signed with unsigned integers too, by their values."""
+    """A comparison, also of signed with unsigned integers, by their values."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -164,7 +164,7 @@ def complex_rint(x: Node) -> Node:
 
 
 def spacing(x: Node) -> Node:
-    """The distance to the next number away from zero; of half floats, to the next greater one."""
+    """The distance to the next number away from zero; for half floats, to the next greater one."""
     away = filled(float("inf"), x)
     if x.type.dtype != F16:
         away = ops.select(x < filled(0.0, x), filled(float("-inf"), x), away)
@@ -184,7 +184,7 @@ def ldexp(x: Node, exponent: Node) -> Node:
 
 
 def matmul(x: Node, y: Node) -> Node:
-    """Products of matrices; a vector is a row on the left and a column on the right."""
+    """Products of matrices. A vector is a row on the left and a column on the right."""
     _check_axes(x, 1, y, 1)
     if x.type.dtype is BOOL:
         return truth(matmul(convert(x, S32), convert(y, S32)))

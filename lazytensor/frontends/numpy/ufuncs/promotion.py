@@ -1,4 +1,4 @@
-"""Dtypes that can be lazy, and nodes of another: casts, with NumPy's warnings."""
+"""Dtypes that can be lazy, and casts of nodes with NumPy's warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lazytensor.core.ops.casting import cast
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 CANONICAL: Final = {dtype: dtype for dtype in STORED}
-"""Per dtype that can be lazy, in whatever spelling (`q`, `l`): the one object we use for it."""
+"""By dtype that can be lazy, in any spelling (`q`, `l`): the one object that nodes use."""
 
 WEAK: Final[dict[Any, Any]] = {int: 0, float: 0.0, complex: 0j}
 """Python's number types, which adapt to the other operand's dtype."""
@@ -30,7 +30,7 @@ PYTHON_NUMBERS: Final[dict[Any, np.dtype]] = {
 
 
 def canonical(dtype: Any) -> np.dtype:
-    """`dtype` as the dtype object that nodes have. Raises: HostOnly if XLA has not got it."""
+    """`dtype` as the dtype object that nodes use. Raises: HostOnly if XLA lacks it."""
     found = CANONICAL.get(dtype)
     if found is None:
         if dtype is None or not isinstance(dtype, np.dtype):
@@ -45,15 +45,15 @@ def supported(dtype: np.dtype) -> bool:
 
 
 def is_special(x: Any) -> bool:
-    """Whether `x` is of an array class of its own: what is made of it is NumPy's to say."""
+    """Whether `x` is of an array class of its own, so that NumPy determines its results."""
     if type(x) is np.ndarray or not isinstance(x, np.ndarray):
         return False
     priority: float = x.__array_priority__
-    return priority >= 0  # `np.memmap`'s is below: of one, plain arrays are made
+    return priority >= 0  # `np.memmap` has a lower one, as its results are plain arrays
 
 
 def host_leaf(array: np.ndarray) -> Node:
-    """A leaf of a real array that nobody else will write to. Raises: HostOnly."""
+    """A leaf of a real array that is written to nowhere else. Raises: HostOnly."""
     dtype = canonical(array.dtype)
     return leaf(array if array.dtype is dtype else array.view(dtype))
 
@@ -67,7 +67,7 @@ def number(value: Any, dtype: np.dtype) -> Node:
 
 
 def convert(node: Node, dtype: Any) -> Node:
-    """`node` with its elements as `dtype`; itself where they are already."""
+    """`node` with its elements as `dtype`; `node` itself if they are already."""
     return cast(node, canonical(dtype))
 
 
@@ -80,7 +80,7 @@ def recast(node: Node, dtype: Any) -> Node:
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
-    """A warning at the user's line."""
+    """Warn at the user's line."""
     place = user_place()
     if place is not None:
         warn_at(place, text, category)

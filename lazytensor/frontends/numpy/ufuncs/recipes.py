@@ -1,11 +1,11 @@
-"""Recipes: which of NumPy's functions and methods have plans, and what a plan's result is.
+"""Recipes: plans of calls of NumPy's functions and methods, with the form of their results.
 
-Data flow. A call's arguments are read (`core/trace/call_memo.py`); what has no plan yet, or cannot
-have one, takes the slow path, the function itself. A plan's form is the class of the result and
-its layout.
+Data flow. A call's arguments are read (`core/trace/call_memo.py`). A call that has no plan yet, or
+cannot have one, takes the slow path, the function itself. A plan's form is the class of the result
+and its layout.
 
-Invariant: only functions whose result follows from types and plain arguments alone are here. What
-looks at an array's data, writes, or warns of more than losing an imaginary part, is not.
+Invariant: the result of each function here follows from types and plain arguments alone. Functions
+that look at an array's data, write, or warn of more than a lost imaginary part are left out.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Function = Callable[..., Any]
 Key = Any
 
 RECIPES_BOUND: Final = 1000
-"""Recipes kept of one function."""
+"""Most recipes kept for one function."""
 _PLAIN_KEYS: Final[frozenset[type]] = frozenset(
     [
         *(int, bool, str, type(None), type, type(np._NoValue)),
         *(type(np.dtype(code)) for code in np.typecodes["All"] if code not in "SUVMm"),
     ]
 )
-"""Classes of arguments that are compared by value among themselves, and never change."""
+"""Classes of arguments that are immutable and compare by value among themselves."""
 
 
 WITH_RECIPES: Final = frozenset(
@@ -58,7 +58,7 @@ VIEWED: Final = frozenset(
         "reshape", "squeeze", "swapaxes", "T", "transpose",
     ]
 )  # fmt: skip
-"""Functions, methods and attributes that give views by type and plain arguments alone."""
+"""Functions, methods and attributes whose views follow from type and plain arguments alone."""
 
 
 plainly_called: Final = reader(_PLAIN_KEYS)
@@ -66,7 +66,7 @@ called: Final = reader(_PLAIN_KEYS, ndarray, frozenset([Scalar]), Turned)
 
 
 def remembered(name: str, slow: Function, real: Function | None = None) -> Function:
-    """`slow`, in the place of NumPy's `real`, made short where `name` may have recipes."""
+    """`slow`, the counterpart of NumPy's `real`, with recipes if `name` may have them."""
     if name in WITH_RECIPES:
         return recorded(slow, real or slow, name in GROWING)
     return viewed(slow, real or slow) if name in VIEWED else slow
@@ -82,7 +82,7 @@ def of_value(name: str) -> Function:
 
 
 def remembered_method(method: Function) -> Any:
-    """`remembered`, of a method."""
+    """`remembered` for a method."""
     return remembered(method.__name__, method, of_value(method.__name__))
 
 
@@ -97,7 +97,7 @@ def _by_now(real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 
 def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
-    """`slow`, a function that records what types and plain arguments say.
+    """`slow` with recipes. Types and plain arguments determine what it records.
 
     `growing`: two small arrays may make a large one.
     """
@@ -118,7 +118,7 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
         if differing and is_raised() and (made := _by_now(real, args, kwargs)) is not NOTHING:
             return made
         if other is NOTHING and not kwargs and type(x) is ndarray and type(x._shadow) is not Turned:
-            node = x.ref.node  # by far the most calls
+            node = x.ref.node  # by far the most frequent call
             nodes, key = [node], node.type
         else:
             nodes = []
@@ -142,9 +142,9 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
 
 
 def viewed(slow: Function, real: Function) -> Function:
-    """`slow`, a function that shows an array's data in another shape.
+    """`slow`, a function that returns a view, with a memo of its calls.
 
-    What is remembered of a view of an array in rows: the steps to it, its type and its layout.
+    The memo keeps the view's steps, type and layout, for arrays in rows.
     """
     sights = memory()
 
@@ -199,7 +199,7 @@ def _is_fresh(x: Any) -> bool:
 
 
 def _may_warn(result: Any, nodes: list[Node]) -> bool:
-    """Whether NumPy may warn of a call each time: there are no elements, or parts are lost."""
+    """Whether NumPy may warn at each call: for no elements, or for lost imaginary parts."""
     loses = result.ref.type.dtype.kind != "c"
     return any(not n.type.size or (loses and n.type.dtype.kind == "c") for n in nodes)
 

@@ -1,7 +1,7 @@
-"""SciPy's special functions, where they are ufuncs that core ops can compute; the rest falls back.
+"""SciPy's special functions that are ufuncs and that core ops can compute. The others fall back.
 
-They come here by `__array_ufunc__`, when one of `scipy.special` is called with a lazy array. SciPy
-is not imported here: a program that has such a function has imported it.
+`__array_ufunc__` leads here when a function of `scipy.special` is called with a lazy array. SciPy
+is not imported here: a program that calls such a function has imported it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _number(value: float, like: Node) -> Node:
 
 
 def _gammaln(x: Node) -> Node:
-    """SciPy has -inf at -inf, where C's lgamma has inf."""
+    """`gammaln`. SciPy returns -inf at -inf, where C's lgamma returns inf."""
     lowest = ops.equal(x, _number(-np.inf, x))
     return ops.select(lowest, x, ops.lgamma(x))
 
@@ -47,7 +47,7 @@ def _exp10(x: Node) -> Node:
 
 
 def _product(x: Node, factor: Node, argument: Node) -> Node:
-    """`x * factor`, 0 where x is 0 and the factor's argument is a number."""
+    """`x * factor`; 0 where x is 0 and the factor's argument is not NaN."""
     zero = ops.equal(x, _number(0.0, x)) & ~ops.is_nan(argument)
     return ops.select(zero, x * 0.0, x * factor)
 
@@ -103,12 +103,12 @@ ROWS: Final[dict[str, loops.Row]] = {
     "log1p": {"f": ops.log1p},
     "cbrt": {"f": ops.cbrt},
 }
-"""Per name in scipy.special: per kind of dtype, the function of nodes."""
+"""By name in scipy.special and kind of dtype: the function of nodes."""
 
 
 @cache
 def counterpart(real: np.ufunc) -> ufunc | None:
-    """The lazy ufunc in the place of SciPy's; None for one that has no row, or is not SciPy's."""
+    """The lazy counterpart of SciPy's ufunc; None if it has no row or is not SciPy's."""
     module: Any = sys.modules.get("scipy.special")
     name = real.__name__
     if name not in ROWS or module is None or getattr(module, name, None) is not real:

@@ -1,7 +1,7 @@
-"""The ufuncs, one row each: per kinds of dtype, the function of nodes that computes it.
+"""The ufuncs, one row each: by kinds of dtype, the function of nodes that computes it.
 
-NumPy chooses the dtypes that a call computes in (`loops.py`); a row says what to record for them.
-What a row lacks NumPy computes, loudly.
+NumPy chooses the dtypes that a call computes in (`loops.py`). A row says what to record for them.
+NumPy computes the kinds that a row lacks, with a warning.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ ROWS: Final[dict[str, loops.Row]] = {
 
 
 def _declare() -> dict[str, ufunc]:
-    """A lazy ufunc per real one; aliases (`abs`, `pow`, …) are the same objects here too."""
+    """A lazy ufunc for each real one. Aliases (`abs`, `pow`, …) are the same objects here too."""
     made = {
         name: declared(getattr(np, name), row) for name, row in ROWS.items() if hasattr(np, name)
     }
@@ -141,6 +141,6 @@ UFUNCS: Final = _declare()
 
 
 def lazy_ufunc(real: np.ufunc) -> ufunc | None:
-    """The lazy ufunc in the place of NumPy's; None for somebody else's (SciPy's)."""
+    """The lazy counterpart of NumPy's ufunc; None for another library's (SciPy's)."""
     found = UFUNCS.get(real.__name__)
     return found if found is not None and found.real is real else None

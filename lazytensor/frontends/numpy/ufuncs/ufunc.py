@@ -1,8 +1,8 @@
 """The lazy ufunc: NumPy's, with its methods, recording where it can.
 
 Data flow of a call: arguments → operands (nodes and Python numbers) → NumPy's loop for their
-dtypes → nodes → `out=`, `where=` → arrays. What a plain call has found is remembered by the types
-of its operands in `plans`, which the fast paths here and in `operators.py` look up.
+dtypes → nodes → `out=`, `where=` → arrays. `plans` remembers plain calls by the types of their
+operands, for the fast paths here and in `operators.py`.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ class UfuncType(type):
         )
 
     def __getattr__(cls, name: str) -> Any:
-        """What NumPy's class has and this one has not, such as `resolve_dtypes`."""
+        """NumPy's attributes that this class lacks, such as `resolve_dtypes`."""
         return getattr(np.ufunc, name)
 
 
 class ufunc(UfuncMethods, metaclass=UfuncType):
-    """A function of array elements, as NumPy has it."""
+    """A function of array elements, like NumPy's `ufunc`."""
 
     def __init__(self, real: np.ufunc, row: loops.Row, host: Function | None = None) -> None:
         self.real = real
-        self.host = host or real  # what does it at once
+        self.host = host or real  # computes small arrays at once
         self.row = row
         self.plans: Plans = memo()
         self.loops: dict[Any, loops.Loop] = memory()
@@ -120,7 +120,7 @@ class ufunc(UfuncMethods, metaclass=UfuncType):
         return getattr(self.real, name)
 
     def __eq__(self, other: object) -> bool:
-        """NumPy's own ufunc counts as this one where code looks for one of the two in a list."""
+        """Whether `other` is this ufunc or NumPy's own, so that code finds either in a list."""
         return other is self or other is self.real
 
     def __hash__(self) -> int:
@@ -134,10 +134,10 @@ class ufunc(UfuncMethods, metaclass=UfuncType):
 
 
 class Short(ufunc):
-    """A ufunc whose calls are a function of its own: all that it looks up is at hand there.
+    """A ufunc whose calls run a closure, in which all names are local.
 
-    An attribute of a class that has `__getattr__` takes Python 30 ns each time, as long as a small
-    array's addition in all.
+    Attributes of a class with `__getattr__` are slow: one takes about as long as the addition of a
+    small array.
     """
 
     __slots__ = ("__call__",)
@@ -162,7 +162,7 @@ class binary(Short):
 
 
 class product(Short):
-    """`matmul`: what NumPy can do at once with the host's data it does."""
+    """`matmul`. NumPy computes products of data on the host at once where that pays."""
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         super().__init__(real, row)
@@ -182,7 +182,7 @@ class product(Short):
 
 
 def _of_one(self: ufunc) -> Function:
-    """Calls of a ufunc of one operand: numbers and small arrays are the real one's."""
+    """Calls of a ufunc of one operand. Numbers and small arrays go to the real ufunc."""
     real, plans, slow, general = self.real, self.plans, self.alone, self.general
     array, known, numbers = np.ndarray, settings, NUMBERS
 
@@ -197,7 +197,7 @@ def _of_one(self: ufunc) -> Function:
             return real(x) if x.size < known.small else general((x,), kwargs)
         if kind is not ndarray or x._shadow is not None:
             return slow(x) if kind is ndarray or kind is Scalar else general((x,), kwargs)
-        # `plans.alone`, written out: without its frame, and one less between the node and the user.
+        # `plans.alone`, written out, which saves a frame here and in the search for the user's.
         if differing and is_raised() and is_at_hand(x.ref):
             return call(self, (x,), kwargs)
         node = x.ref.node
@@ -214,7 +214,7 @@ def _of_one(self: ufunc) -> Function:
 
 
 def _of_two(self: ufunc, host: Function) -> Function:
-    """Calls of a ufunc of two operands: of two small arrays they are `host`'s."""
+    """Calls of a ufunc of two operands. Two small arrays go to `host`."""
     real, general = self.real, self.general
     array, known, numbers = np.ndarray, settings, NUMBERS
     ahead, behind = self._forward, self._backward
@@ -256,7 +256,7 @@ def declared(real: np.ufunc, row: loops.Row) -> ufunc:
 
 
 def _is_filled(self: ufunc, inputs: Any, outs: Any, args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether NumPy has written to `out=` at once, as that and the operands came to be small."""
+    """Whether NumPy has written to `out=` at once, as it and the operands are small by now."""
     if len(outs) != 1 or (kwargs and len(args) > self.nin):
         return False
     return parts.filled(self.real, inputs, {**kwargs, "out": outs})
@@ -301,16 +301,17 @@ def call(self: ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def is_array(x: Any) -> bool:
-    """Whether `x` makes a call lazy: it is, or it is an array or something nested."""
+    """Whether `x` makes a call lazy: it is lazy, an array, or something nested."""
     if issubclass(type(x), Lazy):
         return True
     return x is not None and not isinstance(x, np.generic | bool | int | float | complex | str)
 
 
 class How(NamedTuple):
-    """What a call asks for besides its inputs.
+    """A call's arguments besides its inputs.
 
-    `outs`: where each result goes, None for a new array. `options`: what NumPy chooses a loop by.
+    `outs`: the target of each result, None for a new array. `options`: keywords by which NumPy
+    chooses a loop.
     """
 
     outs: tuple[Any, ...] = (None,)
@@ -339,11 +340,11 @@ def _how(self: ufunc, outs: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict
 
 
 _ELSEWHERE: Final = frozenset(["out", "where", "order", "subok"])
-"""Keywords that no loop is chosen by."""
+"""Keywords that do not affect the choice of a loop."""
 
 
 _OF_AXES: Final = frozenset(["axes", "axis", "keepdims"])
-"""Those that only a ufunc with a signature takes."""
+"""Keywords that only a ufunc with a signature takes."""
 
 
 def _record(
@@ -381,7 +382,7 @@ def _record(
 
 
 def _check(self: ufunc, loop: loops.Loop, operands: Any, made: Any, where: Any) -> None:
-    """Check the floating-point flags; of several results, the first's."""
+    """Check the floating-point flags, of the first result if there are several."""
     nodes = [loops.fitted(x, dtype) for x, dtype in zip(operands, loop.dtypes, strict=True)]
     mask = True if where is True else mask_of(where)
     axes = () if self.real.signature is None else None
@@ -389,7 +390,7 @@ def _check(self: ufunc, loop: loops.Loop, operands: Any, made: Any, where: Any) 
 
 
 def _mask(where: Any, has_out: bool) -> Any:
-    """`where=` as a mask; without `out=` what it leaves out is undefined, of which NumPy warns."""
+    """`where=` as a mask. Without `out=`, NumPy warns that other elements are undefined."""
     if where is True:
         return True
     if not has_out and WARNS_OF_WHERE:
@@ -399,7 +400,7 @@ def _mask(where: Any, has_out: bool) -> Any:
 
 
 def _check_outs(signature: str, results: tuple[Node, ...], outs: tuple[Any, ...]) -> None:
-    """Stacks of products of matrices are broadcast to `out`; the matrices are not."""
+    """Raise unless results fit `outs`: stacks of matrices are broadcast, the matrices are not."""
     for node, out in zip(results, outs, strict=True):
         if out is None or out.shape == node.type.shape:
             continue
@@ -412,7 +413,7 @@ def _check_outs(signature: str, results: tuple[Node, ...], outs: tuple[Any, ...]
 def _find_loop(
     self: ufunc, kinds: tuple[loops.Kind, ...], outs: tuple[Any, ...], options: dict[str, Any]
 ) -> loops.Loop | None:
-    """The loop that the keywords ask for, which may write to `out`; None if they ask for more."""
+    """The loop for these keywords, which may write to `outs`; None for keywords not lazy yet."""
     how: dict[str, Any] = {}
     if others := options.keys() - {"dtype", "casting", "signature", "sig"}:
         if wrong := others if self.real.signature is None else others - _OF_AXES:
@@ -432,7 +433,7 @@ def _find_loop(
 
 
 def _compare_beyond(self: ufunc, inputs: tuple[Any, ...], operands: tuple[Any, ...]) -> Node:
-    """A comparison with a Python integer that the dtype cannot hold: the answer is known."""
+    """A comparison with a Python integer beyond the dtype's range, whose answer is constant."""
     at = 0 if isinstance(operands[0], Node) else 1
     probe = np.zeros((), operands[at].type.dtype)
     answer = bool(self.real(*(probe if i == at else x for i, x in enumerate(inputs))))

@@ -43,7 +43,7 @@ NAMED_REDUCTIONS: Final = {
     "logical_and": "all",
     "logical_or": "any",
 }
-"""Ufuncs whose reduction is a function with a name."""
+"""Ufuncs whose reduction is a NumPy function."""
 
 BITWISE: Final = {
     "bitwise_and": (ops.reduce_and, -1),
@@ -51,7 +51,7 @@ BITWISE: Final = {
     "bitwise_xor": (ops.reduce_xor, 0),
     "logical_xor": (ops.reduce_xor, 0),
 }
-"""Ufuncs that reduce bit by bit, and what changes nothing."""
+"""Ufuncs that reduce bit by bit: the op and its neutral value."""
 
 FOLDED: Final = frozenset(["fmax", "fmin", "gcd", "hypot", "lcm", "logaddexp", "logaddexp2"])
 """Ufuncs that reduce in pairs."""
@@ -79,7 +79,7 @@ def _on_host(self: UfuncMethods, method: str, args: Any, kwargs: Any, loud: bool
 def _guarded(
     self: UfuncMethods, method: str, record: Callable[[], Any], args: Any, kwargs: Any
 ) -> Any:
-    """`record()`, or NumPy's method where that cannot be lazy, or raises."""
+    """`record()`, or NumPy's method if that cannot be lazy or raises."""
     if not lazies((args, kwargs)):
         return entered(called(getattr(self.real, method), args, kwargs))
     try:
@@ -139,7 +139,7 @@ def _reduce(
 
 
 def _check_logical(self: UfuncMethods, dtype: Any) -> None:
-    """Leave a dtype that truth is not asked for in to NumPy, which has no loop for most."""
+    """Leave any dtype but bool to NumPy, which has no logical loop for most."""
     if dtype is not None and self.__name__.startswith("logical") and np.dtype(dtype) != BOOL:
         raise HostOnly(f"{self.__name__} in {dtype}")
 
@@ -173,7 +173,7 @@ def _bitwise(
 
 
 def _folded(self: UfuncMethods, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any) -> Any:
-    """In pairs: the function is associative, up to rounding."""
+    """Reduce in pairs, as the function is associative up to rounding."""
     node = operand(array)
     node = node if dtype is None else convert(node, canonical(np.dtype(dtype)))
     loop = self.loop((node.type.dtype, node.type.dtype))
@@ -250,7 +250,7 @@ def recorded_outer(self: Any, A: Any, B: Any, **kwargs: Any) -> Any:
         left, right = operand(A), operand(B)
     except HostOnly:
         return _on_host(self, "outer", (A, B), kwargs, loud=False)
-    if not left.type.ndim or not right.type.ndim:  # NumPy makes arrays of numbers: they are strong
+    if not left.type.ndim or not right.type.ndim:  # numbers become arrays, with strong dtypes
         return self(_as_array(A, left), _as_array(B, right), **kwargs)
     shape = left.type.shape + (1,) * right.type.ndim
     made = self(wrap(ops.reshape(left, shape=shape)), wrap(right), **kwargs)
@@ -258,12 +258,12 @@ def recorded_outer(self: Any, A: Any, B: Any, **kwargs: Any) -> Any:
 
 
 def _as_array(x: Any, node: Node) -> ndarray:
-    """`x`, whose node this is, as an array."""
+    """`x`, whose node is `node`, as an array."""
     return x if type(x) is ndarray else wrap(settled(node))
 
 
 def _at(self: UfuncMethods, a: Any, indices: Any, *b: Any) -> None:
-    """`ufunc.at`: unbuffered, so that an index that comes twice counts twice."""
+    """`ufunc.at`: unbuffered, so an index given twice counts twice."""
     if not issubclass(type(a), Lazy) or type(a) is Scalar:
         _on_host(self, "at", (a, indices, *b), {}, loud=False)
         return
@@ -284,15 +284,15 @@ def _at(self: UfuncMethods, a: Any, indices: Any, *b: Any) -> None:
         return
     made = self.loop((a.dtype, values.type.dtype)).results[0]
     if not np.can_cast(made, a.dtype, "same_kind"):
-        _on_host(self, "at", (a, indices, *b), {})  # what is cast is the sum, not what is added
+        _on_host(self, "at", (a, indices, *b), {})  # the sum is cast, not the addend
         return
-    if is_subtracted:  # to add what is negative rounds, and wraps around, as to subtract does
+    if is_subtracted:  # adding the negative rounds and wraps around as subtraction does
         values = -recast(values, a.dtype)
     selection.scatter(a, indices, wrap(settled(values)), mode)
 
 
 def _at_once_or(record: Method, name: str) -> Method:
-    """A method: NumPy's own at once, or that of a class which takes part, or else `record`."""
+    """A method: NumPy's own at once, or an argument's class that overrides it, or `record`."""
 
     def method(self: UfuncMethods, /, *args: Any, **kwargs: Any) -> Any:
         if at_once(args, kwargs):
@@ -321,7 +321,7 @@ class UfuncMethods:
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """NumPy's `outer`."""
-        if foreign.overrides(A) or foreign.overrides(B):  # no wraps: NumPy makes arrays of both
+        if foreign.overrides(A) or foreign.overrides(B):  # not `wraps`: both become arrays
             return self._overridden("outer", (A, B), kwargs)
         return self._outer(A, B, **kwargs)
 
@@ -335,7 +335,7 @@ class UfuncMethods:
         return _at(self, *args)
 
     def _overridden(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the classes of the arguments make of a method."""
+        """The result of a method that the classes of the arguments override."""
         real = getattr(self.real, method)
         out = kwargs.get("out")
         given = (*args, *(out if type(out) is tuple else (out,)))
