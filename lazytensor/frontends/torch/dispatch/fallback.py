@@ -1,7 +1,7 @@
-"""What has no row: torch's own decomposition on lazy tensors, or else torch's CPU kernel.
+"""Operations without a row: torch's own decomposition on lazy tensors, else torch's CPU kernel.
 
-A decomposition keeps the graph whole. A CPU kernel computes what it is given, so it is loud: one
-warning a call site, a counter, an event.
+A decomposition keeps the graph whole. A CPU kernel needs its arguments' values, so it is reported:
+one warning per call site, a counter, an event.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ SILENT: Final = frozenset(
         "aten::unique_dim_consecutive",
     ]
 )  # fmt: skip
-"""Calls that ask for values by their nature: those whose result has a shape that is data, at which
-torch synchronises on every device. The graph is cut, and the host finishes."""
+"""Calls that need values on every device, as their result, or its shape, is data. They cut the
+graph without a report, and the host finishes."""
 _refused: Final[set[Any]] = set()
-"""Overloads whose decomposition did not work."""
+"""Overloads whose decomposition failed."""
 
 
 @cache
@@ -73,9 +73,9 @@ def _decompositions() -> dict[Any, Any]:
 
 @cache
 def decomposition(op: Any) -> Callable[..., Any]:
-    """Torch's decomposition of `op`, which does not look at all that torch refuses.
+    """Torch's decomposition of `op`, with the checks that it lacks.
 
-    Its shape inference does, which torch runs by itself only where an overload has no kernel.
+    Torch's shape inference has them; torch runs it only for overloads without a kernel.
     """
     decomposed: Callable[..., Any] = _decompositions()[op]
     infers = not op._schema.is_mutable and is_implemented(op, "Meta")
@@ -94,7 +94,7 @@ def decomposition(op: Any) -> Callable[..., Any]:
 
 
 def attach() -> None:
-    """Register the fallback for everything that has no kernel."""
+    """Register the fallback for all overloads without a kernel."""
     library.fallback(_kernel, "PrivateUse1")
 
 
@@ -104,7 +104,7 @@ class _Open(threading.local):
 
 
 _open: Final = _Open()
-"""The calls being decomposed in this thread: some decompositions end in the call itself."""
+"""The overloads being decomposed in this thread: some decompositions call themselves."""
 
 
 def _kernel(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -121,9 +121,9 @@ def _kernel(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
-    """What torch's decomposition of `op`, or of its functional form, makes of the arguments.
+    """The results of torch's decomposition of `op`, or of its functional form.
 
-    A decomposition never gets `out=`: some convert it as they do operands, and write to the copy.
+    A decomposition never gets `out=`: some convert it like an operand, and write to the copy.
     """
     table = _decompositions()
     outs = [a.name for a in op._schema.arguments if a.is_out]
@@ -146,7 +146,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
         if said is not None:
             raise said from None
         _refused.add(op)
-        return NotImplemented  # it asks for what our tensors have not
+        return NotImplemented  # the decomposition needs something that our tensors lack
     if plain is op or made is NotImplemented:
         return made
     results = [made] if isinstance(made, torch.Tensor) else list(made)
@@ -169,7 +169,7 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
 def _composed(op: Any) -> Composition:
     """Torch's decomposition of `op`, whose calls are one node each.
 
-    From the first call on torch finds it at once, and not by way of the fallback.
+    From the first call on torch finds it directly, without the fallback.
     """
     made = Composition(op.name().replace("::", "."), decomposition(op))
 
@@ -186,7 +186,7 @@ def _composed(op: Any) -> Composition:
 
 @cache
 def _functional_form(op: Any) -> Any:
-    """The overload without `out=`, or not in place, that takes the same operands."""
+    """The overload with the same operands that writes to none, neither in place nor to `out=`."""
     name = op._schema.name.split("::")[1].removesuffix("_")
     packet = getattr(torch.ops.aten, name, None)
     wanted = _operands(op)
@@ -199,12 +199,12 @@ def _functional_form(op: Any) -> Any:
 
 
 def _operands(op: Any) -> list[str]:
-    """The types of an overload's arguments but for those that say what to make."""
+    """The types of an overload's operands, without `out=` and the arguments in MAKING."""
     return [str(a.type) for a in op._schema.arguments if not a.is_out and a.name not in MAKING]
 
 
 def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
-    """Computed by torch's CPU kernel; what it writes to is written back."""
+    """The results of torch's CPU kernel; tensors that it writes to are written back."""
     name = op._schema.name
     outs = [kwargs[a.name] for a in op._schema.arguments if a.is_out]
     refuse_devices(outs)
@@ -221,7 +221,7 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
         if not is_lazy(x):
             return x
         if id(x) not in known:
-            # A clone can be resized: what is made of NumPy's memory cannot.
+            # A clone can be resized; a tensor on NumPy's memory cannot.
             copy = known[id(x)] = to_cpu(value(x)).clone()
             originals[id(copy)] = x
         return known[id(x)]
@@ -241,7 +241,7 @@ def _on_cpu(op: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _brought(x: Any) -> Any:
-    """A tensor on the device as one on the CPU, its elements in the same order."""
+    """A CPU tensor moved to the device, its elements in the same order."""
     made, stride = from_cpu(x), x.stride()
     ordered = x.is_contiguous() or order_of(tuple(x.shape), stride) is None
     return wrap(made) if ordered else laid(made, stride)

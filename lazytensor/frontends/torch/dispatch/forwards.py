@@ -1,5 +1,5 @@
-"""Derivatives taken forwards (`torch.autograd.forward_ad`) of what torch differentiates backwards
-only.
+"""Forward derivatives (`torch.autograd.forward_ad`) of operations that torch differentiates only
+backwards.
 
 While a level is open, such operations are composed above autograd of others that have both.
 """
@@ -23,7 +23,7 @@ def _lstm_cell(
     of_input: Tensor, of_hidden: Tensor, cx: Tensor, input_bias: Tensor | None = None,
     hidden_bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """The states, and the gates in the workspace's place, which nothing here reads."""
+    """The states, and the gates in the workspace's place: nothing reads it here."""
     gates = _with_bias(of_input, input_bias) + _with_bias(of_hidden, hidden_bias)
     entering, kept, new, leaving = gates.chunk(4, -1)
     cell = kept.sigmoid() * cx + entering.sigmoid() * new.tanh()
@@ -49,13 +49,13 @@ FORWARD_DECOMPOSITIONS: Final[dict[str, Callable[..., Any]]] = {
 
 
 class _Levels:
-    """While a level of forward derivatives is open, the table's operations are composed."""
+    """Composes the table's operations while a level of forward derivatives is open."""
 
     def __init__(self) -> None:
         self.library: Any = None
 
     def enter(self, original: Callable[[], int]) -> Callable[[], int]:
-        """torch's function that opens a level."""
+        """torch's function that opens a level, with the kernels registered."""
 
         @wraps(original)
         def opened() -> int:
@@ -69,7 +69,7 @@ class _Levels:
         return opened
 
     def leave(self, original: Callable[..., None]) -> Callable[..., None]:
-        """torch's function that closes one; it opens no second within the first."""
+        """torch's function that closes a level, with the kernels removed. Levels do not nest."""
 
         @wraps(original)
         def closed(*args: Any, **kwargs: Any) -> None:
@@ -82,7 +82,7 @@ class _Levels:
 
 
 def attach() -> None:
-    """Be told of forward derivatives."""
+    """Wrap torch's functions that open and close a level."""
     levels = _Levels()
     forward_ad.enter_dual_level = levels.enter(forward_ad.enter_dual_level)
     forward_ad.exit_dual_level = levels.leave(forward_ad.exit_dual_level)

@@ -1,4 +1,4 @@
-"""Torch's own shape inference, run for what it refuses: it computes nothing."""
+"""Torch's own shape inference, run for its errors: it computes nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 from lazytensor.frontends.torch.tensors.tensor import is_lazy
 
 _STRUCTURED: Final = "CompositeExplicitAutogradNonFunctional"
-"""The key of the kernels that torch makes of a definition with shape inference."""
+"""The key of the kernels that torch generates from a definition with shape inference."""
 
 
 def is_implemented(op: Any, key: str) -> bool:
@@ -27,7 +27,7 @@ def is_structured(op: Any) -> bool:
 
 
 def infer(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise an error for operands of these types, if the inference of `op` does."""
+    """Raise the error that the inference of `op` raises for operands of these types, if any."""
     try:
         with suppress(NotImplementedError, TypeError):  # it does not know
             op(*tree_map(_without_data, args), **tree_map(_without_data, dict(kwargs)))

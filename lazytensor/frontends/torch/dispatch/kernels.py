@@ -1,7 +1,7 @@
-"""From rows to kernels: a row is a function of what torch passes that gives nodes.
+"""From rows to kernels: a row is a function from torch's arguments to nodes.
 
-From the functional overload of a row come its in-place and `out=` variants, found by their
-schemas: `add.Tensor` gives `add_.Tensor` and `add.out`.
+A row's functional overload also gives its in-place and `out=` variants, found by their schemas:
+`add.Tensor` gives `add_.Tensor` and `add.out`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, laid, ref,
 
 Row = Callable[..., Any]
 Apart = Literal["", "partly", "wholly"]
-"""How a tensor that is written to may not share its elements with an operand."""
+"""Which overlap of a written tensor with an operand is refused."""
 library: Final = lasting("aten")
 KERNELS: Final[dict[str, Row]] = {}
-"""Every kernel that is registered, by overload: the closed world of tests and of `doctor`."""
+"""All registered kernels by overload: the complete list for the tests and `doctor`."""
 
 
 class _Ready(threading.local):
@@ -43,13 +43,13 @@ class _Ready(threading.local):
 
 
 thread: Final = _Ready()
-"""Whether torch's autograd was told (`prepare_thread`)."""
+"""Whether `prepare_thread` has run in this thread."""
 
 
 def prepare_thread() -> None:
-    """Tell torch's autograd, once a thread, to run backward on the calling thread.
+    """Make torch's autograd run backward on the calling thread; once per thread.
 
-    Its own thread for a device meets a finalised interpreter at exit, and aborts.
+    Autograd's own device thread aborts at exit, when it meets a finalised interpreter.
     """
     if not thread.ready:
         thread.ready = True
@@ -59,13 +59,13 @@ def prepare_thread() -> None:
 def register(
     name: str, kernel: Row, has_derivative: bool = False, translated: bool = False
 ) -> None:
-    """Make `kernel` what torch calls for the overload `name` on the device.
+    """Register `kernel` for the overload `name` on the device.
 
-    `translated`: the core's errors do not come out of it, or as torch's.
+    `translated`: the kernel raises torch's errors itself.
 
-    Not where torch composes the operation of others: it is differentiated through these, and a
-    kernel would cut its gradients off, silently. `has_derivative`: not of this one, of which torch
-    knows the derivative as well, or which is composed above where there is one to take.
+    Operations that torch composes of others are skipped: torch differentiates through the parts,
+    and a kernel would silently drop the gradients. `has_derivative`: the operation is registered
+    all the same, as torch has its derivative, or a kernel above composes it where one is taken.
     """
     composed = "CompositeImplicitAutograd"
     if not has_derivative and torch._C._dispatch_has_kernel_for_dispatch_key(
@@ -79,7 +79,7 @@ def register(
 
 
 def translating(name: str, kernel: Row) -> Row:
-    """The kernel of an overload, its errors torch's."""
+    """The kernel of an overload, with its errors turned into torch's."""
 
     def translated(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -102,12 +102,13 @@ def rows(
 ) -> None:
     """Register the functional overload of each row, and its variants.
 
-    `keeps` says that results lie as the operands do: elementwise operations and copies; `images`
-    that they have the operands' memory format; `follows` that they lie as the first operand does;
-    `composed` that a call is recorded as one node; `asks` that torch is asked for what dtypes
-    an operation is (see `verdicts`), its gradients aside;
-    `pure` that it follows from types and plain values what a row makes (see `recipes`);
-    `apart` what in-place variants refuse (see `Apart`), partial overlap where it `keeps`.
+    keeps: results lie as the operands do (elementwise operations and copies).
+    images: results have the operands' memory format.
+    follows: results lie as the first operand does.
+    composed: a call is recorded as one node.
+    asks: torch is asked whether it takes the dtypes (see `verdicts`), except for gradients.
+    pure: types and plain values decide what the row records (see `recipes`).
+    apart: the overlap that in-place variants refuse (see `Apart`); "partly" if it `keeps`.
     """
     for name, row in table.items():
         if composed:
@@ -123,7 +124,7 @@ def rows(
 
 
 def composition(name: str, row: Row) -> Row:
-    """The row, recorded as one node for each call wherever that can be."""
+    """The row; each call is recorded as one node where possible."""
     composed = Composition(f"aten.{name}", row)
 
     def one(*args: Any, **kwargs: Any) -> Any:
@@ -156,7 +157,7 @@ def functional(name: str, row: Row) -> Row:
 
 
 def keeping(name: str, row: Row) -> Row:
-    """A kernel of an overload whose new tensor has its elements in the order of the operands'."""
+    """A kernel of an overload whose new tensor keeps the element order of the operands."""
 
     def kernel(*args: Any, memory_format: Any = None, **kwargs: Any) -> Any:
         if not thread.ready:
@@ -173,7 +174,7 @@ def keeping(name: str, row: Row) -> Row:
 
 
 def as_operands(made: Node, operands: Any) -> Any:
-    """A tensor that holds `made`, its elements in the order of the operands'."""
+    """A tensor that holds `made`, in the element order of the operands."""
     for x in operands:
         if isinstance(x, torch.Tensor) and not x.is_contiguous():
             tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
@@ -182,7 +183,7 @@ def as_operands(made: Node, operands: Any) -> Any:
 
 
 def formatted(row: Row) -> Row:
-    """A row whose results are tensors with the channels last, if those of an operand are."""
+    """A row whose results are tensors, with the channels last if an operand has them so."""
 
     def images(*args: Any, **kwargs: Any) -> Any:
         made = row(*args, **kwargs)
@@ -197,7 +198,7 @@ def formatted(row: Row) -> Row:
 
 
 def following(row: Row) -> Row:
-    """A row whose results of the first operand's shape have their elements in its order."""
+    """A row whose results keep the first operand's element order, if they have its shape."""
 
     def ordered(x: Any, *args: Any, **kwargs: Any) -> Any:
         made = row(x, *args, **kwargs)
@@ -219,23 +220,23 @@ def _laid_as(made: Any, memory_format: Any, ndim: int) -> Any:
 
 
 def has_channels_last(shape: Sequence[int], stride: Sequence[int]) -> bool:
-    """Whether torch takes images of this geometry, gaps or not, for some with the channels last."""
+    """Whether torch counts images of this geometry, gaps or not, as channels-last."""
     least = 0
     for axis in (1, *range(len(shape) - 1, 1, -1), 0):
         if not shape[axis] or stride[axis] < max(least, axis == 1):
             return False
         if axis == 0 and least == stride[1]:
-            return False  # one element each: torch takes them for rows
+            return False  # one element each: torch counts them as rows
         least = stride[axis] * max(shape[axis], 1)
     return True
 
 
 IMAGES: Final = {4: torch.channels_last, 5: torch.channels_last_3d}
-"""The memory format that a tensor of so many axes may have."""
+"""Channels-last memory formats by the number of axes."""
 
 
 def wrapped(made: Any) -> Any:
-    """Tensors of nodes, in the tuple or list that they come in."""
+    """Nodes wrapped as tensors, also within a tuple or list."""
     if isinstance(made, Node):
         return wrap(made)
     if isinstance(made, tuple | list):
@@ -273,7 +274,7 @@ def into_out(
 ) -> Row:
     """A kernel of an overload that writes the row's results into the tensors named `names`.
 
-    `makes`: the row makes them of no tensors, and is told the dtype.
+    `makes`: the row takes no tensors, and gets the dtype as an argument.
     """
     base = name.partition(".")[0]
     adds = base in ADDING
@@ -305,12 +306,12 @@ def into_out(
 
 
 def _meets_marks(name: str) -> bool:
-    """Whether torch leaves it to a kernel to conjugate and negate what is marked for it."""
+    """Whether torch leaves pending conjugations and negations to the kernel."""
     return torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Conjugate")
 
 
 def _lay(out: Any, operands: Iterable[Any]) -> None:
-    """Let a tensor whose elements lie in rows have the operands' order."""
+    """Give a tensor in rows the element order of the operands."""
     tensors = [(x.shape, x.stride()) for x in operands if isinstance(x, torch.Tensor)]
     stride = kept_strides(tuple(out.shape), tuple(tensors)) if tensors else out.stride()
     if stride != out.stride():
@@ -318,11 +319,11 @@ def _lay(out: Any, operands: Iterable[Any]) -> None:
 
 
 ADDING: Final = frozenset(["sum", "prod", "cumsum", "cumprod"])
-"""What is computed in the dtype of `out=`, if no other is asked for."""
+"""Operations computed in the dtype of `out=`, unless `dtype` is given."""
 
 
 def write(target: Any, value: Node) -> None:
-    """Write `value` into a tensor of its shape, as in-place operations do."""
+    """Write `value` into a tensor of the same shape, as in-place operations do."""
     _write(ref(target), target, value)
 
 
@@ -364,7 +365,7 @@ def refuse_overlap(target: Any, operands: Iterable[Any], wholly: bool = False) -
 
 
 def _overlap(x: Any, y: Any, wholly: bool) -> bool:
-    """Whether two tensors of a storage share elements: torch looks only at those without gaps."""
+    """Whether two tensors of a storage share elements; like torch, only those without gaps."""
     (start, end), (first, last) = (
         (t.storage_offset() * t.itemsize, (t.storage_offset() + t.numel()) * t.itemsize)
         for t in (x, y)
@@ -380,7 +381,7 @@ def _overlap(x: Any, y: Any, wholly: bool) -> bool:
 
 
 def check_cast(value: Node, wanted: torch.dtype) -> None:
-    """Raise torch's error where `value` is of a higher kind than what it is written into."""
+    """Raise torch's error where `value` is of a higher kind than the dtype written to."""
     given = TORCH[value.type.dtype]
     if not torch.can_cast(given, wanted):
         names = dtype_name(given), dtype_name(wanted)
@@ -400,16 +401,16 @@ def refuse_devices(outs: Iterable[Any]) -> None:
 
 
 LINES: Final = frozenset(["arange", "linspace", "logspace"])
-"""What fills an `out=` tensor of any shape, row by row, if it has as many elements."""
+"""Operations that fill an `out=` tensor of any shape, row by row, if the element counts agree."""
 
 
 def give(
     out: Any, value: Node, name: str = "", taken: bool = False, operands: Iterable[Any] = ()
 ) -> None:
-    """Write `value`, which the operation `name` has made, into an `out=` tensor.
+    """Write `value`, a result of the operation `name`, into an `out=` tensor.
 
-    The tensor takes its shape; where a line is made, only if it has not as many elements.
-    `taken`: torch says that it is cast. `operands`: in whose order a tensor lies that is resized.
+    The tensor takes the value's shape; for LINES only if the element counts differ.
+    taken: torch has accepted the cast. operands: they decide the order of a resized tensor.
     """
     if not taken:
         check_cast(value, out.dtype)
@@ -425,7 +426,7 @@ def give(
 
 
 def _shaped(out: Any, line: Node, name: str) -> Node:
-    """A line in the shape of an `out=` tensor, which is made a line of its length if it has to."""
+    """A line in the shape of `out`, which is resized to the line if the element counts differ."""
     count = out.numel()
     if count != line.type.size:
         if count and name == "arange":
@@ -475,7 +476,7 @@ def _schema(base: str, overload: str) -> Any:
 
 
 MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])
-"""Arguments that say what to make, not of what."""
+"""Arguments that describe the result; all others are operands."""
 
 
 def _signature(schema: Any) -> tuple[str, ...]:

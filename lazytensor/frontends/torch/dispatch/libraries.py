@@ -1,6 +1,6 @@
-"""Where kernels are registered: torch's libraries, which it empties when the interpreter exits.
+"""Libraries for kernels that outlive torch's cleanup at the interpreter's exit.
 
-Whatever else runs at exit, and was registered earlier, runs later: it may save a model.
+Exit functions that were registered earlier run after that cleanup, and may save a model.
 """
 
 from __future__ import annotations

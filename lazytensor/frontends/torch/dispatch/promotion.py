@@ -1,4 +1,4 @@
-"""Torch's promotion, written once: from operands as kernels get them to nodes of one dtype.
+"""Torch's promotion: from operands as kernels get them to nodes of one dtype.
 
 An operand is a tensor on the device, a CPU tensor without axes, or a Python number. Tensors with
 axes decide; those without count only where they are of a higher kind (bool, integer, float,
@@ -44,17 +44,17 @@ def is_inexact(dtype: np.dtype) -> bool:
 
 
 def default_float() -> np.dtype:
-    """What an integer becomes where a float is needed."""
+    """The dtype that an integer becomes where a float is needed."""
     return NUMPY[torch.get_default_dtype()]
 
 
 def promote(x: np.dtype, y: np.dtype) -> np.dtype:
-    """The dtype that two operands of equal rank meet in."""
+    """The common dtype of two operands of equal priority."""
     return x if x == y else NUMPY[torch.promote_types(TORCH[x], TORCH[y])]
 
 
 def number_dtype(kind: type) -> np.dtype:
-    """What a Python number counts as."""
+    """The dtype that a Python number counts as."""
     if issubclass(kind, bool):
         return BOOL
     if issubclass(kind, int):
@@ -63,7 +63,7 @@ def number_dtype(kind: type) -> np.dtype:
 
 
 def result_dtype(*operands: Any) -> np.dtype:
-    """The dtype that the operands (nodes and Python numbers) meet in."""
+    """The common dtype of the operands, nodes and Python numbers."""
     key = (
         torch.get_default_dtype(),
         *((x.type if isinstance(x, Node) else type(x)) for x in operands),
@@ -130,7 +130,7 @@ _NO_TENSORS: Final = frozenset(
 
 
 def on_nodes(row: Callable[..., Any]) -> Callable[..., Any]:
-    """A row that is a function of nodes, as one of tensors; those in lists are left to it."""
+    """A row on nodes as a row on tensors; tensors in lists are passed as they are."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         given = [x if x.__class__ in _NO_TENSORS else operand(x) for x in args]
@@ -143,7 +143,7 @@ def on_nodes(row: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_nodes(table: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The table, its rows functions of nodes."""
+    """The table, whose rows take nodes, as one whose rows take tensors."""
     return {name: on_nodes(row) for name, row in table.items()}
 
 
@@ -166,18 +166,18 @@ _CONVERTED_NAMES: Final = {
     "int64": "int64_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
     "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
 }  # fmt: skip
-"""What torch calls dtypes where it converts numbers."""
+"""Torch's names of dtypes in errors about converting numbers."""
 
 
 def refuse_overflow(value: Any, dtype: np.dtype) -> None:
-    """Raise torch's error for a Python number that `dtype` cannot hold, as where it fills.
+    """Raise torch's error for a Python number that `dtype` cannot hold, as in `fill_`.
 
-    A negative number counts as the unsigned one that has its bits.
+    For an unsigned dtype a negative number counts as the number with the same bits.
     """
     kind = value.__class__
     if kind is float or kind is int:
         if 0 <= value <= 127:
-            return  # every dtype but a flag's has these
+            return  # every dtype except bool has these
     elif not isinstance(value, NUMBERS):
         return
     if dtype.kind in "bc":
@@ -194,9 +194,9 @@ def refuse_overflow(value: Any, dtype: np.dtype) -> None:
 
 
 def without_imaginary(x: Any, dtype: np.dtype) -> Any:
-    """A number or a node that becomes a `dtype`: its real part, where that is not complex.
+    """A number or node about to become a `dtype`: its real part, if that is not complex.
 
-    A guard holds where the imaginary part is zero. A number's was looked at before.
+    A guard checks that a node's imaginary part is zero. A number's was checked before.
     """
     if not isinstance(x, Node) or x.type.dtype.kind != "c" or dtype.kind in "bc":
         return x
@@ -231,7 +231,7 @@ def cast_to(x: Any, dtype: np.dtype) -> Node:
 
 
 _BOUNDED: Final = NUMPY[torch.float8_e4m3fn]
-"""A float without infinities: torch rounds what is beyond its largest numbers to these."""
+"""A float without infinities: torch rounds values out of range to its largest numbers."""
 
 
 def _bounded(x: Node) -> Node:
@@ -243,14 +243,14 @@ def _bounded(x: Node) -> Node:
 
 
 def promoted(*xs: Any) -> list[Node]:
-    """The operands as nodes of the one dtype that they meet in."""
+    """The operands as nodes of their common dtype."""
     operands = [operand(x) for x in xs]
     dtype = result_dtype(*operands)
     return [cast_to(x, dtype) for x in operands]
 
 
 def floating(*xs: Any) -> list[Node]:
-    """The same, integers becoming floats of the default dtype."""
+    """The operands as nodes of their common dtype; integers become default floats."""
     operands = [operand(x) for x in xs]
     dtype = result_dtype(*operands)
     if not is_inexact(dtype):

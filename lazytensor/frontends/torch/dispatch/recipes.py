@@ -1,9 +1,9 @@
-"""Calls of rows that were seen before: recorded from their plan, without running the row again.
+"""Repeated calls of rows, recorded from a plan without running the row again.
 
-A row has one memory of plans (`core.calls`), by the types of the tensors among its arguments and
-everything else as it is. What a row makes must follow from these alone: rows that draw random
-numbers, look at data, check indices, or write are not given to `remembering`; one that warns does
-so by `warn_each_time`.
+A row has one memory of plans (`core.trace.call_memo`). Its keys are the types of the tensors among
+the arguments, and all other arguments by value. These alone must decide what a row records. So rows
+that draw random numbers, look at data, check indices, or write are not given to `remembering`; rows
+that warn do so by `warn_each_time`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from lazytensor.frontends.torch.dispatch import composition
 
 Row = Callable[..., Any]
 PLAIN_KEYS: Final = composition.PLAIN - {float, complex}
-"""Classes of arguments that are part of a key as they are; floats are as well."""
+"""Classes of arguments that enter a key by value. Floats do too, in a form of their own."""
 _SEEN: Final = object()
-"""Known of a call that came once: most calls come once or often."""
+"""Marks a call seen once. Plans are made at the second call, as most calls come once or often."""
 
 
 class _Warned(threading.local):
@@ -40,13 +40,13 @@ _warned: Final = _Warned()
 
 
 def warn_each_time(text: str) -> None:
-    """Warn at the user's line; a call that does has no plan, as its next one is to warn as well."""
+    """Warn at the user's line. Such a call gets no plan, so that the next one warns again."""
     _warned.count += 1
     warn_at(user_place(), text, UserWarning)
 
 
 def remembering(row: Row) -> Row:
-    """The row, which is run for the first two calls of a kind only. It makes nodes."""
+    """The row, which makes nodes and runs only for the first two calls with the same key."""
     plans = memory()
     default_dtype = torch.get_default_dtype
 
@@ -78,7 +78,7 @@ def remembering(row: Row) -> Row:
 
 
 def _key(args: Sequence[Any], nodes: list[Node]) -> Key | None:
-    """What decides of arguments; their nodes are put into `nodes`. None if one is unusual."""
+    """The key of arguments; their nodes are appended to `nodes`. None for an unusual argument."""
     parts: list[Any] = []
     for x in args:
         kind = x.__class__
@@ -92,7 +92,7 @@ def _key(args: Sequence[Any], nodes: list[Node]) -> Key | None:
         elif kind is float:
             if x != x:
                 return None
-            parts.append(x or str(x))  # which tells 0.0 from -0.0
+            parts.append(x or str(x))  # a string tells 0.0 from -0.0
             parts.append(kind)
         elif kind in PLAIN_KEYS:
             parts.append(kind)
@@ -119,7 +119,7 @@ def _learn(
     result = row(*args, **kwargs)
     several = result.__class__ is tuple or result.__class__ is list
     made = result if several else (result,)
-    if len({*nodes}) == len(nodes):  # else another call of the kind teaches
+    if len({*nodes}) == len(nodes):  # a repeated operand is ambiguous: learn from a later call
         all_nodes = _warned.count == warned and all(isinstance(x, Node) for x in made)
         plan = learned(made, nodes, before) if all_nodes else None
         if plan is not None and several:

@@ -1,4 +1,4 @@
-"""What torch refuses of operations that it decomposes for us: a decomposition does not look."""
+"""Torch's checks of operations that run by decompositions: a decomposition lacks them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _equal(x: Any, y: Any) -> bool:
 
 
 def _nonzero(x: Any) -> Any:
-    """Torch lays the places of each axis in a line."""
+    """`nonzero`, whose result torch lays column by column."""
     found = node(fallback._on_cpu(torch.ops.aten.nonzero.default, (x,), {}))
     return by_columns(found)
 

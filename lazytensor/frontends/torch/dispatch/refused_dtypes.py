@@ -1,4 +1,4 @@
-"""Which dtypes elementwise operations do not take together, in torch's words."""
+"""Combinations of dtypes that elementwise operations refuse, with torch's errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PARTS: Final = (F16, F32, F64)
 
 
 def check_factor(factor: Any, dtype: np.dtype, name: str = "alpha") -> None:
-    """Raise torch's error for a factor of a higher kind than the operands meet in."""
+    """Raise torch's error for a factor of a higher kind than the operands' common dtype."""
     if factor.__class__ is bool and dtype != BOOL:
         raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if isinstance(factor, float | complex) and not is_inexact(dtype):
@@ -48,7 +48,7 @@ def check_factor(factor: Any, dtype: np.dtype, name: str = "alpha") -> None:
 
 
 def check_difference(x: Any, y: Any) -> None:
-    """Raise torch's error where flags are subtracted, or something is from flags."""
+    """Raise torch's error where either operand of a subtraction is a flag."""
     flags = [isinstance(t, torch.Tensor) and t.dtype is torch.bool for t in (x, y)]
     if any(flags):
         raise RuntimeError(MINUS_FLAGS if all(flags) else MINUS_A_FLAG)
@@ -61,7 +61,7 @@ def check_quotient(*operands: Node) -> None:
 
 
 def check_ends(x: Node, end: Any, weight: Any) -> None:
-    """Raise torch's error where `lerp` goes between dtypes."""
+    """Raise torch's error where the operands of `lerp` differ in dtype."""
     for name, other in (("end", end), ("weight", weight)):
         if not isinstance(other, Node) or (name == "weight" and not other.type.ndim):
             continue
@@ -71,7 +71,7 @@ def check_ends(x: Node, end: Any, weight: Any) -> None:
 
 
 def check_parts(x: Node, y: Node) -> None:
-    """Raise torch's error for what cannot be the two parts of complex numbers."""
+    """Raise torch's error for nodes that cannot be the two parts of complex numbers."""
     names = [dtype_name(TORCH[t.type.dtype]) for t in (x, y)]
     if any(t.type.dtype not in _PARTS for t in (x, y)):
         raise RuntimeError(

@@ -1,8 +1,8 @@
-"""What torch says of a call that is refused: its CPU kernel is called with the values of operands
-that are known, and with zeros in the place of others.
+"""Torch's error for a refused call: its CPU kernel is called with the operands' known values, and
+with zeros in the place of unknown ones.
 
-Shapes, dtypes and numbers are the call's own, so the kernel raises its own error, in its words.
-A call that succeeds costs nothing of this, but the first of its dtypes where they are unusual.
+Shapes, dtypes and numbers are the call's own, so the kernel raises its own error, in its own words.
+A call that succeeds pays nothing for this, except the first one with unusual dtypes.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from lazytensor.frontends.torch.tensors.strides import is_repeated
 from lazytensor.frontends.torch.tensors.tensor import TORCH, held_by, is_lazy, to_cpu
 
 REFUSALS: Final = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
-"""What rows, and the core, raise for calls that they do not take."""
+"""The errors that rows and the core raise for calls that they refuse."""
 FLOATS: Final = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _taken: Final[set[Any]] = set()
-"""Overloads with dtypes that torch's CPU kernels take: the operands'. With `out=` the pairs of a
-result's and its tensor's belong to it, and how that tensor shares memory."""
+"""Accepted calls: the overload and the operands' dtypes. With `out=` also the pairs of a result's
+dtype and its tensor's, and how these tensors share memory."""
 _OF_TYPES: Final = re.compile("type|implemented|supported")
 _MISSING: Final = "Could not run"
-"""The first words of torch's error for an operation that the CPU does not have."""
+"""The first words of torch's error for an operation that the CPU lacks."""
 _OVERRIDEABLE: Final = "_overrideable"
-"""The suffix of names that the CPU spells without it."""
+"""A suffix of operations' names; the CPU's names lack it."""
 
 
 def refuse(
@@ -57,7 +57,7 @@ def refuse(
 
 
 def ask(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise torch's error for dtypes that an operation is not for: asked once for unusual ones."""
+    """Raise torch's error for dtypes that an operation refuses; unusual ones are asked for once."""
     given = (*args, *kwargs.values())
     dtypes = tuple([x.dtype for x in given if isinstance(x, Tensor)])
     if _are_usual(dtypes) or (op, dtypes) in _taken:
@@ -70,7 +70,7 @@ def ask(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def asking(name: str, row: Any) -> Any:
-    """The row of an overload, which asks first."""
+    """The row of an overload, which first asks torch about the dtypes."""
 
     def asked(*args: Any, **kwargs: Any) -> Any:
         ask(name, args, kwargs)
@@ -81,17 +81,17 @@ def asking(name: str, row: Any) -> Any:
 
 @cache
 def _are_usual(dtypes: tuple[torch.dtype, ...]) -> bool:
-    """Whether they are one of floats, the first operand's, and indices."""
+    """Whether the first dtype is a float, and the others are the same or indices."""
     return not dtypes or (dtypes[0] in FLOATS and {*dtypes} <= {dtypes[0], torch.int64})
 
 
 def verdict(
     op: Any, args: Sequence[Any], kwargs: Mapping[str, Any], known: bool = True
 ) -> Exception | None:
-    """The error that torch's CPU kernel raises; None where it takes the call.
+    """The error that torch's CPU kernel raises; None if it accepts the call.
 
-    Nothing is asked while a body is traced: what is refused there is recorded as it comes.
-    known: known values take the place of operands, not zeros alone.
+    Nothing is asked while a body is traced: a refused call is recorded op by op later.
+    known: use the operands' known values, not only zeros.
     """
     stand_in = partial(_stand_in, memories={}, known=known)
     if thread.recorder.tracing:
@@ -102,7 +102,7 @@ def verdict(
             warnings.simplefilter("ignore")
             op(*tree_map(stand_in, tuple(args)), **tree_map(stand_in, dict(kwargs)))
     except torch.linalg.LinAlgError:
-        return None  # it is the zeros that cannot be factored
+        return None  # the zeros, not the call, are the cause
     except REFUSALS as error:
         return None if str(error).startswith(_MISSING) else error
     finally:
@@ -117,11 +117,11 @@ def check_outs(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> bool:
-    """Raise torch's error for `out=` tensors that the overload `name` does not take.
+    """Raise torch's error for `out=` tensors that the overload `name` refuses.
 
-    Some take what a result can be cast to, some nothing but its dtype; some take memory that an
-    operand shows, or that is shown at several places. The CPU is asked once. Result: whether it
-    was; it is not while a body is traced.
+    Overloads differ: some accept any dtype that a result can be cast to, others only its own; some
+    accept memory shared with an operand, or repeated elements. The CPU is asked once per case.
+    Result: whether the tensors are known to be accepted; never while a body is traced.
     """
     pairs = zip(made, outs.values(), strict=True)
     dtypes = tuple((TORCH[x.type.dtype], out.dtype) for x, out in pairs)
@@ -132,7 +132,7 @@ def check_outs(
     key = name, given, dtypes, shared
     if key in _taken:
         return True
-    # Those that have no elements are resized without a warning.
+    # Tensors without elements are resized without a warning.
     empty = {word: torch.empty(0, dtype=out.dtype) for word, out in outs.items()}
     said = verdict(overload(name), args, {**kwargs, **(outs if shared else empty)})
     if said is not None:
@@ -144,13 +144,13 @@ def check_outs(
 
 
 def refuse_shared(op: Any, outs: Sequence[Any], args: Any, kwargs: Mapping[str, Any]) -> None:
-    """Raise torch's error for `out=` tensors whose memory an overload does not write to."""
+    """Raise torch's error for `out=` tensors with shared memory that an overload refuses."""
     if _shared(outs, args) and (said := verdict(op, args, kwargs)) is not None:
         raise said
 
 
 def _shared(outs: Iterable[Any], args: Sequence[Any]) -> tuple[Any, ...]:
-    """How operands lie that show an `out=` tensor's memory, and that tensor if it does so twice."""
+    """The geometries of `out=` tensors with repeated elements, and of operands that share them."""
     found = []
     operands = [(i, x) for i, x in enumerate(tree_leaves(args)) if is_lazy(x)]
     for out in outs:
@@ -174,9 +174,9 @@ def overload(name: str) -> Any:
 
 
 def _stand_in(x: Any, memories: dict[int, Any], known: bool) -> Any:
-    """What takes the place of an argument: of a tensor, one on the CPU that lies as it does.
+    """The stand-in of an argument: for a tensor, a CPU tensor of the same geometry.
 
-    `memories`: by the place of a lazy tensor's storage, the storage of its stand-in.
+    memories: the stand-ins' memory, by the identity of the storage that it stands for.
     """
     if isinstance(x, torch.device):
         return torch.device("cpu")
@@ -192,7 +192,7 @@ def _stand_in(x: Any, memories: dict[int, Any], known: bool) -> Any:
     made = torch.empty(0, dtype=x.dtype).set_(memory, x.storage_offset(), x.shape, x.stride())
     value = x if held is None else held.node.value
     if known and value is not None and not isinstance(value, Failure):
-        # Of what is shown at several places, one is written to.
+        # A repeated element is written to once.
         once = tuple(slice(None) if step else slice(1) for step in x.stride())
         made[once].copy_((x if held is None else to_cpu(held.node))[once])
     return made

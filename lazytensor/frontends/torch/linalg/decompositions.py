@@ -1,4 +1,4 @@
-"""Linear algebra: decompositions by singular values and eigenvectors, and what they solve."""
+"""Linear algebra by singular values, eigenvectors and QR: decompositions and solvers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _inverse(x: Node, *, check_errors: bool = False) -> tuple[Node, Node]:
 
 
 def _numbers(x: Node) -> Node:
-    """Where there are numbers: no NaN."""
+    """Which elements are not NaN."""
     return ops.equal(x, x)
 
 

@@ -1,4 +1,4 @@
-"""Linear algebra by triangular factors: LU, Cholesky, reflections; and what they solve."""
+"""Linear algebra by triangular factors: LU and Cholesky decompositions, and solvers."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _triangles(packed: Node) -> tuple[Node, Node]:
 
 
 def _matrix_of(pivots: Node, size: int, like: Node) -> Node:
-    """The permutation matrices that bring rows back where they were."""
+    """The permutation matrices that restore the original order of rows."""
     places = ops.permutation(pivots - 1, size=size)
     batch = places.type.shape[:-1]
     rows_ = ops.iota(dtype=S64, shape=(*batch, size, size), axis=len(batch))
@@ -156,7 +156,7 @@ def _unpack(
 
 
 def _sure_pivots(pivots: Node, size: int, low: str, high: str) -> Node:
-    """Pivots from 1 to `size`: checked when the program runs, which no others may lead astray."""
+    """Pivots from 1 to `size`: checked when the program runs, before they are used as indices."""
     least, most = cast_to(1, S32), cast_to(size, S32)
     within = ops.clamp(least, pivots, most)
     found = sure(within, pivots >= least, low)
@@ -206,7 +206,7 @@ _adjoint = adjoint
 
 
 def _of_transpose(a: Any) -> bool:
-    """Whether a determinant's backward takes the factors to be those of the transpose."""
+    """Whether a determinant's backward takes the factors for those of the transpose."""
     return bool(a.is_contiguous()) and not a.is_complex()
 
 
@@ -278,4 +278,4 @@ ROWS: dict[str, Row] = {
 
 
 matrix_rows(of_nodes(ROWS))
-matrix_rows({"_linalg_det": _det, "_linalg_slogdet": _slogdet})  # how operands lie counts
+matrix_rows({"_linalg_det": _det, "_linalg_slogdet": _slogdet})  # strides matter: not composed

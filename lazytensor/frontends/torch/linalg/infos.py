@@ -1,6 +1,6 @@
-"""What torch tells of matrices that cannot be factored: `info`, which row or minor it is due to.
+"""Torch's `info` for matrices that cannot be factored: the row or minor at fault.
 
-It takes a second factorization to know, in a branch that runs only where a matrix has failed.
+It needs a second factorization, in a branch that runs only if a matrix has failed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
 
 
 def _eliminated(at: Node, end: Node, x: Node, info: Node) -> tuple[Node, ...]:
-    """Row and column number `at` taken out of Hermitian matrices, if its minor is positive."""
+    """Eliminate row and column `at` of Hermitian matrices whose minor there is positive."""
     rows, columns = (ops.iota(dtype=S64, shape=x.type.shape, axis=axis) for axis in (1, 2))
     nothing = cast_to(0, x.type.dtype)
     column = ops.reduce_sum(ops.select(ops.equal(columns, at), x, nothing), axes=(2,))
@@ -75,11 +75,11 @@ _BAD_MINOR: Final = Composite("torch.bad_minor", _bad_minor)
 
 
 def first_zero_pivot(x: Node, ok: Node) -> Node:
-    """Per matrix the place of the first zero on the diagonal of its u, from 1; 0 where `ok`."""
+    """For each matrix, the place of the first zero on u's diagonal, from 1; 0 where `ok`."""
     return _ZERO_PIVOT(x, ok) if x.type.size else filled(ok.type.shape, 0, S32)
 
 
 def first_bad_minor(x: Node, ok: Node, upper: bool) -> Node:
-    """Per matrix the order of its first leading minor that is not positive; 0 where `ok`."""
+    """For each matrix, the order of its first non-positive leading minor; 0 where `ok`."""
     empty = not x.type.size
     return filled(ok.type.shape, 0, S32) if empty else _BAD_MINOR(x, ok, upper=upper)

@@ -1,5 +1,5 @@
-"""Rows of linear algebra: what torch's shape inference refuses, and how results lie, which LAPACK
-makes column by column."""
+"""Registration of linear algebra rows: torch's shape inference refuses their operands, and their
+results lie column by column, as LAPACK makes them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ COLUMNS: Final[dict[str, tuple[int, ...]]] = {
     "linalg_householder_product": (0,),
     "ormqr": (0,),
 }
-"""Per operation which results are matrices that lie column by column."""
+"""For each operation, which results are matrices that lie column by column."""
 
 
 def matrix_rows(table: dict[str, Row]) -> None:
-    """Register rows, and their variants, which raise and lay as torch does."""
+    """Register rows and their variants, with torch's errors and layouts."""
     for name, row in table.items():
         if is_structured(op := overload(name)):
             row = _inferred(op, row)
@@ -47,7 +47,7 @@ def matrix_rows(table: dict[str, Row]) -> None:
 
 
 def _inferred(op: Any, row: Row) -> Row:
-    """The row, which takes no operands that the inference of `op` refuses."""
+    """The row, which refuses operands that the inference of `op` refuses."""
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         if all(is_lazy(x) for x in args if isinstance(x, torch.Tensor)):

@@ -1,4 +1,4 @@
-"""Linear algebra by reflections: products of them, as `geqrf` gives them."""
+"""Linear algebra by reflections: products of the reflections that `geqrf` gives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _householder_product(x: Node, tau: Node) -> Node:
 def _times_reflections(
     x: Node, tau: Node, other: Node, left: bool = True, transpose: bool = False
 ) -> Node:
-    """`other` by the whole product of the reflections, which is square."""
+    """The product of `other` and the reflections' whole product, which is square."""
     _check_times(x, tau, other, -2 if left else -1)
     n, ndim, axis = tau.type.shape[-1], x.type.ndim, x.type.ndim - 1
     m = x.type.shape[-2]
