@@ -1,7 +1,7 @@
 """NumPy's functions over lazy arrays, by name.
 
-`lazy` functions record; functions of `host` need values by their nature. A function that is in
-neither table falls back to NumPy, loudly.
+Functions in `LAZY` record. Functions in `HOST` need values by their nature. A function in neither
+table falls back to NumPy, with a warning.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ OF_ARRAYS: Final[dict[str, Function]] = {
     },
     **{name: numpys.LAZY[name] for name in numpys.NAMES.split() if name in numpys.LAZY},
 }
-"""What records, and is NumPy's at once for small real arrays."""
+"""Functions that record. For small real arrays NumPy's are called at once."""
 
 LAZY: Final[dict[str, Function]] = {
     **OF_ARRAYS,
@@ -99,13 +99,13 @@ LAZY: Final[dict[str, Function]] = {
         for name, function in module.PLAIN.items()
     },
 }
-"""What records."""
+"""Functions that record."""
 
 HOST: Final[dict[str, Function]] = {**functions.HOST, **sets.HOST}
-"""What computes its arguments, silently."""
+"""Functions that compute their arguments without a warning."""
 
 ABOUT: Final[dict[str, Any]] = functions.OWN
-"""What no array is given to: NumPy's own."""
+"""Functions that take no array's values. They are NumPy's own."""
 
 FUNCTIONS: Final[dict[str, Any]] = {
     **ABOUT,
@@ -115,7 +115,7 @@ FUNCTIONS: Final[dict[str, Any]] = {
     **generators.OBJECTS,
     **iteration.OBJECTS,
 }
-"""Every public name that is here."""
+"""Every public name of this package."""
 
 
 class Modules(Mapping[str, ModuleType]):
@@ -142,4 +142,4 @@ class Modules(Mapping[str, ModuleType]):
 MODULES: Final[Mapping[str, ModuleType]] = Modules(
     "ctypeslib", "fft", "lib", "linalg", "random", "rec", "testing"
 )
-"""Per public module of NumPy's: what stands for it."""
+"""By public module of NumPy: its lazy counterpart."""

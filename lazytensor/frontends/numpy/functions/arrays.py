@@ -39,7 +39,7 @@ def array(
 ) -> Any:
     """See numpy.array."""
     if type(object) is np.ndarray and copy is True and order == "K" and not ndmin and ndmax is None:
-        made = conversion.array(object, dtype)  # the usual call, made short
+        made = conversion.array(object, dtype)  # a fast path for the usual call
         if type(made) is ndarray:
             lay_out_like(made, object)
             return made
@@ -53,7 +53,7 @@ def array(
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     is_foreign = not issubclass(type(object), Lazy | np.ndarray)
     if copy is False and not (issubclass(type(object), Lazy) or hasattr(type(object), METHOD)):
-        try:  # what shows memory that others may write to is NumPy's own
+        try:  # an array over memory that others may write to stays NumPy's own
             return np.array(object, dtype, copy=False, order=order, subok=subok, ndmin=ndmin)
         except ValueError:
             object = unpacked(object)
@@ -77,7 +77,7 @@ def array(
 
 
 def _in_order(made: Any, source: Any, order: Any) -> Any:
-    """`made` laid out in the order asked for, which may be the order of `source`."""
+    """`made` laid out by `order`; "K" means as `source`."""
     if made is source:
         flags = shadow(made).flags
         fits = {"C": flags.c_contiguous, "F": flags.f_contiguous}.get(str(order).upper(), True)
@@ -94,7 +94,7 @@ def _in_order(made: Any, source: Any, order: Any) -> Any:
 
 
 def _converted(x: Any, dtype: Any, copy: bool) -> Any:
-    """`x` as a lazy array; itself if it is one of that dtype and no copy is asked for."""
+    """`x` as a lazy array; `x` itself if it is one of that dtype and `copy` is False."""
     kind = type(x)
     if not copy and kind is not Scalar and (issubclass(kind, Lazy) or hasattr(kind, METHOD)):
         return conversion.asarray(x, dtype)
@@ -157,7 +157,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """See numpy.from_dlpack. What others may write to is a real array, which shares it."""
+    """See numpy.from_dlpack. Memory that others may write to becomes a real array."""
     check_device(device)
     x = conversion.asarray(x) if hasattr(type(x), METHOD) else x
     if has_lazy(x):
@@ -167,7 +167,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _only_lazy(function: Function, real_function: Function) -> Function:
-    """In NumPy's own code: lazy for what is lazy, else NumPy's."""
+    """`function` for lazy arguments, else NumPy's. It is called by NumPy's own code."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if has_lazy(*args, *kwargs.values()):

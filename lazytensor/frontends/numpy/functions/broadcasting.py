@@ -1,4 +1,4 @@
-"""Views of more axes or longer ones."""
+"""Views with more axes or longer axes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     layout = np.broadcast_to(shadow(x), shape, subok=True)
     if layout.shape == x.shape:
         return shown(x, layout)
-    # A copy has the axes of one element, repeated, innermost.
+    # A shadow that is `Turned`, as a copy of the view has its repeated axes innermost.
     return shown(x, turned(layout), view_step(ops.broadcast, None, (("shape", layout.shape),)))
 
 
@@ -34,7 +34,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     for x in arrays:
         told = type(x) is ndarray and x._shadow is not None and x._shadow.flags.writeable
         if told and x.shape != shape:
-            set_flags(x, write=True)  # as NumPy does: refused if what it is a view of is read-only
+            set_flags(x, write=True)  # as NumPy does; refused for a view of a read-only array
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
 
 
@@ -44,7 +44,7 @@ _NEW_AXES: Final = {
     (1, 3): (None, _WHOLE_AXIS, None),
     (2, 3): (_WHOLE_AXIS, _WHOLE_AXIS, None),
 }
-"""By how many axes there are, and are to be: the key that adds the others."""
+"""By the given and the wanted number of axes: the key that adds the others."""
 
 
 def _at_least(count: int) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""Extremes of complex numbers: by real parts, then by imaginary ones; the first NaN before all."""
+"""Extremes of complex numbers: by real parts, then by imaginary ones. The first NaN wins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Combine = Callable[[Node, Node], Node]
 LARGER: Combine = numerics.complex_extreme(ops.greater_equal, True)
 SMALLER: Combine = numerics.complex_extreme(ops.less_equal, True)
 COMPLEX_PAIRS = {ops.reduce_max: LARGER, ops.reduce_min: SMALLER}
-"""Per reduction of floats: the function of two complex numbers that goes with it."""
+"""By reduction of floats: the matching function of two complex numbers."""
 
 
 def extreme(node: Node, axes: Axes, greatest: bool) -> Node:

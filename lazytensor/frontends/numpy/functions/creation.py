@@ -35,7 +35,7 @@ _SMALL = {
 
 
 def shape_of(shape: Any) -> Shape:
-    """A shape as NumPy's functions take it. Raises: TypeError, ValueError."""
+    """A shape argument as a tuple of ints. Raises: TypeError, ValueError."""
     if type(shape) is not tuple:
         if shape is None:
             np.empty(None)  # type: ignore[call-overload]  # raises
@@ -50,24 +50,24 @@ def shape_of(shape: Any) -> Shape:
 
 
 def dtype_of(dtype: Any, default: np.dtype = _FLOAT) -> np.dtype:
-    """A dtype as the functions take it. Raises: HostOnly, TypeError."""
+    """A dtype argument as a dtype. Raises: HostOnly, TypeError."""
     return default if dtype is None else canonical(np.dtype(dtype))
 
 
 def filled(shape: Shape, value: Any, dtype: np.dtype) -> Node:
-    """One value everywhere, which takes no memory until it is written to."""
+    """An array of one value, which takes no memory until it is written to."""
     one = _number(value, dtype) if type(value) is int else number(value, dtype)
     return settled(ops.broadcast(one, shape=shape) if shape else one)
 
 
 def _number(value: int, dtype: np.dtype) -> Node:
-    """0 and 1, what almost every new array is filled with, without a look at their bits."""
+    """`value` as a scalar, with a fast path for 0 and 1, which fill most new arrays."""
     known = _SMALL.get((value, dtype.kind))
     return number(value, dtype) if known is None else scalar(known, dtype)
 
 
 def laid_out(array: ndarray, order: Any) -> ndarray:
-    """A new array with its elements in the order asked for. Raises: ValueError, TypeError."""
+    """A new array with its elements in this order. Raises: ValueError, TypeError."""
     if order in ("F", "f"):
         if array.ndim > 1:
             array._shadow = fortran_shadow(array.type)
@@ -125,7 +125,7 @@ def full(
 
 
 def _strong(value: Any) -> Any:
-    """A value that fills an array, which may lose an imaginary part, other than one assigned."""
+    """A fill value. Its imaginary part may be lost, unlike in an assignment."""
     return np.complex128(value) if type(value) is complex else value
 
 

@@ -1,4 +1,4 @@
-"""Keywords of the array API standard's that NumPy's functions lack."""
+"""Keywords of the array API standard that NumPy's functions lack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lazytensor.frontends.numpy.functions.entry import Function, dressed
 
 
 def _flipped(x: Any, axis: Any) -> Any:
-    """`x` from its end to its start along one axis."""
+    """`x` reversed along one axis."""
     return x[(Ellipsis, slice(None, None, -1), *[slice(None)] * (-1 - axis))]
 
 
@@ -25,7 +25,7 @@ def _sorted(sort: Function, a: Any, axis: Any, *how: Any, stable: Any) -> Any:
 
 
 def _argsorted(argsort: Function, a: Any, axis: Any, *how: Any, stable: Any) -> Any:
-    """Of equal elements the first comes first."""
+    """`argsort` in descending order. Equal elements keep their order."""
     array = asarray(a).ravel() if axis is None else asarray(a)
     place = _from_the_end(axis, array.ndim)
     found = argsort(_flipped(array, place), place, *how, stable=stable)
@@ -33,7 +33,7 @@ def _argsorted(argsort: Function, a: Any, axis: Any, *how: Any, stable: Any) -> 
 
 
 def _with_descending(function: Function, real: Function, from_the_end: Function) -> Function:
-    """`function` with the standard's keyword, which its signature shows."""
+    """`function` with the standard's keyword `descending`, which its signature shows."""
 
     def call(
         a: Any,
@@ -67,7 +67,7 @@ def _clip_as_called(
 
 
 def extended(functions: dict[str, Function]) -> dict[str, Function]:
-    """The functions that have keywords of the standard's which NumPy lacks."""
+    """The functions with the standard's keywords that NumPy lacks."""
     clip = functions["clip"]
     clip.__wrapped__ = _clip_as_called  # type: ignore[attr-defined]  # what `inspect` reads
     return {

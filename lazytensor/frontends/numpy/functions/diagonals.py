@@ -47,10 +47,10 @@ def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
 
 
 def _band(shape: Shape, k: int, compare: Op) -> Node:
-    """Per element: how its column compares with its row plus `k`."""
+    """For each element: the comparison of its column with its row plus `k`."""
     rows = ops.iota(dtype=S64, shape=(shape[0], 1), axis=0)
     columns = ops.iota(dtype=S64, shape=(1, shape[1]), axis=1)
-    k = max(-shape[0] - 1, min(k, shape[1] + 1))  # beyond, all the same, up to where ints end
+    k = max(-shape[0] - 1, min(k, shape[1] + 1))  # equivalent, and within the range of int64
     moved = rows + k if k else rows
     return compare(columns, moved)
 

@@ -35,7 +35,7 @@ def part(node: Node, axis: int, start: int, stop: int) -> Node:
 
 
 def resized(node: Node, axis: int, n: int) -> Node:
-    """An axis cut off, or filled up with zeros, to length `n`."""
+    """`node` with an axis cut, or filled with zeros, to length `n`."""
     rank, more = node.type.ndim, n - node.type.shape[axis]
     if more <= 0:
         return part(node, axis, 0, n) if more else node
@@ -88,7 +88,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     short = any(node.type.shape[i] < 2 for i in axes)
     fits = len(varargs) in (0, 1, len(axes))
     if not scalars or edge_order != 1 or short or not fits or node.type.dtype.kind == "b":
-        # NumPy looks whether the distances are equal, which is best where they are known.
+        # NumPy checks whether the distances are equal, which cuts the graph unless they are known.
         return _gradient_of_numpy(f, *map(_seen, varargs), axis=axis, edge_order=edge_order)
     if node.type.dtype.kind in "iu":
         node = convert(node, F64)
@@ -98,7 +98,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _seen(x: Any) -> Any:
-    """`x` as a real array or scalar if the host has its values. Numbers of Python stay weak."""
+    """`x` as a real array or scalar if the host has its values. Python's numbers stay weak."""
     value = None if type(x) in PYTHON_NUMBERS else known(x)
     return x if value is None else value[()]
 
@@ -123,10 +123,10 @@ def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
     """See numpy.interp."""
-    if is_small(x) and all_stay((left, right, period)):  # a few elements are read of long lines
+    if is_small(x) and all_stay((left, right, period)):  # reads few elements of long lines
         for line in (xp, fp):
             if type(line) is ndarray and type(line.ref) is Cell:
-                value_of(line.ref, 1)  # computed now, if such reads have come to pay for that
+                value_of(line.ref, 1)  # computes it now, if such reads pay for that by now
         given = at_hand((xp, fp))
         if given is not None:
             return np.interp(x, given[0], given[1], left, right, period)
@@ -136,7 +136,7 @@ def interp(
 
 
 def _safely(x: Any) -> Node:
-    """As doubles. Raises: TypeError for complex numbers, as NumPy's."""
+    """`x` as float64. Raises: NumPy's TypeError for complex numbers."""
     node = operand(x)
     if node.type.dtype.kind == "c":
         raise TypeError(
@@ -147,7 +147,7 @@ def _safely(x: Any) -> Node:
 
 
 def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
-    """Without a period."""
+    """`interp` without a period."""
     values, line, given = operand(fp), _safely(xp), _safely(x)
     if line.type.ndim != 1 or values.type.ndim != 1:
         raise ValueError("object too deep for desired array")

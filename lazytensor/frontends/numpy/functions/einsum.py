@@ -1,4 +1,4 @@
-"""`einsum`: NumPy finds the order of the products, each is one contraction."""
+"""`einsum`: NumPy chooses the order of the products, and each is one contraction."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def einsum(
     text, arrays = _separated(operands)
     if optimize is False and isinstance(text, str) and "..." in text:
         np.einsum(text, *(np.ones((1,) * np.ndim(x)) for x in arrays))  # raises
-    if len(arrays) == 1 and out is None:  # NumPy does not look at `dtype` then
+    if len(arrays) == 1 and out is None:  # NumPy ignores `dtype` then
         try:
             view = _view(text, array_of(arrays[0]))
         except ValueError as error:
@@ -57,7 +57,7 @@ def einsum(
     except ValueError as error:
         if optimize is not False:
             raise
-        as_numpy(error, np.einsum, *operands)  # which reads the expression in C then
+        as_numpy(error, np.einsum, *operands)  # NumPy parses the expression in C then
     for places, expression in steps:
         given, result = expression.split("->")
         taken = [nodes.pop(i) for i in places]
@@ -82,7 +82,7 @@ def _view(text: Any, x: Any) -> Any:
 
 
 def _pair(labels: str, label: str, x: Any) -> tuple[int, int]:
-    """The first two places of a label, which must have one length. Raises: ValueError."""
+    """The first two places of a label. Raises: ValueError if their lengths differ."""
     first = labels.index(label)
     second = labels.index(label, first + 1)
     n, m = x.shape[first], x.shape[second]
@@ -94,7 +94,7 @@ def _pair(labels: str, label: str, x: Any) -> tuple[int, int]:
 
 
 def _separated(operands: tuple[Any, ...]) -> tuple[Hashable, list[Any]]:
-    """The expression and the arrays; NumPy takes text, or lists of numbers between the arrays."""
+    """The expression and the arrays. NumPy takes text, or lists of labels between the arrays."""
     if not operands:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(operands[0], str):
@@ -116,7 +116,7 @@ def _hashable(optimize: Any) -> Hashable:
 
 @remembered(1024)
 def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
-    """Which operands are combined in which order, by which expressions."""
+    """The steps: the places of the operands to combine, and the expression for each."""
     dummies = [np.broadcast_to(np.int8(1), shape) for shape in shapes]
     if isinstance(text, str):
         given: list[Any] = [text, *dummies]
@@ -124,7 +124,7 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
         given = [item for pair in zip(dummies, text[0], strict=True) for item in pair]
         given += [] if text[1] is None else [text[1]]
     path = list(optimize) if isinstance(optimize, tuple) else optimize
-    find: Any = np.einsum_path  # `einsum_call` is how NumPy's own einsum asks for the steps
+    find: Any = np.einsum_path  # NumPy's own einsum gets the steps by `einsum_call`
     try:
         _, found = find(*given, optimize=path, einsum_call=True)
     except IndexError:
@@ -135,7 +135,7 @@ def _steps(text: Any, shapes: tuple[Shape, ...], optimize: Any) -> Steps:
 
 
 def _combined(nodes: list[Node], labels: list[str], result: str) -> Node:
-    """The product of `nodes`, summed over the labels that `result` has not."""
+    """The product of `nodes`, summed over the labels that `result` lacks."""
     single = [_undoubled(node, given) for node, given in zip(nodes, labels, strict=True)]
     nodes, labels = [node for node, _ in single], [given for _, given in single]
     while len(nodes) > 2:
@@ -150,7 +150,7 @@ def _combined(nodes: list[Node], labels: list[str], result: str) -> Node:
 
 
 def _undoubled(x: Node, labels: str) -> tuple[Node, str]:
-    """A label that comes twice names a diagonal."""
+    """Replace labels given twice by diagonals. Returns: the node and its labels."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             first, second = _pair(labels, label, x.type)

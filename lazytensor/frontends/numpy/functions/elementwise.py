@@ -1,4 +1,4 @@
-"""Functions of each element, or of neighbours, that are no ufuncs."""
+"""Functions of each element that are no ufuncs, and `meshgrid`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def clip(
 
 
 def _clamp(low: Node, x: Node, high: Node) -> Node:
-    """Complex numbers within limits; of equals, as 0 and -0 are, NumPy takes the limit here."""
+    """Complex numbers within limits. Of equal values, such as 0 and -0, NumPy takes the limit."""
     for limit, before in ((low, ops.greater), (high, ops.less)):
         of_x, of_limit = (ops.real(x), ops.imag(x)), (ops.real(limit), ops.imag(limit))
         first, second = (before(a, b) for a, b in zip(of_x, of_limit, strict=True))
@@ -90,7 +90,7 @@ def _clamp(low: Node, x: Node, high: Node) -> Node:
 
 
 def _limit(x: Any, node: Node, sign: int) -> Any:
-    """A limit; None where it is a Python integer beyond what the dtype holds."""
+    """A limit; None for a Python integer beyond the dtype's range."""
     if type(x) is not int or node.type.dtype.kind not in "iu":
         return x
     info = np.iinfo(node.type.dtype)
@@ -191,7 +191,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def _bessel(x: Any, condlist: Any, funclist: Any) -> Any:
-    """What stands for `i0`'s choice between two polynomials: the core has the function."""
+    """Replaces the choice between two polynomials in NumPy's `i0` by the core's function."""
     made = wrap(ops.bessel_i0(operand(x)))
     lay_out(made, x)
     return made

@@ -1,8 +1,7 @@
-"""How a call of a NumPy function comes in.
+"""The entry of calls of NumPy functions.
 
-With a lazy argument the lazy function records. Without one NumPy computes at once, as there is
-nothing to wait for, and its result enters as a leaf. Data of a dtype that XLA has not stay with
-NumPy.
+With a lazy argument the lazy function records. Without one NumPy computes at once, as nothing is
+pending, and its result becomes a leaf. Data of a dtype that XLA lacks stay with NumPy.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ PICKLE_HOMES: Final = {
     "numpy.linalg": "lazytensor.numpy.linalg",
     "numpy.testing._private.utils": "lazytensor.numpy.testing",
 }
-"""Per module of NumPy's: where pickle finds what stands for its functions."""
+"""By module of NumPy: where pickle finds the counterparts of its functions."""
 
 MOST_ARGUMENTS: Final = 3
-"""Behind them some functions may be told to write to the first one (`overwrite_input`)."""
+"""Arguments after these may let some functions write to the first one (`overwrite_input`)."""
 _COPY_KEYWORDS: Final = frozenset({"copy", "overwrite_input"})
-"""Keywords by which they may be told so."""
+"""Keywords that let functions write to an argument or return it."""
 
 
 def has_lazy(*values: Any) -> bool:
-    """Whether there is a lazy array or scalar in `values`, nested lists and tuples included."""
+    """Whether `values`, nested lists and tuples included, hold a lazy array or scalar."""
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
@@ -63,7 +62,7 @@ def has_lazy(*values: Any) -> bool:
 
 
 def lazily(name: str, function: Function, real: Function) -> Function:
-    """`function`, which records, under the name and with the text of NumPy's `real`."""
+    """`function`, which records, with the name and the docstring of NumPy's `real`."""
     growing = name in GROWING
     name_in_errors(function, name)
 
@@ -109,9 +108,9 @@ def _recorded(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """What `function` records, or what NumPy's `real` gives where that cannot be lazy.
+    """The result that `function` records, or that of NumPy's `real` if it cannot be lazy.
 
-    `of_known` computes it from arrays that are small by now and that the host has.
+    `of_known` computes it for arrays that are small by now and that the host has.
     """
     if differing and is_raised():
         made = _of_known(name, of_known, args, kwargs)
@@ -128,7 +127,7 @@ def _recorded(
 def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """NumPy's result for arrays that are small by now and that the host has.
 
-    `NOTHING` if they have not, or if NumPy may write to them or show their memory.
+    `NOTHING` for other arrays, or if NumPy may write to them or return a view of their memory.
     """
     most = 1 if name == "nan_to_num" else MOST_ARGUMENTS
     if name in WRITERS or len(args) > most or not _COPY_KEYWORDS.isdisjoint(kwargs):
@@ -140,7 +139,7 @@ def _of_known(name: str, real: Function, args: tuple[Any, ...], kwargs: dict[str
     shown = made if isinstance(made, tuple | list) else (made,)
     arrays = [x for x in given if isinstance(x, np.ndarray)]
     for x in shown:
-        if isinstance(x, np.ndarray) and (  # a view of nothing shares nothing
+        if isinstance(x, np.ndarray) and (  # an empty view shares no memory
             not x.size or any(np.may_share_memory(x, y) for y in arrays)
         ):
             return NOTHING
@@ -162,14 +161,14 @@ def method(name: str, function: Function) -> Function:
 
 
 def name_in_errors(function: Function, name: str) -> None:
-    """Let Python call a function by this name where its arguments are wrong, if it has none."""
+    """Set the name that Python's errors for wrong arguments show, unless it is already public."""
     given = function.__qualname__
     if "<locals>" in given or given.strip("_") != given:
         function.__qualname__ = name
 
 
 def hosted(name: str, real: Function) -> Function:
-    """NumPy's function itself, for what needs values by its nature; silent."""
+    """NumPy's function itself, without a warning, as it needs values by its nature."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not at_once(args, kwargs) and lazies((args, kwargs)):
@@ -180,7 +179,7 @@ def hosted(name: str, real: Function) -> Function:
 
 
 def dressed(call: Function, real: Function, line: str = laziness.RECORDS) -> Function:
-    """`call` with the name and the signature of `real`, and its text with `line` in it."""
+    """`call` with the name and the signature of `real`, and its docstring with `line` added."""
     update_wrapper(call, real, updated=())
     call.__doc__ = laziness.said(line, call.__name__, real.__doc__)
     call.__module__ = PICKLE_HOMES.get(getattr(real, "__module__", ""), "lazytensor.numpy")

@@ -12,7 +12,7 @@ from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 
 def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
-    """Along `axis`, what is from each of `places`, which must rise, up to the next, combined.
+    """The elements along `axis`, combined from each of `places` up to the next.
 
     `mode` as in `scatter`. Raises: HostOnly; Unsupported for places that do not rise.
     """
@@ -20,6 +20,6 @@ def by_segment(node: Node, places: np.ndarray, axis: int, mode: str) -> Node:
     if places.ndim != 1 or not places.size or (np.diff(places) <= 0).any():
         raise Unsupported("reduceat: indices that do not rise")
     if places[0] < 0 or places[-1] >= n:
-        raise HostOnly("reduceat: NumPy says which index is out of bounds")
+        raise HostOnly("reduceat: NumPy raises its own error for an index out of bounds")
     heads = leaf(places.astype(np.int64))
     return ops.reduce_segments(node, heads, axis=axis, mode=mode)

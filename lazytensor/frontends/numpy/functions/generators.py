@@ -1,4 +1,4 @@
-"""What makes arrays by being indexed: `r_`, `c_`, `mgrid`, `ogrid`; and by calling back."""
+"""Objects that make arrays when indexed (`r_`, `c_`, `mgrid`, `ogrid`), and `fromfunction`."""
 
 from __future__ import annotations
 

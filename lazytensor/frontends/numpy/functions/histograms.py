@@ -1,4 +1,4 @@
-"""Histograms whose number of bins is known: counts by bin, brought in one by one."""
+"""Histograms with a known number of bins: a scatter adds each number to its bin."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ FALLING = "`bins` must increase monotonically, when an array"
 
 
 def _line(a: Any) -> Node:
-    """What is counted, in a row of floats. Raises: HostOnly."""
+    """The data as one row. Raises: HostOnly unless they are real numbers."""
     node = operand(a)
     if node.type.dtype.kind not in "iuf":
-        raise HostOnly("histogram of numbers that are not real: NumPy warns of them")
+        raise HostOnly("histogram of numbers that are not real: NumPy warns")
     return ops.reshape(node, shape=(node.type.size,))
 
 
 def _outer(line: Node, range: Any) -> tuple[Node, Node]:
-    """The least and the greatest edge: floats like the data, or like the ends asked for."""
+    """The least and the greatest edge, as floats like the data or like `range`."""
     given = [line.type.dtype] if range is None else [operand(x).type.dtype for x in range]
     is_float = all(dtype.kind == "f" for dtype in given) and line.type.size
     dtype = result_type(*given) if is_float else F64
@@ -59,9 +59,9 @@ def _outer(line: Node, range: Any) -> tuple[Node, Node]:
 
 
 def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, bool]:
-    """The edges, and whether they are evenly spaced; of the data's dtype if they are `like` it.
+    """The edges, and whether they are evenly spaced.
 
-    Raises: HostOnly, ValueError, TypeError.
+    `like`: whether they have the data's dtype. Raises: HostOnly, ValueError, TypeError.
     """
     if isinstance(bins, str):
         raise HostOnly("how many bins there are is data")
@@ -90,7 +90,7 @@ def _edges(line: Node, bins: Any, range: Any, like: bool = True) -> tuple[Node, 
 
 
 def _spaced(low: Node, high: Node, count: int) -> Node:
-    """`linspace`: the last edge is the greatest exactly."""
+    """Evenly spaced edges, as by `linspace`. The last one is exactly `high`."""
     dtype = low.type.dtype
     places = ops.iota(dtype=S64, shape=(count + 1,), axis=0)
     step = (high - low) / float(count)
@@ -100,7 +100,7 @@ def _spaced(low: Node, high: Node, count: int) -> Node:
 
 
 def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
-    """In which bin each number is, and whether it is in any."""
+    """The bin of each number, and whether it is in any."""
     n = edges.type.size - 1
     dtype = result_type(line.type.dtype, edges.type.dtype)
     line, edges = convert(line, dtype), convert(edges, dtype)
@@ -115,7 +115,7 @@ def _bins(line: Node, edges: Node, even: bool) -> tuple[Node, Node]:
 
 
 def _even_place(line: Node, edges: Node, low: Node, high: Node) -> Node:
-    """By arithmetic, then put right by one where rounding has it in the bin next to its own."""
+    """The bins by arithmetic, moved by one where rounding has hit a neighbouring bin."""
     n, dtype = edges.type.size - 1, line.type.dtype
     share = (line - low) / (high - low)
     share = share * float(n)
@@ -130,7 +130,7 @@ def _even_place(line: Node, edges: Node, low: Node, high: Node) -> Node:
 
 
 def _counted(places: Node, inside: Node, weights: Node | None, n: int) -> Node:
-    """How many are in each of `n` bins, or the sum of their weights."""
+    """The count of numbers in each of `n` bins, or the sum of their weights."""
     dtype = S64 if weights is None else weights.type.dtype
     ones = scalar(1, S64) if weights is None else weights
     shares = ops.select(inside, ones, scalar(0, dtype))
@@ -186,7 +186,7 @@ def histogramdd(
     wanted = zip(columns, each, ranges, strict=True)
     edges = [_edges(x, bins, range, like=False)[0] for x, bins, range in wanted]
     shape = tuple(e.type.size - 1 for e in edges)
-    outer = [n + 2 for n in shape]  # beyond both ends NumPy has bins, too
+    outer = [n + 2 for n in shape]  # NumPy has bins beyond both ends, too
     if math.prod(outer) >= 2**63:
         np.ravel_multi_index([np.zeros(1, int)] * depth, outer)  # raises
     place, inside = scalar(0, S64), scalar(True, BOOL)
@@ -201,7 +201,7 @@ def histogramdd(
 
 
 def _columns(sample: Any) -> list[Node]:
-    """The coordinates of the points, axis by axis: of rows of an array, or a list of columns."""
+    """The points' coordinates along each axis, from the rows of an array or a list of columns."""
     if isinstance(sample, list | tuple):
         columns = [_line(x) for x in sample]
         dtype = result_type(*(node.type.dtype for node in columns))

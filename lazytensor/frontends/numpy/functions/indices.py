@@ -1,4 +1,4 @@
-"""Indices that are data: checked and made non-negative, at once where they are known."""
+"""Arrays of indices: checked and made non-negative, at once if they are known."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAST = "Cannot cast array data from {!r} to dtype('int64') according to the rule
 
 
 def known(x: Any) -> np.ndarray | None:
-    """The value of an array-like, if it is there without computing."""
+    """The value of an array-like, if it is known without computing."""
     if not issubclass(type(x), Lazy):
         return np.asarray(x)
     value = x.node.value
@@ -28,7 +28,7 @@ def known(x: Any) -> np.ndarray | None:
 
 
 def whole(x: Any) -> Any:
-    """`x` as integers may be taken from it. Raises: TypeError."""
+    """`x` as an array of integers. Raises: TypeError."""
     array = x if issubclass(type(x), Lazy) else np.asarray(x)
     if array.size == 0 and not issubclass(type(x), Lazy | np.ndarray):
         return np.asarray(x, np.int64)
@@ -56,12 +56,12 @@ def within(x: Any, n: int, mode: str = "raise", text: str = "", error: Any = Ind
     low = node >= -n
     fine = every(low & (node < length))
     found = ops.select(node < zero, node + length, node)
-    inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # what is read before the guard is
+    inside = ops.clamp(zero, found, scalar(max(n - 1, 0), S64))  # read before the guard
     return ops.guarded(inside, ops.guard(fine, error=error, text=text))
 
 
 def bounded(node: Node, n: int, mode: str) -> Node | None:
-    """Indices into `n` elements, brought within them as modes wrap and clip do; None for others."""
+    """Indices into `n` elements, brought into range by mode wrap or clip; None for other modes."""
     if mode == "wrap":
         return node % n
     if mode == "clip":

@@ -1,4 +1,4 @@
-"""Iteration and calling back element by element: NumPy does it, over values that are computed."""
+"""Iteration and callbacks element by element, which NumPy runs over computed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that put arrays together: concatenation, stacking, tiling, padding, rolling."""
+"""Functions that join arrays: concatenation, stacking, tiling, rolling."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import canonical, convert
 def joined(
     nodes: Sequence[Node], axis: int, out: Any = None, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    """Nodes one after another along an axis, converted to what they have in common."""
+    """Nodes joined along an axis, converted to `dtype` or their common one."""
     if out is not None and dtype is not None:
         raise TypeError(
             "concatenate() only takes `out` or `dtype` as an argument, but both were provided."
@@ -144,7 +144,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if axis is None:
         node = ops.reshape(node, shape=(node.type.size,))
         axis = 0
-    if not node.type.ndim:  # as NumPy does, with an axis that a scalar has not
+    if not node.type.ndim:  # as NumPy does, as a scalar has no axis
         node = ops.reshape(node, shape=(1,))
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     counts = np.asarray(real(repeats))
@@ -175,13 +175,13 @@ def tile(A: Any, reps: Any) -> Any:
 
 
 MOST_RUNS = 8
-"""Runs of equally spaced indices up to which they are sliced and joined instead of gathered."""
+"""Most runs of equally spaced indices that are sliced and joined instead of gathered."""
 
 
 def picked(node: Node, indices: np.ndarray, axis: int) -> Node:
     """The elements at `indices`, known and in range, along an axis.
 
-    Slices fuse with what comes before and after; a gather does not.
+    Slices fuse with their neighbours; a gather does not.
     """
     runs = _runs(indices)
     if len(runs) > MOST_RUNS:
@@ -203,7 +203,7 @@ def _runs(indices: np.ndarray) -> list[tuple[int, int, int]]:
         step = int(indices[begin + 1] - indices[begin])
         same = np.diff(indices[begin:]) == step
         count = (size - begin) if same.all() else int(same.argmin()) + 1
-        if count == 2 and abs(step) > 1:  # two elements apart are no run
+        if count == 2 and abs(step) > 1:  # two elements that are not adjacent are no run
             count, step = 1, 1
         found.append((int(indices[begin]), count, step))
         begin += count

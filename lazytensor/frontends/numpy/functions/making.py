@@ -1,4 +1,4 @@
-"""Creators: lazy where what they make is large, NumPy's own where it is small (see `small.py`)."""
+"""Creators of arrays: lazy if the array is large, NumPy's own if it is small (see `small.py`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lazytensor.frontends.numpy.interop.interchange import unpacked
 
 
 def of_shape(function: Function, real: Function) -> Function:
-    """`function`, a creator whose first argument is a shape; NumPy's where that is small."""
+    """`function`, whose first argument is a shape, or NumPy's if the array is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = settings.small
@@ -33,7 +33,7 @@ def of_shape(function: Function, real: Function) -> Function:
 
 
 def of_data(function: Function, real: Function) -> Function:
-    """`function`, which makes an array of its first argument; NumPy's where that is small."""
+    """`function`, which makes an array of its first argument, or NumPy's if that is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = settings.small if args else 0
@@ -65,7 +65,7 @@ def of_data(function: Function, real: Function) -> Function:
 
 
 def of_numbers(function: Function, real: Function) -> Function:
-    """`function`, which makes a matrix of its height and width; NumPy's where that is small."""
+    """`function`, which makes a matrix of a height and a width, or NumPy's if it is small."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         sizes = args[:2] if len(args) > 1 and args[1] is not None else args[:1] * 2
@@ -82,13 +82,13 @@ def of_numbers(function: Function, real: Function) -> Function:
 
 
 def _is_like_another(kwargs: dict[str, Any]) -> bool:
-    """Whether `like=` is of a class that makes arrays of its own, or that NumPy refuses."""
+    """Whether `like=` is of a class that makes its own arrays, or that NumPy refuses."""
     like = kwargs.get("like")
     return not (like is None or issubclass(type(like), Lazy | np.ndarray))
 
 
 def _size(shape: Any) -> float:
-    """Elements of an array of this shape, if that is plain to see."""
+    """The number of elements of an array of this shape; infinity for lazy or unusual shapes."""
     kind = type(shape)
     if kind is int:
         return cast(float, shape)
@@ -102,7 +102,7 @@ def _size(shape: Any) -> float:
     for n in sizes:
         if type(n) is int:
             size *= n
-        elif issubclass(type(n), np.integer):  # not `isinstance`: lazy scalars say that they are
+        elif issubclass(type(n), np.integer):  # not `isinstance`: lazy scalars claim to be one
             size *= int(n)
         else:
             return math.inf

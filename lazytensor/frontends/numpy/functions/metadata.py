@@ -26,7 +26,7 @@ def shape(a: Any) -> tuple[int, ...]:
 
 
 def asarray_of(a: Any) -> Any:
-    """An array of an array-like, put together lazily if something in it is lazy."""
+    """An array of an array-like, lazy if anything in it is lazy."""
     return array(a, copy=None) if has_lazy(a) else asarray(a)
 
 
@@ -55,7 +55,7 @@ def min_scalar_type(a: Any, /) -> np.dtype:
 
 
 def _dtype(x: Any) -> Any:
-    """A lazy array's dtype; anything else as it is."""
+    """A lazy array's dtype, or `x` itself."""
     return kind_of(x) if issubclass(type(x), Lazy) else x
 
 

@@ -1,6 +1,6 @@
 """Reductions that leave NaN out.
 
-NumPy warns of slices that are all NaN; that is data, so the warning comes when the program runs.
+NumPy warns of slices that are all NaN. That depends on data, so it warns when the program runs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _extreme(name: str, filler: float) -> Function:
         check_target(out, node.type.dtype)
         axes = axes_of(axis, node.type.ndim)
         if initial is NO_VALUE and any(node.type.shape[i] == 0 for i in axes):
-            raise HostOnly(f"nan{name}: nothing has none, of which NumPy speaks in other words")
+            raise HostOnly(f"nan{name} of nothing: NumPy raises its own error")
         top = plain(wrap(_without(node, filler)), axis, None, keepdims, initial, where)
         if initial is not NO_VALUE:
             return deliver(top.node, out)
@@ -101,7 +101,7 @@ def _position(name: str, filler: float) -> Function:
 
 
 def _where_numbers(node: Node, where: Any) -> Node:
-    """Where `node` is a number, and `where` holds."""
+    """Where `node` is not NaN and `where` holds."""
     numbers = ~ops.is_nan(node)
     return numbers if where is NO_VALUE or where is True else numbers & mask_of(where)
 
@@ -141,7 +141,7 @@ def _check_inexact(dtype: Any, out: Any) -> None:
 
 def _check_axis(node: Node, axis: Any) -> None:
     if axis is not None and not node.type.ndim:
-        raise HostOnly("here, other than in `mean`, a number has an axis 0")
+        raise HostOnly("NumPy accepts axis 0 of a number here, unlike in `mean`")
 
 
 def _spread(root: bool) -> Function:

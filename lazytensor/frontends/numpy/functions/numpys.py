@@ -1,4 +1,4 @@
-"""Functions that run as NumPy's own Python over lazy arrays (see `rebound.py`)."""
+"""Functions that run NumPy's own Python code over lazy arrays (see `rebound.py`)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NAMES = (
     "unstack unwrap vsplit"
 )
 WRITES_INTO_EMPTY = "delete insert vander"
-"""They write lazy arrays into an empty one."""
+"""Functions that write lazy arrays into an empty one."""
 
 _real_poly = rebound("poly")
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """See numpy.poly; of complex zeros, and of a matrix, the dtype is data."""
+    """See numpy.poly. For complex zeros and for a matrix, the dtype depends on data."""
     node = operand(seq_of_zeros)
     if node.type.ndim > 1 or node.type.dtype.kind == "c":
         raise HostOnly("poly: the dtype is data")

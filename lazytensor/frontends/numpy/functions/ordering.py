@@ -1,4 +1,4 @@
-"""Sorting, searching, sets of sorted elements."""
+"""Sorting, searching and membership."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SORT_KINDS = {None, "q", "quicksort", "m", "mergesort", "h", "heapsort", "s", "
 
 
 def _line(a: Any, axis: Any) -> tuple[Node, int]:
-    """The operand and the axis to sort along; None means all of it in one line."""
+    """The operand and the axis to sort along. None means all of it in one line."""
     node = operand(a)
     if axis is None:
         node = ops.reshape(node, shape=(node.type.size,))
@@ -35,7 +35,7 @@ def _line(a: Any, axis: Any) -> tuple[Node, int]:
 
 
 def _places_line(a: Any, axis: Any) -> tuple[Node, int]:
-    """The same for places in that order: a single number has one, unlike for `sort`."""
+    """The same for `argsort`, which accepts a single number, unlike `sort`."""
     return _line(a if axis is None or np.ndim(a) else [a], axis)
 
 
@@ -45,7 +45,7 @@ def _check(kind: Any, order: Any, stable: Any) -> None:
 
 
 def _keys(node: Node) -> list[Node]:
-    """What complex numbers are sorted by: which parts are NaN, the real part, the imaginary one."""
+    """The sort keys. For complex numbers: which parts are NaN, then both parts."""
     if node.type.dtype.kind != "c":
         return [node]
     re, im = ops.real(node), ops.imag(node)
@@ -115,7 +115,7 @@ def _check_kth(kth: Any, n: int, kind: Any, order: Any) -> None:
 
 
 def _partitioned(line: Function, sort: Function) -> Function:
-    """`partition` and `argpartition`: a sorted array is one of those that they may give."""
+    """`partition` and `argpartition`. A sorted array is a valid result."""
 
     def partition(
         a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
@@ -167,13 +167,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 def _rises(edges: np.ndarray) -> bool:
-    """By the first two that differ, as NumPy has it: NaN may be the last."""
+    """Whether the first two that differ rise, as in NumPy: the last may be NaN."""
     others = edges[1:][edges[1:] != edges[:1]]
     return not others.size or bool(edges[0] < others[0])
 
 
 def _digitized(values: Node, edges: Node, side: str) -> Any:
-    """Bins that are not known yet may rise or fall; if they do neither, that is an error."""
+    """`digitize` for unknown bins, which may rise or fall. A guard raises if they do neither."""
     n = max(edges.type.size - 1, 0)
     firsts = (0, edges.type.size - n)
     low, high = (ops.slice(edges, starts((i,)), sizes=(n,), strides=(1,)) for i in firsts)
@@ -188,7 +188,7 @@ def _digitized(values: Node, edges: Node, side: str) -> Any:
 
 
 FEW = 10
-"""Test elements up to which each is compared with, instead of searched for."""
+"""Most test elements that are compared one by one instead of by binary search."""
 
 
 def isin(
@@ -201,7 +201,7 @@ def isin(
 ) -> Any:
     """See numpy.isin."""
     if kind not in (None, "sort"):
-        raise HostOnly("a table of what is in a set has a size that only the data tell")
+        raise HostOnly("the size of a table of a set's elements is data")
     values, tests = common(element, test_elements)
     tests = ops.reshape(tests, shape=(tests.type.size,))
     shape, n = values.type.shape, tests.type.size

@@ -1,4 +1,4 @@
-"""Bits in bytes, and several indices in one."""
+"""Packing of bits into bytes, and of several indices into one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
 def _lines(a: Any, axis: Any) -> tuple[Node, int]:
-    """The operand with the axis last that is packed, and which it was; None is all in one line."""
+    """The operand with `axis` moved last, and its place before. None means all in one line."""
     node = operand(a)
     if axis is None or not node.type.ndim:
         node = node if node.type.ndim == 1 else ops.reshape(node, shape=(node.type.size,))
@@ -79,7 +79,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
 
 
 def _strides(shape: tuple[int, ...], order: str | None) -> list[int]:
-    """How many elements apart neighbours on each axis are. Raises: ValueError."""
+    """The strides of each axis, in elements. Raises: ValueError."""
     if order not in ("C", "F", None):
         np.unravel_index(0, 1, order)  # type: ignore[call-overload]  # raises
         raise ValueError("only 'C' or 'F' order is permitted")
@@ -89,7 +89,7 @@ def _strides(shape: tuple[int, ...], order: str | None) -> list[int]:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
-    """See numpy.unravel_index; an index out of range is found when it is computed."""
+    """See numpy.unravel_index. An index out of range raises when it is computed."""
     node = operand(indices)
     sizes = shape_of(shape)
     if node.type.dtype.kind not in "iub":
@@ -106,7 +106,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
-    """See numpy.ravel_multi_index; coordinates out of range are found when they are computed."""
+    """See numpy.ravel_multi_index. Coordinates out of range raise when they are computed."""
     sizes = shape_of(dims)
     given = [operand(x) for x in multi_index]
     modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)

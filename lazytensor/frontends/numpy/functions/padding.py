@@ -1,4 +1,4 @@
-"""`pad`: what surrounds the array is slices of it, so that padding fuses with its neighbours."""
+"""`pad`: the borders are slices of the array, so that padding fuses with its neighbours."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
 
 
 def _as(given: Any, node: Node) -> Any:
-    """The padded array, in columns if the one given is."""
+    """The padded array, in Fortran order if `given` is."""
     return laid_out(wrap(node), "F" if shadow(given).flags.fnc else "C")
 
 
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]] | None:
-    """Widths before and after each axis; None where NumPy shall say what is wrong with them."""
+    """Widths before and after each axis; None if they are invalid, so that NumPy raises."""
     if isinstance(pad_width, dict):
         widths = np.zeros((ndim, 2), int)
         for axis, value in pad_width.items():
@@ -63,7 +63,7 @@ def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]] | None:
 
 
 def _constant(node: Node, pairs: list[tuple[int, int]], values: Any) -> Node:
-    """Padding with numbers: in one step where they are all the same."""
+    """Padding with numbers, in one step if they are all the same."""
     ndim = node.type.ndim
     if np.ndim(values) == 0:
         low, high = (tuple(column) for column in zip(*pairs, strict=True)) if pairs else ((), ())

@@ -40,7 +40,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     x, y = common(a, b)
     n, m = x.type.ndim, y.type.ndim
     if out is not None and not hasattr(out, "flags"):
-        raise HostOnly("NumPy says what `out` must be")
+        raise HostOnly("NumPy raises its own error for this `out`")
     if out is not None and (out.dtype != x.type.dtype or not out.flags.c_contiguous):
         raise ValueError(UNFIT)
     if n == m == 2 and x.type.dtype in NUMBERS and x.type.shape[1] == y.type.shape[0]:
@@ -65,7 +65,7 @@ def _times(x: Node, y: Node) -> Node:
 
 
 def _complain(function: Function, *nodes: Node) -> None:
-    """Raise what NumPy's `function` raises for operands of these types."""
+    """Raise the error of NumPy's `function` for operands of these types."""
     function(*(dummy(node.type) for node in nodes))
     raise HostOnly(f"{function} takes what its lazy counterpart does not")
 
@@ -135,7 +135,7 @@ def _ints(axes: Any) -> list[int]:
 
 def kron(a: Any, b: Any) -> Any:
     """See numpy.kron."""
-    x, y = common(array_of(a), array_of(b))  # Python's numbers have dtypes of their own here
+    x, y = common(array_of(a), array_of(b))  # Python's numbers get their default dtypes here
     rank = max(x.type.ndim, y.type.ndim)
     first, second = ((1,) * (rank - node.type.ndim) + node.type.shape for node in (x, y))
     x = ops.reshape(x, shape=tuple(n for size in first for n in (size, 1)))
@@ -195,7 +195,7 @@ _MODES = {"valid": 0, "same": 1, "full": 2}
 
 
 def _slid(x: Node, y: Node, mode: Any) -> Node:
-    """Inner products of `y` with the windows of `x`, which is at least as long."""
+    """Inner products of `y` with the windows of `x`, where `x` is at least as long as `y`."""
     if mode is None:
         raise TypeError("convolve/correlate mode not understood")
     if mode not in _MODES and mode not in (0, 1, 2):

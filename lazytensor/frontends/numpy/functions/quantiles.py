@@ -1,4 +1,4 @@
-"""Medians and quantiles: the elements of ranks that shapes alone decide."""
+"""Medians and quantiles: elements at ranks that depend on shapes alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, warn_user
 
 MOST_RANKS: Final = 16
-"""More than that are found faster by sorting."""
+"""Most ranks that are selected one by one. Sorting is faster for more."""
 
 
 def _sorted(node: Node) -> Node:
@@ -38,9 +38,9 @@ def _sorted(node: Node) -> Node:
 
 
 def _ranked(line: Node, *ranks: int) -> tuple[Node, Node | None]:
-    """What sorting the last axis would put at these places, and last: NaN if there is one.
+    """The elements that sorting the last axis would put at `ranks`, and the last element.
 
-    Of dtypes that have no NaN nothing is last.
+    The last one is NaN if there is any. It is None for dtypes without NaN.
     """
     if line.type.dtype.kind not in "fcV":
         return _sorted_at(line, ranks), None
@@ -74,7 +74,7 @@ def median(
     axes = axes_within(axis, node.type.ndim)
     check_target(out, result_type(node.type.dtype, 0.0))
     if not node.type.ndim and keepdims:
-        raise HostOnly("NumPy gives an array of a number whose axes are kept")
+        raise HostOnly("keepdims of a number: NumPy returns an array")
     line = lined(node, axes)
     size = line.type.shape[-1]
     if not size:
@@ -94,7 +94,7 @@ def _inexact(node: Node) -> Node:
 
 
 def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
-    """`quantile`, `percentile` and their twins that leave NaN out."""
+    """`quantile`, `percentile`, and their variants that leave NaN out."""
     what, limits = ("Percentiles", "[0, 100]") if scale != 1 else ("Quantiles", "[0, 1]")
 
     def quantile(
@@ -135,7 +135,7 @@ def _quantile(name: str, scale: float, ignore_nan: bool) -> Function:
 
 
 def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) -> Node:
-    """The axis of the quantiles first, then what was not reduced."""
+    """`made` with the axes of `q` first, then the axes that were not reduced."""
     rank = made.type.ndim
     made = ops.transpose(made, axes=(rank - 1, *range(rank - 1)))
     rest = made.type.shape[1:]
@@ -146,7 +146,7 @@ def _shaped(made: Node, node: Node, axes: Axes, q: np.ndarray, keepdims: Any) ->
 
 @remembered(256)
 def _positions(size: int, q: tuple[float, ...], method: Any, dtype: Any) -> np.ndarray:
-    """Where between the sorted elements the quantiles are."""
+    """The fractional positions of the quantiles among the sorted elements."""
     wanted = np.array(q, dtype)
     if method == "linear":
         return np.asarray((size - 1) * wanted)
@@ -175,14 +175,17 @@ def _discrete(method: str) -> bool:
 
 
 def _missing(made: Node, last: Node | None) -> Node:
-    """NaN where what is last in order is; `made` if nothing can be."""
+    """`made`, with NaN where `last` is NaN."""
     if last is None:
         return made
     return ops.select(ops.is_nan(last), number(math.nan, made.type.dtype), made)
 
 
 def _between(low: Node, high: Node, share: Node) -> Node:
-    """From `low` to `high` by `share`, exact at both ends. Their difference is of their dtype."""
+    """Interpolate from `low` to `high` by `share`, exactly at both ends.
+
+    Their difference is computed in their own dtype.
+    """
     one = scalar(1.0, share.type.dtype)
     apart = high - low
     apart, low, high = (convert(x, share.type.dtype) for x in (apart, low, high))
@@ -193,9 +196,9 @@ def _between(low: Node, high: Node, share: Node) -> Node:
 
 
 def _around(line: Node, q: np.ndarray) -> tuple[Node, Node, Node]:
-    """The numbers below and above the quantiles, NaN left out, and the share of the number above.
+    """The numbers below and above the quantiles, without NaN, and the share of the number above.
 
-    How many numbers there are is data; with none at all both are NaN.
+    The count of numbers is data. Both are NaN if there is no number.
     """
     axis = line.type.ndim - 1
     if not line.type.shape[axis]:
@@ -238,7 +241,7 @@ def nanmedian(
     low, high, share = _around(lined(node, axes), np.array([0.5]))
     middle = (low + high) / 2.0
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
-    if node.type.dtype.kind == "c":  # where all are NaN, their other parts are not asked for
+    if node.type.dtype.kind == "c":  # if all are NaN, so are both parts
         none = share < 0.0
         made = ops.select(none, number(math.nan, node.type.dtype), made)
     made = ops.reshape(made, shape=made.type.shape[:-1])

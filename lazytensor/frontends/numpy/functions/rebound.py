@@ -1,15 +1,15 @@
-"""NumPy's own Python, run over lazy arrays.
+"""NumPy's own Python code, run over lazy arrays.
 
-Much of NumPy is Python over a small surface in C: `np.gradient` is slices, differences and
-quotients. Such a function is taken from the NumPy that is installed and run with its global names
-bound to lazy counterparts, so that semantics, keywords and errors are those of that very release,
-and only the C surface has to be written here.
+Much of NumPy is Python code over a small surface in C: `np.gradient` is slices, differences and
+quotients. Such a function is taken from the installed NumPy and run with its global names bound to
+lazy counterparts. So semantics, keywords and errors are those of that release, and only the C
+surface has to be written here.
 
-Ufuncs and public functions need no binding, as they hand lazy arguments to us by themselves
-(`__array_ufunc__`, `__array_function__`). Three kinds are bound: conversions
-to real arrays (`asarray`), the C surface, and private functions of NumPy that use either. Creation
-without data (`zeros`, `arange`) stays NumPy's unless asked for: it is mostly bookkeeping with
-shapes and axes, which shall not be recorded.
+Ufuncs and public functions need no binding, as they pass lazy arguments on by themselves
+(`__array_ufunc__`, `__array_function__`). Three kinds are bound: conversions to real arrays
+(`asarray`), the C surface, and private functions of NumPy that use either. Creation without data
+(`zeros`, `arange`) stays NumPy's by default: it is mostly bookkeeping with shapes and axes, which
+is not worth recording.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from lazytensor.frontends.numpy.interop import foreign
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
 SURFACE: Final[dict[str, Any]] = {}
-"""Per name in NumPy's modules: what stands for it in every function."""
+"""By name in NumPy's modules: its counterpart in every function."""
 
 CREATION: Final[dict[str, Any]] = {}
-"""What stands for `empty` and the like in functions that write lazy arrays into a new one."""
+"""Counterparts of `empty` and the like, for functions that write lazy arrays into a new one."""
 
 Names = dict[str, Any]
 _spaces: Final[dict[tuple[str, tuple[str, ...]], Names]] = {}
@@ -44,21 +44,21 @@ _PORTED: Final = (
     "numpy.lib._",
     "numpy.linalg._linalg",
 )
-"""Where the functions are that are run over lazy arrays; all others are left alone."""
+"""Modules whose functions are run over lazy arrays. All others are left alone."""
 
 
 def rebound(name: str, *creation: str, of: Any = np, **local: Any) -> Function:
     """NumPy's function `name` over lazy arrays.
 
-    `creation` names what makes lazy arrays in it that does not as a rule; `local` are names with a
-    meaning of their own.
+    `creation`: names of creators that make lazy arrays in it, unlike by default. `local`: names
+    that are bound in this function only.
     """
     real = getattr(of, name)
     made: list[Function] = []
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if foreign.has_functions((*args, *kwargs.values())):
-            raise HostOnly(f"{name}: a class of somebody's computes it")
+            raise HostOnly(f"{name}: an argument's class computes it")
         if not made:
             function = implementation(real)
             home = function.__globals__["__name__"]
@@ -69,7 +69,7 @@ def rebound(name: str, *creation: str, of: Any = np, **local: Any) -> Function:
 
 
 def private(module: str, name: str, *creation: str) -> Function:
-    """A function of a module of NumPy's that is not public, bound."""
+    """A private function of a module of NumPy, bound."""
     found: Function = space(module, creation)[name]
     return found
 
@@ -83,7 +83,7 @@ def implementation(real: Any) -> FunctionType:
 
 
 def space(module: str, creation: tuple[str, ...] = ()) -> Names:
-    """The names of a module of NumPy's, bound."""
+    """The names of a module of NumPy, bound."""
     found = _spaces.get((module, creation))
     if found is None:
         found = _spaces[module, creation] = {}
@@ -93,7 +93,7 @@ def space(module: str, creation: tuple[str, ...] = ()) -> Names:
 
 
 class Namespace:
-    """A module of NumPy's, its names bound."""
+    """A module of NumPy with its names bound."""
 
     def __init__(self, module: ModuleType, creation: tuple[str, ...]) -> None:
         self._module = module
@@ -106,7 +106,7 @@ class Namespace:
 
 
 def _counterpart(value: Any, name: str, creation: tuple[str, ...]) -> Any:
-    """What stands for `value`, which a module of NumPy's calls `name`."""
+    """The counterpart of `value`, which is called `name` in a module of NumPy."""
     if name in SURFACE:
         return SURFACE[name]
     if name in creation:

@@ -32,7 +32,7 @@ def axes_of(axis: Any, ndim: int) -> Axes:
     """The axes to reduce. Raises: AxisError, ValueError, TypeError."""
     if axis is None:
         return tuple(range(ndim))
-    if ndim == 0 and not isinstance(axis, tuple):  # NumPy lets a number be reduced over axis 0
+    if ndim == 0 and not isinstance(axis, tuple):  # NumPy reduces a number over axis 0
         normalize_axis_index(operator.index(axis), 1)
         return ()
     if isinstance(axis, tuple):
@@ -41,12 +41,15 @@ def axes_of(axis: Any, ndim: int) -> Axes:
 
 
 def axes_within(axis: Any, ndim: int) -> Axes:
-    """The same where a number has no axis 0. Raises: AxisError, ValueError, TypeError."""
+    """The same for functions that refuse axis 0 of a number.
+
+    Raises: AxisError, ValueError, TypeError.
+    """
     return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
 
 
 def keeps(keepdims: Any) -> bool:
-    """Whether reduced axes are kept. Raises: HostOnly where NumPy shall say whether that is so."""
+    """Whether reduced axes are kept. Raises: HostOnly for values that NumPy has to judge."""
     if keepdims is NO_VALUE:
         return False
     if type(keepdims) not in (bool, int):
@@ -77,7 +80,7 @@ def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
 
 
 def flags_of(where: Any, node: Node) -> Node | None:
-    """Which elements of `node` count; None if all do. Raises: TypeError, ValueError."""
+    """The mask of what `where` selects; None for all. Raises: TypeError, ValueError."""
     if where is NO_VALUE or where is True:
         return None
     mask = mask_of(where)
@@ -96,7 +99,7 @@ def masked(node: Node, where: Any, otherwise: Any) -> Node:
 
 
 def sum_dtype(dtype: np.dtype) -> np.dtype:
-    """What NumPy adds and multiplies numbers of `dtype` in: narrow integers in wide ones."""
+    """The dtype in which NumPy adds and multiplies numbers of `dtype`: wide for narrow integers."""
     if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
         return S64
     return U64 if dtype.kind == "u" else dtype
@@ -138,7 +141,7 @@ def total(name: str, op: Op, combine: Op, identity: int) -> Function:
 
 
 def _given(node: Node, out: Any, axes: Axes, a: Any, where: Any, casting: str = "same_kind") -> Any:
-    """What `a` was reduced to over `axes`, delivered."""
+    """Deliver `node`, the reduction of `a` over `axes`."""
     result = deliver(node, out, casting)
     if out is None and result.ndim > 1:
         lay_out_reduced(result, axes, a, where)
@@ -146,7 +149,7 @@ def _given(node: Node, out: Any, axes: Axes, a: Any, where: Any, casting: str = 
 
 
 def _initial(value: Any, dtype: np.dtype) -> Node:
-    """Where a reduction starts. Raises: OverflowError."""
+    """The start value of a reduction. Raises: OverflowError."""
     return number(value, dtype) if type(value) is int else convert(operand(value), dtype)
 
 
@@ -160,7 +163,7 @@ def _flags(
     where: Any,
     a: Any,
 ) -> Any:
-    """A sum or product of flags, asked for by `dtype=bool`: whether any, or all, are true."""
+    """A sum or product with `dtype=bool`: whether any, or all, are true."""
     op, neutral = (ops.reduce_or, False) if name == "sum" else (ops.reduce_and, True)
     made = op(masked(node, where, neutral), axes=axes)
     if initial is not NO_VALUE:
@@ -208,7 +211,7 @@ def extreme(name: str, op: Op, combine: Op, real: Function) -> Function:
 
 
 def _complex(op: Op) -> tuple[Callable[..., Node], Callable[[Node, Node], Node]]:
-    """An extreme of complex numbers, over axes and of two."""
+    """The functions for an extreme of complex numbers: over axes, and of two numbers."""
     greatest = op is ops.reduce_max
     return lambda node, axes: complexes.extreme(node, axes, greatest), complexes.COMPLEX_PAIRS[op]
 
@@ -255,7 +258,7 @@ def position(op: Op, real: Function) -> Function:
             made = op(line, axis=place)
         gone = tuple(range(ndim)) if flat else (place,)
         found = kept(node, made, gone, keepdims)
-        if out is not None and out.shape != found.type.shape:  # NumPy computes in a copy of it
+        if out is not None and out.shape != found.type.shape:  # NumPy writes to a copy of it
             raise ValueError(f"output array does not match result of np.{op.name}.")
         return deliver(found, out, "unsafe")
 
@@ -264,7 +267,7 @@ def position(op: Op, real: Function) -> Function:
 
 
 def check_positions(out: Any) -> None:
-    """Leave it to NumPy to refuse an `out` that positions may not be written to."""
+    """Raise HostOnly for an `out` that cannot hold positions, so that NumPy refuses it."""
     if out is None:
         return
     delivery.check_array(out)
@@ -299,7 +302,7 @@ def running(op: Op) -> Function:
 
 
 def _run(op: Op, node: Node, place: int) -> Node:
-    """`op` along an axis; of flags, whether any, or all, have been true."""
+    """`op` along an axis. For flags, whether any, or all, have been true so far."""
     if node.type.dtype == BOOL:
         op = ops.cummax if op is ops.cumsum else ops.cummin
     return op(node, axis=place)
@@ -348,7 +351,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE) -> 
     if any(node.type.shape[i] == 0 for i in axes):
         np.ptp(np.zeros(0))  # raises
     if node.type.dtype == BOOL:
-        raise HostOnly("NumPy does not subtract flags, and says so")
+        raise HostOnly("NumPy raises its own error, as it does not subtract flags")
     check_target(out, node.type.dtype)
     extremes = ops.reduce_max, ops.reduce_min
     plain = node.type.dtype.kind != "c"
@@ -363,7 +366,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     axes = axes_of(axis, node.type.ndim)
     truths = convert(node, BOOL)
     made = kept(node, ops.reduce_sum(convert(truths, S64), axes=axes), axes, keepdims)
-    if made.type.ndim > 1 and truths is not node:  # NumPy counts in a copy, which `a` lays out
+    if made.type.ndim > 1 and truths is not node:  # NumPy counts in a copy, laid out as `a`
         flags = wrap(truths)
         lay_out_like(flags, a)
         a = flags

@@ -57,14 +57,14 @@ def _side(x: Any, dtype: np.dtype) -> Node:
     if type(x) is int:
         if _IS_NEW:
             number(x, dtype)  # raises
-        if not -(2**63) <= x < 2**63:  # not an int64 first
+        if not -(2**63) <= x < 2**63:  # beyond int64
             with np.errstate(over="ignore"):
                 return leaf(np.asarray(x).astype(dtype))
     return settled(convert(operand(x), dtype))
 
 
 def nonzero(a: Any) -> Any:
-    """See numpy.nonzero. The result's shape is data: it is computed now."""
+    """See numpy.nonzero. It is computed now, as the result's shape depends on data."""
     return entered(np.nonzero(real(asarray(a))))
 
 
@@ -79,7 +79,7 @@ def argwhere(a: Any) -> Any:
 
 
 def taken(node: Node, indices: Node, axis: int) -> Node:
-    """Elements along an axis, the axes of `indices` in its place."""
+    """Elements along an axis. The axes of `indices` take its place."""
     found = ops.gather(node, indices, axes=(axis,))
     k, rank = indices.type.ndim, node.type.ndim
     order = (*range(k, k + axis), *range(k), *range(k + axis, k + rank - 1))
@@ -99,7 +99,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     place = normalize_axis_index(operator.index(axis), node.type.ndim)
     n = node.type.shape[place]
     before, after = math.prod(node.type.shape[:place]), math.prod(node.type.shape[place + 1 :])
-    places = within(indices, n, mode if before else "clip")  # nothing is looked at
+    places = within(indices, n, mode if before else "clip")  # of nothing, no index is checked
     if not node.type.size:
         if before and after and places.type.size:
             np.take(np.zeros(0), [0])  # raises
@@ -111,7 +111,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 
 
 def _put(node: Node, out: Any) -> Any:
-    """What `take` gives. NumPy first reads `out` as an array of the operand's dtype."""
+    """The result of `take`. NumPy first converts `out` to the operand's dtype."""
     if out is None:
         return wrap_result(node)
     if isinstance(out, Lazy | np.ndarray) and out.shape == node.type.shape:
@@ -170,13 +170,13 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _options(choices: Any) -> list[Node]:
-    """What to choose from, in one dtype; Python's numbers wrap around in it."""
+    """The choices in one dtype, in which Python's numbers wrap around."""
     dtype = result_type(*choices)
     return [convert(operand(x), dtype) for x in choices]
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    """See numpy.compress. The length of the result is data, which is put off where it can be."""
+    """See numpy.compress. The result's length depends on data; its cut is put off if possible."""
     if np.ndim(condition) != 1:
         raise ValueError("condition must be a 1-d array")
     array = asarray(a)
@@ -187,7 +187,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 
 def extract(condition: Any, arr: Any) -> Any:
-    """See numpy.extract. The length of the result is data, which is put off where it can be."""
+    """See numpy.extract. The result's length depends on data; its cut is put off if possible."""
     array = asarray(arr)
     if lazy(condition) and condition.size == array.size:
         return array.ravel()[condition.astype(bool).ravel()]

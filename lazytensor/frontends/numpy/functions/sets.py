@@ -1,4 +1,4 @@
-"""Sets, counts and polynomials: how many elements a result has is data, so it is computed now."""
+"""Sets, counts and polynomials: computed at once, as the size of their results is data."""
 
 from __future__ import annotations
 

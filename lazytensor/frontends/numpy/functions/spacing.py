@@ -1,4 +1,4 @@
-"""Numbers at equal distances between ends that are data."""
+"""Evenly spaced numbers between ends that may be lazy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _both(first: Node, last: Node) -> tuple[int, ...]:
 
 
 def _rows(first: Node, last: Node, step: Node, count: int, exact: bool) -> Node:
-    """`first + i * step` for every i below `count`; `last` in the end, if `exact`."""
+    """`first + i * step` for every i below `count`. If `exact`, the final one is `last`."""
     kind, rank = first.type.dtype, first.type.ndim
     number = ops.iota(dtype=kind, shape=(count, *[1] * rank), axis=0)
     if count == 1:

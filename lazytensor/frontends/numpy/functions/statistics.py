@@ -1,4 +1,4 @@
-"""Means, spreads, orders: statistics over axes."""
+"""Means and spreads: statistics over axes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ NO_FREEDOM: Final = "Degrees of freedom <= 0 for slice"
 
 
 def _computed_in(node: Node, dtype: Any) -> np.dtype:
-    """What NumPy computes a mean in."""
+    """The dtype that NumPy computes a mean in."""
     if dtype is not None:
         return canonical(np.dtype(dtype))
     return node.type.dtype if node.type.dtype.kind not in "biu" else F64
 
 
 def mean_axes(axis: Any, ndim: int) -> Axes:
-    """The axes of a mean, which a list is not. Raises: AxisError, ValueError, TypeError."""
+    """The axes of a mean; a list is refused. Raises: AxisError, ValueError, TypeError."""
     return axes_within((axis,) if axis is not None and type(axis) is not tuple else axis, ndim)
 
 
@@ -50,7 +50,7 @@ def _count(node: Node, axes: Axes) -> int:
 
 
 def _counted(node: Node, where: Any, axes: Axes, dtype: np.dtype, keepdims: bool) -> Node:
-    """How many elements `where` lets count, as `dtype`."""
+    """The number of elements that `where` selects, as `dtype`."""
     if where is NO_VALUE or where is True:
         return scalar(_count(node, axes), dtype)
     flags = ops.broadcast(operand(where), shape=node.type.shape)
@@ -78,7 +78,7 @@ def mean(
     if kind.kind in "iu":
         return deliver(_whole_mean(convert(node, kind), where, axes, keep), out, "unsafe")
     if kind == BOOL:
-        raise HostOnly("a mean of flags is any of them, by their number")
+        raise HostOnly("a mean as bool: NumPy divides whether any flag is set by their number")
     given = recast(node, kind)
     flags = flags_of(where, node)
     if flags is not None:
@@ -91,14 +91,14 @@ def mean(
 
 
 def _whole_mean(node: Node, where: Any, axes: Axes, keep: bool) -> Node:
-    """The mean of integers as one of them: their sum wraps around, and fractions are cut off."""
+    """The mean of integers as an integer. The sum wraps around and the fraction is cut off."""
     total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, keep)
     counted = _counted(node, where, axes, F64, keep)
     return convert(convert(total, F64) / counted, node.type.dtype)
 
 
 def _check_mean(node: Node, where: Any, axes: Axes) -> None:
-    """Check the sum and the quotient that a mean is."""
+    """Check the flags of a mean's sum and quotient."""
     wide = convert(node, F32) if node.type.dtype == F16 else node
     chosen = masked(wide, where, 0)
     total = ops.reduce_sum(chosen, axes=axes)
@@ -140,7 +140,7 @@ def _spread(root: bool) -> Function:
             raise HostOnly("NumPy rounds, or drops parts, at each step")
         free = max(_count(node, axes) - real(ddof), 0)
         wide = F32 if kind == F16 else kind
-        result = real_of(kind) if dtype is None else kind  # complex where that is asked for
+        result = real_of(kind) if dtype is None else kind  # complex only if `dtype` is
         if mean is NO_VALUE and (where is NO_VALUE or where is True):
             if free <= 0:
                 warn_user(NO_FREEDOM, RuntimeWarning)
@@ -160,7 +160,7 @@ def _spread(root: bool) -> Function:
 
 
 def _chosen_variance(node: Node, axes: Axes, ddof: Any, keep: bool, where: Any, mean: Any) -> Node:
-    """The variance of the elements that count, about a mean that may be given."""
+    """The variance of the elements that `where` selects, about `mean` if it is given."""
     dtype = real_of(node.type.dtype)
     if mean is NO_VALUE:
         total = kept(node, ops.reduce_sum(masked(node, where, 0), axes=axes), axes, True)
@@ -215,7 +215,7 @@ def average(
 
 
 def _lined_up(weight: Node, node: Node, axis: Any, axes: Axes) -> Node:
-    """Weights of some axes, in their places among the others."""
+    """Weights of some axes, reshaped to broadcast to all axes of `node`."""
     if weight.type.shape == node.type.shape:
         return weight
     if axis is None:
@@ -240,7 +240,7 @@ LAZY: dict[str, Function] = {
 
 
 def as_method(name: str) -> Function:
-    """`x.var` and `x.std`, which know one name for the degrees of freedom."""
+    """`x.var` and `x.std`, which lack the keyword `correction`."""
     function = LAZY[name]
 
     def method(x: Any, *args: Any, **kwargs: Any) -> Any:

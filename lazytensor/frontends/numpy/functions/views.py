@@ -1,4 +1,4 @@
-"""Functions that show the same data in another shape: views where NumPy gives views."""
+"""Functions that show the same data in another shape. They return views where NumPy does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.arrays.shadow import shadow, shadow_of_type, tur
 from lazytensor.frontends.numpy.functions.entry import Function
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 
-# NumPy 2.1 can be asked for a reshape that does not copy; before, assigning the shape does that.
+# From NumPy 2.1 on `reshape` takes `copy=False`. Before, assigning the shape raises instead.
 _ASKS: Final = "copy" in inspect.signature(np.reshape).parameters
 
 
@@ -42,12 +42,12 @@ def array_of(x: Any) -> Any:
 
 
 def subject(x: Any) -> Any:
-    """What is to be turned or reshaped: a scalar stays one. Raises: HostOnly."""
+    """The array of an argument; a scalar stays one. Raises: HostOnly."""
     return x if type(x) is Scalar else array_of(x)
 
 
 def in_shape(x: Any, shape: Shape) -> Any:
-    """`x` in another shape of its size: a view if NumPy can give one, else a copy."""
+    """`x` in another shape of its size: a view if NumPy would make one, else a copy."""
     if type(x) is not Scalar:
         layout = _reshaped(x, shape)
         if layout is not None:
@@ -74,7 +74,7 @@ def _reshaped(x: Lazy, shape: Shape) -> np.ndarray | None:
 
 def resolved(shape: Any, size: int) -> Shape:
     """A shape as `reshape` takes it, its -1 filled in. Raises: ValueError, TypeError."""
-    line = np.ndarray((size,), np.int8, b"\0", 0, (0,))  # of one byte, which NumPy shows reshaped
+    line = np.ndarray((size,), np.int8, b"\0", 0, (0,))  # takes one byte at any size
     found: Shape = line.reshape(shape).shape
     return found
 
@@ -114,7 +114,7 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any
 def reshape_method(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
     if not shape:
         raise TypeError("reshape() takes exactly 1 argument (0 given)")
-    if type(order) is str and order == "C" and copy is None and shape[0] is not None:  # as a rule
+    if type(order) is str and order == "C" and copy is None and shape[0] is not None:  # usually
         return in_shape(x, resolved(shape[0] if len(shape) == 1 else shape, x.size))
     return reshape(x, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
@@ -132,11 +132,11 @@ def ravel(a: Any, order: str = "C") -> Any:
 
 
 def _in_memory_order(x: Any) -> Any:
-    """The elements as they lie in memory, which is a transpose of `x` for what NumPy makes."""
+    """The elements in memory order, as a transpose of `x`."""
     strides = x._shadow.strides
     axes = kept(x.shape, ((x.shape, strides),)) or tuple(range(x.ndim))
     line = transpose(x, axes)
-    if not shadow(line).flags.c_contiguous:  # a copy, also where a view has this shape already
+    if not shadow(line).flags.c_contiguous:  # a copy, even if a view has this shape already
         return wrap(ops.reshape(line.ref.node, shape=(x.size,)))
     return in_shape(line, (x.size,))
 

@@ -20,7 +20,7 @@ BAD = "Weights included NaN, inf or were all zero."
 
 
 def lined(node: Node, axes: Axes) -> Node:
-    """`node` with `axes` made one, the last."""
+    """`node` with `axes` joined into one last axis."""
     rest = tuple(i for i in range(node.type.ndim) if i not in axes)
     order = (*rest, *axes)
     if order != tuple(range(node.type.ndim)):
@@ -30,9 +30,9 @@ def lined(node: Node, axes: Axes) -> Node:
 
 
 def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) -> Node:
-    """Where the running share of the weights reaches each of `q`; the quantiles last.
+    """The elements at which the running share of the weights reaches each of `q`, in a last axis.
 
-    What is wrong with the weights is found when they are computed.
+    Invalid weights raise when they are computed.
     """
     if method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
@@ -57,7 +57,7 @@ def weighted(node: Node, weights: Node, axes: Axes, q: np.ndarray, method: Any) 
 
 
 def _running(shares: Node, axis: int) -> Node:
-    """The sum of the weights so far, of a sum of 1."""
+    """The running sum of the weights, divided by their total."""
     flag = ops.guard(
         every(shares >= 0.0),
         error=ValueError,
@@ -72,7 +72,7 @@ def _running(shares: Node, axis: int) -> Node:
 
 
 def _reached(running: Node, q: np.ndarray, n: int) -> Node:
-    """Per quantile, how many running shares are below it."""
+    """For each quantile, the number of running shares below it, at most `n - 1`."""
     *rest, _ = running.type.shape
     wide = ops.reshape(running, shape=(*rest, 1, n))
     wanted = leaf(q.ravel().astype(running.type.dtype).reshape(-1, 1))
@@ -82,7 +82,7 @@ def _reached(running: Node, q: np.ndarray, n: int) -> Node:
 
 
 def _fitted(weights: Node, node: Node, axes: Axes) -> Node:
-    """Weights for each element."""
+    """Weights broadcast to each element of `node`."""
     shape = node.type.shape
     if weights.type.shape == shape:
         return weights

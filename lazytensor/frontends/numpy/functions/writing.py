@@ -1,4 +1,4 @@
-"""Functions that write to chosen elements of an array they are given."""
+"""Functions that write to chosen elements of their first argument."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_writeable(x: Any) -> None:
 
 
 def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
-    """The values, one after another and again from the start, `size` of them."""
+    """The values as one row, repeated to `size` elements."""
     given = _assigned(values, dtype)
     line = ops.reshape(given, shape=(given.type.size,))
     times = -(-size // line.type.size)
@@ -71,7 +71,7 @@ def _cycled(values: Any, size: int, dtype: np.dtype) -> Node:
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """See numpy.put."""
-    if isinstance(a, np.generic):  # as lazy scalars are: NumPy writes to an array made of it
+    if isinstance(a, np.generic):  # lazy scalars too: NumPy writes to an array made of one
         np.put(np.zeros((), a.dtype), real(ind), real(v), mode)
         return
     check_writeable(a)
@@ -151,7 +151,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if same_elements(src, dst):
         return
     if type(src) is int and type(dst) is not Scalar:
-        np.array(src, dst.dtype)  # raises before all else where it does not fit
+        np.array(src, dst.dtype)  # raises first of all if it does not fit
     check_writeable(dst)
     if type(src) not in (int, float, complex, bool):
         check_cast(operand(src).type.dtype, dst.dtype, casting)

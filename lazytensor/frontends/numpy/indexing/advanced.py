@@ -1,4 +1,4 @@
-"""The parts of an advanced key without masks, one an axis: a basic index, or index data."""
+"""The parts of an advanced key without masks: a basic index or index data for each axis."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lazytensor.frontends.numpy.ufuncs.promotion import convert
 
 
 class Position(NamedTuple):
-    """What the key says of one axis of the view: `basic` if `data` is None.
+    """The key's part for one axis of the view: `basic` if `data` is None.
 
     `data`: indices, s64, not negative. `good`: whether they are within bounds, if that is not known
-    yet. `axis`, `size`: of the array indexed, for messages. `apart`: whether an ellipsis comes
-    before, which separates even if it stands for no axes.
+    yet. `axis`, `size`: those of the indexed array, for messages. `apart`: whether an ellipsis
+    comes before, which separates indices even if it stands for no axes.
     """
 
     basic: Any
@@ -39,11 +39,11 @@ class Position(NamedTuple):
 WHOLE_AXIS: Final = slice(None)
 MOST_INDICES: Final = 62
 _checked: Final[WeakKeyDictionary[Node, tuple[int, int]]] = WeakKeyDictionary()
-"""Per leaf that was an index: its least and its greatest element."""
+"""By leaf that was an index: its least and its greatest element."""
 
 
 def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
-    """The parts of a key; None if it does not fit the array, for whatever reason."""
+    """The parts of a key; None if it does not fit the array."""
     parts = [_part(item) for item in items]
     if any(part is None for part in parts):
         return None
@@ -59,7 +59,7 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
         parts[at : at + 1] = [WHOLE_AXIS] * hidden
     placed = list(zip(parts, _axes(parts), strict=True))
     for part, axis in placed:
-        if isinstance(part, int):  # NumPy looks at these first
+        if isinstance(part, int):  # NumPy checks these first
             _check(part, axis, x.shape[axis])
     _check_together([part for part in parts if isinstance(part, Node | np.ndarray)])
     nothing = any(map(_is_empty, parts))
@@ -70,7 +70,7 @@ def positions(x: Lazy, items: tuple[Any, ...]) -> list[Position] | None:
 
 
 def _axes(parts: list[Any]) -> Iterator[int]:
-    """The axis of the array that each part is for."""
+    """The array's axis of each part."""
     return accumulate((part is not None_ for part in parts[:-1]), initial=0) if parts else iter(())
 
 
@@ -79,7 +79,8 @@ class None_:
 
 
 def _part(item: Any) -> Any:
-    """The item as a slice, ellipsis, `None_`, integer, node or real array; None if it is none."""
+    """The item as a slice, ellipsis, `None_`, integer, node or real array; None if it is none of
+    these."""
     if item is None:
         return None_
     if item is ... or isinstance(item, slice):
@@ -90,7 +91,7 @@ def _part(item: Any) -> Any:
         return int(item)
     if hasattr(type(item), "__index__") and not isinstance(item, np.ndarray):
         return operator.index(item)
-    # A list that begins with a number has few lazy ones, if any: NumPy asks these one by one.
+    # A list that begins with a number hardly holds lazy ones, which NumPy converts one by one.
     lazy = isinstance(item, list | tuple) and not (item and type(item[0]) is int) and lazies(item)
     array = np.asarray(real(item) if lazy else item)
     if not array.size and not isinstance(item, np.ndarray) and array.dtype.kind == "f":
@@ -101,7 +102,7 @@ def _part(item: Any) -> Any:
 
 
 def _is_empty(part: Any) -> bool:
-    """Whether nothing is selected, so that NumPy does not look at the other indices."""
+    """Whether an index selects nothing, so that NumPy does not check the other indices."""
     if isinstance(part, np.ndarray):
         return not part.size
     return isinstance(part, Node) and not part.type.size
@@ -149,12 +150,12 @@ def _check(index: int, axis: int, size: int) -> None:
 
 
 def _is_known(node: Node) -> bool:
-    """Whether the index is on the host, or was when it was checked last."""
+    """Whether the index is on the host, or was when it was last checked."""
     return isinstance(node.value, np.ndarray) or node in _checked
 
 
 def out_of_bounds(index: int, axis: int, size: int) -> str:
-    """NumPy's text."""
+    """NumPy's message for an index out of bounds."""
     return f"index {index} is out of bounds for axis {axis} with size {size}"
 
 
@@ -172,7 +173,7 @@ def _of_array(array: np.ndarray, axis: int, size: int) -> Node:
 
 
 def _of_leaf(node: Node, axis: int, size: int) -> Node:
-    """A lazy index whose values are on the host, or were when it was checked last."""
+    """A lazy index whose values are on the host, or were when it was last checked."""
     bounds = _checked.get(node)
     if bounds is None:
         array = scheduler.observe(node)

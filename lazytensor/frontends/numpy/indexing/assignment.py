@@ -1,4 +1,4 @@
-"""Writing a value into what an array shows: conversion, broadcasting, NumPy's errors."""
+"""Assignment of a value to an array's data: conversion, broadcasting, NumPy's errors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, host_lea
 def assign(target: Cell | View, value: Any) -> None:
     """Write `value`, any array-like, into `target`."""
     if type(value) is ndarray and is_same(value.ref, target):
-        return  # the second half of `x[key] += …`, whose first half has written already
+        return  # the second half of `x[key] += …`: the first half has written already
     target.write(stored(value, target.type))
 
 
 def is_same(x: Cell | View, y: Cell | View) -> bool:
-    """Whether two arrays are one and the same part of the same data."""
+    """Whether two arrays show the same part of the same data."""
     return x.cell is y.cell and x.chain == y.chain
 
 
@@ -36,7 +36,7 @@ def stored(value: Any, type: TensorType) -> Node:
 
 
 def source(value: Any, dtype: np.dtype) -> Node:
-    """The node of a value that is to be written into an array of `dtype`."""
+    """The node of a value to be written into an array of `dtype`."""
     if issubclass(type(value), Lazy):
         return operand(value)
     if type(value) in PYTHON_NUMBERS:
@@ -50,13 +50,13 @@ def source(value: Any, dtype: np.dtype) -> Node:
 
 
 def check_depth(value: Any, node: Node, ndim: int) -> None:
-    """Raise NumPy's error if `value`, whose node this is, is lists nested deeper than `ndim`."""
+    """Raise NumPy's error if `value`, with this node, is lists nested deeper than `ndim`."""
     if ndim and node.type.ndim > ndim and type(value) in (list, tuple):
         np.zeros((1,) * ndim)[...] = np.zeros((1,) * node.type.ndim).tolist()  # raises
 
 
 def plain(value: Any, dtype: np.dtype) -> Any:
-    """`value` as NumPy assigns it to elements: its own numbers must fit into signed integers.
+    """`value` as NumPy assigns it to elements: NumPy numbers must fit into signed integers.
 
     Raises: OverflowError, ValueError.
     """
@@ -66,7 +66,7 @@ def plain(value: Any, dtype: np.dtype) -> Any:
 
 
 def spread(node: Node, type: TensorType) -> Node:
-    """`node` broadcast to the shape of `type`; extra leading axes of length 1 are dropped."""
+    """`node` broadcast to the shape of `type`. Extra leading axes of length 1 are dropped."""
     shape, wanted = node.type.shape, type.shape
     if shape == wanted:
         return node
@@ -85,7 +85,7 @@ def spread(node: Node, type: TensorType) -> Node:
 
 
 def settled(node: Node) -> Node:
-    """`node`, or a leaf of its value where it is a scalar's slot: cells hold no slots."""
+    """`node`, or a leaf of its value if it is a slot, as cells hold no slots."""
     if node.op is SLOT:
         return leaf(np.array(node.value, node.type.dtype), node.type)
     return node

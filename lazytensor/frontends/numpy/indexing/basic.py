@@ -1,7 +1,7 @@
 """Basic indexing: integers, slices, newaxis and ellipsis give views.
 
-A key becomes, once per array type and key, the view steps that do it; the array's shadow says
-what NumPy says of the result's layout and of errors.
+Each pair of array type and key is turned into view steps once. The array's shadow gives NumPy's
+layout of the result and NumPy's errors.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from lazytensor.frontends.numpy.ufuncs.promotion import WEAK
 
 
 class Plan:
-    """What a basic key does to an array of one type.
+    """The effect of a basic key on an array of one type.
 
     `steps` lead to a view of `type`, laid out as `shadow`. `scalar`: whether they lead to one
-    element. What is written goes through `front`, in type `target`: that is without a last step
-    that is a reshape after a slice, which spares its write a look at the base. `stores` says how,
-    by the types of earlier written values.
+    element. Writes go through `front`, in type `target`. It lacks a final reshape after a slice, so
+    that a write need not read the base. `stores`: how values are written, by the types of
+    earlier ones.
     """
 
     __slots__ = ("front", "scalar", "shadow", "steps", "stores", "target", "type")
@@ -51,7 +51,7 @@ class Plan:
         """Remember that `value`, first `given` as a node, was written as `made`."""
         signature = None
         if made is not given:
-            loses = given.type.dtype.kind == "c" != made.type.dtype.kind  # NumPy warns of that
+            loses = given.type.dtype.kind == "c" != made.type.dtype.kind  # NumPy warns each time
             if made.operands != (given,) or loses:
                 return
             signature = signature_of(made)
@@ -79,7 +79,7 @@ def plan(type: TensorType, key: Any) -> Plan | None:
             return None
     try:
         found: Plan | None = _plans.get((type, code))
-    except TypeError:  # a slice with something unhashable in it: NumPy says what it thinks of that
+    except TypeError:  # a slice with something unhashable: NumPy takes or refuses it
         found = None
     if found is None:
         found = _make_plan(type, key if key.__class__ is tuple else (key,))
@@ -100,18 +100,18 @@ def _layout(shadow: np.ndarray, key: Any) -> np.ndarray:
     if encoded(key) is None:
         key = as_basic(key)
     items = key if type(key) is tuple else (key,)
-    # With an ellipsis the result is an array for certain, so that NumPy does not read the shadow.
+    # With an ellipsis the result is always an array, so NumPy does not read the shadow's memory.
     made: np.ndarray = shadow[items if any(i is ... for i in items) else (*items, ...)]
     return made
 
 
 def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
-    """`x[key]`, recorded, of a basic key; `found` is its plan, if that is known."""
+    """`x[key]`, recorded, for a basic key. `found`: its plan, if that is known."""
     found = found or cast(Plan, plan(x.ref.type, key))
     shown, shadow = found.type, found.shadow
     target = x.ref.through(found.steps, found.type)
     if found.scalar:
-        # An integer that the host has, likely to be an index next, is not worth a cut to look at.
+        # An integer on the host stays real: it is likely to be an index next, which would cut.
         known = target.known() if shown.dtype.kind in "iub" else None
         return wrap_scalar(target.node) if known is None else known[()]
     array: ndarray = new(ndarray)
@@ -122,7 +122,7 @@ def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
 
 
 def as_basic(key: Any) -> Any:
-    """`key` with NumPy's and lazy integers in it as Python's, where that makes it basic."""
+    """`key` with NumPy's and lazy integers as Python's, if that makes it basic; else `key`."""
     items = key if type(key) is tuple else (key,)
     found: list[Any] = []
     for item in items:
@@ -147,7 +147,7 @@ def _ends(item: slice) -> tuple[Any, Any, Any]:
 
 
 def index_of(n: Any, items: tuple[Any, ...] = ()) -> int:
-    """An end of a slice that is among `items`."""
+    """`n`, an end of a slice among `items`, as an int. Raises: TypeError."""
     try:
         return operator.index(n)
     except TypeError:

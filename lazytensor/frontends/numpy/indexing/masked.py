@@ -1,7 +1,7 @@
-"""Reading `x[mask]`, put off: elementwise functions of it stay in the full shape.
+"""Masked reads `x[mask]`, put off: elementwise functions of them stay in the full shape.
 
-`Z[m] = f(Z[m])` then becomes `select(m, f(Z), Z)`, with no shape that depends on data. Anything
-else that is done with such an array first computes the mask, and it becomes an ordinary array.
+`Z[m] = f(Z[m])` then becomes `select(m, f(Z), Z)`, with no shape that depends on data. Any other
+use of such an array first computes the mask and makes it an ordinary array.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from lazytensor.frontends.numpy.indexing.basic import viewed
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, recast
 
 SECONDS_PER_CHOICE: Final = 2e-4
-"""What it takes longer than NumPy to read or write where a mask holds that has to be looked at."""
+"""Seconds that a read or write by a mask takes longer than NumPy's if the mask is computed."""
 
 
 class Masked(ndarray, own=True):
-    """What `x[mask]` gives: `full` where `mask`; `made` once it is an ordinary array."""
+    """The result of `x[mask]`: `full` where `mask` holds. `made`: the ordinary array, once made."""
 
     __slots__ = ("full", "made", "mask")
 
@@ -45,7 +45,7 @@ class Masked(ndarray, own=True):
 
     @property
     def ref(self) -> Any:
-        """The cell of the array that it becomes, now."""
+        """The cell of the ordinary array, which is computed now."""
         if self.made is None:
             scheduler.sync(self.mask, self.full, cause="boolean mask")
             account().lost(SECONDS_PER_CHOICE, self.full.type.size)
@@ -58,7 +58,7 @@ class Masked(ndarray, own=True):
     def ref(self, ref: Cell | View) -> None:
         self.made = ref
 
-    @property  # type: ignore[misc]  # it shall not be told from an array
+    @property  # type: ignore[misc]  # looks like an ordinary array
     def __class__(self) -> Any:
         return ndarray
 
@@ -76,7 +76,7 @@ class Masked(ndarray, own=True):
 
     @property
     def is_put_off(self) -> bool:
-        """Whether something has to be computed before it is an ordinary array."""
+        """Whether a computation is needed to make it an ordinary array."""
         return self.made is None and (self.full.value is None or self.mask.value is None)
 
 
@@ -84,9 +84,9 @@ _found: Final[WeakKeyDictionary[Node, np.ndarray]] = WeakKeyDictionary()
 
 
 def _places(mask: Node) -> np.ndarray:
-    """Where a mask holds: with that it is four times faster to take elements than with the mask.
+    """The places where a mask holds. Taking elements by places is faster than by the mask.
 
-    Programs choose by one mask among several arrays.
+    They are remembered, as programs use one mask for several arrays.
     """
     found = _found.get(mask)
     if found is None:
@@ -95,18 +95,18 @@ def _places(mask: Node) -> np.ndarray:
 
 
 REDUCTIONS: Final = frozenset(["all", "any", "mean", "prod", "std", "sum", "var"])
-"""Reductions that take `where=`: `x[m].sum()` is `x.sum(where=m)`, of no shape that is data."""
+"""Reductions that take `where=`: `x[m].sum()` is `x.sum(where=m)`, whose shape is known."""
 
 
 def reduced(name: str, x: Masked) -> Any:
-    """A reduction of all of a masked read; None if it has to become an ordinary array first."""
+    """The reduction of a whole masked read; None if it must become an ordinary array first."""
     if x.made is not None or x.full.type.ndim != x.mask.type.ndim:
         return None
     return getattr(wrap(x.full), name)(where=wrap(x.mask))
 
 
 def has_mask(key: Any) -> bool:
-    """Whether a mask, or a single flag, is among the parts of a key."""
+    """Whether a part of a key is a mask or a single flag."""
     return any(map(_is_mask, key)) if type(key) is tuple else _is_mask(key)
 
 
@@ -114,12 +114,12 @@ def _is_mask(item: Any) -> bool:
     if isinstance(item, Lazy | np.ndarray):
         return item.dtype.kind == "b"
     if isinstance(item, list | tuple):
-        return bool(item) and all(map(_is_mask, item))  # flags among numbers are numbers
+        return bool(item) and all(map(_is_mask, item))  # flags beside numbers count as numbers
     return isinstance(item, bool | np.bool_)
 
 
 def as_indices(x: Lazy, key: Any) -> tuple[Any, ...] | None:
-    """`key` with its masks as the integer arrays that do the same; None if those are not known."""
+    """`key` with its masks as equivalent integer arrays; None if a mask is not known."""
     found: list[Any] = []
     axis = 0
     for item in key if type(key) is tuple else (key,):
@@ -159,7 +159,7 @@ def read(x: Lazy, key: Any) -> Any:
 
 
 def check_shape(x: Lazy, mask: Node) -> None:
-    """Raise NumPy's IndexError unless `mask` goes over the first axes of `x`, or over nothing."""
+    """Raise NumPy's IndexError unless `mask` fits the first axes of `x`, or is empty."""
     if mask.type.ndim > x.ndim:
         raise IndexError(
             f"too many indices for array: array is {x.ndim}-dimensional, "
@@ -181,13 +181,12 @@ def _masked(full: Node, mask: Node) -> Masked:
 
 
 def any_masked(xs: Sequence[Any]) -> bool:
-    """Whether a masked read that is still put off is among the operands."""
+    """Whether any operand is a masked read that is still put off."""
     return any(type(x) is Masked and x.made is None for x in xs)
 
 
 def apply(function: Any, inputs: Sequence[Any]) -> Any:
-    """The masked result of a ufunc; None if it is not one of elements that go together in the full
-    shape."""
+    """The masked result of a ufunc; None if the operands do not fit together in the full shape."""
     if function.signature is not None:
         return None
     first = next(x for x in inputs if type(x) is Masked)
@@ -210,13 +209,13 @@ def apply(function: Any, inputs: Sequence[Any]) -> Any:
 
 
 def _is_same_mask(x: Node, y: Node, depth: int = 4) -> bool:
-    """Whether two masks are the same computation: `Z[Z > 1] = f(Z[Z > 1])` asks it twice."""
+    """Whether two masks are the same computation, as in `Z[Z > 1] = f(Z[Z > 1])`."""
     if x is y:
         return True
     if x.op is not y.op or x.attrs != y.attrs or x.type is not y.type or not depth:
         return False
     if x.op is SLOT:
-        return repr(x.value) == repr(y.value)  # which tells 0.0 from -0.0
+        return repr(x.value) == repr(y.value)  # `repr` tells 0.0 from -0.0
     if not x.operands or len(x.operands) != len(y.operands):
         return False
     pairs = zip(x.operands, y.operands, strict=True)
@@ -232,7 +231,10 @@ def _is_point(x: Any) -> bool:
 
 
 def write(x: ndarray, key: Any, value: Any) -> bool:
-    """`x[key] = value` as a select, if `key` has one mask and `value` fits without counting."""
+    """Do `x[key] = value` as a select, if `key` has one mask and `value` fits without counting.
+
+    Returns: whether it was done.
+    """
     items = key if type(key) is tuple else (key,)
     masks = [i for i, item in enumerate(items) if _is_mask(item)]
     rest = [item for i, item in enumerate(items) if i != masks[0]]
@@ -244,8 +246,8 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 
 
 def write_on_host(x: ndarray, key: Any, value: Any) -> None:
-    """How many elements there are is data: NumPy writes them, and raises what there is to raise."""
-    read = None if x.ref.__class__ is Cell else x.node  # while somebody has it, it is no other one
+    """Do `x[key] = value` by NumPy, with its errors, as the number of elements is data."""
+    read = None if x.ref.__class__ is Cell else x.node  # kept alive, as a view remembers its node
     scheduler.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
     account().lost(SECONDS_PER_CHOICE, x.size)
     mask, given = real(key), real(value)
@@ -255,7 +257,7 @@ def write_on_host(x: ndarray, key: Any, value: Any) -> None:
 
 
 def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
-    """Do `x[mask] = given` with NumPy, if the values are there; say whether they were."""
+    """Do `x[mask] = given` with NumPy, if the values are computed. Returns: whether it was done."""
     ref = x.ref
     with lock, writing:
         if ref.__class__ is Cell and is_own(ref):
@@ -277,11 +279,11 @@ def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
 
 
 def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool:
-    """Write `value` where `mask` if both fit without a look at the data; say whether they did."""
+    """Write `value` where `mask` holds, if both fit by shape alone; whether they did."""
     if not _fits(x, before, after, mask):
         return False
     items = (*before, *after)
-    end = () if any(item is ... for item in items) else (...,)  # so that it is a view for certain
+    end = () if any(item is ... for item in items) else (...,)  # makes it a view in any case
     view = viewed(x, (*before, *[slice(None)] * mask.type.ndim, *after, *end))
     place = _axes_of(before, x, after, mask.type.ndim)
     rest = view.ndim - place - mask.type.ndim
@@ -295,7 +297,7 @@ def _select(x: ndarray, before: Any, mask: Node, after: Any, value: Any) -> bool
 
 
 def _fitted(value: Any, mask: Node, view: Lazy, rest: int, whole: bool) -> Node | None:
-    """`value` in a shape that broadcasts to the view's as it would to the selection's."""
+    """`value` in a shape that broadcasts to the view as to the selection; None if impossible."""
     if type(value) is Masked and value.made is None:
         same = _is_same_mask(value.mask, mask) and value.full.type.shape == view.shape and whole
         if same:
@@ -320,7 +322,7 @@ def _node(mask: Any) -> Node:
 
 
 def _fits(x: ndarray, before: Any, after: Any, mask: Node) -> bool:
-    """Whether the mask lines up with the axes it stands for; errors are found on the long way."""
+    """Whether the mask's shape fits its axes. The general path raises errors."""
     used = sum(item is not None and item is not ... for item in (*before, *after))
     if used + mask.type.ndim > x.ndim or sum(i is ... for i in (*before, *after)) > 1:
         return False
@@ -331,7 +333,7 @@ def _fits(x: ndarray, before: Any, after: Any, mask: Node) -> bool:
 
 
 def _axes_of(before: Any, x: ndarray, after: Any, ndim: int) -> int:
-    """How many axes of the view come before the mask's."""
+    """The number of the view's axes before the mask's."""
     count = sum(type(item) is not int and item is not ... for item in before)
     if any(item is ... for item in before):
         count += x.ndim - ndim - sum(i is not None and i is not ... for i in (*before, *after))

@@ -1,8 +1,8 @@
 """Advanced indexing: integer arrays and boolean masks, alone or mixed with basic indices.
 
-Data flow: key → `parse`: a basic key, which gives a view, and indices on some of the view's axes →
-`gather` or `scatter` on the view. Index data that is known is checked at once; index data that is
-not known yet is checked when the program runs. Invariant: a write that fails changes nothing.
+Data flow: key → `parse`: a basic key, which makes a view, and indices on some of the view's axes →
+`gather` or `scatter` on the view. Known index data are checked at once. Unknown index data are
+checked when the program runs. Invariant: a write that fails changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, recast
 
 
 def _adopted(key: Any) -> Any:
-    """`key` with other libraries' arrays in it (pandas', torch's) as ours."""
+    """`key` with other libraries' arrays (pandas', torch's) turned into lazy ones."""
     items = key if type(key) is tuple else (key,)
     if not any(map(is_foreign, items)):
         return key
@@ -43,7 +43,7 @@ COMBINED: Final[dict[str, Op | None]] = {
     "min": ops.minimum,
     "max": ops.maximum,
 }
-"""Per mode of `scatter`: what brings a value in where every element is selected once."""
+"""By mode of `scatter`: the op that combines old and new values of distinct elements."""
 
 
 def _is_point(item: Any) -> bool:
@@ -55,7 +55,7 @@ def _is_point(item: Any) -> bool:
 
 
 class Selection(NamedTuple):
-    """`view` with `indices` on `axes`; the indices' axes stand at `place` in the result."""
+    """`view` with `indices` on `axes`. The indices' axes are at `place` in the result."""
 
     view: Any
     axes: tuple[int, ...]
@@ -70,7 +70,7 @@ class Selection(NamedTuple):
         return (*rest[: self.place], *front, *rest[self.place :])
 
     def order(self) -> tuple[int, ...]:
-        """How to transpose what `gather` gives, with the indices' axes first, into the result."""
+        """The transpose from the result of `gather`, with the indices' axes first, to this one."""
         front = max(index.type.ndim for index in self.indices)
         total = front + self.view.ndim - len(self.axes)
         rest = list(range(front, total))
@@ -78,7 +78,7 @@ class Selection(NamedTuple):
 
 
 def read(x: Any, key: Any) -> Any:
-    """A copy of the elements selected."""
+    """A copy of the selected elements."""
     if isinstance(key, tuple) and type(key) is not tuple:
         return x[tuple(key)]
     key = _adopted(key)
@@ -102,7 +102,7 @@ def read(x: Any, key: Any) -> Any:
 
 
 def _is_single(x: Any, key: Any) -> bool:
-    """Whether lazy integers in `key` name a view, so that where it is must be known."""
+    """Whether lazy integers in `key` select a view, whose place must be known."""
     items = _items(key)
     single = [item for item in items if type(item) is Scalar]
     arrays = [i for i in items if isinstance(i, Lazy | np.ndarray | list) and type(i) is not Scalar]
@@ -116,7 +116,7 @@ def _observed(key: Any) -> Any:
 
 
 def write(x: Any, key: Any, value: Any) -> None:
-    """Write `value` to the elements selected."""
+    """Write `value` to the selected elements."""
     if isinstance(key, tuple) and type(key) is not tuple:
         x[tuple(key)] = value
         return
@@ -133,7 +133,7 @@ def write(x: Any, key: Any, value: Any) -> None:
         try:
             write(x, known, value)
         except ValueError:
-            _stand_in(x, key, source(value, x.dtype))  # what NumPy says of masks
+            _stand_in(x, key, source(value, x.dtype))  # raises NumPy's error for masks
             raise
         return
     single = tuple(int(i) if _is_point(i) else i for i in _items(key))
@@ -144,30 +144,30 @@ def write(x: Any, key: Any, value: Any) -> None:
 
 
 def _check_axes(x: Any, key: Any, value: Any) -> None:
-    """Raise NumPy's TypeError for a value of several axes where the key is a mask of all of `x`."""
+    """Raise NumPy's TypeError for a value of several axes if the key is a mask of all of `x`."""
     items = _items(key)
     if len(items) == 1 and np.shape(items[0]) == x.shape:
         _stand_in(x, np.zeros(x.shape, np.bool_), source(value, x.dtype))
 
 
 def _stand_in(x: Any, key: Any, value: Node) -> None:
-    """Write a value of this type to an array of NumPy's, for the error that NumPy raises."""
+    """Write a value of this type to a NumPy array, so that NumPy raises its error."""
     np.empty(x.shape, x.dtype)[real(key)] = dummy(value.type)
 
 
 def scatter(x: Any, key: Any, value: Any, mode: str) -> None:
-    """Bring `value` in at the elements selected: `set`, `add`, `mul`, `min` or `max`."""
+    """Combine `value` with the selected elements: `set`, `add`, `mul`, `min` or `max`."""
     try:
         chosen = parse(x, key)
     except IndexError:
-        if mode == "set":  # NumPy looks at the value's shape before it looks at the indices
+        if mode == "set":  # NumPy checks the value's shape before the indices
             _stand_in(x, key, source(value, x.dtype))
         raise
     view = chosen.view
     updates = recast(source(value, view.dtype), view.dtype)
     shape = chosen.shape() if chosen.indices else view.shape
     if not shape and updates.type.ndim and not any(item is ... for item in _items(key)):
-        np.empty(1, x.dtype)[0] = dummy(updates.type)  # NumPy says whether it takes an array here
+        np.empty(1, x.dtype)[0] = dummy(updates.type)  # may raise
     try:
         updates = spread(updates, updates.type.with_shape(shape))
     except ValueError:
@@ -195,7 +195,7 @@ def _transposed(node: Node, axes: tuple[int, ...]) -> Node:
 
 
 def parse(x: Any, key: Any) -> Selection:
-    """What an advanced key selects. Raises: IndexError."""
+    """The selection of an advanced key. Raises: IndexError."""
     found = positions(x, _items(key))
     if found is None:
         dummy(x.type)[real(key)]
@@ -215,7 +215,7 @@ def parse(x: Any, key: Any) -> Selection:
 
 
 def _place(found: list[Position], spots: list[int]) -> int:
-    """Where the indices' axes go: to the place of the first if they are neighbours, else first."""
+    """The place of the indices' axes: that of the first if they are adjacent, else 0."""
     if not spots or spots != list(range(spots[0], spots[0] + len(spots))):
         return 0
     return 0 if any(found[i].apart for i in spots[1:]) else spots[0]
@@ -227,7 +227,7 @@ def _text(found: list[Position]) -> str:
 
 
 def _front(indices: tuple[Node, ...]) -> Shape:
-    """The shape that the indices have together."""
+    """The shape of the indices, broadcast together."""
     first = indices[0].type.shape
     if len(indices) == 1:
         return first
