@@ -1,4 +1,4 @@
-"""Who gets the replacement of a package, and by which ways of importing it."""
+"""Which files get the replacement of a package, and by which ways of importing it."""
 
 import importlib
 import sys

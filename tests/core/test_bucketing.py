@@ -56,7 +56,7 @@ EXACTLY = 2
 SIZES = (5, 6, 7, 12, 64, 65)
 CLASSES = len({max(capacity_for(n + 3), FIRST_CAPACITY) for n in SIZES[EXACTLY:]})
 TOGETHER = 6
-"""So many rows of the table are one program, as compiling takes most of the time."""
+"""Rows of the table in one program: compiling takes most of the time."""
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +137,7 @@ def test_what_gets_no_room_is_tried_ever_more_rarely(monkeypatch: pytest.MonkeyP
 
 
 def grown(cell: Cell) -> None:
-    """One row more, made of what is there."""
+    """Append one row, made from the present ones."""
     x = cell.node
     row = ops.mean(ops.softmax(x, axis=0), axes=(0,), keepdims=True)
     cell.node = ops.concatenate(x, ops.add(row, rows(x, length(x) - 1, 1)), axis=0)

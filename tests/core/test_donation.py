@@ -127,7 +127,7 @@ def test_a_shared_buffer_is_not_overwritten(holder: str) -> None:
 
 
 def value_of(kept: Any) -> np.ndarray:
-    """The value of what was kept, however it was."""
+    """The value of the kept object, in whatever form it was kept."""
     if isinstance(kept, np.ndarray):
         return kept
     if isinstance(kept, Array):

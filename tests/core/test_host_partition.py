@@ -19,7 +19,7 @@ ROUNDS = 2 * (policy.WARMING + policy.TRIALS)
 
 
 def chosen_mean(values: np.ndarray, bound: float) -> np.ndarray:
-    """The mean of what is below a bound, and the number of those."""
+    """The mean of the values below a bound, and their number."""
     x = leaf(values)
     flags = ops.less(x, scalar(bound, x.type.dtype))
     return fetch(ops.chosen_mean(x, flags, axes=(0,)))

@@ -1,4 +1,4 @@
-"""Who may import whom: the core no framework, a frontend no other, jax in one place only."""
+"""Allowed imports: no framework in core, no frontend in another, jax in one place only."""
 
 import ast
 import re

@@ -129,7 +129,7 @@ def in_another_shape(x: Array, y: Array) -> Any:
 
 
 def several(x: Array, y: Array) -> Any:
-    """Chains, parts, and results that others need: of what is overwritten later, too."""
+    """Chains, parts, and results that others need, also of arrays that are overwritten later."""
     first = x * 2.0
     low, high = ops.sort(x.node, y.node, axis=0, keys=1)
     in_place(x, y)
@@ -219,7 +219,7 @@ def test_what_somebody_has_is_as_it_was(
 
 
 def seen(held: Any) -> np.ndarray:
-    """The values of whatever holds some."""
+    """The values of an array, lazy array or node."""
     if isinstance(held, np.ndarray):
         return held
     return held.numpy() if isinstance(held, Array) else fetch(held)
@@ -238,7 +238,7 @@ FILES = (executor.__file__, interpreter.__file__, refcounts.__file__)
 
 
 class Traced:
-    """Ctrl-C before the n-th bytecode instruction of the interpreter and of what calls it."""
+    """Ctrl-C before the n-th bytecode instruction of the interpreter and its callers."""
 
     def __init__(self, at: int) -> None:
         self.left = at

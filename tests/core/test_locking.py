@@ -31,7 +31,7 @@ def ordered() -> Node:
 
 
 def chained() -> Node:
-    """Of so many operations that XLA is at it for a while."""
+    """A program with enough operations to keep XLA busy for a while."""
     x = numbers(SHORT)
     for _ in range(150):
         x = ops.tanh(ops.exp(ops.negate(x)))
@@ -39,7 +39,7 @@ def chained() -> Node:
 
 
 def half_ordered() -> Node:
-    """Which XLA begins and NumPy ends."""
+    """A program that XLA begins and NumPy ends."""
     return ops.sort(ops.sin(numbers(LONG)), axis=0)
 
 

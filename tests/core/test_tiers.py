@@ -104,7 +104,7 @@ def test_a_program_seen_often_is_compiled_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 def asked(spent: float, runs: int) -> bool:
-    """Whether a program is to be compiled that has cost so much in so many runs."""
+    """Whether a program is to be compiled after `runs` runs that cost `spent` seconds."""
     found = cut(reachable(outputs := [small()]), outputs)
     return cost_model.should_compile(Entry(found.program, spent=spent, runs=runs))
 

@@ -1,4 +1,4 @@
-"""Laws of passing arrays between frameworks: nothing is computed, who sees which write."""
+"""Laws of passing arrays between frameworks: nothing is computed, and which writes are seen."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def interrupt(trials, longest):
                 time.sleep(0.0002)
 
 def until_interrupted(step, trials, longest):
-    '''Take steps until a Ctrl-C, so many times; `step.check` looks at what it left.'''
+    '''Take steps until a Ctrl-C, `trials` times; `step.check` checks the state after each.'''
     global armed, caught
     threading.Thread(target=interrupt, args=(trials, longest), daemon=True).start()
     for trial in range(1, trials + 1):

@@ -53,7 +53,7 @@ class Machine:
         self.nodes: list[Node] = []
 
     def run(self, program: Sequence[Action], times: int = 1) -> list[np.ndarray]:
-        """The values of everything that is left when the program has run, so many times over."""
+        """The values of all arrays and nodes left after the program has run `times` times."""
         for action in [*program] * times:
             ACTIONS[action.name](self, action)
         nodes = [*(holder.node for holder in self.pool), *self.nodes]

@@ -149,7 +149,7 @@ def _grow(number: int) -> None:
 
 
 def count_as_small(elements: int) -> None:
-    """Let lazy arrays of so many elements count as small, as after losses, until told otherwise."""
+    """Let lazy arrays of up to `elements` elements count as small until changed again."""
     put_back()
     if elements:
         account().largest = elements

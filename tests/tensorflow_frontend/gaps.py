@@ -19,7 +19,7 @@ BRIDGE_GAPS: dict[str, dict[str, str]] = {
         "MaxPoolGradV2": "float16 bfloat16 float64",
     },
 }
-"""The same of what TensorFlow's bridge writes (`test_bridge_dtypes.py`)."""
+"""The same for the ops of TensorFlow's bridge (`test_bridge_dtypes.py`)."""
 
 
 def marked(pairs: Iterable[tuple[str, Any]], gaps: dict[str, dict[str, str]]) -> Iterator[Any]:

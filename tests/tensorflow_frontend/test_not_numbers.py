@@ -121,7 +121,7 @@ UNSURE = {("NaN first", "inverse"), ("NaN first", "solve")}
 
 
 def outcome(function: Callable[..., Any], *arrays: Any) -> Any:
-    """What it gives, or the class and the first words of what it raises."""
+    """The results, or the class and the first words of the error."""
     try:
         made = function(*arrays)
         return [np.asarray(x.numpy()) for x in tf.nest.flatten(made)]

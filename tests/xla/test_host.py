@@ -22,7 +22,7 @@ def matrix(columns: int = N, dtype: type = float) -> Node:
 
 
 def solved(dtype: type, functions: int) -> Node:
-    """A system solved, and so many elementwise functions of the solution."""
+    """A system solved, then `functions` elementwise functions of the solution."""
     made = ops.solve(matrix(dtype=dtype), matrix(2 * N, dtype))
     for _ in range(functions):
         made = ops.negate(made)

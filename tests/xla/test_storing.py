@@ -26,7 +26,7 @@ def arrays(count: int) -> list[np.ndarray]:
 
 
 def residual(layers: int, rows: int = 256, width: int = 128) -> list[Node]:
-    """The backward of so many layers: a stream that each normalises, multiplies and adds to."""
+    """The backward of `layers` layers; each normalises, multiplies and adds to the stream."""
     random = np.random.default_rng(0)
 
     def array(*shape: int) -> Node:

@@ -47,7 +47,7 @@ PLACES: list[tuple[tuple[np.ndarray, ...], Axes]] = [
 
 
 def updates_for(x: np.ndarray, indices: tuple[np.ndarray, ...], axes: Axes) -> tuple[int, ...]:
-    """The shape of updates: of the indices, then of what the axes leave."""
+    """The shape of updates: the indices' shape, then the sizes of the axes not indexed."""
     front = np.broadcast_shapes(*(i.shape for i in indices))
     return front + tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
 

@@ -13,7 +13,7 @@ ALL = sorted(STORED, key=short_name)
 
 
 def block(dtype: np.dtype, *shape: int) -> np.ndarray:
-    """Small distinct numbers of `dtype`, as far as it has so many."""
+    """Small numbers of `dtype`; those of an integer or real dtype repeat after seven."""
     count = int(np.prod(shape))
     if dtype.kind == "c":
         return (np.arange(count) - 1j * np.arange(count)).astype(dtype).reshape(shape)

@@ -156,8 +156,9 @@ def _given(form: Any, rest: Any) -> Any:
 
 
 def _natively(function: Callable[[], Any]) -> Any:
-    """What TensorFlow gives while nothing is recorded, nor built: a function that is being built
-    may ask for the value of what it captures.
+    """The result of `function` with recording off and outside any function that is being built.
+
+    A function that is being built may ask for the value of a tensor that it captures.
     """
     before, state.on = state.on, False
     try:

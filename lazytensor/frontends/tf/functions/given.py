@@ -1,4 +1,4 @@
-"""The inputs of a function's call: what of them is data, and what names the signature."""
+"""The inputs of a function's call: which are data, and which belong to the signature."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SMALL: Final = 16
 class Unnamed(Exception):
     """An input that no signature can name: this call is walked.
 
-    A variable without a value yet, a value of a dtype that XLA has not.
+    It is a variable without a value yet, or a value of a dtype that XLA lacks.
     """
 
 
 class Given:
-    """The inputs of a call: the nodes of what is data, how the inputs are made of them again.
+    """The inputs of a call: the nodes of those that are data, and how to remake all from these.
 
-    `key` is what a body depends on.
+    A body depends on `key`.
     """
 
     __slots__ = ("forms", "handles", "key", "nodes", "places")
@@ -73,7 +73,7 @@ class Given:
 
 
 def _data(x: Any, static: bool) -> Node | None:
-    """The node of an input that is data; None of a list, a handle, and what its value names."""
+    """The node of an input that is data; None for a list, a handle, or a value in the signature."""
     if type(x) is LazyTensor:
         return x.node
     if type(x) is LazyVariant or is_handle(x):
@@ -86,11 +86,11 @@ def _data(x: Any, static: bool) -> Node | None:
 
 
 class Places:
-    """Where among a call's inputs data and variables are, and the plan for such inputs.
+    """The positions of data and variables among a call's inputs, and the plan for such inputs.
 
-    A step is called with the same variables each time: they need not be named again. What is not
-    data has to be the very object that it was. No handle is kept alive by that: another one that
-    is where the first was has a cell too, or is none. `held`: what has no cell and is named.
+    A step is called with the same variables each time: they need not be named again. An input that
+    is not data has to be the same object as before. That keeps no handle alive: another object at
+    the same address has a cell too, or is no handle. `held`: named inputs without a cell.
     """
 
     __slots__ = ("data", "handles", "held", "ids", "named", "plan", "types")

@@ -1,7 +1,7 @@
 """Random numbers that TF's kernels draw until one is accepted: gamma, truncated normal.
 
-Each result, or each group of them, has a stretch of the stream of its own, so that the numbers do
-not depend on who draws them: they are TF's, but for the last bits of logarithms.
+Each result, or each group of them, has its own stretch of the stream, so that the numbers do not
+depend on the order of drawing. They equal TF's except in the last bits of logarithms.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def _uniforms(words: list[Node]) -> list[Node]:
 
 
 def _moved(low: Node, high: Node, blocks: Node) -> tuple[Node, Node]:
-    """A counter of 128 bits, so many blocks on."""
+    """A counter of 128 bits (its halves u64), moved on by a number of blocks."""
     moved = low + blocks
     return moved, high + ops.convert(moved < low, dtype=U64)
 
 
 class Stream(NamedTuple):
-    """Where the stretches begin, of what shape parameter each number is: the same in all tries."""
+    """The key, and per number the first counter of its stretch and its shape parameter."""
 
     key: Node
     low: Node
@@ -84,8 +84,8 @@ class Stream(NamedTuple):
 class Tries(NamedTuple):
     """What a round of tries leaves to the next.
 
-    `number`: of the round; `place`: blocks that were used of each stretch; `normal`, `uniform`:
-    the other number of the last block of each; `kept`: whether that `uniform` is still to be used.
+    `number`: the round's; `place`: blocks used of each stretch; `normal`, `uniform`: the other
+    number of each one's last block; `kept`: whether that `uniform` is still unused.
     """
 
     number: Node
@@ -98,7 +98,7 @@ class Tries(NamedTuple):
 
 
 def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
-    """Of the blocks at several places, both numbers of [0, 1) of each."""
+    """Both numbers of [0, 1) of each block, for blocks at several places."""
     shape = (1, *places[0].type.shape)
     at = ops.concatenate(*(ops.reshape(p, shape=shape) for p in places), axis=0)
     found = _uniforms(philox(stream.key, *_moved(stream.low, stream.high, at)))
@@ -106,7 +106,7 @@ def _blocks(stream: Stream, places: list[Node]) -> list[list[Node]]:
 
 
 def _scale(alpha: Node) -> Node:
-    """The method's `d`: of one more than `alpha`, where this is below 1."""
+    """The method's `d`; where `alpha` is below 1, that of `alpha + 1`."""
     third = ops.select(alpha < 1.0, _f64(2 / 3), _f64(-1 / 3))
     return alpha + third
 
@@ -191,7 +191,7 @@ def _gamma(
     if not prod(shape):
         return ops.broadcast(scalar(0.0, own.dtype), shape=shape)
     count = prod(shape) // own.size
-    # The kernel takes all samples of one parameter after another; the result has them apart.
+    # The kernel draws all samples of one parameter in a row; in the result they are not adjacent.
     number = ops.transpose(
         ops.reshape(ops.iota(dtype=U64, shape=(prod(shape),), axis=0), shape=(own.size, count)),
         axes=(1, 0),
@@ -206,15 +206,15 @@ def _gamma(
 
 _LIMIT: Final = 2.0
 _CANDIDATES: Final = {F32: (4, 5), F64: (2, 8)}
-"""Per dtype: numbers of a group, blocks that are drawn for it. One of 22 normal numbers is beyond
-the limit, so that one of 10^18 groups at the most lacks one."""
+"""Per dtype: numbers in a group, blocks drawn for it. One normal number in 22 is beyond the limit,
+so that at most one group in 10^18 lacks a number."""
 
 
 def _truncated(
     given: np.ndarray, key: Node, counter: Node, alg: np.ndarray, *, dtype: np.dtype = F32,
     **_: Any,
 ) -> Node:  # fmt: skip
-    """Of each group the first normal numbers within two deviations."""
+    """The first normal numbers of each group that lie within two deviations."""
     check_algorithm(alg)
     shape, own = shape_of(given), F64 if dtype == F64 else F32
     size, blocks = _CANDIDATES[own]

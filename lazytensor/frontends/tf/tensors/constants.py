@@ -1,7 +1,7 @@
-"""Tensors of what the host has, kept: numbers among the inputs, and what TF's kernels gave before.
+"""Tensors of host values, memoized: numbers among the inputs, and earlier results of TF's kernels.
 
-Shapes, counts and axes go through the same few operations in every step. For small numbers of one
-axis at the most the result is looked up: to call a kernel costs ten times as much.
+Shapes, counts and axes go through the same few operations in every step. For small scalars and
+vectors the result is looked up, which is far cheaper than calling a kernel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lazytensor.frontends.tf.tensors.tensor import NUMPY, EagerTensor, of_array
 
 ENTRIES_BOUND: Final = 4096
 LARGEST: Final = 16
-"""Elements of what is kept."""
+"""Most elements of a tensor that is kept."""
 NUMBERS: Final = frozenset([bool, int, float])
 _numbers: Final[dict[Any, Any]] = {}
 _tensors: Final[dict[Any, Any]] = {}
@@ -48,7 +48,7 @@ def tensor_of(x: HostValue) -> Any:
 
 
 def computed(ctx: Any, op: str, name: Any, args: tuple[Any, ...], arity: int) -> Any:
-    """What TF's kernel gives of tensors of the host's; the same tensors for the same numbers."""
+    """The result of TF's kernel on host tensors; the same tensor for the same numbers."""
     try:
         key = (op, *map(_key, args[:arity]), *map(_attribute, args[arity:]))
         found = _results.get(key)
@@ -66,7 +66,7 @@ def _is_small(x: Any) -> bool:
 
 
 def _key(x: Any) -> Any:
-    """What a result depends on of an input. Raises: TypeError for what is not small."""
+    """An input's part of the key of a result. Raises: TypeError for an input that is not small."""
     kind = type(x)
     if kind is EagerTensor:
         if not _is_small(x):

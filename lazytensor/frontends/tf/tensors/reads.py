@@ -38,15 +38,15 @@ def read(ctx: Any, name: Any, handle: Any, dtype: Any) -> Any:
 
 
 def is_readable(x: Any) -> bool:
-    """Whether `x` is a variable, of TensorFlow's or of those that hold one, as Keras's do."""
+    """Whether `x` is a variable: TensorFlow's, or an object that holds one, as Keras's do."""
     return type(x) is _Plain or getattr(type(x), _HOLDS, False) or is_variable(x)
 
 
 def value_of(ctx: Any, variable: Any) -> Any:
     """The tensor that a variable is converted to.
 
-    Of a plain one without TensorFlow's checks. Those who watch are told that it was read, as
-    TensorFlow's own entry does it.
+    For a plain variable TensorFlow's checks are skipped. Tapes and watchers are told of the read,
+    as by TensorFlow's own entry.
     """
     if type(variable) is not _Plain:
         if is_variable(variable):

@@ -1,7 +1,7 @@
 """Arrays of other frontends as tensors, and what tensors and variables show to other frontends.
 
-A tensor never changes, so that it is a copy of what an array holds now, and arrays made of it are
-copies of it. Neither costs anything before one is written to (`core/buffers/interop.py`).
+A tensor never changes: it is a copy of an array's present value, and arrays made from it are copies
+too. A copy costs nothing until one side is written to (`core/buffers/interop.py`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, state
 
 
 def from_lazy(array: Any) -> Any:
-    """A tensor with what a lazy array of any frontend holds now; nothing is computed.
+    """A tensor with the present value of any frontend's lazy array; nothing is computed.
 
-    In a thread that does not record, TensorFlow's own tensor, of values that are computed now.
-    array: also whatever else `tf.convert_to_tensor` takes.
-    Raises: TypeError for a dtype that TensorFlow has not; what torch raises for a tensor that
+    In a thread that does not record, the values are computed now; the tensor is TensorFlow's own.
+    array: also anything that `tf.convert_to_tensor` takes.
+    Raises: TypeError for a dtype that TensorFlow lacks; torch's own error for a tensor that
     requires a gradient.
     """
     offer = offered(array)
@@ -37,12 +37,12 @@ def from_lazy(array: Any) -> Any:
 
 
 def taken(offer: Offer) -> LazyTensor | None:
-    """A tensor with what is offered; None for a dtype that TensorFlow has not."""
+    """A tensor with the offered node; None for a dtype that TensorFlow lacks."""
     return LazyTensor(offer.node) if offer.node.type.dtype in TF else None
 
 
 def values(offer: Offer) -> np.ndarray:
-    """What is offered, computed now."""
+    """The offered values, computed now."""
     return np.array(scheduler.observe(offer.node))
 
 

@@ -236,7 +236,7 @@ def own_leaf(array: np.ndarray) -> Node:
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of a tensor or of what can become one."""
+    """The shape of a tensor, or of an object that can become one."""
     if type(x) is LazyTensor:
         return x.node.type.shape
     if type(x) is EagerTensor:
