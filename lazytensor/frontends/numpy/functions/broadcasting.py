@@ -23,7 +23,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     layout = np.broadcast_to(shadow(x), shape, subok=True)
     if layout.shape == x.shape:
         return shown(x, layout)
-    # A shadow that is `Turned`, as a copy of the view has its repeated axes innermost.
+    # `turned`, as a copy of the view has its repeated axes innermost.
     return shown(x, turned(layout), view_step(ops.broadcast, None, (("shape", layout.shape),)))
 
 

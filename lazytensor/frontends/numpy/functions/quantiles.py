@@ -29,7 +29,7 @@ from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, number, warn_user
 
 MOST_RANKS: Final = 16
-"""Most ranks that are selected one by one. Sorting is faster for more."""
+"""Most ranks that are found by selection. Sorting is faster for more."""
 
 
 def _sorted(node: Node) -> Node:
@@ -241,7 +241,7 @@ def nanmedian(
     low, high, share = _around(lined(node, axes), np.array([0.5]))
     middle = (low + high) / 2.0
     made = ops.select(ops.equal(share, scalar(0.0, F64)), low, middle)
-    if node.type.dtype.kind == "c":  # if all are NaN, so are both parts
+    if node.type.dtype.kind == "c":  # where all are NaN, imaginary parts are ignored
         none = share < 0.0
         made = ops.select(none, number(math.nan, node.type.dtype), made)
     made = ops.reshape(made, shape=made.type.shape[:-1])

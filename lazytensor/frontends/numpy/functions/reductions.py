@@ -80,7 +80,7 @@ def _check_target(out: Any, node: Node, axes: Axes, keepdims: Any) -> None:
 
 
 def flags_of(where: Any, node: Node) -> Node | None:
-    """The mask of what `where` selects; None for all. Raises: TypeError, ValueError."""
+    """The mask that `where` is; None if all count. Raises: TypeError, ValueError."""
     if where is NO_VALUE or where is True:
         return None
     mask = mask_of(where)

@@ -247,7 +247,7 @@ def write(x: ndarray, key: Any, value: Any) -> bool:
 
 def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """Do `x[key] = value` by NumPy, with its errors, as the number of elements is data."""
-    read = None if x.ref.__class__ is Cell else x.node  # kept alive, as a view remembers its node
+    read = None if x.ref.__class__ is Cell else x.node  # held, so that a view's node stays the same
     scheduler.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
     account().lost(SECONDS_PER_CHOICE, x.size)
     mask, given = real(key), real(value)

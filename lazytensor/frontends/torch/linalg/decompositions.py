@@ -1,4 +1,4 @@
-"""Linear algebra by singular values, eigenvectors and QR: decompositions and solvers."""
+"""Linear algebra: Cholesky, QR, singular values, eigenvectors; least squares; exponentials."""
 
 from __future__ import annotations
 

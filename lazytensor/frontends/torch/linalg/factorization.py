@@ -1,4 +1,4 @@
-"""Linear algebra by triangular factors: LU and Cholesky decompositions, and solvers."""
+"""LU decomposition, determinants, and solvers by LU and Cholesky factors."""
 
 from __future__ import annotations
 

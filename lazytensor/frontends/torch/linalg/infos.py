@@ -51,7 +51,7 @@ def _bad_minor(x: Node, ok: Node, *, upper: bool) -> Node:
 
 
 def _eliminated(at: Node, end: Node, x: Node, info: Node) -> tuple[Node, ...]:
-    """Eliminate row and column `at` of Hermitian matrices whose minor there is positive."""
+    """Eliminate row and column `at` of Hermitian matrices; `info` keeps the first bad minor."""
     rows, columns = (ops.iota(dtype=S64, shape=x.type.shape, axis=axis) for axis in (1, 2))
     nothing = cast_to(0, x.type.dtype)
     column = ops.reduce_sum(ops.select(ops.equal(columns, at), x, nothing), axes=(2,))
