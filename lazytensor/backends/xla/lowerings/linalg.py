@@ -42,7 +42,7 @@ def _flagged(ok: Array, *results: Array) -> tuple[Array, ...]:
 def _iterated(x: Array, decompose: Callable[[Array], tuple[Array, ...]]) -> tuple[Array, ...]:
     """`decompose(x)`, whose first result is NaN for matrices that failed, and a flag.
 
-    Matrices with NaN or infinity fail here, because OpenBLAS may loop for ever on them.
+    Matrices with NaN or infinity fail here: OpenBLAS may never return for them.
     """
     finite = jnp.all(jnp.isfinite(x), axis=(-1, -2))
     safe = jnp.where(finite[..., None, None], x, 0)

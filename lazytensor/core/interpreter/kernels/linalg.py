@@ -151,7 +151,7 @@ def _householder_product(x: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def _finite(x: np.ndarray) -> np.ndarray:
-    """`x`; NaN and infinity fail here, because OpenBLAS may loop for ever on them."""
+    """`x`. Raises: LinAlgError for NaN or infinity, for which OpenBLAS may never return."""
     if not np.isfinite(x).all():
         raise np.linalg.LinAlgError("NaN or infinity")
     return x

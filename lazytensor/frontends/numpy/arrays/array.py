@@ -66,7 +66,7 @@ def extends(cls: type) -> Callable[[Body], Body]:
 
 
 class _Empty:
-    pass
+    """It has only what every class body has."""
 
 
 _OF_ANY_CLASS: Final = frozenset(vars(_Empty))

@@ -1,8 +1,8 @@
 """Modules that move to the device and back: their parameters stay the same objects.
 
-Elsewhere torch moves a parameter by replacing its data. Between different kinds of tensors, as the
-CPU's and the device's, it makes new parameters instead: tied weights would silently come apart, and
-an existing optimizer would go on with the old ones. So the tensor below a parameter is swapped.
+Between devices of one kind, torch moves a parameter by replacing its data. Between the CPU and this
+device it would make new parameters: tied weights would silently come apart, and an existing
+optimizer would go on with the old ones. So the tensor below a parameter is swapped here.
 Earlier results keep the old tensor; their gradients are passed on to the parameter.
 """
 
