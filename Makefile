@@ -2,16 +2,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
-EXTRAS := dev,bench,torch,tf,neighbours
+EXTRAS := dev,build,bench,torch,tf,neighbours
 # As many processes as processors, each test file in one, the longest (tests/conftest.py) first.
 SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-all fuzz array-api bench docs lint clean
+# What runs a second time with the sources of the hot path instead of its binaries.
+PURE := tests/core tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \
+	tests/numpy/test_threads.py tests/pytorch/test_strides.py
 
-demo: $(STAMP)
+.PHONY: binaries demo test test-all fuzz array-api bench docs lint clean
+
+demo: binaries
 	$(BIN)/python -m lazytensor demo
 
-bench: $(STAMP)
+bench: binaries
 	$(BIN)/python -m benchmarks
 
 lint: $(STAMP)
@@ -19,11 +23,12 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 # Ends after 45 minutes whatever happens, on the slowest machines; one test has as long as `timeout` in pyproject.toml says.
-test: lint
+test: lint binaries
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=2700 $(SPREAD)
+	LAZYTENSOR_PURE=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest $(SPREAD) $(PURE)
 
 # Some eighty times as many random programs, and every sweep whole.
-test-all: lint
+test-all: lint binaries
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=7200
 	$(BIN)/python -m tests.fuzz
 
@@ -50,6 +55,12 @@ $(STAMP): pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[$(EXTRAS)]'
 	touch $@
 
+# Compiles the hot path if a source of it has changed. Without a C compiler it runs as Python.
+binaries: $(STAMP)
+	$(BIN)/python -m lazytensor build || true
+
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist site demo-pictures
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find lazytensor -name '*.so' -delete
+	rm -f lazytensor/binaries.json

@@ -6,6 +6,7 @@ lazytensor.trace(fn, *args)        # the Program of a function's result
 lazytensor.metrics.report()        # counts and seconds
 """
 
+from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend
 from lazytensor.core.errors import (

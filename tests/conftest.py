@@ -14,7 +14,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 from hypothesis import HealthCheck, settings
 
 import lazytensor
-from lazytensor.core.ir.trace_state import Recorder, thread
+from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.trace_state import Recorder
 
 # A compile may take seconds, and comes at unforeseeable examples: time per example says nothing.
 SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

@@ -1,4 +1,4 @@
-"""The command line: `lazytensor run · explain · doctor · demo · cache · reuse`."""
+"""The command line: `lazytensor run · explain · doctor · demo · cache · reuse · build`."""
 
 from lazytensor.cli.entry import main
 

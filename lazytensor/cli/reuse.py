@@ -1,11 +1,14 @@
 """`lazytensor reuse`: the share of code that frontends have in common, written and run."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import click
 
 from lazytensor.cli.output import Target, write
+from lazytensor.core import binaries
 
 
 @click.command()
@@ -26,6 +29,11 @@ def reuse(
 
     Then run the same workloads in each: lines run, and whether the programs are one.
     """
+    if not static and binaries.mode == binaries.COMPILED:
+        # Lines of compiled code are not counted, so the command starts again without it.
+        sys.stdout.flush()
+        command = [sys.executable, "-m", "lazytensor", *sys.argv[1:]]
+        os.execve(sys.executable, command, {**os.environ, binaries.PURE: "1"})
     from lazytensor.reuse import page, report, tables
 
     try:

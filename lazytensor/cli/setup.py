@@ -12,6 +12,7 @@ from typing import Final
 
 import lazytensor
 from lazytensor.cli.cache import size
+from lazytensor.core import binaries
 from lazytensor.core.device.processors import processors
 from lazytensor.core.runtime import disk_cache
 from lazytensor.core.settings import settings
@@ -45,6 +46,7 @@ def set_up() -> Iterator[tuple[str, str]]:
     yield "platform", platform.platform()
     yield "processors", str(processors())
     yield "lazytensor", lazytensor.__version__
+    yield "hot path", binaries.mode
     for name in PACKAGES:
         yield name, _judged(_version(name), bounds.get(name.replace("_", "-"), ""))
     yield "cache", f"{disk_cache.folder()} ({_state()})"

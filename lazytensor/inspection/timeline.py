@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.ir.source_location import describe
-from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event, Fallback
 from lazytensor.core.settings import settings

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lazytensor.core.ir.trace_state import Recorder, thread
+from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings

@@ -9,11 +9,10 @@ import pytest
 
 import lazytensor
 from lazytensor.core import ops
-from lazytensor.core.buffers import cell
-from lazytensor.core.buffers.cell import ELEMENTS_BOUND
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import PROGRAM_NODES_BOUND, fetch, observe, sync
@@ -279,7 +278,7 @@ def test_a_graph_grows_longer_where_it_becomes_one_loop_over_memory(
     step: Callable[[Array], Array], per_cut: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But not where iterations would compute elements again, or keep each one's data alive."""
-    monkeypatch.setattr(cell, "ELEMENTS_BOUND", 0)
+    thread.recorder.bound = 0
     settings.tier = "interpret"
     x = array(np.zeros(1000))
     for _ in range(SHORT_LOOP_NODES):

@@ -31,7 +31,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 LAYERS = (
-    ("errors", "settings"),
+    ("binaries", "errors", "settings"),
     ("ir",),
     ("device", "buffers"),
     ("ops",),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import ELEMENTS_BOUND, Cell
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.trace_state import thread as recording
-from lazytensor.core.ir.types import tensor_type
+from lazytensor.core.ir.recording import thread as recording
+from lazytensor.core.ir.types import ELEMENTS_BOUND, tensor_type
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings

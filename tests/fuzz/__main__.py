@@ -10,7 +10,7 @@ import random
 import sys
 import time
 
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.settings import settings
 from tests.fuzz.walk import SMALL, Failure, leaving_small, shrunk, walk
 

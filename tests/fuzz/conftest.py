@@ -2,7 +2,6 @@
 
 import pytest
 
-from lazytensor.core.buffers import cell
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
 from tests.core.conftest import fresh
@@ -15,7 +14,6 @@ def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put back the bounds that random programs move."""
     for module, name in [
         (scheduler, "PROGRAM_NODES_BOUND"),
-        (cell, "ELEMENTS_BOUND"),
         (automatic_cut, "PENDING_NODES_BOUND"),
     ]:
         monkeypatch.setattr(module, name, getattr(module, name))

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lazytensor.core import ops
-from lazytensor.core.buffers import cell
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.scheduler import fetch, observe, sync
 from lazytensor.core.settings import settings
@@ -235,7 +235,7 @@ def _chunks(m: Machine, action: Action) -> None:
 
 def _automatic(m: Machine, action: Action) -> None:
     if m.barriers:
-        cell.ELEMENTS_BOUND = 0
+        thread.recorder.bound = 0
         automatic_cut.PENDING_NODES_BOUND = action.a  # type: ignore[misc]
 
 

@@ -5,7 +5,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lazytensor.core.buffers import cell
+from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.types import ELEMENTS_BOUND
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.core.trace import automatic_cut
@@ -40,18 +41,15 @@ def test_compiling_never_changes_results(program: list[Action]) -> None:
     assert_same(Machine(barriers=False).run(program), expected)
 
 
-LARGEST, BOUND, MOST_NODES = (
-    scheduler.PROGRAM_NODES_BOUND,
-    cell.ELEMENTS_BOUND,
-    automatic_cut.PENDING_NODES_BOUND,
-)
+LARGEST, MOST_NODES = scheduler.PROGRAM_NODES_BOUND, automatic_cut.PENDING_NODES_BOUND
 
 
 def usual() -> None:
     """Undo what the program before has set."""
     forget()
     settings.tier, settings.programs = "interpret", 4096
-    scheduler.PROGRAM_NODES_BOUND, cell.ELEMENTS_BOUND = LARGEST, BOUND  # type: ignore[misc]
+    scheduler.PROGRAM_NODES_BOUND = LARGEST  # type: ignore[misc]
+    thread.recorder.bound = ELEMENTS_BOUND
     automatic_cut.PENDING_NODES_BOUND = MOST_NODES  # type: ignore[misc]
 
 

@@ -12,8 +12,10 @@ import pytest
 import lazytensor
 
 PACKAGE = Path(lazytensor.__file__).parent
-RECORDING = {f"lazytensor.core.ir.{name}" for name in ("node", "op", "trace_state")}
-"""The one circle: a node has an op, an op makes nodes, a recorder counts them."""
+RECORDING = {
+    f"lazytensor.core.ir.{name}" for name in ("node", "op", "pending", "recording", "trace_state")
+}
+"""The one circle: a node has an op, an op makes nodes, a recorder counts and lists them."""
 AREAS = ["core", "frontends/numpy", "frontends/torch", "frontends/tf", "backends/xla"]
 TABLES = {
     "ALONE", "CHECKED", "COMPOSED", "FOLLOWING", "HOST", "IN_PLACE", "KERNELS", "LAZY", "METHODS",

@@ -50,7 +50,7 @@ class Kerass(Suite):
         if not self.lazily:
             return (yield)
         from lazytensor import metrics, sync
-        from lazytensor.core.ir.trace_state import nodes_made
+        from lazytensor.core.ir.recording import nodes_made
         from lazytensor.core.observe import events
 
         events.fallbacks.clear()

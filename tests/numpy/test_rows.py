@@ -8,7 +8,7 @@ import pytest
 
 import lazytensor
 import lazytensor.numpy as lazy
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.settings import settings
 
 ROWS, COLUMNS = 1000, 300

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import lazytensor.torch  # noqa: F401 -- registers the device
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 
 pytestmark = pytest.mark.usefixtures("no_fallback")
 

@@ -13,7 +13,7 @@ from torch.nn.utils import rnn
 
 import lazytensor.torch
 from lazytensor import metrics, settings
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 from tests.pytorch import agreement
 from tests.pytorch.agreement import numbers
 

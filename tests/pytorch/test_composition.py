@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 
 from lazytensor import metrics, settings
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 from tests.pytorch import agreement
 from tests.pytorch.agreement import numbers
 

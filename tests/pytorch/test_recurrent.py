@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 
 pytestmark = pytest.mark.usefixtures("no_fallback")
 

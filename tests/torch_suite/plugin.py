@@ -17,7 +17,7 @@ import pytest
 
 import lazytensor
 import lazytensor.torch
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.trace import eager_mode
 from tests.torch_suite.selection import CPU, DEVICE, HERE, is_for
 from tests.wheel.suite import Suite

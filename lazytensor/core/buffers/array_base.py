@@ -1,12 +1,16 @@
-"""What arrays of frontends have in common: they hold a cell, or a view of one."""
+"""What arrays of frontends have in common: they hold a cell, or a view of one.
+
+`array_base.pyx` does the same with CPython's C API; the two are kept alike by hand.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from lazytensor.core.buffers.cell import Cell, View
+from lazytensor.core.buffers.cell import Cell, View, enter
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape, TensorType
 
@@ -14,12 +18,15 @@ from lazytensor.core.ir.types import Shape, TensorType
 class Holder:
     """An array that shows what `ref` holds.
 
-    `_shadow` is for a frontend whose arrays lie in several ways: it says how this one does.
+    `_shadow` and `_base` are for a frontend whose arrays lie in several ways, or share memory: they
+    say how this one lies, and with which array it shares its memory. A subclass may have a property
+    `ref`.
     """
 
-    __slots__ = ("__weakref__", "_shadow", "ref")
+    __slots__ = ("__weakref__", "_base", "_shadow", "ref")
 
     ref: Cell | View
+    _base: Any
     _shadow: Any
 
     @property
@@ -61,3 +68,31 @@ class Holder:
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.ref.type.nbytes
+
+
+node_of: Final = attrgetter("ref.node")
+"""What an array holds now."""
+
+H = TypeVar("H", bound=Holder)
+
+
+def holding(cls: type[H], node: Node) -> H:
+    """A new array of a class that holds a node in a cell of its own."""
+    cell = _blank(Cell)
+    enter(cell, node)
+    array: H = _blank(cls)
+    array.ref = cell
+    array._shadow = array._base = None
+    return array
+
+
+def showing(cls: type[H], ref: Cell | View, shadow: Any, base: Any) -> H:
+    """A new array of a class that shows what another one holds."""
+    array: H = _blank(cls)
+    array.ref = ref
+    array._shadow = shadow
+    array._base = base
+    return array
+
+
+_blank: Final = object.__new__

@@ -22,10 +22,12 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 import numpy as np
 
-from lazytensor.core.ir.node import Node, Recorded, Signature
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, signature_of, starts
-from lazytensor.core.ir.trace_state import thread
-from lazytensor.core.ir.types import ELEMENTS_BOUND, TensorType
+from lazytensor.core.ir.pending import Listed
+from lazytensor.core.ir.recording import Signature, here, record
+from lazytensor.core.ir.trace_state import Recorder, overflow
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.settings import settings
 
 _S64 = np.dtype(np.int64)
@@ -47,9 +49,9 @@ class ViewStep:
     """One view op: `starts` enter a program as slots, `attrs` are static and sorted by name.
 
     Equal steps are one object, so that chains of them are compared and hashed by identity. `data`
-    are the operands after the base. What reading and writing record is kept by type, as a view in a
-    loop is read every time round: `reads` by the base's; `writes` by the base's and the value's,
-    None where the value is all there is.
+    are the operands after the base, one at most. What reading and writing record is kept by type,
+    as a view in a loop is read every time round: `reads` by the base's; `writes` by the base's and
+    the value's, None where the value is all there is.
     """
 
     __slots__ = ("__weakref__", "_shown", "attrs", "data", "op", "reads", "starts", "writes")
@@ -72,14 +74,14 @@ class ViewStep:
         """The op at a base of this type."""
         found = self.reads.get(base)
         if found is None:
-            types = (base, *(node.type for node in self.data))
+            types = (base, *[node.type for node in self.data])
             found = self.reads[base] = self.op.signature(types, dict(self.attrs))
         return found
 
     def read(self, base: Node) -> Node:
         """The view of `base`."""
         signature = self.reads.get(base.type) or self.signature(base.type)
-        return Recorded(signature, (base, *self.data))
+        return record(signature, (base, self.data[0]) if self.data else (base,))
 
     def show(self, base: np.ndarray) -> np.ndarray:
         """The view of an array of the host's: in its memory, where NumPy has such views."""
@@ -93,7 +95,8 @@ class ViewStep:
         key = base.type, value.type
         signature = self.writes.get(key)
         if signature is not None:
-            return Recorded(signature, (base, value, *self.data))
+            data = self.data
+            return record(signature, (base, value, data[0]) if data else (base, value))
         if key in self.writes:
             return value
         made = WRITES[self.op](base, value, *self.data, **dict(self.attrs))
@@ -122,7 +125,7 @@ Chain = tuple[ViewStep, ...]
 
 
 class Watcher:
-    """Who counts what is done to small parts of a cell; `node` is what it held after the last."""
+    """Counts what is done to small parts of a cell; `node` is what it held after the last."""
 
     __slots__ = ("node",)
 
@@ -133,28 +136,24 @@ watched: Final[WeakKeyDictionary[Cell, Watcher]] = WeakKeyDictionary()
 """By cell, one at most: small writes through views are told."""
 
 
-class Cell:
+class Cell(Listed):
     """What a user's array holds: a node that is replaced when the array is written to.
 
     `memory` is set while a frontend lends it: the value of the node. While the node is
     pending, the `recorder` of the thread that wrote it last knows of the cell.
     """
 
-    __slots__ = ("__weakref__", "memory", "node", "reads", "recorder")
+    __slots__ = ("memory", "reads", "recorder")
 
     memory: np.ndarray
 
     chain: Chain = ()
 
+    reads: dict[Chain, ref[Node]] | None
+    recorder: Recorder
+
     def __init__(self, node: Node) -> None:
-        recorder = thread.recorder
-        if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's: it is the next graph's
-            recorder.overflow()
-        self.node = node
-        self.reads: dict[Chain, ref[Node]] | None = None
-        self.recorder = recorder
-        if node.value is None:
-            recorder.cells.append(ref(self))
+        enter(self, node)
 
     @property
     def cell(self) -> Cell:
@@ -168,19 +167,20 @@ class Cell:
 
     def write(self, node: Node) -> None:
         """Replace the data; `node` must be of the cell's type."""
-        recorder = thread.recorder
-        if recorder.work > ELEMENTS_BOUND:
-            recorder.overflow()
+        recorder = here()
+        if recorder.work > recorder.bound:
+            overflow()
         self.put(node)
 
     def put(self, node: Node) -> None:
         """`write`, where it is not the time to cut."""
-        is_known = self.node.value is None and self.recorder is thread.recorder
+        recorder = here()
+        is_known = self.node.value is None and self.recorder is recorder
         self.node = node
         self.reads = None
         if not is_known and node.value is None:
-            self.recorder = thread.recorder
-            self.recorder.cells.append(ref(self))
+            self.recorder = recorder
+            recorder.cells.add(self)
 
     def write_part(self, chain: Chain, node: Node) -> None:
         """Replace what `chain` shows."""
@@ -191,22 +191,21 @@ class Cell:
         self.write_part(chain, node)  # it was lent a moment ago
 
     def write_through(self, chain: Chain, node: Node) -> None:
-        """`write_part` where the user does it, and who watches the cell is told of small parts."""
-        recorder = thread.recorder
-        if recorder.work > ELEMENTS_BOUND:
-            recorder.overflow()
+        """`write_part` for the user, who may go on for long. The watcher hears of small parts."""
+        recorder = here()
+        if recorder.work > recorder.bound:
+            overflow()
         with writing:
             is_plain = self.__class__ is Cell
-            if is_plain:  # `write_part`, written out: with fewer calls between a node and the user
-                one = len(chain) == 1
-                self.put(chain[0].write(self.node, node) if one else written(self, chain, node))
+            if is_plain:
+                self.put(written(self, chain, node))
         if not is_plain:
             self.write_part(chain, node)
         if node.type.size < settings.small and watched:
             self.tell()
 
     def tell(self) -> None:
-        """Tell who watches the cell that a small part of it was written to."""
+        """Tell the cell's watcher that a small part of it was written to."""
         watcher = watched.get(self)
         if watcher is not None:
             watcher.node = self.node if self.__class__ is Cell else None
@@ -225,6 +224,18 @@ class Cell:
         if not steps:
             return self
         return View(self, steps if len(steps) == 1 else extend((), steps), type)
+
+
+def enter(cell: Cell, node: Node) -> None:
+    """Have a new cell hold a node."""
+    recorder = here()
+    if recorder.work > recorder.bound:  # before this node is anybody's: it is the next graph's
+        overflow()
+    cell.node = node
+    cell.reads = None
+    cell.recorder = recorder
+    if node.value is None:
+        recorder.cells.add(cell)
 
 
 class View:
@@ -273,9 +284,12 @@ def shown(memory: np.ndarray, chain: Chain) -> np.ndarray:
 
 def written(cell: Cell, chain: Chain, node: Node) -> Node:
     """What the cell holds with what `chain` shows replaced by `node`."""
+    if not chain:
+        return node
     for i in range(len(chain) - 1, 0, -1):
         node = chain[i].write(_read(cell, chain[:i]), node)
-    return chain[0].write(cell.node, node) if chain else node
+    step = chain[0]
+    return step.write(cell.node, node)
 
 
 def _read(cell: Cell, chain: Chain) -> Node:
@@ -292,7 +306,7 @@ def _read(cell: Cell, chain: Chain) -> Node:
     if len(chain) == 1:  # by far the most; a call less to look for the user's place behind
         step = chain[0]
         signature = step.reads.get(node.type) or step.signature(node.type)
-        node = Recorded(signature, (node, *step.data))
+        node = record(signature, (node, step.data[0]) if step.data else (node,))
         reads[chain] = ref(node)
         return node
     for i in range(1, len(chain) + 1):

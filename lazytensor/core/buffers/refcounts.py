@@ -26,8 +26,9 @@ import numpy as np
 
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated
-from lazytensor.core.ir.node import Input, Node, Recorded, Signature, has_several
+from lazytensor.core.ir.node import Input, Node, has_several
 from lazytensor.core.ir.op import PARAMETER, element, leaf
+from lazytensor.core.ir.recording import Signature, record
 from lazytensor.core.ir.types import tensor_type
 
 Held = Mapping[int, int]
@@ -68,7 +69,7 @@ def owned_by_one(leaves: list[Node]) -> list[bool]:
 def _user() -> Node:
     """A node whose operand nothing else refers to."""
     type = tensor_type(np.dtype(np.float32))
-    return Recorded(Signature(element, (0,), type), (Input(PARAMETER, type),))
+    return record(Signature(element, (0,), type), (Input(PARAMETER, type),))
 
 
 def _of_operand() -> int:

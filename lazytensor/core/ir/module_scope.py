@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 
 MARKS_KEPT: Final = 20_000
 """Beginnings and ends that are remembered; a program that is older is shown without names."""

@@ -6,17 +6,19 @@ nodes that `ops.add(ops.multiply(a, b), ops.scalar(1, …))` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from sys import _getframe
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 import numpy as np
 
-from lazytensor.core.ir.source_location import Place, hidden, is_hidden
-from lazytensor.core.ir.trace_state import serials, thread
-from lazytensor.core.ir.trait import Trait
+from lazytensor.core.ir.recording import (
+    NodeBase,
+    Signature,
+    complete,
+    number,
+    record,
+    record_part,
+)
 from lazytensor.core.ir.types import TensorType, tensor_type
 
 if TYPE_CHECKING:
@@ -27,26 +29,6 @@ _SCALARS: Final = (int, float, complex, np.number, np.bool_)
 """What `Scalar` says (a bool is an int), and NumPy's numbers, which users give in their place."""
 
 
-class Signature:
-    """An op at operands of certain types: what is the same in every record of it.
-
-    `attrs` are the attributes' values in the op's order. `type` is a tuple for an op with several
-    results; `parts` are then the signatures that pick them, once there was a record. `work` is
-    what one record counts for, in elements (see `types.NODE_WORK`); `fuses` says whether the op is
-    elementwise.
-    """
-
-    __slots__ = ("attrs", "fuses", "op", "parts", "type", "work")
-
-    def __init__(self, op: Op[Any], attrs: tuple[Any, ...], type: Any, work: int = 0) -> None:
-        self.op = op
-        self.attrs = attrs
-        self.type = type
-        self.work = work
-        self.fuses = Trait.ELEMENTWISE in op.traits
-        self.parts: tuple[Signature, ...] = ()
-
-
 OPERATORS: dict[str, Op] = {}
 """The op behind each of Python's operators, by the name of its method; `slot`, of the numbers.
 
@@ -54,38 +36,34 @@ The modules that declare these ops enter them.
 """
 
 
-def _binary(name: str) -> Callable[[Node, Node | Scalar], Node]:
-    # Written out for each operator, without a call of `Op.__call__`, which would take longer.
-    def method(self: Node, other: Node | Scalar) -> Node:
-        op = OPERATORS[name]
-        if not isinstance(other, Node):
-            other = _number(op, other, self)
-        types = self.type, other.type
-        signature = op.signatures.get(types) or op.signature(types, {})
-        return Recorded(signature, (self, other))
-
-    return method
+def record_several(
+    signature: Signature, operands: tuple[Node, ...], picks: tuple[Signature, ...]
+) -> tuple[ResultNode, ...]:
+    """Record a node with several results. `picks`: the signatures of the nodes that pick these."""
+    whole: Any = record(signature, operands, TupleNode)
+    parts = tuple([record_part(pick, (whole,), ResultNode) for pick in picks])
+    whole.parts = tuple([ref(part) for part in parts])
+    return parts
 
 
-def _reversed(name: str) -> Callable[[Node, Scalar], Node]:
-    def method(self: Node, other: Scalar) -> Node:
-        op = OPERATORS[name]
-        number = _number(op, other, self)
-        types = number.type, self.type
-        signature = op.signatures.get(types) or op.signature(types, {})
-        return Recorded(signature, (number, self))
-
-    return method
+def _binary(name: str, x: Node, other: Node | Scalar) -> Node:
+    op = OPERATORS[name]
+    second = other if isinstance(other, Node) else _number(op, other, x)
+    types = x.type, second.type
+    return record(op.signatures.get(types) or op.signature(types, {}), (x, second))
 
 
-def _unary(name: str) -> Callable[[Node], Node]:
-    def method(self: Node) -> Node:
-        op = OPERATORS[name]
-        types = (self.type,)
-        signature = op.signatures.get(types) or op.signature(types, {})
-        return Recorded(signature, (self,))
+def _reversed(name: str, x: Node, other: Scalar) -> Node:
+    op = OPERATORS[name]
+    number = _number(op, other, x)
+    types = number.type, x.type
+    return record(op.signatures.get(types) or op.signature(types, {}), (number, x))
 
-    return method
+
+def _unary(name: str, x: Node) -> Node:
+    op = OPERATORS[name]
+    types = (x.type,)
+    return record(op.signatures.get(types) or op.signature(types, {}), (x,))
 
 
 def _number(op: Op, value: object, beside: Node) -> Node:
@@ -96,7 +74,7 @@ def _number(op: Op, value: object, beside: Node) -> Node:
     raise TypeError(f"{op.name}: a node or a Python number is needed beside a node, got {given}")
 
 
-class Node:
+class Node(NodeBase):
     """One result of one op, or an input of a graph.
 
     `value` is None while pending; a NumPy array or a device buffer once the node is a leaf; the
@@ -114,7 +92,7 @@ class Node:
     first, and turn `x < y` into `y > x`.
     """
 
-    __slots__ = ("__weakref__", "attrs", "op", "operands", "place", "serial", "type", "value")
+    __slots__ = ("__weakref__",)
 
     # NumPy's arrays and scalars leave an operator with a node to the node, which refuses arrays.
     __array_ufunc__ = None
@@ -122,10 +100,7 @@ class Node:
     attrs: tuple[Any, ...]
     op: Op[Any]
     operands: tuple[Node, ...]
-    place: Place | None
-    serial: int
     type: TensorType
-    value: Any
 
     def settle(self, value: Any) -> None:
         """Become a leaf holding `value`; the graph behind is let go."""
@@ -136,57 +111,87 @@ class Node:
         state = "pending" if self.value is None else "leaf"
         return f"<{state} {self.op.name} {self.type}>"
 
-    __add__ = _binary("add")
-    __radd__ = _reversed("add")
-    __sub__ = _binary("sub")
-    __rsub__ = _reversed("sub")
-    __mul__ = _binary("mul")
-    __rmul__ = _reversed("mul")
-    __truediv__ = _binary("truediv")
-    __rtruediv__ = _reversed("truediv")
-    __pow__ = _binary("pow")
-    __rpow__ = _reversed("pow")
-    __floordiv__ = _binary("floordiv")
-    __mod__ = _binary("mod")
-    __and__ = _binary("and")
-    __or__ = _binary("or")
-    __xor__ = _binary("xor")
-    __lshift__ = _binary("lshift")
-    __rshift__ = _binary("rshift")
-    __lt__ = _binary("lt")
-    __le__ = _binary("le")
-    __gt__ = _binary("gt")
-    __ge__ = _binary("ge")
-    __neg__ = _unary("neg")
-    __invert__ = _unary("invert")
+    def __add__(self, other: Node | Scalar) -> Node:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Scalar) -> Node:
+        return _reversed("add", self, other)
+
+    def __sub__(self, other: Node | Scalar) -> Node:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Scalar) -> Node:
+        return _reversed("sub", self, other)
+
+    def __mul__(self, other: Node | Scalar) -> Node:
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: Scalar) -> Node:
+        return _reversed("mul", self, other)
+
+    def __truediv__(self, other: Node | Scalar) -> Node:
+        return _binary("truediv", self, other)
+
+    def __rtruediv__(self, other: Scalar) -> Node:
+        return _reversed("truediv", self, other)
+
+    def __pow__(self, other: Node | Scalar) -> Node:
+        return _binary("pow", self, other)
+
+    def __rpow__(self, other: Scalar) -> Node:
+        return _reversed("pow", self, other)
+
+    def __floordiv__(self, other: Node | Scalar) -> Node:
+        return _binary("floordiv", self, other)
+
+    def __mod__(self, other: Node | Scalar) -> Node:
+        return _binary("mod", self, other)
+
+    def __and__(self, other: Node | Scalar) -> Node:
+        return _binary("and", self, other)
+
+    def __or__(self, other: Node | Scalar) -> Node:
+        return _binary("or", self, other)
+
+    def __xor__(self, other: Node | Scalar) -> Node:
+        return _binary("xor", self, other)
+
+    def __lshift__(self, other: Node | Scalar) -> Node:
+        return _binary("lshift", self, other)
+
+    def __rshift__(self, other: Node | Scalar) -> Node:
+        return _binary("rshift", self, other)
+
+    def __lt__(self, other: Node | Scalar) -> Node:
+        return _binary("lt", self, other)
+
+    def __le__(self, other: Node | Scalar) -> Node:
+        return _binary("le", self, other)
+
+    def __gt__(self, other: Node | Scalar) -> Node:
+        return _binary("gt", self, other)
+
+    def __ge__(self, other: Node | Scalar) -> Node:
+        return _binary("ge", self, other)
+
+    def __neg__(self) -> Node:
+        return _unary("neg", self)
+
+    def __invert__(self) -> Node:
+        return _unary("invert", self)
+
+
+# A compiled class that compares has no hash of its own accord.
+Node.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 class Recorded(Node):
-    """A node that an op made. Making one records it: as pending work, at the user's place."""
+    """A node that an op made."""
 
     __slots__ = ()
 
-    def __init__(self, signature: Signature, operands: tuple[Node, ...]) -> None:
-        self.op = signature.op
-        self.operands = operands
-        self.attrs = signature.attrs
-        self.type = signature.type
-        self.value = None
-        self.serial = next(serials)
-        recorder = thread.recorder
-        recorder.work += signature.work
-        if not signature.fuses:
-            recorder.fuses = False
-        # The hottest loop of recording: `source_location.user_place`, written out.
-        frame: FrameType | None = _getframe(2)
-        while frame is not None:
-            code = frame.f_code
-            name = code.co_filename
-            if not (hidden[name] if name in hidden else is_hidden(name)):
-                self.place = code, frame.f_lasti
-                return
-            frame = frame.f_back
-        self.place = None
+
+complete(node=Recorded)
 
 
 class TupleNode(Recorded):
@@ -202,16 +207,6 @@ class ResultNode(Node):
 
     __slots__ = ()
 
-    def __init__(self, signature: Signature, whole: TupleNode) -> None:
-        self.op = signature.op
-        self.operands = (whole,)
-        self.attrs = signature.attrs
-        self.type = signature.type
-        self.value = None
-        self.serial = next(serials)
-        self.place = whole.place
-        thread.recorder.work += signature.work
-
 
 class Input(Node):
     """A node with nothing before it: a leaf, a slot, a parameter of a composite's body."""
@@ -222,9 +217,8 @@ class Input(Node):
         self.op = op
         self.operands = self.attrs = ()
         self.type = type
-        self.place = None
         self.value = value
-        self.serial = next(serials)
+        number(self)
 
 
 def has_several(node: Node) -> bool:

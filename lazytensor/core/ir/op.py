@@ -11,7 +11,6 @@ import inspect
 from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
-from weakref import ref
 
 import numpy as np
 
@@ -21,13 +20,11 @@ from lazytensor.core.ir.node import (
     OPERATORS,
     Input,
     Node,
-    Recorded,
     ResultNode,
-    Signature,
     TupleNode,
+    record_several,
 )
-from lazytensor.core.ir.source_location import user_frame
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import Signature, here, locate, record
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
 
@@ -63,22 +60,20 @@ class Op(Generic[R]):
         self.__doc__ = rule.__doc__
 
     def __call__(self, *operands: Node, **attrs: Any) -> R:
-        match operands:  # most ops by far: `map` takes four times as long
-            case (x, y):
-                types: tuple[TensorType, ...] = x.type, y.type
-            case (x,):
-                types = (x.type,)
-            case (x, y, z):
-                types = x.type, y.type, z.type
-            case _:
-                types = tuple(map(_type_of, operands))
+        count = len(operands)
+        if count == 2:  # one or two operands, most often: `map` takes four times as long
+            types: tuple[TensorType, ...] = operands[0].type, operands[1].type
+        elif count == 1:
+            types = (operands[0].type,)
+        else:
+            types = tuple(map(_type_of, operands))
         key = (types, *attrs.items()) if attrs else types
         try:
             signature = self.signatures[key]
         except KeyError:
             signature = self._infer(key, types, attrs)
         if signature.type.__class__ is not tuple:
-            return Recorded(signature, operands)  # type: ignore[return-value]
+            return record(signature, operands)  # type: ignore[return-value]
         return several(signature, operands)  # type: ignore[return-value]
 
     def signature(self, types: tuple[TensorType, ...], attrs: dict[str, Any]) -> Signature:
@@ -210,11 +205,7 @@ def _parts(signature: Signature) -> tuple[Signature, ...]:
 
 def several(signature: Signature, operands: tuple[Node, ...]) -> tuple[ResultNode, ...]:
     """The results of an op with several, recorded."""
-    whole = TupleNode(signature, operands)
-    picks = signature.parts or _parts(signature)
-    parts = tuple([ResultNode(pick, whole) for pick in picks])
-    whole.parts = tuple(map(ref, parts))
-    return parts
+    return record_several(signature, operands, signature.parts or _parts(signature))
 
 
 def elements(node: Node) -> list[Node]:
@@ -247,15 +238,14 @@ SLOT: Final = slot
 DATUM: Final = datum
 OPERATORS["slot"] = slot
 _STARTS: Final = [tensor_type(np.dtype(np.int64), (n,)) for n in range(65)]
-"""The type of so many starts; NumPy's arrays have 64 axes at the most."""
+"""The types of vectors of starts, by length; NumPy's arrays have at most 64 axes."""
 
 
 def leaf(value: Any, type: TensorType | None = None) -> Node:
     """A node that has its value: a NumPy array that nobody will write to, or a device buffer."""
-    thread.recorder.fuses = False
+    here().fuses = False
     made = Input(PARAMETER, type or tensor_type(value.dtype, value.shape), value)
-    frame = user_frame(2)
-    made.place = None if frame is None else (frame.f_code, frame.f_lasti)
+    locate(made)
     return made
 
 

@@ -3,62 +3,54 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
-from weakref import WeakSet, ref
+from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
+
+from lazytensor.core.ir.pending import PendingCells
+from lazytensor.core.ir.recording import PendingWork, Place, complete, nodes_made
+from lazytensor.core.ir.types import ELEMENTS_BOUND
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
-    from lazytensor.core.ir.source_location import Loop, Place
+    from lazytensor.core.ir.source_location import Loop
 
 
-serials: Final = itertools.count()
-"""Orders nodes by when they were recorded; `next` on it is atomic."""
+policies: Final[list[Callable[[], None]]] = []
+"""What may cut when more than `ELEMENTS_BOUND` work is pending (see `trace/automatic_cut.py`)."""
 
 
-def nodes_made() -> int:
-    """How many nodes there have been."""
-    # `itertools.count` shows its next value only in its repr; a counter of ours would be slower.
-    return int(repr(serials)[len("count(") : -1])
+def overflow() -> None:
+    """Enough is pending: ask the policies. A cell calls it before it takes a node."""
+    for policy in policies:
+        policy()
 
 
-class Pending(Protocol):
-    """What a cut computes: a cell, or anything else that holds a pending node."""
-
-    node: Node
-
-
-def _no_cut() -> None:
-    """Nothing cuts by itself until there is a policy."""
-
-
-class Recorder:
+class Recorder(PendingWork):
     """The live pending cells, how much work is pending, where the last cut was made.
 
-    `work` counts elements (see `types.NODE_WORK`); `fuses` says whether all that is pending is
-    elementwise and no data has come in since the last cut. `serial` is the number of nodes that
+    `work` counts elements (see `types.NODE_WORK`); more than `bound` of it asks for a cut. `fuses`
+    says whether all that is pending is elementwise and no data has come in since the last cut.
+    `serial` is the number of nodes that
     there were at the last cut, `stride` the work between the last two automatic ones. `loop` is
     where the last automatic cut was made, `loops` when each head was last seen (in nodes),
     `previous` the point of the user's program at the last record looked at, `repeats` how often in
     a row it was met; `passed` is where the program was when more than enough was pending last.
-    `refused` are the pending nodes of a cut that failed: who asks for one sees it fail again.
+    `refused` are the pending nodes of a cut that failed: a request for one of them fails again.
     `asked` is the number of nodes when a value was last asked for, `span` how many there were
     between the last two times, `steady` the same where it was so twice. `busy` is in how many cuts,
     each within the last, the thread is. `tracing` says that what is recorded is the body of a
-    composite. `several`: whether there was more than one thread. `overflow` is called before a cell
-    takes a node while more than `ELEMENTS_BOUND` work is pending (see `trace/automatic_cut.py`).
+    composite.
     """
 
     __slots__ = (
-        "asked", "busy", "cells", "fuses", "loop", "loops", "passed", "previous", "refused",
-        "repeats", "rounds", "serial", "span", "steady", "stride", "tracing", "work",
+        "asked", "busy", "cells", "loop", "loops", "passed", "previous", "refused",
+        "repeats", "rounds", "serial", "span", "steady", "stride", "tracing",
     )  # fmt: skip
-    several: ClassVar[bool] = False
-    overflow: ClassVar[Callable[..., None]] = staticmethod(_no_cut)
 
     def __init__(self) -> None:
-        self.cells: list[ref[Pending]] = []
+        self.cells = PendingCells()
+        self.bound = ELEMENTS_BOUND
         self.work = 0
         self.fuses = True
         self.serial = self.asked = nodes_made()
@@ -76,15 +68,18 @@ class Recorder:
         self.refused: WeakSet[Node] | None = None
 
 
-_recorders: Final = itertools.count()
+class ThreadCount:
+    """`several` says whether more than one thread has recorded."""
+
+    several = False
 
 
-class _Thread(threading.local):
-    # One attribute only: looking one up here takes four times as long as in an object.
-    def __init__(self) -> None:
-        Recorder.several = next(_recorders) > 0
-        self.recorder = Recorder()
+_threads: Final = itertools.count()
 
 
-thread: Final = _Thread()
-"""`thread.recorder` is the calling thread's."""
+def _recorder() -> Recorder:
+    ThreadCount.several = next(_threads) > 0
+    return Recorder()
+
+
+complete(recorder=_recorder)

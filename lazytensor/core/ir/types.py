@@ -17,7 +17,9 @@ ELEMENTS_BOUND: Final = 2**21
 NODE_WORK: Final = 4096
 """What recording one node counts for, in elements, when a pending graph's size is estimated."""
 MOVING_WORK: Final = 2**17
-"""What an op that only moves elements counts for at the most: XLA fuses it, or does it in place."""
+"""What an op that only moves elements counts for at most: XLA fuses it, or does it in place."""
+WORK_BOUND: Final = 2**48
+"""What one record counts for at most, in elements, so that the sum of all pending fits 64 bits."""
 
 
 NUMPYS_AXES: Final = 64
@@ -34,7 +36,7 @@ class TensorType:
         self.shape = shape
         self.ndim = len(shape)
         self.size = math.prod(shape)
-        self.work = self.size + NODE_WORK
+        self.work = min(self.size + NODE_WORK, WORK_BOUND)
         self.moving = min(self.size, MOVING_WORK) + NODE_WORK
 
     @property

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core import binaries
+from lazytensor.core.ir.recording import nodes_made
 
 COUNTS: Final = {
     "nodes": "Operations, leaves and scalars recorded.",
@@ -83,8 +84,9 @@ def _node_cost() -> float:
     if not _seconds_per_node:
         import numpy as np
 
-        from lazytensor.core.ir.node import Input, Recorded, Signature
+        from lazytensor.core.ir.node import Input
         from lazytensor.core.ir.op import PARAMETER, element
+        from lazytensor.core.ir.recording import Signature, record
         from lazytensor.core.ir.types import tensor_type
 
         with uncounted():
@@ -92,7 +94,7 @@ def _node_cost() -> float:
             signature = Signature(element, (0,), x.type)
             start = time.perf_counter()
             for _ in range(200):
-                Recorded(signature, (x,))
+                record(signature, (x,))
             _seconds_per_node.append((time.perf_counter() - start) / 200)
     return _seconds_per_node[0]
 
@@ -138,8 +140,8 @@ def prometheus() -> str:
 
 
 def report() -> str:
-    """The snapshot as text, a line each."""
-    lines = []
+    """The snapshot as text, a line each, after whether the hot path runs compiled."""
+    lines = [f"hot path  {binaries.mode}"]
     for name, value in snapshot().items():
         shown = f"{value:.6f} s" if name.endswith("_seconds") else f"{value:,}"
         lines.append(f"{name.removesuffix('_seconds'):<16}{shown:>16}")

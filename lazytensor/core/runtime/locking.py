@@ -20,7 +20,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
-from lazytensor.core.ir.trace_state import Recorder, thread
+from lazytensor.core.ir.recording import thread
+from lazytensor.core.ir.trace_state import ThreadCount
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
@@ -47,7 +48,7 @@ def outside(
     Not if that is short, as are programs whose largest array has less than `OUTSIDE_ELEMENTS`
     elements. Not in a cut within a cut either, as finalizers make them: the outer one is half done.
     """
-    if size < OUTSIDE_ELEMENTS or not Recorder.several or _closing or thread.recorder.busy > 1:
+    if size < OUTSIDE_ELEMENTS or not ThreadCount.several or _closing or thread.recorder.busy > 1:
         return _inside
     return _outside(nodes)
 

@@ -18,7 +18,7 @@ from itertools import chain
 from operator import attrgetter
 from time import perf_counter
 from typing import Final
-from weakref import WeakSet, ref
+from weakref import WeakSet
 
 import numpy as np
 
@@ -29,8 +29,9 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.program import SLOTS, Cut, collect, cut
+from lazytensor.core.ir.recording import nodes_made, thread
 from lazytensor.core.ir.source_location import user_place
-from lazytensor.core.ir.trace_state import Pending, Recorder, nodes_made, thread
+from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime import executor, guards, locking, replay_op
@@ -85,7 +86,7 @@ def sync(
             recorder.serial = made = nodes_made() if only is None else only.serial + 1
             if cause != AUTOMATIC:
                 _note_span(recorder, made)
-            recorder.cells = _pending_cells(recorder.cells)
+            recorder.cells.keep_pending()
     for node in nodes:
         if node.value.__class__ is Failure:
             node.value.throw()
@@ -115,13 +116,12 @@ def _only(recorder: Recorder, nodes: Sequence[Node]) -> Node | None:
 
     So it is by far most often where single operations are waited for.
     """
-    cells = recorder.cells
-    if len(cells) != 1 or len(nodes) > 1 or recorder.refused is not None:
+    if len(nodes) > 1 or recorder.refused is not None or len(recorder.cells) != 1:
         return None
-    cell = cells[0]()
-    if cell is None or cell.node.value is not None or (nodes and nodes[0] is not cell.node):
+    pending = recorder.cells.nodes()
+    if len(pending) != 1 or (nodes and nodes[0] is not pending[0]):
         return None
-    return cell.node
+    return pending[0]
 
 
 def _note_span(recorder: Recorder, made: int) -> None:
@@ -155,24 +155,14 @@ def fetch(node: Node) -> np.ndarray:
 def _live(wanted: list[Node]) -> list[Node]:
     """The pending nodes of this thread's live cells, in the order they became so, and `wanted`."""
     recorder = thread.recorder
-    found: dict[Node, None] = {}
-    for reference in recorder.cells:
-        cell = reference()
-        if cell is not None and (node := cell.node).value is None:
-            found[node] = None
+    found = recorder.cells.nodes()
     if recorder.refused is not None:
-        found = {node: None for node in found if node not in recorder.refused}
-    if wanted:
-        found.update(dict.fromkeys(wanted))
-    return list(found)
+        found = [node for node in found if node not in recorder.refused]
+    return list(dict.fromkeys(found + wanted)) if wanted else found
 
 
 def _pending(nodes: Sequence[Node]) -> list[Node]:
     return [node for node in dict.fromkeys(nodes) if node.value is None]
-
-
-def _pending_cells(cells: list[ref[Pending]]) -> list[ref[Pending]]:
-    return [r for r in cells if (cell := r()) is not None and cell.node.value is None]
 
 
 class _Work:

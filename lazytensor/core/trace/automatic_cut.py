@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from lazytensor.core.ir.source_location import Loop, Place, user_frame, user_stack
-from lazytensor.core.ir.trace_state import Recorder, nodes_made, thread
+from lazytensor.core.ir.recording import nodes_made, thread
+from lazytensor.core.ir.source_location import Loop, Place, user_place, user_stack
+from lazytensor.core.ir.trace_state import policies
 from lazytensor.core.ir.types import ELEMENTS_BOUND, NODE_WORK
 from lazytensor.core.observe import metrics
 
@@ -24,7 +25,7 @@ SHORT_LOOP_NODES: Final = 256
 PROVING_CUTS: Final = 4
 """Cuts at one loop's head after which no better loop is looked for while it comes round."""
 LIGHT_WORK: Final = 4
-"""How many times `NODE_WORK` an operation counts for at the most where arrays are small."""
+"""How many times `NODE_WORK` an operation counts for at most where arrays are small."""
 ROUNDS_PER_PROGRAM: Final = 4
 """Programs of which one is made where a value is asked for after each so many."""
 FUSED_NODES: Final = 64
@@ -48,8 +49,7 @@ def overflow() -> None:
     recorded past the bound is that, and costs no more than a look at where the program is.
     """
     recorder = thread.recorder
-    frame = user_frame(3)
-    place = None if frame is None else (frame.f_code, frame.f_lasti)
+    place = user_place()
     last, recorder.passed = recorder.passed, place
     if place is not None and last is not None and last[0] is place[0] and last[1] < place[1]:
         loop = recorder.loop
@@ -174,4 +174,5 @@ def _loop_at(here: tuple[Place, ...]) -> Loop | None:
 
 def install() -> None:
     """Let cells ask this policy."""
-    Recorder.overflow = staticmethod(overflow)
+    if overflow not in policies:
+        policies.append(overflow)

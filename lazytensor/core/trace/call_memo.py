@@ -21,11 +21,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.ir.node import Node, Recorded, ResultNode, Signature, TupleNode
+from lazytensor.core.ir.node import Node, ResultNode, TupleNode
 from lazytensor.core.ir.op import SLOT, scalar, several, signature_of
+from lazytensor.core.ir.recording import Signature, record
 
 PLAN_STEPS_BOUND: Final = 32
-"""Operations, numbers included, that a plan has at the most."""
+"""Operations, numbers included, that a plan has at most."""
 LISTED_ELEMENTS_BOUND: Final = 64
 """Elements of a list or tuple that are looked at."""
 
@@ -61,15 +62,15 @@ class CallPlan:
             self.signature = steps[0][0]
         self.form: Any = None
 
-    def record(self, nodes: Iterable[Node]) -> list[Node]:
+    def replay(self, nodes: Iterable[Node]) -> list[Node]:
         """Record all steps: the nodes given, constants, and what was made, at their places."""
         made = [*nodes, *self.constants]
         for signature, places in self.steps:
-            operands = tuple([made[i] for i in places])
+            operands: tuple[Node, ...] = tuple([made[i] for i in places])
             if signature.type.__class__ is tuple:
                 made += several(signature, operands)
             else:
-                made.append(Recorded(signature, operands))
+                made.append(record(signature, operands))
         return made
 
 

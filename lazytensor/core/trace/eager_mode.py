@@ -1,8 +1,8 @@
 """The debugging mode: each operation runs where it is recorded, by the reference interpreter.
 
 So a failure, a value that is not a number and a breakpoint are at the user's line. Nothing of this
-costs anything while it is off: it takes the place of `Recorded.__init__`, and of the tracing of
-composites' bodies, in which operations are recorded as ever.
+costs anything while it is off: recording calls it after each node. It takes the place of the
+tracing of composites' bodies, in which operations are recorded as ever.
 """
 
 from __future__ import annotations
@@ -16,17 +16,10 @@ import numpy as np
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.interpreter.interpreter import apply
 from lazytensor.core.ir import composite
-from lazytensor.core.ir.node import (
-    Input,
-    Node,
-    Recorded,
-    ResultNode,
-    Signature,
-    TupleNode,
-    has_several,
-)
+from lazytensor.core.ir.node import Input, Node, has_several
 from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.program import SLOTS, Program
+from lazytensor.core.ir.recording import call_after_each
 from lazytensor.core.ir.source_location import describe
 from lazytensor.core.ir.types import NUMPYS_AXES
 from lazytensor.core.observe.warnings import warn_at
@@ -42,23 +35,19 @@ class _Tracing(threading.local):
 
 
 _tracing: Final = _Tracing()
-_record: Final = Recorded.__init__
-_record_part: Final = ResultNode.__init__
 _trace_body: Final = composite.trace_body
 _types: Final[dict[Any, Node]] = {}
 
 
 def attach() -> None:
     """Run each operation at once from now on, in all threads."""
-    Recorded.__init__ = _record_and_run  # type: ignore[method-assign, assignment]
-    ResultNode.__init__ = _record_and_run_part  # type: ignore[method-assign, assignment]
+    call_after_each(_run)
     composite.trace_body = _recorded  # type: ignore[assignment]
 
 
 def detach() -> None:
     """Record again."""
-    Recorded.__init__ = _record  # type: ignore[method-assign]
-    ResultNode.__init__ = _record_part  # type: ignore[method-assign]
+    call_after_each(None)
     composite.trace_body = _trace_body
 
 
@@ -71,17 +60,8 @@ def _recorded(*args: Any) -> tuple[Program, list[Node]]:
         _tracing.depth -= 1
 
 
-def _record_and_run(node: Recorded, signature: Signature, operands: tuple[Node, ...]) -> None:
-    _record(node, signature, operands)
-    _run(node, operands)
-
-
-def _record_and_run_part(part: ResultNode, signature: Signature, whole: TupleNode) -> None:
-    _record_part(part, signature, whole)
-    _run(part, (whole,))
-
-
-def _run(node: Node, operands: tuple[Node, ...]) -> None:
+def _run(node: Node) -> None:
+    operands = node.operands
     if _tracing.depth or any(x.value is None for x in operands):
         return
     if any(getattr(x.type, "ndim", 0) > NUMPYS_AXES for x in (node, *operands)):

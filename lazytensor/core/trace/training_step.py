@@ -19,7 +19,7 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from lazytensor.core.ir.trace_state import nodes_made, thread
+from lazytensor.core.ir.recording import nodes_made, thread
 from lazytensor.core.runtime import replay_call, scheduler
 from lazytensor.core.runtime.replay_call import Call
 from lazytensor.core.runtime.run import Run

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.frontends.numpy import functions, laziness, shortcuts
-from lazytensor.frontends.numpy.arrays.array import ndarray
+from lazytensor.frontends.numpy.arrays.array import FUNCTION_TYPES, ndarray
 from lazytensor.frontends.numpy.arrays.flat import flatiter
 from lazytensor.frontends.numpy.arrays.shadow import overlap
 from lazytensor.frontends.numpy.host.fallback import fallback, lazies
@@ -105,7 +105,7 @@ class Function(staticmethod):  # type: ignore[type-arg]  # no [] before Python 3
 def public(name: str) -> Any:
     """The object of this public name, as users get it."""
     found = find(name)
-    if not isinstance(found, FunctionType):
+    if not isinstance(found, FUNCTION_TYPES):
         return found
     own = found.__name__
     if own != name and getattr(np, own, None) is getattr(np, name):

@@ -20,21 +20,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, wraps
 from types import FunctionType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
-from lazytensor.core.buffers.array_base import Holder
+from lazytensor.core.buffers.array_base import Holder, holding, showing
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.node import Node
 
-new = object.__new__
+new = Holder.__new__
+FUNCTION_TYPES: Final[tuple[type[FunctionType], ...]] = (FunctionType, cast(Any, type(holding)))
+"""The classes of functions: Python's, and that of compiled ones."""
 
 
 class Lazy(Holder):
     """What arrays and scalars share: a node that is recorded and computed when asked for."""
 
-    __slots__ = ("_base",)
+    __slots__ = ()
 
     _base: Lazy | None
     _shadow: np.ndarray | None
@@ -55,7 +57,7 @@ def extends(cls: type) -> Callable[[Body], Body]:
         for name, value in vars(body).items():
             if name in _OF_ANY_CLASS:
                 continue
-            if isinstance(value, FunctionType):
+            if isinstance(value, FUNCTION_TYPES):
                 _describe(value, name)
             elif cls is Lazy and isinstance(value, property) and value.fset is None:
                 value = value.setter(_refusing(name))
@@ -115,7 +117,7 @@ class ArrayType(type):
 
     def __getattribute__(cls, name: str) -> Any:
         found = type.__getattribute__(cls, name)
-        if type(found) is FunctionType and name not in _OF_LAZY:
+        if type(found) in FUNCTION_TYPES and name not in _OF_LAZY:
             return _either(found, name)
         return found
 
@@ -169,18 +171,12 @@ class Scalar(Lazy):
 
 def wrap(node: Node) -> ndarray:
     """A new array that holds `node`."""
-    array: ndarray = new(ndarray)
-    array.ref = Cell(node)
-    array._shadow = array._base = None
-    return array
+    return holding(ndarray, node)
 
 
 def wrap_scalar(node: Node) -> Scalar:
     """A lazy scalar that holds `node`, which has no axes."""
-    value: Scalar = new(Scalar)
-    value.ref = Cell(node)
-    value._shadow = value._base = None
-    return value
+    return holding(Scalar, node)
 
 
 def wrap_result(node: Node) -> Any:
@@ -190,11 +186,7 @@ def wrap_result(node: Node) -> Any:
 
 def wrap_view(ref: Cell | View, shadow: np.ndarray | None, owner: Lazy) -> ndarray:
     """A view of what `owner` holds."""
-    array: ndarray = new(ndarray)
-    array.ref = ref
-    array._shadow = shadow
-    array._base = owner if owner._base is None else owner._base
-    return array
+    return showing(ndarray, ref, shadow, owner if owner._base is None else owner._base)
 
 
 def lazy(x: object) -> bool:

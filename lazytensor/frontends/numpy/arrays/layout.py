@@ -28,7 +28,7 @@ Lay = Callable[..., None]
 """Lays out a new array. Called with the array and its operands."""
 
 
-def lay_out(result: Lazy, *operands: Any) -> None:
+def lay_out(result: Any, *operands: Any) -> None:
     """Give a new array the layout that an elementwise function of these operands gives it."""
     for x in operands:
         if type(x._shadow) is Turned if type(x) is ndarray else _turned(x):

@@ -26,8 +26,8 @@ from lazytensor.frontends.numpy.interop.foreign import (
     wraps,
 )
 from lazytensor.frontends.numpy.ufuncs import checks, numerics
+from lazytensor.frontends.numpy.ufuncs.calls import backward, forward, planned
 from lazytensor.frontends.numpy.ufuncs.errors import as_numpy
-from lazytensor.frontends.numpy.ufuncs.plans import backward, forward, planned
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, is_special
 from lazytensor.frontends.numpy.ufuncs.table import UFUNCS
 from lazytensor.frontends.numpy.ufuncs.ufunc import call, ufunc

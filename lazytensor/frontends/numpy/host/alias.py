@@ -17,6 +17,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import getattr_static
 from typing import Any, Final
 
 import numpy as np
@@ -30,10 +31,9 @@ from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.scheduler import observe, sync
 
-_slots: Final = vars(Cell)
-_leaf_of: Final[Callable[[Cell], Node]] = _slots["node"].__get__
-_set_leaf: Final = _slots["node"].__set__
-_set_reads: Final = _slots["reads"].__set__
+_leaf_of: Final[Callable[[Cell], Node]] = getattr_static(Cell, "node").__get__
+_set_leaf: Final = getattr_static(Cell, "node").__set__
+_set_reads: Final = getattr_static(Cell, "reads").__set__
 
 
 class Lent(Cell):

@@ -222,32 +222,10 @@ def _at_hand(key: Any) -> Any:
 _LOOKED_AT: Final = frozenset({Masked, ndarray, list})
 
 
-def with_arrays(key: Any) -> Any:
-    """`key` with its long lists of integers turned into arrays, as NumPy does.
-
-    Each look at a long list takes long. A list that begins with a number hardly holds lazy ones.
-    """
-    if type(key) is tuple:
-        return tuple(map(with_arrays, key)) if list in map(type, key) else key
-    if type(key) is not list or len(key) < LONG_LIST or type(key[0]) is not int:
-        return key
-    made = _as_integers(key)
-    return key if made is None else made
-
-
-LONG_LIST: Final = 32
-
-
-def _as_integers(items: list[Any]) -> np.ndarray | None:
-    """A list as an array of indices, if NumPy finds integers in it."""
-    made = np.array(items)
-    return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else None
-
-
 def _indices(items: list[Any]) -> np.ndarray | None:
     """A list of integers on the host as an array, as in `x[[i, j]]`; else None."""
     if items and are_plain(items):
-        return _as_integers(items)
+        return basic.as_integers(items)
     given = [_integer(x) for x in items]
     return None if None in given else np.array(given, np.intp)
 

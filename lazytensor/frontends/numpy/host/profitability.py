@@ -247,7 +247,12 @@ def _asker() -> str:
 
 
 def _note(entry: Entry, seconds: float, cutting: float | None, room: float) -> None:
-    if _asker() == "numpy":
+    """Note a cut of the NumPy frontend. Its compiled functions have no frames.
+
+    An automatic cut right below the user's line is therefore its own: no other frontend has them.
+    """
+    asker = _asker()
+    if asker == "numpy" or (not asker and cutting is None):
         _thread.account.note(entry, seconds, cutting, room)
 
 

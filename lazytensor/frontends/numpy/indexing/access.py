@@ -11,8 +11,10 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.buffers.array_base import node_of
 from lazytensor.core.buffers.cell import Cell, View, extend
-from lazytensor.core.ir.node import Node, Recorded
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import record
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.shadow import Turned
@@ -27,7 +29,7 @@ from lazytensor.frontends.numpy.indexing.assignment import (
     source,
     spread,
 )
-from lazytensor.frontends.numpy.indexing.basic import Plan, plan, viewed
+from lazytensor.frontends.numpy.indexing.basic import Plan, plan, viewed, with_arrays
 from lazytensor.frontends.numpy.ufuncs.errors import dummy
 from lazytensor.frontends.numpy.ufuncs.promotion import recast
 
@@ -82,7 +84,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                 del known
             found = None if kind is _Real else plan(ref.type, key)
             if found is None:
-                key = parts.with_arrays(key)
+                key = with_arrays(key)
                 part = parts.picked(ref, key)
                 if part is not None:
                     return part
@@ -108,7 +110,7 @@ def getitem(x: Lazy, key: Any) -> Any:
         return _of_scalar(x, key)
     found = found or plan(x.ref.type, key)
     if found is None:
-        return selection.read(x, parts.with_arrays(key))
+        return selection.read(x, with_arrays(key))
     return viewed(x, key, found)
 
 
@@ -130,7 +132,7 @@ def recorded(x: Lazy, key: Any) -> Any:
     """`x[key]` of an array, recorded wherever its values are."""
     found = plan(x.ref.type, key)
     if found is None:
-        return selection.read(x, parts.with_arrays(key))
+        return selection.read(x, with_arrays(key))
     return viewed(x, key, found)
 
 
@@ -172,26 +174,26 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         del memory
     if x._shadow is not None and not x._shadow.flags.writeable:
         raise ValueError("assignment destination is read-only")
-    bound, key = settings.small, parts.with_arrays(key)
+    bound, key = settings.small, with_arrays(key)
     if bound and type(x) is ndarray and parts.write(x, key, value):
         return
     ref = x.ref  # to look at it may have changed it
-    found = plan(ref.node.type if ref.__class__ is Cell else ref.type, key)
+    found = plan(ref.type, key)
     if found is None:
         selection.write(x, key, value)
         return
     if type(value) is ndarray:
         given = value.ref
-        is_own = (given is ref or given.__class__ is View) and given.cell is ref.cell
+        is_own = (given is ref or type(given) is View) and given.cell is ref.cell
         if is_own and is_same(given, ref.through(found.steps, found.type)):
             return  # the second half of `x[key] += …`, whose first half has written already
     node = _planned(found, value) or _fitted(found, value)
-    if type(ref) is not Cell:
-        ref.cell.write_through(extend(ref.chain, found.front), node)
-    elif found.front:
-        ref.write_through(found.front, node)
+    cell = ref.cell
+    chain = found.front if ref is cell else extend(ref.chain, found.front)
+    if chain:
+        cell.write_through(chain, node)
     else:
-        ref.write(node)
+        cell.write(node)
 
 
 def _planned(found: Plan, value: Any) -> Node | None:
@@ -203,7 +205,7 @@ def _planned(found: Plan, value: Any) -> Node | None:
             given = _before(ref, found)
             if given is not None:
                 return given
-        given = ref.node
+        given = node_of(value)
         store = found.stores.get(given.type)
     else:
         store = found.stores.get(kind)
@@ -215,7 +217,7 @@ def _planned(found: Plan, value: Any) -> Node | None:
         return given
     if given.op is signature.op is ops.reshape:
         return ops.reshaped(given, found.target)
-    return Recorded(signature, (given,))
+    return record(signature, (given,))
 
 
 def _element(value: Any, dtype: np.dtype) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from lazytensor.core.buffers.array_base import showing
 from lazytensor.core.buffers.cell import Chain
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
@@ -18,7 +19,7 @@ from lazytensor.core.ir.op import signature_of
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.basic_index import encoded, window
 from lazytensor.core.trace.call_memo import Paired, limits
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, new, wrap_scalar
+from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap_scalar
 from lazytensor.frontends.numpy.arrays.shadow import shadow_of_type
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.ufuncs.promotion import WEAK
@@ -114,11 +115,8 @@ def viewed(x: Lazy, key: Any, found: Plan | None = None) -> Any:
         # An integer on the host stays real: it is likely to be an index next, which would cut.
         known = target.known() if shown.dtype.kind in "iub" else None
         return wrap_scalar(target.node) if known is None else known[()]
-    array: ndarray = new(ndarray)
-    array.ref = target
-    array._shadow = shadow if x._shadow is None else _layout(x._shadow, key)
-    array._base = x if x._base is None else x._base
-    return array
+    laid = shadow if x._shadow is None else _layout(x._shadow, key)
+    return showing(ndarray, target, laid, x if x._base is None else x._base)
 
 
 def as_basic(key: Any) -> Any:
@@ -163,3 +161,26 @@ def _is_known_integer(item: Any) -> bool:
     if isinstance(item, Lazy | np.ndarray | list | bool | np.bool_) or is_foreign(item):
         return False
     return hasattr(item, "__index__")
+
+
+def with_arrays(key: Any) -> Any:
+    """`key` with its long lists of integers turned into arrays, as NumPy does.
+
+    Each look at a long list takes long. A list that begins with a number hardly holds lazy ones.
+    """
+    if type(key) is tuple:
+        return tuple(map(with_arrays, key)) if list in map(type, key) else key
+    if type(key) is not list or len(key) < LONG_LIST or type(key[0]) is not int:
+        return key
+    made = as_integers(key)
+    return key if made is None else made
+
+
+LONG_LIST: Final = 32
+"""Items of a list of indices that are looked at one by one, at most."""
+
+
+def as_integers(items: list[Any]) -> np.ndarray | None:
+    """A list as an array of indices, if NumPy finds integers in it."""
+    made = np.array(items)
+    return made.astype(np.intp, copy=False) if made.dtype.kind in "iu" else None

@@ -15,13 +15,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.buffers.array_base import Holder, holding, node_of, showing
 from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.memo import Memory, keep, memory
-from lazytensor.core.ir.node import Node, Recorded
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import NodeBase, Signature, nodes_made, record
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.call_memo import learned, reader
-from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray, new
+from lazytensor.core.trace.call_memo import CallPlan, learned, reader
+from lazytensor.frontends.numpy.arrays.array import Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.parts import filled, small_by_now
@@ -101,41 +102,38 @@ def recorded(slow: Function, real: Function, growing: bool = False) -> Function:
 
     `growing`: two small arrays may make a large one.
     """
-    recipes = plans.memo()
+    recipes: dict[Any, Any] = plans.memo()
 
-    def call(x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
-        key: Any
-        small = type(x) is np.ndarray and x.size < settings.small
-        if small and other is NOTHING and not kwargs:  # `at_once`, written out: loops
-            made = real(x)
-            return lazy_if_large(made) if type(made) is np.ndarray else made
-        if other is not NOTHING:
-            args = (x, other, *args)
-        elif x is not NOTHING:
-            args = (x,)
-        if small and at_once(args, kwargs, growing):
-            return lazy_if_large(real(*args, **kwargs))
+    def call(*args: Any, **kwargs: Any) -> Any:
+        x: Any = args[0] if args else NOTHING
+        kind = type(x)
+        alone = len(args) == 1 and not kwargs
+        if kind is np.ndarray and x.size < settings.small:
+            if alone:  # `at_once`, written out: loops
+                made = real(x)
+                return lazy_if_large(made) if type(made) is np.ndarray else made
+            if at_once(args, kwargs, growing):
+                return lazy_if_large(real(*args, **kwargs))
         if differing and is_raised() and (made := _by_now(real, args, kwargs)) is not NOTHING:
             return made
-        if other is NOTHING and not kwargs and type(x) is ndarray and type(x._shadow) is not Turned:
-            node = x.ref.node  # by far the most frequent call
-            nodes, key = [node], node.type
+        nodes: list[Any] = []
+        key: Any
+        if alone and kind is ndarray and type(x._shadow) is not Turned:  # the most frequent call
+            node: NodeBase = node_of(x)
+            nodes.append(node)
+            key = node.type
         else:
-            nodes = []
             key = called(args, kwargs, nodes)
-        recipe = None if key is None else recipes.get(key)
-        if recipe is None:
             if key is None:
                 return slow(*args, **kwargs)
+        recipe: CallPlan | None = recipes.get(key)
+        if recipe is None:
             return _learn(recipes, key, nodes, slow, args, kwargs)
-        signature = recipe.signature
+        signature: Signature | None = recipe.signature
         cls, shadow = recipe.form
-        result: Any = new(cls)
-        result.ref = Cell(
-            recipe.record(nodes)[-1] if signature is None else Recorded(signature, tuple(nodes))
-        )
+        found = recipe.replay(nodes)[-1] if signature is None else record(signature, tuple(nodes))
+        result: Holder = holding(cls, found)
         result._shadow = shadow
-        result._base = None
         return result
 
     return call
@@ -146,7 +144,7 @@ def viewed(slow: Function, real: Function) -> Function:
 
     The memo keeps the view's steps, type and layout, for arrays in rows.
     """
-    sights = memory()
+    sights: dict[Any, Any] = memory()
 
     def call(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else None
@@ -157,7 +155,9 @@ def viewed(slow: Function, real: Function) -> Function:
                 if at_once(args, kwargs):
                     return real(*args, **kwargs)
             return slow(*args, **kwargs)
-        key: Any = x.ref.node.type
+        own: Holder = x
+        node: NodeBase = node_of(own)
+        key: Any = node.type
         if kwargs or len(args) > 1:
             rest = plainly_called(args[1:], kwargs, [])
             if rest is None:
@@ -167,11 +167,9 @@ def viewed(slow: Function, real: Function) -> Function:
         if sight is None:
             return _look(sights, key, slow, args, kwargs)
         chain, type_, shadow = sight
-        result: Any = new(ndarray)
-        result.ref = View(x.ref, chain, type_) if chain else x.ref
-        result._shadow = shadow
-        result._base = x if x._base is None else x._base
-        return result
+        ref: Any = own.ref
+        view = View(ref, chain, type_) if chain else ref
+        return showing(ndarray, view, shadow, x if own._base is None else own._base)
 
     return call
 

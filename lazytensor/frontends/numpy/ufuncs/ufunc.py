@@ -15,41 +15,35 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.lib import NumpyVersion
 
-from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.memo import memory
-from lazytensor.core.ir.node import Node, Recorded
+from lazytensor.core.ir.node import Node
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy import laziness
-from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, new
+from lazytensor.frontends.numpy.arrays.array import Lazy, ndarray
 from lazytensor.frontends.numpy.arrays.conversion import mask_of, operand
 from lazytensor.frontends.numpy.arrays.layout import lay_out, lay_out_as, of_stacks
 from lazytensor.frontends.numpy.host import parts
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.fallback import fallback, on_host
 from lazytensor.frontends.numpy.host.small import (
-    NOTHING,
-    NUMBERS,
     at_once,
-    is_small,
     lazy_if_large,
-    spreads,
 )
 from lazytensor.frontends.numpy.indexing import masked
 from lazytensor.frontends.numpy.interop import foreign
 from lazytensor.frontends.numpy.ufuncs import checks, loops, numerics
-from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable, deliver
-from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy
-from lazytensor.frontends.numpy.ufuncs.plans import (
-    Plans,
+from lazytensor.frontends.numpy.ufuncs.calls import (
     alone,
     backward,
     forward,
-    is_at_hand,
-    memo,
-    remember,
+    of_one,
+    of_two,
     written,
 )
+from lazytensor.frontends.numpy.ufuncs.delivery import check_writeable, deliver
+from lazytensor.frontends.numpy.ufuncs.errors import HostOnly, as_numpy
+from lazytensor.frontends.numpy.ufuncs.plans import Plans, memo, remember
 from lazytensor.frontends.numpy.ufuncs.promotion import WEAK, warn_user
 from lazytensor.frontends.numpy.ufuncs.recipes import recorded
 from lazytensor.frontends.numpy.ufuncs.ufunc_methods import UfuncMethods, recorded_outer
@@ -144,13 +138,18 @@ class Short(ufunc):
 
     __call__: Function
 
+    def of_two(self, host: Function) -> Function:
+        """Calls with two operands; `host` computes small arrays."""
+        lazily = partial(call, self)
+        return of_two(self.real, host, self._forward, self._backward, lazily, self.general)
+
 
 class unary(Short):
     """A ufunc of one operand."""
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         super().__init__(real, row)
-        self.__call__ = _of_one(self)
+        self.__call__ = of_one(self.plans, real, self.alone, self.general)
 
 
 class binary(Short):
@@ -158,7 +157,7 @@ class binary(Short):
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         super().__init__(real, row)
-        self.__call__ = _of_two(self, real)
+        self.__call__ = self.of_two(real)
 
 
 class product(Short):
@@ -166,7 +165,7 @@ class product(Short):
 
     def __init__(self, real: np.ufunc, row: loops.Row) -> None:
         super().__init__(real, row)
-        usual = _of_two(self, lambda x, other: lazy_if_large(real(x, other)))
+        usual = self.of_two(lambda x, other: lazy_if_large(real(x, other)))
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if settings.small and len(args) == 2 and not kwargs:
@@ -179,72 +178,6 @@ class product(Short):
             return usual(*args, **kwargs)
 
         self.__call__ = call
-
-
-def _of_one(self: ufunc) -> Function:
-    """Calls of a ufunc of one operand. Numbers and small arrays go to the real ufunc."""
-    real, plans, slow, general = self.real, self.plans, self.alone, self.general
-    array, known, numbers = np.ndarray, settings, NUMBERS
-
-    def run(x: Any = NOTHING, /, *args: Any, **kwargs: Any) -> Any:
-        kind = type(x)
-        if args or kwargs or x is NOTHING:
-            return general(args if x is NOTHING else (x, *args), kwargs)
-        if kind in numbers:
-            return real(x)
-        if kind is array:
-            # `is_small`, written out: loops over small arrays.
-            return real(x) if x.size < known.small else general((x,), kwargs)
-        if kind is not ndarray or x._shadow is not None:
-            return slow(x) if kind is ndarray or kind is Scalar else general((x,), kwargs)
-        # `plans.alone`, written out, which saves a frame here and in the search for the user's.
-        if differing and is_raised() and is_at_hand(x.ref):
-            return call(self, (x,), kwargs)
-        node = x.ref.node
-        plan = plans.get(node.type)
-        if plan is None:
-            return call(self, (x,), kwargs)
-        signature = plan.signature
-        result: Any = new(plan.form)
-        result.ref = Cell(plan.body(node) if signature is None else Recorded(signature, (node,)))
-        result._shadow = result._base = None
-        return result
-
-    return run
-
-
-def _of_two(self: ufunc, host: Function) -> Function:
-    """Calls of a ufunc of two operands. Two small arrays go to `host`."""
-    real, general = self.real, self.general
-    array, known, numbers = np.ndarray, settings, NUMBERS
-    ahead, behind = self._forward, self._backward
-
-    def run(x: Any = NOTHING, other: Any = NOTHING, /, *args: Any, **kw: Any) -> Any:
-        if args or kw or other is NOTHING:
-            given = () if x is NOTHING else (x,) if other is NOTHING else (x, other, *args)
-            return general(given, kw)
-        kind, second = type(x), type(other)
-        if kind is array:
-            if second is array:
-                size, bound = x.size, known.small
-                # Written out, as are other small calls: loops over small arrays.
-                if size < bound and other.size < bound:
-                    if size * other.size >= bound and spreads(x, other):
-                        return call(self, (x, other), kw)
-                    return host(x, other)
-            elif second in numbers and x.size < known.small:
-                return real(x, other)
-        elif kind is ndarray or kind is Scalar:
-            return ahead(x, other)
-        elif kind in numbers and second in numbers and known.small:
-            return real(x, other)
-        if second is ndarray or second is Scalar:
-            return behind(other, x)
-        if is_small(x) and is_small(other):
-            return real(x, other)
-        return general((x, other), kw)
-
-    return run
 
 
 def declared(real: np.ufunc, row: loops.Row) -> ufunc:

@@ -26,6 +26,7 @@ from lazytensor.frontends.numpy.host.fallback import called, fallback, lazies, o
 from lazytensor.frontends.numpy.host.small import at_once, entered, grows, lazy_if_large
 from lazytensor.frontends.numpy.indexing import masked, selection
 from lazytensor.frontends.numpy.indexing.assignment import settled
+from lazytensor.frontends.numpy.indexing.basic import with_arrays
 from lazytensor.frontends.numpy.interop import foreign
 from lazytensor.frontends.numpy.ufuncs.checks import check
 from lazytensor.frontends.numpy.ufuncs.delivery import deliver
@@ -327,7 +328,7 @@ class UfuncMethods:
 
     def at(self, *args: Any) -> Any:
         """NumPy's `at`."""
-        args = *args[:1], *map(parts.with_arrays, args[1:2]), *args[2:]
+        args = *args[:1], *map(with_arrays, args[1:2]), *args[2:]
         if at_once(args, {}):
             return self.real.at(*args)
         if foreign.takes_part(args, {}):

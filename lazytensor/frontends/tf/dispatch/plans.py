@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.ir.composite import Composite
-from lazytensor.core.ir.node import Input, Node, Recorded, Signature
+from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, signature_of
+from lazytensor.core.ir.recording import Signature, record
 from lazytensor.frontends.tf.dispatch import opdef
 from lazytensor.frontends.tf.dispatch.host import HostValue
 from lazytensor.frontends.tf.rows import checks
@@ -109,7 +110,7 @@ class RowPlan:
 def _recorded(signature: Signature, operands: Sequence[Node]) -> list[Node]:
     if isinstance(signature.type, tuple):
         return list(signature.op(*operands, **signature.op.attrs_of(signature.attrs)))
-    return [Recorded(signature, tuple(operands))]
+    return [record(signature, tuple(operands))]
 
 
 def _body(

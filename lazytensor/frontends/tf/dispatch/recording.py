@@ -17,7 +17,8 @@ from tensorflow.python import pywrap_tfe
 from lazytensor.core.errors import DTypeError, ShapeError, Unsupported
 from lazytensor.core.ir.dtypes import COMPLEX, FLOATS
 from lazytensor.core.ir.memo import keep, memory
-from lazytensor.core.ir.node import Node, Recorded
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import record
 from lazytensor.frontends.tf.dispatch import fallback, opdef
 from lazytensor.frontends.tf.dispatch.host import HostValue, NotLazy, host_value
 from lazytensor.frontends.tf.dispatch.plans import Declaration, Function, RowPlan
@@ -76,7 +77,7 @@ class Row(Declaration):
         except TypeError:  # an attribute that cannot be looked up
             return self.general(ctx, name, args)
         if plan is not None and plan.signature is not None:
-            made = LazyTensor(Recorded(plan.signature, tuple(operands)))
+            made = LazyTensor(record(plan.signature, tuple(operands)))
         elif plan is not None and plan.picks is not None:
             made = LazyTensor(operands[plan.picks[0]])
         else:

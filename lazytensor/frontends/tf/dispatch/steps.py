@@ -15,7 +15,7 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
 from lazytensor.core.trace.training_step import LONGEST_STEP_NODES, TrainingStep, pending_nodes

@@ -16,7 +16,7 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, SLOT
 from lazytensor.core.ir.program import Program, cut, reachable
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import replay_call
 from lazytensor.core.runtime.replay_call import Call

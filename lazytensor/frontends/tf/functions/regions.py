@@ -16,7 +16,7 @@ from lazytensor.core.ir.dtypes import BOOL, S32
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, scalar
 from lazytensor.core.ir.program import SLOTS, Program, cut
-from lazytensor.core.ir.trace_state import nodes_made
+from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.control import Region
 from lazytensor.frontends.tf.functions.graphs import Graph, called_by, graph_of, stripped

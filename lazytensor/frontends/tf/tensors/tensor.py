@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any, Final
-from weakref import ref
 
 import numpy as np
 from tensorflow.python import pywrap_tfe
@@ -21,8 +20,7 @@ from lazytensor.core.buffers.interop import Offer
 from lazytensor.core.device.host_memory import copied
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import PARAMETER, SLOT, leaf, scalar
-from lazytensor.core.ir.trace_state import thread
-from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace.automatic_cut import overflow
 
@@ -103,9 +101,9 @@ class LazyTensor(Posing):
         alive.add(self._id)
         if node.value is None and not state.tracing and node.op is not PARAMETER:
             recorder = thread.recorder
-            if recorder.work > ELEMENTS_BOUND:  # before this node is anybody's, as in a Cell
+            if recorder.work > recorder.bound:  # before this node is anybody's, as in a Cell
                 overflow()
-            recorder.cells.append(ref(self))  # it has a node, as a cell has
+            recorder.cells.add_foreign(self)
         self._tensor_shape = None
         self.node = node
 

@@ -21,9 +21,9 @@ from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.interpreter.interpreter import interpret
 from lazytensor.core.ir.composite import Composite, trace_body
 from lazytensor.core.ir.memo import ENTRIES_BOUND, keep, memory
-from lazytensor.core.ir.node import Node, Recorded, Signature
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import Signature, record, thread
 from lazytensor.core.ir.types import TensorType
 from lazytensor.frontends.torch.tensors.strides import Ints, in_rows, kept_strides, order_of
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, laid, node, value
@@ -144,7 +144,7 @@ class Composition:
         signature, constants, results = plan
         operands = nodes + constants
         if signature.type.__class__ is not tuple:
-            return _rebuilt(results, iter((Recorded(signature, operands),)))
+            return _rebuilt(results, iter((record(signature, operands),)))
         named = signature.op.attrs_of(signature.attrs)
         return _rebuilt(results, iter(signature.op(*operands, **named)))
 

@@ -16,7 +16,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.composition import Composition

@@ -19,8 +19,8 @@ from torch.nn import Parameter
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.ir.source_location import user_place
-from lazytensor.core.ir.trace_state import nodes_made
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.trace.call_memo import CallPlan, Key, learned
 from lazytensor.frontends.torch.dispatch import composition
@@ -64,7 +64,7 @@ def remembering(row: Row) -> Row:
         key = default_dtype(), *key
         plan = plans.get(key)
         if plan.__class__ is CallPlan:
-            made = plan.record(nodes)
+            made = plan.replay(nodes)
             if plan.form is None:
                 return made[plan.results[0]]
             return plan.form([made[i] for i in plan.results])

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from lazytensor.core.errors import DTypeError, LazyTensorError, ShapeError
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.frontends.torch.dispatch.errors import raise_as_torch
 from lazytensor.frontends.torch.tensors.strides import is_repeated

@@ -16,8 +16,9 @@ import torch
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.dtypes import F32, FLOATS
-from lazytensor.core.ir.node import Node, Recorded
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, scalar, varying
+from lazytensor.core.ir.recording import record
 from lazytensor.frontends.torch.dispatch.kernels import KERNELS, Row, register, write
 from lazytensor.frontends.torch.dispatch.promotion import HALVES, cast_to
 from lazytensor.frontends.torch.dispatch.refused_dtypes import check_factor
@@ -157,7 +158,7 @@ def _recorded(op: Op, each: Iterator[tuple[Any, ...]]) -> list[Any]:
     signatures, made = op.signatures, []
     for operands in each:
         signature = signatures.get(tuple([x.type for x in operands]))
-        made.append(op(*operands) if signature is None else Recorded(signature, operands))
+        made.append(op(*operands) if signature is None else record(signature, operands))
     return made
 
 

@@ -21,8 +21,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from lazytensor.core.ir.trace_state import thread
-from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
 from lazytensor.core.trace.training_step import NEVER_CUT, TrainingStep, pending_nodes
@@ -89,7 +88,7 @@ def _end_backward() -> None:
     """Gradients are there: ask at the next operation whether the graph is to be cut."""
     recorder = thread.recorder
     _step.begin()
-    recorder.work, recorder.passed = ELEMENTS_BOUND + 1, None
+    recorder.work, recorder.passed = recorder.bound + 1, None
 
 
 def _is_ours(optimizer: Any) -> bool:

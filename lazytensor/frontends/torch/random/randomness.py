@@ -15,7 +15,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import F32, F64, U32, U64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.core.ir.trace_state import thread
+from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.types import Shape
 
 

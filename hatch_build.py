@@ -1,0 +1,41 @@
+"""Compiles the hot path when a wheel is built or the project is installed, where that is possible.
+
+Without a C compiler the package is its Python sources, and says so in `lazytensor doctor`.
+"""
+
+import os
+import sys
+import tempfile
+import types
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompiledHotPath(BuildHookInterface):
+    """Adds the binaries to the wheel, whose tag is then this Python's and this platform's."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, unless `LAZYTENSOR_PURE=1` asks for a wheel of Python alone."""
+        package = types.ModuleType("lazytensor")  # the real one needs NumPy and jax
+        package.__path__ = [str(Path(self.root) / "lazytensor")]
+        sys.modules["lazytensor"] = package
+        from lazytensor import building
+        from lazytensor.core import binaries
+
+        if os.environ.get(binaries.PURE):
+            return
+        try:
+            if binaries.state() != binaries.COMPILED:
+                building.build(Path(tempfile.gettempdir()) / "lazytensor-build.log")
+        except building.BuildError as error:
+            self.app.display_warning(str(error))
+            return
+        names = [stem.name + binaries.BINARY_SUFFIX for stem in binaries.modules().values()]
+        build_data["artifacts"] += [
+            *(f"/lazytensor/**/{n}" for n in names),
+            "/lazytensor/binaries.json",
+        ]
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True

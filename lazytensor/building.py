@@ -1,0 +1,98 @@
+"""Compiles the hot path with Cython and a C compiler: see `core/binaries.py`.
+
+The package's build calls it (`hatch_build.py`), and `lazytensor build`. It imports nothing of the
+package but `core.binaries`, as neither NumPy nor jax is there while a wheel is built.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+from typing import Any, Final
+
+from lazytensor.core import binaries
+
+DIRECTIVES: Final[dict[str, Any]] = {
+    "language_level": 3,
+    "annotation_typing": False,  # types are in the .pxd files
+    "auto_pickle": False,
+}
+TYPED: Final = frozenset(
+    f"lazytensor.frontends.numpy.ufuncs.{name}" for name in ("calls", "recipes")
+)
+"""Modules whose annotations are types for Cython too: those of variables of inner functions, which
+a .pxd file cannot name."""
+MACROS: Final = [("CYTHON_USE_TYPE_SPECS", "1")]  # a cell that is lent changes its class
+_ROOT: Final = binaries.PACKAGE.parent
+_ALONE: Final = """
+import sys, types
+package = types.ModuleType("lazytensor")
+package.__path__ = [sys.argv[1]]
+sys.modules["lazytensor"] = package
+from lazytensor import building
+building.compile_all()
+"""
+"""Calls `compile_all` in a process that has not imported the package itself."""
+
+
+class BuildError(Exception):
+    """The hot path was not compiled. The message says why, and what to do."""
+
+
+def build(log: Path) -> None:
+    """Compile the hot path beside its sources, in a process of its own.
+
+    log: the file that gets what Cython and the C compiler say. Raises: BuildError.
+    """
+    try:
+        import Cython  # noqa: F401
+        import setuptools  # noqa: F401
+    except ImportError as error:
+        raise BuildError(
+            f"{error.name} is not installed, so the hot path is not compiled and runs as Python;"
+            " `pip install 'lazytensor[build]'` installs what a build needs"
+        ) from None
+    with log.open("wb") as output:
+        command = [sys.executable, "-c", _ALONE, str(binaries.PACKAGE)]
+        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        raise BuildError(f"the hot path is not compiled and runs as Python; {log} says why")
+
+
+def compile_all() -> None:
+    """Compile the hot path. Raises: what Cython and setuptools raise."""
+    from Cython.Build import cythonize
+    from setuptools import Distribution
+
+    with tempfile.TemporaryDirectory(prefix="lazytensor-build-") as folder, chdir(_ROOT):
+        sources = cythonize(
+            _extensions(), compiler_directives=DIRECTIVES, build_dir=folder, quiet=True
+        )
+        distribution = Distribution({"name": "lazytensor", "ext_modules": sources})
+        command = distribution.get_command_obj("build_ext")
+        command.inplace, command.parallel = True, os.cpu_count()
+        command.build_lib = command.build_temp = folder
+        command.ensure_finalized()
+        command.run()
+    known = {name: binaries.digest(stem) for name, stem in binaries.modules().items()}
+    written = {"suffix": binaries.BINARY_SUFFIX, "sources": known}
+    binaries.MANIFEST.write_text(json.dumps(written, indent=1) + "\n")
+
+
+def _extensions() -> list[Any]:
+    from setuptools import Extension
+
+    made = []
+    for name, stem in binaries.modules().items():
+        source = stem.with_suffix(".pyx")
+        source = source if source.exists() else stem.with_suffix(".py")
+        path = str(source.relative_to(_ROOT))
+        extension = Extension(name, [path], define_macros=MACROS)
+        extension.cython_directives = {"annotation_typing": name in TYPED}
+        made.append(extension)
+    return made

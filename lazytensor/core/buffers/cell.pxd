@@ -1,0 +1,58 @@
+cimport cython
+
+from lazytensor.core.ir.node cimport Node
+from lazytensor.core.ir.recording cimport NodeBase, Signature, here, record
+from lazytensor.core.ir.pending cimport Listed
+from lazytensor.core.ir.trace_state cimport Recorder, overflow
+
+
+@cython.final
+cdef class ViewStep:
+    cdef public object _shown
+    cdef readonly tuple attrs
+    cdef readonly tuple data
+    cdef readonly object op
+    cdef readonly dict reads
+    cdef readonly object starts
+    cdef readonly dict writes
+    cdef object __weakref__
+
+    cpdef Signature signature(self, object base)
+
+    @cython.locals(signature=Signature)
+    cpdef Node read(self, Node base)
+
+    @cython.locals(signature=Signature, data=tuple)
+    cpdef Node write(self, Node base, Node value)
+
+
+@cython.no_gc
+cdef class Cell(Listed):
+    cdef public object memory
+    cdef public object reads
+    cdef public Recorder recorder
+
+    @cython.locals(recorder=Recorder)
+    cpdef object put(self, Node node)
+
+    @cython.locals(recorder=Recorder, is_plain=cython.bint)
+    cpdef object write_through(self, tuple chain, Node node)
+
+
+@cython.no_gc
+cdef class View:
+    cdef readonly Cell cell
+    cdef readonly tuple chain
+    cdef public object type
+    cdef object __weakref__
+
+
+@cython.locals(step=ViewStep)
+cpdef Node written(object cell, tuple chain, Node node)
+
+@cython.locals(recorder=Recorder)
+cpdef object enter(Cell cell, NodeBase node)
+cpdef tuple extend(tuple chain, tuple steps)
+
+@cython.locals(step=ViewStep, signature=Signature, node=Node)
+cdef Node _read(object cell, tuple chain)

@@ -1,0 +1,8 @@
+cdef class TensorType:
+    cdef readonly object dtype
+    cdef readonly tuple shape
+    cdef readonly Py_ssize_t ndim
+    cdef readonly object size
+    cdef readonly long long work
+    cdef readonly long long moving
+    cdef object __weakref__

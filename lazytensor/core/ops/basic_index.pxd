@@ -1,0 +1,5 @@
+cimport cython
+
+
+@cython.locals(code=list)
+cpdef tuple encoded(object key)

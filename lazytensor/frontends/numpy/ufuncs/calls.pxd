@@ -1,0 +1,12 @@
+cimport cython
+
+from lazytensor.core.buffers.array_base cimport Holder, holding, node_of
+from lazytensor.core.ir.recording cimport NodeBase, Signature, record
+from lazytensor.core.trace.call_memo cimport Paired
+
+
+@cython.locals(signature=Signature, made=NodeBase)
+cdef Holder _held(Paired plan, tuple operands)
+
+@cython.locals(second=NodeBase, plan=Paired, signature=Signature)
+cpdef NodeBase planned(dict plans, NodeBase node, object other)

@@ -1,0 +1,137 @@
+"""The hot path runs compiled or as Python, never half and half, and gives the same results."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lazytensor import building
+from lazytensor.core import binaries
+
+PROGRAM = """
+import sys, lazytensor, lazytensor.numpy as np
+from lazytensor.core import binaries
+x = np.arange(20_000.0)
+x[1:-1] += np.sin(x[2:]) * 2.0 - x[:-2]
+x += 1.0
+print(float(x.sum()).hex())
+print(binaries.mode)
+print(type(sys.modules["lazytensor.core.ir.node"].__loader__).__name__)
+print([line for line in str(lazytensor.metrics.report()).splitlines() if "hot path" in line])
+"""
+
+
+def ran(**variables: str) -> list[str]:
+    """The lines that the program prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "LAZYTENSOR_SMALL": "0", binaries.PURE: "", **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_sources_give_what_the_binaries_give() -> None:
+    value, mode, _, _ = ran()
+    pure, pure_mode, loader, report = ran(LAZYTENSOR_PURE="1")
+    assert pure == value
+    assert pure_mode == "Python, as LAZYTENSOR_PURE is set"
+    assert loader == "SourceFileLoader"
+    assert pure_mode in report
+    if mode == binaries.COMPILED:
+        assert ran()[2] == "ExtensionFileLoader"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package's folder, with what a build has left in it."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(binaries.PACKAGE, tmp_path / "lazytensor", ignore=ignored)
+    return tmp_path
+
+
+def mode_in(folder: Path) -> str:
+    """The mode that the package in this folder says."""
+    found = subprocess.run(
+        [sys.executable, "-c", "from lazytensor.core import binaries; print(binaries.mode)"],
+        env={**os.environ, "PYTHONPATH": str(folder), binaries.PURE: ""},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return found.stdout.strip()
+
+
+needs_binaries = pytest.mark.skipif(
+    binaries.state(ignoring_wish=True) != binaries.COMPILED, reason="nothing is compiled here"
+)
+
+
+def change(stem: Path) -> None:
+    """Change a module's source."""
+    source = stem.with_suffix(".py")
+    source.write_text(source.read_text() + "# changed\n")
+
+
+def remove(stem: Path) -> None:
+    """Remove a module's binary."""
+    stem.with_name(stem.name + binaries.BINARY_SUFFIX).unlink()
+
+
+@needs_binaries
+@pytest.mark.parametrize(
+    ("harm", "reason"),
+    [
+        (change, "has changed since"),
+        (remove, "is missing"),
+    ],
+)
+def test_one_binary_that_is_not_todays_puts_all_aside(
+    package: Path, harm: Callable[[Path], None], reason: str
+) -> None:
+    assert mode_in(package) == binaries.COMPILED
+    harm(package / "lazytensor" / "core" / "ir" / "node")
+    assert reason in mode_in(package)
+    assert "lazytensor build" in mode_in(package)
+
+
+@needs_binaries
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "nothing is compiled"),
+        ("{", "cannot be read"),
+        (json.dumps({"suffix": ".cpython-39-other.so", "sources": {}}), "are for another one"),
+    ],
+    ids=["no manifest", "a broken manifest", "another Python"],
+)
+def test_a_manifest_that_does_not_serve_puts_all_aside(
+    package: Path, text: str | None, reason: str
+) -> None:
+    manifest = package / "lazytensor" / binaries.MANIFEST.name
+    manifest.unlink() if text is None else manifest.write_text(text)
+    assert reason in mode_in(package)
+
+
+def test_a_failing_build_names_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("Cython")
+    broken = tmp_path / "lazytensor" / "core"
+    shutil.copytree(Path(binaries.__file__).parent, broken, ignore=shutil.ignore_patterns("*.so"))
+    shutil.copy(building.__file__, tmp_path / "lazytensor")
+    for path in broken.rglob("*.pxd"):
+        path.unlink()
+    (broken / "settings.pxd").write_text("this is not Cython\n")
+    monkeypatch.setattr(binaries, "PACKAGE", tmp_path / "lazytensor")
+    log = tmp_path / "log"
+    with pytest.raises(building.BuildError, match=str(log)):
+        building.build(log)
+    assert "settings.pxd" in log.read_text()
+    assert not (tmp_path / "lazytensor" / binaries.MANIFEST.name).exists()
