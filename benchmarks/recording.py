@@ -13,7 +13,7 @@ import lazytensor
 import lazytensor.numpy as lnp
 from benchmarks.figures import Figures, count, figure, interleaved, ratio, seconds_of
 from benchmarks.row import Effort
-from lazytensor.core.buffers import cell
+from lazytensor.core.ir.recording import thread
 
 BATCH = 200  # few enough that no automatic cut falls into a batch
 NODES = 1000
@@ -150,7 +150,7 @@ def dispatch(effort: Effort) -> Figures:
 
     lazytensor.settings.small = 0
     lazytensor.settings.tier = "compile"  # arrays as small as these would be interpreted
-    cell.ELEMENTS_BOUND = 2**40  # the question is one large program, not where a loop is cut
+    thread.recorder.bound = 2**40  # the question is one large program, not where a loop is cut
     for _ in range(4):
         once()
     lazytensor.metrics.reset()
