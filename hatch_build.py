@@ -3,9 +3,7 @@
 Without a C compiler the package is its Python sources, and says so in `lazytensor doctor`.
 """
 
-import os
 import sys
-import tempfile
 import types
 from pathlib import Path
 from typing import Any
@@ -24,11 +22,11 @@ class CompiledHotPath(BuildHookInterface):
         from lazytensor import building
         from lazytensor.core import binaries
 
-        if os.environ.get(binaries.PURE):
+        if binaries.wants_sources():
             return
         try:
-            if binaries.state() != binaries.COMPILED:
-                building.build(Path(tempfile.gettempdir()) / "lazytensor-build.log")
+            if not building.is_done():
+                building.build()
         except building.BuildError as error:
             self.app.display_warning(str(error))
             return

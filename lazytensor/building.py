@@ -28,6 +28,8 @@ TYPED: Final = frozenset(
 """Modules whose annotations are types for Cython too: those of variables of inner functions, which
 a .pxd file cannot name."""
 MACROS: Final = [("CYTHON_USE_TYPE_SPECS", "1")]  # a cell that is lent changes its class
+LOG: Final = Path(tempfile.gettempdir()) / "lazytensor-build.log"
+"""What Cython and the C compiler said in the last build."""
 _ROOT: Final = binaries.PACKAGE.parent
 _ALONE: Final = """
 import sys, types
@@ -44,11 +46,13 @@ class BuildError(Exception):
     """The hot path was not compiled. The message says why, and what to do."""
 
 
-def build(log: Path) -> None:
-    """Compile the hot path beside its sources, in a process of its own.
+def is_done() -> bool:
+    """Whether every module is compiled from today's sources."""
+    return binaries.fault(binaries.modules()) is None
 
-    log: the file that gets what Cython and the C compiler say. Raises: BuildError.
-    """
+
+def build() -> None:
+    """Compile the hot path beside its sources, in a process of its own. Raises: BuildError."""
     try:
         import Cython  # noqa: F401
         import setuptools  # noqa: F401
@@ -57,11 +61,11 @@ def build(log: Path) -> None:
             f"{error.name} is not installed, so the hot path is not compiled and runs as Python;"
             " `pip install 'lazytensor[build]'` installs what a build needs"
         ) from None
-    with log.open("wb") as output:
+    with LOG.open("wb") as output:
         command = [sys.executable, "-c", _ALONE, str(binaries.PACKAGE)]
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
-        raise BuildError(f"the hot path is not compiled and runs as Python; {log} says why")
+        raise BuildError(f"the hot path is not compiled and runs as Python; {LOG} says why")
 
 
 def compile_all() -> None:

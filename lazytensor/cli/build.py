@@ -1,8 +1,6 @@
 """`lazytensor build`: compile the hot path for this Python."""
 
-import tempfile
 import time
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -17,14 +15,13 @@ def build() -> int:
 
     Without a C compiler everything works in Python, more slowly. A second call does nothing.
     """
-    if binaries.state(ignoring_wish=True) == binaries.COMPILED:
+    if building.is_done():
         click.echo("the hot path is compiled already")
         return 0
-    log = Path(tempfile.gettempdir()) / "lazytensor-build.log"
     start = time.monotonic()
     try:
         with Console(stderr=True).status(f"compiling {len(binaries.modules())} modules"):
-            building.build(log)
+            building.build()
     except building.BuildError as error:
         click.echo(f"lazytensor build: {error}", err=True)
         return 1

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Final
+
+from lazytensor.core.settings import flag
 
 PACKAGE: Final = Path(__file__).parents[1]
 MANIFEST: Final = PACKAGE / "binaries.json"
@@ -28,61 +29,80 @@ BINARY_SUFFIX: Final = EXTENSION_SUFFIXES[0]
 PURE: Final = "LAZYTENSOR_PURE"
 
 
+COMPILED: Final = "compiled"
+
+
 def modules() -> dict[str, Path]:
     """The modules that are compiled: their sources without suffix, by name."""
     found = sorted(path.with_suffix("") for path in PACKAGE.rglob("*.pxd"))
     return {".".join((PACKAGE.name, *path.relative_to(PACKAGE).parts)): path for path in found}
 
 
+def _stem(name: str) -> Path:
+    return PACKAGE.parent.joinpath(*name.split("."))
+
+
+def _sources(stem: Path) -> list[Path]:
+    found = (stem.with_suffix(suffix) for suffix in (".py", ".pyx", ".pxd"))
+    return [path for path in found if path.exists()]
+
+
 def digest(stem: Path) -> str:
     """The digest of one module's sources."""
-    found = hashlib.sha256()
-    for suffix in (".py", ".pyx", ".pxd"):
-        path = stem.with_suffix(suffix)
-        if path.exists():
-            found.update(path.read_bytes())
-    return found.hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in _sources(stem))).hexdigest()
 
 
-COMPILED: Final = "compiled"
+def wants_sources() -> bool:
+    """Whether `LAZYTENSOR_PURE` asks for the sources. Raises: ValueError, if it is no flag."""
+    return flag(PURE, False)
 
 
-def state(ignoring_wish: bool = False) -> str:
-    """`compiled` if the binaries are whole, and otherwise why the sources are run.
+def fault(names: Iterable[str] | None = None) -> str | None:
+    """Why the binaries cannot be used, if they cannot.
 
-    ignoring_wish: whatever `LAZYTENSOR_PURE` says.
+    names: the modules that must have one, if not those of the last build.
     """
-    wish = "" if ignoring_wish else os.environ.get(PURE, "").lower()
-    if wish not in ("", "0", "false", "off", "no"):
-        return f"Python, as {PURE} is set"
     try:
         known = json.loads(MANIFEST.read_text())
     except FileNotFoundError:
-        return "Python, as nothing is compiled (`lazytensor build` compiles it)"
+        return "nothing is compiled (`lazytensor build` compiles it)"
     except (OSError, ValueError) as error:
-        return f"Python, as {MANIFEST} cannot be read: {error}"
+        return f"{MANIFEST} cannot be read: {error}"
     if known.get("suffix") != BINARY_SUFFIX:
-        return f"Python, as the binaries are for another one: {known.get('suffix')}"
-    for name, stem in modules().items():
-        if known["sources"].get(name) != digest(stem):
-            return f"Python, as {name} has changed since it was compiled (`lazytensor build`)"
-        if not stem.with_name(stem.name + BINARY_SUFFIX).exists():
-            return f"Python, as the binary of {name} is missing (`lazytensor build`)"
-    return COMPILED
+        return f"the binaries are for another one: {known.get('suffix')}"
+    digests = known["sources"]
+    for name in digests if names is None else names:
+        stem = _stem(name)
+        binary = stem.with_name(stem.name + BINARY_SUFFIX)
+        if not binary.exists():
+            return f"the binary of {name} is missing (`lazytensor build`)"
+        built = binary.stat().st_mtime_ns
+        # Reading a source takes longer than asking for its time.
+        is_newer = any(path.stat().st_mtime_ns > built for path in _sources(stem))
+        if name not in digests or (is_newer and digest(stem) != digests[name]):
+            return f"{name} has changed since it was compiled (`lazytensor build`)"
+    return None
 
 
-class _Sources:
+def state() -> str:
+    """`compiled` if the binaries are run, and otherwise why the sources are."""
+    reason = f"{PURE} is set" if wants_sources() else fault()
+    return COMPILED if reason is None else f"Python, as {reason}"
+
+
+class _SourceFinder:
     """Finds the sources of the modules that may have a binary."""
-
-    def __init__(self, stems: dict[str, Path]) -> None:
-        self.stems = stems
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The spec of a source, if the module is one of those."""
-        stem = self.stems.get(name)
-        return None if stem is None else spec_from_file_location(name, stem.with_suffix(".py"))
+        if not name.startswith(f"{PACKAGE.name}."):
+            return None
+        stem = _stem(name)
+        if not stem.with_suffix(".pxd").exists():
+            return None
+        return spec_from_file_location(name, stem.with_suffix(".py"))
 
 
 mode: Final = state()
@@ -90,4 +110,4 @@ mode: Final = state()
 
 # Before anything else of the package is imported.
 if mode != COMPILED:
-    sys.meta_path.insert(0, _Sources(modules()))
+    sys.meta_path.insert(0, _SourceFinder())

@@ -13,11 +13,12 @@ FLAGS: Final = dict.fromkeys(("1", "true", "on", "yes"), True) | dict.fromkeys(
 
 
 def _given(name: str) -> str:
-    """What a variable says; empty is as if there were none."""
+    """What a variable says. An empty one counts as not set."""
     return os.environ.get(name, "").strip()
 
 
-def _flag(name: str, default: bool) -> bool:
+def flag(name: str, default: bool) -> bool:
+    """What a variable says, as a flag. Raises: ValueError, with the words that are expected."""
     text = _given(name)
     found = FLAGS.get(text.lower()) if text else default
     if found is None:
@@ -73,16 +74,16 @@ class Settings:
 
     tier: str = field(default_factory=lambda: _given("LAZYTENSOR_TIER") or "auto")
     programs: int = field(default_factory=lambda: _count("LAZYTENSOR_PROGRAMS", 4096))
-    disk: bool = field(default_factory=lambda: _flag("LAZYTENSOR_DISK", True))
+    disk: bool = field(default_factory=lambda: flag("LAZYTENSOR_DISK", True))
     disk_bytes: int = field(default_factory=lambda: _count("LAZYTENSOR_CACHE_BYTES", 2 * 1024**3))
     slow_compile: float = field(default_factory=lambda: _seconds("LAZYTENSOR_SLOW_COMPILE", 2.0))
     small: int = field(default_factory=lambda: _count("LAZYTENSOR_SMALL", 16384))
-    wait: bool = field(default_factory=lambda: _flag("LAZYTENSOR_WAIT", False))
-    padding: bool = field(default_factory=lambda: _flag("LAZYTENSOR_PADDING", True))
+    wait: bool = field(default_factory=lambda: flag("LAZYTENSOR_WAIT", False))
+    padding: bool = field(default_factory=lambda: flag("LAZYTENSOR_PADDING", True))
     log: str = field(default_factory=lambda: _given("LAZYTENSOR_LOG"))
-    eager: bool = field(default_factory=lambda: _flag("LAZYTENSOR_EAGER", False))
-    modules: bool = field(default_factory=lambda: _flag("LAZYTENSOR_MODULES", False))
-    malloc: bool = field(default_factory=lambda: _flag("LAZYTENSOR_MALLOC", True))
+    eager: bool = field(default_factory=lambda: flag("LAZYTENSOR_EAGER", False))
+    modules: bool = field(default_factory=lambda: flag("LAZYTENSOR_MODULES", False))
+    malloc: bool = field(default_factory=lambda: flag("LAZYTENSOR_MALLOC", True))
     check: str = field(default_factory=lambda: _given("LAZYTENSOR_CHECK"))
 
     @property

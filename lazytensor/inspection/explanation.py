@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from lazytensor.core.ir.source_location import Place, line_of
+from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.source_location import line_of
 from lazytensor.core.observe.events import EVENTS_KEPT, Event, Fallback, changes, listeners
 from lazytensor.core.observe.recompile_reason import FIRST_RUN, RUN_AGAIN, Change
 from lazytensor.core.settings import settings

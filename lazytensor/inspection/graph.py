@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import PARAMETER, Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program, shown
-from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.recording import Place
 from lazytensor.inspection.explanation import where
 from lazytensor.inspection.source import source
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Final
 
-from lazytensor.core.ir.source_location import is_hidden
+from lazytensor.core.ir.library_files import is_hidden
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event, Fallback
 from lazytensor.core.observe.recompile_reason import change

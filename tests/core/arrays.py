@@ -9,11 +9,11 @@ import numpy as np
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell, View
-from lazytensor.core.ir import source_location
+from lazytensor.core.ir import library_files
 from lazytensor.core.ir.node import Node
 from lazytensor.core.runtime.scheduler import fetch
 
-source_location.hide(__file__)  # the user's code is that of the tests
+library_files.hide(__file__)  # the user's code is that of the tests
 
 F64 = np.dtype(np.float64)
 

@@ -26,16 +26,28 @@ print([line for line in str(lazytensor.metrics.report()).splitlines() if "hot pa
 """
 
 
-def ran(**variables: str) -> list[str]:
-    """The lines that the program prints."""
+def printed(program: str, folder: Path = binaries.PACKAGE.parent, **variables: str) -> list[str]:
+    """The lines that a program prints, with the package in this folder."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "LAZYTENSOR_SMALL": "0", binaries.PURE: "", **variables},
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(folder), binaries.PURE: "", **variables},
+        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
     return done.stdout.splitlines()
+
+
+def ran(**variables: str) -> list[str]:
+    """The lines that `PROGRAM` prints."""
+    return printed(PROGRAM, LAZYTENSOR_SMALL="0", **variables)
+
+
+def test_a_wish_that_is_no_flag_is_refused() -> None:
+    with pytest.raises(subprocess.CalledProcessError) as raised:
+        ran(LAZYTENSOR_PURE="maybe")
+    assert "LAZYTENSOR_PURE: 1, true, on, yes" in raised.value.stderr
 
 
 def test_the_sources_give_what_the_binaries_give() -> None:
@@ -59,20 +71,11 @@ def package(tmp_path: Path) -> Path:
 
 def mode_in(folder: Path) -> str:
     """The mode that the package in this folder says."""
-    found = subprocess.run(
-        [sys.executable, "-c", "from lazytensor.core import binaries; print(binaries.mode)"],
-        env={**os.environ, "PYTHONPATH": str(folder), binaries.PURE: ""},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return found.stdout.strip()
+    [mode] = printed("from lazytensor.core import binaries; print(binaries.mode)", folder)
+    return mode
 
 
-needs_binaries = pytest.mark.skipif(
-    binaries.state(ignoring_wish=True) != binaries.COMPILED, reason="nothing is compiled here"
-)
+needs_binaries = pytest.mark.skipif(binaries.fault() is not None, reason="nothing is compiled here")
 
 
 def change(stem: Path) -> None:
@@ -121,6 +124,14 @@ def test_a_manifest_that_does_not_serve_puts_all_aside(
     assert reason in mode_in(package)
 
 
+@needs_binaries
+def test_a_module_that_no_build_has_seen_asks_for_a_build(package: Path) -> None:
+    assert building.is_done()
+    (package / "lazytensor" / "core" / "errors.pxd").touch()
+    said = printed("from lazytensor import building; print(building.is_done())", package)
+    assert said == ["False"]
+
+
 def test_a_failing_build_names_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("Cython")
     broken = tmp_path / "lazytensor" / "core"
@@ -130,8 +141,8 @@ def test_a_failing_build_names_its_log(tmp_path: Path, monkeypatch: pytest.Monke
         path.unlink()
     (broken / "settings.pxd").write_text("this is not Cython\n")
     monkeypatch.setattr(binaries, "PACKAGE", tmp_path / "lazytensor")
-    log = tmp_path / "log"
-    with pytest.raises(building.BuildError, match=str(log)):
-        building.build(log)
-    assert "settings.pxd" in log.read_text()
+    monkeypatch.setattr(building, "LOG", tmp_path / "log")
+    with pytest.raises(building.BuildError, match=str(building.LOG)):
+        building.build()
+    assert "settings.pxd" in building.LOG.read_text()
     assert not (tmp_path / "lazytensor" / binaries.MANIFEST.name).exists()

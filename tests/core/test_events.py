@@ -16,6 +16,7 @@ from lazytensor.core.ir import source_location
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events as happened
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Event, Fallback, events
@@ -204,7 +205,7 @@ def test_a_slow_compile_is_announced(
     fetch(x)
     node = ops.sin(x)
     program = cut(reachable([node]), [node]).program
-    with announce.announced(program, source_location.user_place()):
+    with announce.announced(program, user_place()):
         time.sleep(0.1)
     assert ("lazytensor: compiling 1 operations for " in capsys.readouterr().err) is said
 

@@ -24,7 +24,7 @@ from lazytensor.core.device import host_memory
 from lazytensor.core.errors import OutOfMemory
 from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.recording import Place
 from lazytensor.core.observe import metrics
 
 __all__ = [

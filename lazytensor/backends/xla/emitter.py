@@ -17,7 +17,8 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.ir.op import PARAMETER, Op, element, find_op
 from lazytensor.core.ir.program import SLOTS, Program
-from lazytensor.core.ir.source_location import Place, line_of
+from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.source_location import line_of
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 

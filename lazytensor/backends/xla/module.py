@@ -17,7 +17,7 @@ from lazytensor.backends.xla.lowerings.storing import store_shared
 from lazytensor.backends.xla.tables import LOWERINGS
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.recording import Place
 from lazytensor.core.ir.types import TensorType, tensor_type
 
 

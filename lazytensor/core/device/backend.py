@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lazytensor.core.ir.assumptions import Assumptions
     from lazytensor.core.ir.op import Op
     from lazytensor.core.ir.program import Program
-    from lazytensor.core.ir.source_location import Place
+    from lazytensor.core.ir.recording import Place
     from lazytensor.core.ir.types import TensorType
 
 _provided: Final[list[str]] = []

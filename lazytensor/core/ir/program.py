@@ -20,7 +20,7 @@ from lazytensor.core.ir.dtypes import short_name
 from lazytensor.core.ir.module_scope import modules
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op
-from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.recording import Place
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lazytensor.core.ir.library_files import hide, hide_folder, is_hidden
-from lazytensor.core.ir.recording import Place, user_frame, user_place
-
-__all__ = [
-    "Loop", "Place", "describe", "hide", "hide_folder", "is_hidden", "line_of", "user_frame",
-    "user_place", "user_stack",
-]  # fmt: skip
+from lazytensor.core.ir.library_files import is_hidden
+from lazytensor.core.ir.recording import Place, user_frame
 
 
 def user_stack() -> tuple[Place, ...]:

@@ -29,18 +29,23 @@ def overflow() -> None:
 class Recorder(PendingWork):
     """The live pending cells, how much work is pending, where the last cut was made.
 
-    `work` counts elements (see `types.NODE_WORK`); more than `bound` of it asks for a cut. `fuses`
-    says whether all that is pending is elementwise and no data has come in since the last cut.
-    `serial` is the number of nodes that
-    there were at the last cut, `stride` the work between the last two automatic ones. `loop` is
-    where the last automatic cut was made, `loops` when each head was last seen (in nodes),
-    `previous` the point of the user's program at the last record looked at, `repeats` how often in
-    a row it was met; `passed` is where the program was when more than enough was pending last.
-    `refused` are the pending nodes of a cut that failed: a request for one of them fails again.
-    `asked` is the number of nodes when a value was last asked for, `span` how many there were
-    between the last two times, `steady` the same where it was so twice. `busy` is in how many cuts,
-    each within the last, the thread is. `tracing` says that what is recorded is the body of a
-    composite.
+    Nodes are counted by their serial numbers.
+
+    work: pending elements (see `types.NODE_WORK`). More than `bound` of it asks for a cut.
+    fuses: all that is pending is elementwise, and no data has come in since the last cut.
+    serial: number of nodes at the last cut.
+    stride: work between the last two automatic cuts.
+    loop: where the last automatic cut was made.
+    loops: number of nodes when each loop's head was last seen.
+    previous: point of the user's program at the last record that was looked at.
+    repeats: how often in a row that point was met.
+    passed: where the program was when the work last exceeded its bound.
+    refused: pending nodes of a cut that failed. A request for one of them fails again.
+    asked: number of nodes when a value was last requested.
+    span: number of nodes between the last two requests.
+    steady: `span`, if it was the same twice in a row.
+    busy: depth of nested cuts.
+    tracing: what is recorded is the body of a composite.
     """
 
     __slots__ = (

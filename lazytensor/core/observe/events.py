@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.recording import Place
 from lazytensor.core.observe.recompile_reason import DONATION, RUN_AGAIN, SCALAR, Change, change
 
 EVENTS_KEPT: Final = 10_000

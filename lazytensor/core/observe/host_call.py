@@ -16,7 +16,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.observe.events import Fallback, record
 from lazytensor.core.observe.warnings import warn_of_fallback

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from lazytensor.core.ir.op import DATUM, PARAMETER
 from lazytensor.core.ir.program import INPUTS, SLOTS, Instruction, Program
-from lazytensor.core.ir.source_location import Place, describe
+from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.source_location import describe
 from lazytensor.core.ir.types import ResultType, TensorType
 from lazytensor.core.passes.specialize import Packed, SlotHistory
 

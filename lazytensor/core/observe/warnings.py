@@ -6,7 +6,8 @@ import warnings
 from typing import Final
 
 from lazytensor.core.errors import LazyTensorWarning
-from lazytensor.core.ir.source_location import Place, line_of, user_place
+from lazytensor.core.ir.recording import Place, user_place
+from lazytensor.core.ir.source_location import line_of
 
 _warned: Final[set[tuple[str, Place | None]]] = set()
 

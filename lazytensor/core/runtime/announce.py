@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.source_location import Place, describe
+from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.source_location import describe
 from lazytensor.core.settings import settings
 
 

@@ -27,7 +27,7 @@ from lazytensor.core.device.backend import Executable, backend
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.composite import composites
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.ir.recording import Place, user_place
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.passes.specialize import SlotHistory

@@ -14,7 +14,7 @@ from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import apply, compute, takes, with_leaves
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change

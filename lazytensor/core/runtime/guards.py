@@ -15,7 +15,8 @@ import numpy as np
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
 from lazytensor.core.errors import OutOfMemory
-from lazytensor.core.ir.source_location import Place, describe
+from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.source_location import describe
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.ops.guard import guard, guarded
 

@@ -19,8 +19,7 @@ from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, Op
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.recording import nodes_made, thread
-from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.ir.recording import Place, nodes_made, thread, user_place
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations

@@ -20,7 +20,7 @@ from lazytensor.core.interpreter.kernels import REFERENCES
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.program import SLOTS
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.passes.specialize import pack

@@ -29,8 +29,7 @@ from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.program import SLOTS, Cut, collect, cut
-from lazytensor.core.ir.recording import nodes_made, thread
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import nodes_made, thread, user_place
 from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from lazytensor.core.ir.recording import nodes_made, thread
-from lazytensor.core.ir.source_location import Loop, Place, user_place, user_stack
+from lazytensor.core.ir.recording import Place, nodes_made, thread, user_place
+from lazytensor.core.ir.source_location import Loop, user_stack
 from lazytensor.core.ir.trace_state import policies
 from lazytensor.core.ir.types import ELEMENTS_BOUND, NODE_WORK
 from lazytensor.core.observe import metrics

@@ -6,7 +6,7 @@ from os.path import dirname
 
 import tensorflow
 
-from lazytensor.core.ir import source_location
+from lazytensor.core.ir import library_files
 from lazytensor.frontends.tf.dispatch import bridge, steps
 from lazytensor.frontends.tf.dispatch.switch import disable, enable, enabled
 from lazytensor.frontends.tf.rows import (
@@ -38,6 +38,6 @@ lists.attach()
 sharing.attach()
 steps.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
-    source_location.hide_folder(folder)
+    library_files.hide_folder(folder)
 
 __all__ = ["disable", "enable", "enabled"]

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.core.ir.source_location import hide
+from lazytensor.core.ir.library_files import hide
 from lazytensor.frontends.numpy.functions.entry import Function, lazily
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.interop import foreign

@@ -18,8 +18,7 @@ from lazytensor.core.device.backend import on_host
 from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT, leaf
-from lazytensor.core.ir.recording import nodes_made
-from lazytensor.core.ir.source_location import Place, user_place
+from lazytensor.core.ir.recording import Place, nodes_made, user_place
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.arguments import can_be_shown
 from lazytensor.core.runtime.locking import lock

@@ -12,7 +12,7 @@ from dis import get_instructions
 from functools import lru_cache
 from types import CodeType
 
-from lazytensor.core.ir.source_location import Place
+from lazytensor.core.ir.recording import Place
 
 _NEXT = frozenset(["CHECK_EXC_MATCH", "CHECK_EG_MATCH", "WITH_EXCEPT_START", "RERAISE"])
 """Instructions that tell handlers apart: the handler of an `except` compares."""

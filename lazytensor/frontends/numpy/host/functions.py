@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.ir.source_location import user_frame
+from lazytensor.core.ir.recording import user_frame
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import ndarray
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, hosted

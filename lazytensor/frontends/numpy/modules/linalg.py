@@ -18,8 +18,7 @@ from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
-from lazytensor.core.ir.recording import thread
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import thread, user_place
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import ndarray, wrap, wrap_result

@@ -6,7 +6,9 @@ from lazytensor.core.trace.call_memo cimport Paired
 
 
 @cython.locals(signature=Signature, made=NodeBase)
+cdef NodeBase _recorded(Paired plan, tuple operands)
+
 cdef Holder _held(Paired plan, tuple operands)
 
-@cython.locals(second=NodeBase, plan=Paired, signature=Signature)
+@cython.locals(second=NodeBase, plan=Paired)
 cpdef NodeBase planned(dict plans, NodeBase node, object other)

@@ -1,7 +1,6 @@
 """Calls of ufuncs that were seen before: from the operands to a recorded array.
 
-`plans.py` says what a plan is. A real array has the plans of a lazy one of its type: it is copied,
-and becomes a leaf.
+`plans.py` says what a plan is.
 """
 
 from __future__ import annotations
@@ -82,11 +81,15 @@ def forward(
     return call
 
 
+def _recorded(plan: Paired, operands: tuple[Any, ...]) -> Any:
+    """What a plan records."""
+    signature = plan.signature
+    return plan.body(*operands) if signature is None else record(signature, operands)
+
+
 def _held(plan: Paired, operands: tuple[Any, ...]) -> Holder:
     """The result of a plan: an array that holds what it records."""
-    signature = plan.signature
-    made = plan.body(*operands) if signature is None else record(signature, operands)
-    result: Holder = holding(plan.form, made)
+    result: Holder = holding(plan.form, _recorded(plan, operands))
     return result
 
 
@@ -145,7 +148,7 @@ def _plan_with_array(
 ) -> tuple[Paired, NodeBase] | None:
     """The plan for a node and a real array, and that array as a leaf; None if there is no plan.
 
-    Nor is there while larger arrays count as small: what is known by now is for NumPy.
+    While larger arrays count as small, no plan is used, because NumPy computes known values.
     """
     dtype = CANONICAL.get(other.dtype)
     if dtype is None or (differing and is_raised()):
@@ -197,8 +200,7 @@ def planned(plans: dict[Any, Any], node: NodeBase, other: Any) -> Any:
         second = plan.scalar(other)
         if second is None:
             return None
-    signature = plan.signature
-    return plan.body(node, second) if signature is None else record(signature, (node, second))
+    return _recorded(plan, (node, second))
 
 
 def written(plans: dict[Any, Any], args: Sequence[Any], out: Any) -> bool:
@@ -211,8 +213,7 @@ def written(plans: dict[Any, Any], args: Sequence[Any], out: Any) -> bool:
     if len(args) == 2:
         made = planned(plans, node, args[1])
     elif len(args) == 1 and node.type in plans:
-        plan = plans[node.type]
-        made = plan.body(node) if plan.signature is None else record(plan.signature, (node,))
+        made = _recorded(plans[node.type], (node,))
     if made is None or made.type is not out.ref.type:
         return False
     out.ref.write(made)

@@ -9,7 +9,7 @@ import numpy as np
 from lazytensor.core.ir.dtypes import STORED
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.ops.casting import cast
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils import backend_registration
 
-from lazytensor.core.ir import source_location
+from lazytensor.core.ir import library_files
 from lazytensor.frontends.torch.device import namespace
 from lazytensor.frontends.torch.device.hooks import clear_exception, failing
 from lazytensor.frontends.torch.dispatch.kernels import library, prepare_thread
@@ -56,7 +56,7 @@ def attach() -> None:
     backend_registration._setup_privateuseone_for_python_backend(
         randomness.DEVICE, backend_module=namespace, hook=_Hooks(), device_guard=_Guard()
     )
-    source_location.hide_folder(torch.__path__[0])
+    library_files.hide_folder(torch.__path__[0])
     prepare_thread()
     randomness.attach()
     if not torch.cuda.is_available():

@@ -19,8 +19,7 @@ from torch.nn import Parameter
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.memo import keep, memory
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.recording import nodes_made
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import nodes_made, user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.trace.call_memo import CallPlan, Key, learned
 from lazytensor.frontends.torch.dispatch import composition

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS, INTS, REAL, U8, U64, UNSIGNED, real_of
-from lazytensor.core.ir.source_location import user_place
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
 from lazytensor.frontends.torch.tensors.tensor import NUMPY, TORCH
