@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.buffers.interop import shown
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.trace import automatic_cut

@@ -21,9 +21,10 @@ from lazytensor.core.device import padded
 from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.interpreter.interpreter import interpret
 from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.bucketing.pad import FIRST_CAPACITY, capacity_for
 from lazytensor.core.runtime import scheduler, shape_buckets

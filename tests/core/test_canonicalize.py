@@ -12,8 +12,9 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.interpreter.interpreter import interpret
 from lazytensor.core.ir.dtypes import F32, F64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import Cut, cut, reachable
+from lazytensor.core.ir.program import Cut, cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.canonicalize import normal
 from lazytensor.core.passes.scalar_expression import follow

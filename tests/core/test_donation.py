@@ -9,8 +9,9 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.backend import is_host
 from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.passes.donation import SMALLEST_BUFFER, donations
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch, observe, sync

@@ -13,9 +13,10 @@ import lazytensor
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir import source_location
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events as happened
 from lazytensor.core.observe import metrics

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import events
 from lazytensor.core.runtime import tier_timing as policy
 from lazytensor.core.runtime.executor import ON_HOST

@@ -10,9 +10,10 @@ import pytest
 
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, F32, S64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import OPERATORS, Node
 from lazytensor.core.ir.op import SLOT, Op
-from lazytensor.core.ir.program import Cut, cut, reachable
+from lazytensor.core.ir.program import Cut, cut
 from lazytensor.core.ir.source_location import line_of
 
 BINARY: dict[Callable[[Any, Any], Any], Op] = {

@@ -12,8 +12,9 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.dtypes import BOOL, F32, F64, S64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.ir.program import Program, cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.scheduler import fetch, sync
 

@@ -10,8 +10,9 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.dtypes import BF16, C128, F16, F32, F64, S64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.ir.program import Program, cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import SlotHistory, pack
 from lazytensor.core.runtime.scheduler import fetch, sync

@@ -8,9 +8,10 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.dtypes import F64
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, starts
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime import cost_model, tier_timing
 from lazytensor.core.runtime.program_cache import Entry, cache

@@ -7,9 +7,10 @@ import pytest
 
 from lazytensor.core import ops
 from lazytensor.core.interpreter.work import extent_of
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, starts
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.runtime.cost_model import LEAST_SHARE, MANY_SIZES
 from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.shape_buckets import Family, Growth

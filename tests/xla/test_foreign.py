@@ -8,7 +8,8 @@ import pytest
 from lazytensor.core import ops
 from lazytensor.core.device.backend import backend
 from lazytensor.core.errors import Unsupported
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.graph import reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.ops.foreign import Foreign
 from lazytensor.core.runtime.disk_cache import _text

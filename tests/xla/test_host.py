@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from lazytensor.core import ops
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.runtime.host_partition import host_instructions
 from lazytensor.core.runtime.program_cache import Entry
 

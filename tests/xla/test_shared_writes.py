@@ -6,9 +6,10 @@ import pytest
 from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla import stablehlo as text_of
 from lazytensor.core import ops
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, starts
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.runtime.scheduler import fetch
 
 pytestmark = pytest.mark.usefixtures("compiled")

@@ -9,9 +9,10 @@ from lazytensor.backends.xla import client
 from lazytensor.backends.xla import stablehlo as text_of
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, scalar
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 

@@ -2,6 +2,7 @@
 
 CPython counts the references to each object. A buffer may be overwritten, donated or lent only if
 nothing but the asker refers to it; a node must be settled if anything but the graph refers to it.
+`ir/graph.py` asks about the nodes of a graph.
 
 Protocol:
 - A question subtracts the references that asking makes. The number is measured at import, by the
@@ -17,7 +18,6 @@ Protocol:
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 from weakref import getweakrefcount
@@ -26,7 +26,7 @@ import numpy as np
 
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.device.host_memory import ALIGNED_BYTES, allocated
-from lazytensor.core.ir.node import Input, Node, has_several
+from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, element, leaf
 from lazytensor.core.ir.recording import Signature, record
 from lazytensor.core.ir.types import tensor_type
@@ -35,59 +35,22 @@ Held = Mapping[int, int]
 """By the identity of arrays that were given: how often they are referred to beside the list."""
 
 
-# --- nodes of a graph that is cut ----------------------------------------------------------------
-
-
-def held(nodes: list[Node], edges: Mapping[Node, int], outputs: set[Node]) -> list[Node]:
-    """The pending nodes, outputs excluded, that anything but the graph's own nodes refers to.
-
-    edges: how often each node is an operand in the graph. A node with several results has no value
-    of its own: the nodes of its results are asked about.
-    """
-    return [
-        node
-        for node in nodes
-        if node not in outputs
-        and not has_several(node)
-        and (node not in edges or sys.getrefcount(node) - edges[node] > _OF_OPERAND)
-    ]
-
-
-def owned(leaves: list[Node], edges: Mapping[Node, int]) -> list[bool]:
-    """Per leaf: whether nothing but the graph's nodes refers to it, weakly (a read) or not."""
-    return [
-        sys.getrefcount(leaf) - edges[leaf] <= _OF_OPERAND and not getweakrefcount(leaf)
-        for leaf in leaves
-    ]
+# --- leaves of an operation that is cut alone ----------------------------------------------------
 
 
 def owned_by_one(leaves: list[Node]) -> list[bool]:
-    """What `owned` says, where each leaf is an operand once, of one node."""
+    """What a graph's `owned` says, where each leaf is an operand once, of one node."""
     return [sys.getrefcount(x) <= _OF_ONE_OPERAND and not getweakrefcount(x) for x in leaves]
-
-
-def _user() -> Node:
-    """A node whose operand nothing else refers to."""
-    type = tensor_type(np.dtype(np.float32))
-    return record(Signature(element, (0,), type), (Input(PARAMETER, type),))
-
-
-def _of_operand() -> int:
-    """References that `held` and `owned` see to a node that only a graph's edge refers to."""
-    user = _user()
-    nodes = [*user.operands]
-    edges = Counter(user.operands)
-    return next(iter([sys.getrefcount(node) - edges[node] for node in nodes]))
 
 
 def _of_one_operand() -> int:
     """References that `owned_by_one` sees to a leaf that only one node refers to."""
-    user = _user()
+    type = tensor_type(np.dtype(np.float32))
+    user = record(Signature(element, (0,), type), (Input(PARAMETER, type),))
     leaves = [x for x in user.operands]  # noqa: C416  # as its caller makes the list
     return next(iter([sys.getrefcount(x) for x in leaves]))
 
 
-_OF_OPERAND: Final = _of_operand()
 _OF_ONE_OPERAND: Final = _of_one_operand()
 
 

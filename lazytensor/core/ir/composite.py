@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.attribute import Definition
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, Op, R, TypeRule, register
-from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.ir.program import Program, cut
 from lazytensor.core.ir.types import ResultType, TensorType
 
 

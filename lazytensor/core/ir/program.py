@@ -9,23 +9,21 @@ order of recording, so a program reads like the user's source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lazytensor.core.ir.dtypes import short_name
+from lazytensor.core.ir.graph import NumberedGraph, numbered
 from lazytensor.core.ir.module_scope import modules
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op
 from lazytensor.core.ir.recording import Place
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
-
-_by_serial = attrgetter("serial")
-
 
 Instruction = tuple[Op[Any], tuple[int, ...], tuple[Any, ...], TensorType]
 """One line of a program: op, operands, attribute values, type."""
@@ -93,6 +91,15 @@ class Program:
             places[i] = type.dtype, at
             lengths[type.dtype] = at + type.size
         return places
+
+    @cached_property
+    def packing(self) -> tuple[tuple[np.dtype, Callable[[list[Any]], Sequence[Any]], bool], ...]:
+        """Per dtype: what picks its slots from all values, and whether some are vectors."""
+        positions: dict[np.dtype, list[int]] = {}
+        for position, (dtype, _) in enumerate(self.slot_places.values()):
+            positions.setdefault(dtype, []).append(position)
+        vectors = {type.dtype for i in self.slots if (type := self.instructions[i][3]).ndim}
+        return tuple((t, _picker(found), t in vectors) for t, found in positions.items())
 
     @cached_property
     def data(self) -> dict[np.dtype, np.ndarray]:
@@ -195,29 +202,12 @@ class Cut(NamedTuple):
         self.program.modules = modules(self.nodes)
 
 
-def reachable(outputs: Iterable[Node]) -> list[Node]:
-    """The pending nodes that `outputs` need, themselves included, in the order of recording."""
-    return collect(outputs)[0]
-
-
-def collect(outputs: Iterable[Node]) -> tuple[list[Node], dict[Node, int]]:
-    """What is `reachable`, and how often those nodes have each node as an operand."""
-    stack = list(dict.fromkeys(node for node in outputs if node.value is None))
-    edges: dict[Node, int] = {}
-    nodes = []
-    roots = set(stack)
-    while stack:
-        node = stack.pop()
-        nodes.append(node)
-        for operand in node.operands:
-            if operand in edges:
-                edges[operand] += 1
-            else:
-                edges[operand] = 1
-                if operand.value is None and operand not in roots:
-                    stack.append(operand)
-    nodes.sort(key=_by_serial)
-    return nodes, edges
+def _picker(positions: list[int]) -> Callable[[list[Any]], Sequence[Any]]:
+    """What picks the values at these positions."""
+    first, last = positions[0], positions[-1] + 1
+    if len(positions) == last - first:
+        return itemgetter(slice(first, last))
+    return itemgetter(*positions)
 
 
 @cache
@@ -226,43 +216,31 @@ def _input(op: Op, type: TensorType) -> Instruction:
     return op, (), (), type
 
 
-def cut(nodes: Sequence[Node], outputs: Sequence[Node]) -> Cut:
-    """The program that computes `outputs`; `nodes` are what `reachable` gave for them."""
-    numbers: dict[Node, int] = {}
-    lines: list[Any] = []
-    owners: list[Node | None] = []
-    leaves: list[Node] = []
-    slots: list[Any] = []
+def program_of(graph: NumberedGraph) -> Program:
+    """The program of a numbered graph."""
+    numbers = iter(memoryview(graph.key).cast("i")[1:])
+    lines: list[Instruction] = []
 
-    def number_leaf(node: Node) -> int:
-        index = numbers[node] = len(lines)
-        lines.append(_input(PARAMETER, node.type))
-        owners.append(None)
-        if node.value is not None:  # a composite's operand is a parameter, but has no value
-            leaves.append(node)
+    def line_of(node: Node, op: Op) -> int:
+        """The number of a node's line, which is made if the node is an input that is new."""
+        index = next(numbers)
+        if index < 0:
+            index = len(lines)
+            lines.append(_input(op, node.type))
         return index
 
-    for node in nodes:
+    for node in graph.recorded:
         if node.op is PARAMETER:
-            number_leaf(node)
+            line_of(node, PARAMETER)
             continue
-        operands = []
-        for operand in node.operands:
-            op = operand.op
-            if op is SLOT or op is DATUM:  # each use is a slot of its own
-                operands.append(len(lines))
-                lines.append(_input(op, operand.type))
-                owners.append(None)
-                slots.append(operand.value)
-                continue
-            index = numbers.get(operand)
-            operands.append(number_leaf(operand) if index is None else index)
-        numbers[node] = len(lines)
+        next(numbers), next(numbers)  # the signature, and how many operands there are
+        operands = [line_of(x, x.op if x.op in SLOTS else PARAMETER) for x in node.operands]
         lines.append((node.op, tuple(operands), node.attrs, node.type))
-        owners.append(node)
-    results = []
-    for node in outputs:
-        index = numbers.get(node)
-        results.append(number_leaf(node) if index is None else index)
-    program = Program(tuple(lines), tuple(results))
-    return Cut(program, owners, leaves, slots)
+    outputs = tuple([line_of(node, PARAMETER) for node in graph.outputs])
+    return Program(tuple(lines), outputs)
+
+
+def cut(nodes: list[Node], outputs: Sequence[Node]) -> Cut:
+    """The program that computes `outputs`; `nodes` are what `reachable` gave for them."""
+    graph = numbered(nodes, outputs)
+    return Cut(program_of(graph), graph.nodes, graph.leaves, graph.slots)

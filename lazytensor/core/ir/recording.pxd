@@ -8,6 +8,7 @@ cdef class Signature:
     cdef public tuple parts
     cdef public long long work
     cdef public bint fuses
+    cdef readonly int number
     cdef object __weakref__
 
 
@@ -20,6 +21,8 @@ cdef class NodeBase:
     cdef public object value
     cdef public object code
     cdef public int offset
+    cdef readonly int kind
+    cdef int at  # for `graph.pyx`
     cdef public long long serial
 
 

@@ -28,6 +28,7 @@ Place = tuple[CodeType, int]
 """A code object and the offset of an instruction in it; made a line only when it is shown."""
 
 _serials: Final = itertools.count()
+_signature_numbers: Final = itertools.count()
 
 
 def nodes_made() -> int:
@@ -59,12 +60,13 @@ class Signature:
     `attrs` are the attributes' values in the op's order. `type` is a tuple for an op with several
     results; `parts` are then the signatures that pick them, once there was a record. `work` is
     what one record counts for, in elements (see `types.NODE_WORK`); `fuses` says whether the op is
-    elementwise.
+    elementwise. `number` is the signature's own.
     """
 
-    __slots__ = ("attrs", "fuses", "op", "parts", "type", "work")
+    __slots__ = ("attrs", "fuses", "number", "op", "parts", "type", "work")
 
     def __init__(self, op: Op[Any], attrs: tuple[Any, ...], type: Any, work: int = 0) -> None:
+        self.number = next(_signature_numbers)
         self.op = op
         self.attrs = attrs
         self.type = type
@@ -77,13 +79,15 @@ class NodeBase:
     """What a node has.
 
     `value` is None while it is pending, `serial` its number, `code` and `offset` the user's
-    instruction that recorded it. `Node` says what the others are.
+    instruction that recorded it, `kind` its signature's number; an input has none. `Node` says what
+    the others are.
     """
 
-    __slots__ = ("attrs", "code", "offset", "op", "operands", "serial", "type", "value")
+    __slots__ = ("attrs", "code", "kind", "offset", "op", "operands", "serial", "type", "value")
 
     attrs: tuple[Any, ...]
     code: CodeType | None
+    kind: int
     offset: int
     op: Any
     operands: tuple[Any, ...]
@@ -170,6 +174,7 @@ def record(
     node.operands = operands
     node.attrs = signature.attrs
     node.type = signature.type
+    node.kind = signature.number
     node.value = None
     recorder = thread.recorder
     recorder.work += signature.work
@@ -199,6 +204,7 @@ def record_part(signature: Signature, operands: tuple[Node, ...], cls: type[Any]
     node.operands = operands
     node.attrs = signature.attrs
     node.type = signature.type
+    node.kind = signature.number
     node.value = None
     thread.recorder.work += signature.work
     number(node)

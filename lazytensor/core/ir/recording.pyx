@@ -84,8 +84,14 @@ cpdef object user_place():
     return code, offset
 
 
+cdef int signatures = 0
+
+
 cdef class Signature:
     def __init__(self, op, attrs, type, work=0):
+        global signatures
+        self.number = signatures
+        signatures += 1
         self.op = op
         self.attrs = attrs
         self.type = type
@@ -194,6 +200,7 @@ cdef inline void fill(NodeBase node, Signature signature, tuple operands, Pendin
     node.operands = operands
     node.attrs = signature.attrs
     node.type = signature.type
+    node.kind = signature.number
     recorder.work += signature.work
 
 

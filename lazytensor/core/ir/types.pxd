@@ -5,4 +5,5 @@ cdef class TensorType:
     cdef readonly object size
     cdef readonly long long work
     cdef readonly long long moving
+    cdef readonly int number
     cdef object __weakref__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Final
 
@@ -26,12 +27,16 @@ NUMPYS_AXES: Final = 64
 """How many axes an array of NumPy's may have."""
 
 
-class TensorType:
-    """A dtype and a static shape. Made by `tensor_type`, which interns."""
+_numbers: Final = itertools.count()
 
-    __slots__ = ("dtype", "moving", "ndim", "shape", "size", "work")
+
+class TensorType:
+    """A dtype and a static shape. Made by `tensor_type`, which interns. `number` is its own."""
+
+    __slots__ = ("dtype", "moving", "ndim", "number", "shape", "size", "work")
 
     def __init__(self, dtype: np.dtype, shape: Shape) -> None:
+        self.number = next(_numbers)
         self.dtype = dtype
         self.shape = shape
         self.ndim = len(shape)

@@ -10,7 +10,7 @@ with hundreds of distinct scalars in a loop. Bits are compared, so `0.0`, `-0.0`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,18 @@ Packed = dict[np.dtype, np.ndarray]
 
 def pack(program: Program, values: list[Any]) -> Packed:
     """The slots' values, one array per dtype, in the program's order."""
-    lists: dict[np.dtype, list[Any]] = {}
-    for (dtype, _), value in zip(program.slot_places.values(), values, strict=True):
-        into = lists.setdefault(dtype, [])
-        if value.__class__ is tuple:
-            into.extend(value)
-        else:
-            into.append(value)
     with np.errstate(over="ignore"):  # a number that a dtype cannot hold is infinite in it
-        return {dtype: np.array(numbers, dtype) for dtype, numbers in lists.items()}
+        return {
+            dtype: np.array(_numbers(select(values), vectors), dtype)
+            for dtype, select, vectors in program.packing
+        }
+
+
+def _numbers(values: Sequence[Any], vectors: bool) -> Sequence[Any]:
+    """The numbers of values of which some may be tuples: starts of slices."""
+    if not vectors:
+        return values
+    return [n for value in values for n in (value if value.__class__ is tuple else (value,))]
 
 
 class SlotHistory:

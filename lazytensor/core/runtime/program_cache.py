@@ -40,6 +40,7 @@ class Entry:
     `twin`: what is run in its place (see `equivalent_programs.py`). `growth`: what is known of its
     sizes, and `padded`: that it is a program made with room for more (see `passes/bucketing`).
     `compiled_by`: the thread that compiles it just now. `pays`: see `disk_lookup.is_known_to_pay`.
+    `keys`: those of the graphs that gave the program, one where each operation has one signature.
     """
 
     program: Program
@@ -61,6 +62,7 @@ class Entry:
     padded: bool = False
     compiled_by: int = 0
     pays: bool | None = None
+    keys: list[bytes] = field(default_factory=list)
     _extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
@@ -151,6 +153,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._entries: OrderedDict[Program, Entry] = OrderedDict()
+        self._by_key: dict[bytes, Entry] = {}
         self._by_instructions: dict[tuple[Any, ...], list[Entry]] = {}
         self.lock = threading.RLock()
         self.spent = 0.0
@@ -162,13 +165,25 @@ class Cache:
         self.families: dict[int, Family] = {}
         """Programs that are the same but for sizes (see `shape_buckets.py`)."""
 
-    def find(self, program: Program) -> Entry:
-        """The entry of this program, made now if it is new."""
+    def known(self, key: bytes) -> Entry | None:
+        """The entry of the program that a graph with this key gave before."""
+        with self.lock:
+            entry = self._by_key.get(key)
+            if entry is not None:
+                self._entries.move_to_end(entry.program)
+            return entry
+
+    def find(self, program: Program, key: bytes | None = None) -> Entry:
+        """The entry of this program, made now if it is new. `key`: that of the graph it is of."""
         with self.lock:
             entry = self._entries.get(program)
             if entry is None:
-                return self._add(program)
-            self._entries.move_to_end(program)
+                entry = self._add(program)
+            else:
+                self._entries.move_to_end(program)
+            if key is not None:
+                self._by_key[key] = entry
+                entry.keys.append(key)
             return entry
 
     def _add(self, program: Program) -> Entry:
@@ -177,6 +192,8 @@ class Cache:
         self._entries[program] = entry
         while len(self._entries) > settings.programs:
             _, old = self._entries.popitem(last=False)
+            for key in old.keys:
+                del self._by_key[key]
             siblings = self._by_instructions[old.program.instructions]
             siblings.remove(old)
             if not siblings:
@@ -205,6 +222,7 @@ class Cache:
         with self.lock:
             self.spent, self.loaded = 0.0, 0
             self._entries.clear()
+            self._by_key.clear()
             self._by_instructions.clear()
             self.alone.clear()
             self.families.clear()

@@ -12,8 +12,7 @@ Data flow: wanted nodes → everything live in this thread → `cut` → cache e
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
 from time import perf_counter
@@ -22,13 +21,13 @@ from weakref import WeakSet
 
 import numpy as np
 
-from lazytensor.core.buffers.refcounts import held, owned
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
-from lazytensor.core.ir.program import SLOTS, Cut, collect, cut
+from lazytensor.core.ir.program import SLOTS, Cut, Program, program_of
 from lazytensor.core.ir.recording import nodes_made, thread, user_place
 from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
@@ -218,22 +217,20 @@ def _compute_next(work: _Work) -> _Work | None:
     The result is what has to be settled before, if the host runs a part of the program.
     """
     started, request = perf_counter(), work.request
-    nodes, edges, wanted = _gather(work.outputs, max(request.largest, PROGRAM_NODES_BOUND))
-    if locking.are_elsewhere(nodes):
-        raise locking.Elsewhere
-    wanted = wanted + held(nodes, edges, set(wanted))
-    found = cut(nodes, wanted)
-    del nodes
-    if Failure in [leaf.value.__class__ for leaf in found.leaves]:
-        guards.spread(found, wanted)
+    graph = _next_graph(work.outputs, max(request.largest, PROGRAM_NODES_BOUND))
+    wanted = graph.outputs
+    if Failure in [leaf.value.__class__ for leaf in graph.leaves]:
+        guards.spread(_cut_of(graph, program_of(graph)), wanted)
         metrics.spent("cutting", started)
         return None
-    own = owned(found.leaves, edges)
-    entry = cache.find(found.program)
-    if entry.program is found.program:  # it is new
+    entry = cache.known(graph.key)
+    if entry is None:
+        entry = cache.find(program_of(graph), graph.key)
+    found = _cut_of(graph, entry.program)
+    if not entry.program.places:
         found.note(user_place())
-    else:  # that one knows its layout already
-        found = Cut(entry.program, found.nodes, found.leaves, found.slots)
+    own = graph.owned
+    del graph
     if found.program.largest_output > host_memory.most():
         work.failure = guards.oversized(found, wanted)
         return None
@@ -251,19 +248,22 @@ def _compute_next(work: _Work) -> _Work | None:
     return _Work(needed, Request(request.cause, proved=entry.executable is not None), then)
 
 
-def _gather(outputs: list[Node], largest: int) -> tuple[list[Node], Mapping[Node, int], list[Node]]:
-    """The nodes of the next program, how often each node is an operand of one, and what to settle.
+def _cut_of(graph: NumberedGraph, program: Program) -> Cut:
+    return Cut(program, graph.nodes, graph.leaves, graph.slots)
 
-    That is `outputs`, or what the rest needs of the first part of a large graph.
+
+def _next_graph(outputs: list[Node], largest: int) -> NumberedGraph:
+    """The graph of the next program: of all outputs, or of the first part of a large graph.
+
+    Raises: Elsewhere, while another thread computes one of its nodes.
     """
-    reached, edges = collect(outputs)
-    nodes, wanted = _with_elements(reached), outputs
+    nodes, wanted = _with_elements(reachable(outputs)), outputs
     if len(nodes) > largest:
         first = _with_elements(nodes[:largest])
         nodes, wanted = first, _frontier(first, nodes, outputs)
-    if nodes is reached:
-        return nodes, edges, wanted
-    return nodes, Counter(chain.from_iterable(map(_operands_of, nodes))), wanted
+    if locking.are_elsewhere(nodes):
+        raise locking.Elsewhere
+    return numbered(nodes, wanted, keeping_held=True)
 
 
 def _with_elements(nodes: list[Node]) -> list[Node]:

@@ -11,8 +11,9 @@ import tensorflow as tf
 
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.interpreter.interpreter import interpret
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import cut, reachable
+from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.frontends.tf.dispatch import entry, steps

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from lazytensor.core import ops
 from lazytensor.core.ir.composite import Composite
+from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, SLOT
-from lazytensor.core.ir.program import Program, cut, reachable
+from lazytensor.core.ir.program import Program, cut
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import replay_call
