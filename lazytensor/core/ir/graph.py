@@ -33,7 +33,7 @@ from lazytensor.core.ir.types import tensor_type
 
 _by_serial: Final = attrgetter("serial")
 _operands_of: Final = attrgetter("operands")
-_KINDS: Final[dict[Op, int]] = {PARAMETER: 0, SLOT: 1, DATUM: 2}
+_KINDS_OF_INPUTS: Final[dict[Op, int]] = {PARAMETER: 0, SLOT: 1, DATUM: 2}
 
 
 class NumberedGraph:
@@ -128,7 +128,7 @@ class _Writer:
 
     def enter_input(self, node: Node, op: Op) -> None:
         """Write an input of a new line."""
-        self.numbers.append(-1 - (node.type.number * len(_KINDS) + _KINDS[op]))
+        self.numbers.append(-1 - (node.type.number * len(_KINDS_OF_INPUTS) + _KINDS_OF_INPUTS[op]))
         self.graph.nodes.append(None)
 
     def enter_leaf(self, node: Node) -> None:
