@@ -8,7 +8,7 @@ SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-re
 
 # What runs a second time with the sources of the hot path instead of its binaries.
 PURE := tests/core tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \
-	tests/numpy/test_threads.py tests/pytorch/test_strides.py
+	tests/numpy/test_threads.py tests/pytorch/test_strides.py tests/pytorch/test_boxed.py
 
 .PHONY: binaries demo test test-all fuzz array-api bench docs lint clean
 
@@ -55,7 +55,8 @@ $(STAMP): pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[$(EXTRAS)]'
 	touch $@
 
-# Compiles the hot path if a source of it has changed. Without a C compiler it runs as Python.
+# Compiles the hot path and torch's kernel if a source has changed. Without a compiler they run as
+# Python.
 binaries: $(STAMP)
 	$(BIN)/python -m lazytensor build || true
 

@@ -19,15 +19,15 @@ class CompiledHotPath(BuildHookInterface):
         package = types.ModuleType("lazytensor")  # the real one needs NumPy and jax
         package.__path__ = [str(Path(self.root) / "lazytensor")]
         sys.modules["lazytensor"] = package
-        from lazytensor import building
+        from lazytensor.building import BuildError, hot_path
         from lazytensor.core import binaries
 
         if binaries.wants_sources():
             return
         try:
-            if not building.is_done():
-                building.build()
-        except building.BuildError as error:
+            if not hot_path.is_done():
+                hot_path.build()
+        except BuildError as error:
             self.app.display_warning(str(error))
             return
         names = [stem.name + binaries.BINARY_SUFFIX for stem in binaries.modules().values()]

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final
 
 import lazytensor
+from lazytensor.building import torch_kernel
 from lazytensor.cli.cache import size
 from lazytensor.core import binaries
 from lazytensor.core.device.processors import processors
@@ -47,6 +48,7 @@ def set_up() -> Iterator[tuple[str, str]]:
     yield "processors", str(processors())
     yield "lazytensor", lazytensor.__version__
     yield "hot path", binaries.mode
+    yield "torch's kernel", torch_kernel.fault() or binaries.COMPILED
     for name in PACKAGES:
         yield name, _judged(_version(name), bounds.get(name.replace("_", "-"), ""))
     yield "cache", f"{disk_cache.folder()} ({_state()})"

@@ -58,7 +58,7 @@ def test_every_file_of_the_package_belongs_to_one_component() -> None:
     )
     assert len(inside) == len(set(inside))
     rest = {path.name for path in components.paths(".")} - {path.name for path in inside}
-    assert rest == {"__main__.py", "building.py"}
+    assert rest == {"__main__.py"}
     counted = {component(str(path)) for path in inside}
     assert counted == {*components.SHARED, *components.FRONTENDS, "tools"}
 

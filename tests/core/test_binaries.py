@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lazytensor import building
+from lazytensor.building import BuildError, hot_path
 from lazytensor.core import binaries
 
 PROGRAM = """
@@ -126,9 +126,9 @@ def test_a_manifest_that_does_not_serve_puts_all_aside(
 
 @needs_binaries
 def test_a_module_that_no_build_has_seen_asks_for_a_build(package: Path) -> None:
-    assert building.is_done()
+    assert hot_path.is_done()
     (package / "lazytensor" / "core" / "errors.pxd").touch()
-    said = printed("from lazytensor import building; print(building.is_done())", package)
+    said = printed("from lazytensor.building import hot_path; print(hot_path.is_done())", package)
     assert said == ["False"]
 
 
@@ -136,13 +136,13 @@ def test_a_failing_build_names_its_log(tmp_path: Path, monkeypatch: pytest.Monke
     pytest.importorskip("Cython")
     broken = tmp_path / "lazytensor" / "core"
     shutil.copytree(Path(binaries.__file__).parent, broken, ignore=shutil.ignore_patterns("*.so"))
-    shutil.copy(building.__file__, tmp_path / "lazytensor")
+    shutil.copytree(Path(hot_path.__file__).parent, tmp_path / "lazytensor" / "building")
     for path in broken.rglob("*.pxd"):
         path.unlink()
     (broken / "settings.pxd").write_text("this is not Cython\n")
     monkeypatch.setattr(binaries, "PACKAGE", tmp_path / "lazytensor")
-    monkeypatch.setattr(building, "LOG", tmp_path / "log")
-    with pytest.raises(building.BuildError, match=str(building.LOG)):
-        building.build()
-    assert "settings.pxd" in building.LOG.read_text()
+    monkeypatch.setattr(hot_path, "LOG", tmp_path / "log")
+    with pytest.raises(BuildError, match=str(hot_path.LOG)):
+        hot_path.build()
+    assert "settings.pxd" in hot_path.LOG.read_text()
     assert not (tmp_path / "lazytensor" / binaries.MANIFEST.name).exists()

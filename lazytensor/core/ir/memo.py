@@ -21,6 +21,11 @@ def memory() -> Memory:
     return made
 
 
+def forget_also(clear: Callable[[], object]) -> None:
+    """Have `forget` empty one more memory, by calling `clear`."""
+    _forgetting.append(clear)
+
+
 def keep(known: Memory, key: Any, value: Any, bound: int = ENTRIES_BOUND) -> None:
     """Remember a value; a memory of `bound` entries is emptied first."""
     if len(known) >= bound:

@@ -36,6 +36,8 @@ SECONDS: Final = {
     "transferring": "To and from the device, waiting for what is still running included.",
 }
 
+modes: Final = {"hot path": binaries.mode}
+"""What may run compiled, and whether it does; a frontend adds its own."""
 counts: Final[Counter[str]] = Counter()
 seconds: Final[defaultdict[str, float]] = defaultdict(float)
 tracers: Final[list[Callable[[str, float, float], None]]] = []
@@ -140,8 +142,8 @@ def prometheus() -> str:
 
 
 def report() -> str:
-    """The snapshot as text, a line each, after whether the hot path runs compiled."""
-    lines = [f"hot path  {binaries.mode}"]
+    """The snapshot as text, a line each, after what runs compiled."""
+    lines = [f"{what}  {mode}" for what, mode in modes.items()]
     for name, value in snapshot().items():
         shown = f"{value:.6f} s" if name.endswith("_seconds") else f"{value:,}"
         lines.append(f"{name.removesuffix('_seconds'):<16}{shown:>16}")

@@ -74,10 +74,13 @@ class CallPlan:
         return made
 
 
-def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> CallPlan | None:
+def learned(
+    made: Sequence[Node], given: Sequence[Node], before: int, sparing: bool = False
+) -> CallPlan | None:
     """The plan of a call that gave `made` for the nodes `given`, all of which it used.
 
-    before: how many nodes there were when it began. None if it did anything but record.
+    before: how many nodes there were when it began. sparing: it may have left some unused. None if
+    it did anything but record.
     """
     if len(set(given)) < len(given):
         return None
@@ -87,7 +90,9 @@ def learned(made: Sequence[Node], given: Sequence[Node], before: int) -> CallPla
     ):
         return None
     used = {x for node in steps for x in node.operands}.union(made)
-    if not used.issuperset(given) or not all(_is_constant(node, before) for node in constants):
+    if not (sparing or used.issuperset(given)):
+        return None
+    if not all(_is_constant(node, before) for node in constants):
         return None
     place = {node: i for i, node in enumerate((*given, *constants))}
     count = len(place)

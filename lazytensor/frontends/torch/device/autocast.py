@@ -14,9 +14,10 @@ from torch.utils._pytree import tree_map
 
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32
-from lazytensor.frontends.torch.dispatch.kernels import register, write
+from lazytensor.frontends.torch.dispatch.kernels import write
 from lazytensor.frontends.torch.dispatch.libraries import lasting
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
+from lazytensor.frontends.torch.dispatch.registry import register
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node
 

@@ -10,7 +10,8 @@ from torch.utils import backend_registration
 from lazytensor.core.ir import library_files
 from lazytensor.frontends.torch.device import namespace
 from lazytensor.frontends.torch.device.hooks import clear_exception, failing
-from lazytensor.frontends.torch.dispatch.kernels import library, prepare_thread
+from lazytensor.frontends.torch.dispatch.registry import library, prepare_thread
+from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.random import randomness
 from lazytensor.frontends.torch.tensors.tensor import is_lazy
 
@@ -56,6 +57,8 @@ def attach() -> None:
     backend_registration._setup_privateuseone_for_python_backend(
         randomness.DEVICE, backend_module=namespace, hook=_Hooks(), device_guard=_Guard()
     )
+    if boxed is not None:
+        boxed.guard()
     library_files.hide_folder(torch.__path__[0])
     prepare_thread()
     randomness.attach()

@@ -22,15 +22,15 @@ from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import TensorType
 from lazytensor.frontends.torch.dispatch.composition import kept_order
-from lazytensor.frontends.torch.dispatch.kernels import (
+from lazytensor.frontends.torch.dispatch.promotion import operand
+from lazytensor.frontends.torch.dispatch.recipes import remembering
+from lazytensor.frontends.torch.dispatch.registry import (
     Row,
     library,
     prepare_thread,
     register,
     thread,
 )
-from lazytensor.frontends.torch.dispatch.promotion import operand
-from lazytensor.frontends.torch.dispatch.recipes import remembering
 from lazytensor.frontends.torch.tensors.strides import Ints, in_order, order_of
 from lazytensor.frontends.torch.tensors.tensor import laid, wrap
 

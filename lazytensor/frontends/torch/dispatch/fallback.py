@@ -21,14 +21,10 @@ from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.inference import infer, is_implemented
-from lazytensor.frontends.torch.dispatch.kernels import (
-    MAKING,
-    give,
-    prepare_thread,
-    refuse_devices,
-)
-from lazytensor.frontends.torch.dispatch.kernels import library as own
+from lazytensor.frontends.torch.dispatch.kernels import MAKING, give, refuse_devices
 from lazytensor.frontends.torch.dispatch.libraries import lasting
+from lazytensor.frontends.torch.dispatch.registry import library as own
+from lazytensor.frontends.torch.dispatch.registry import prepare_thread
 from lazytensor.frontends.torch.dispatch.verdicts import (
     REFUSALS,
     ask,

@@ -6,9 +6,8 @@ A row's functional overload also gives its in-place and `out=` variants, found b
 
 from __future__ import annotations
 
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 import torch
@@ -18,9 +17,17 @@ from lazytensor.core.buffers.cell import Cell, View
 from lazytensor.core.ir.node import Node, Recorded, ResultNode
 from lazytensor.frontends.torch.dispatch.composition import Composition
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.libraries import lasting
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
 from lazytensor.frontends.torch.dispatch.recipes import remembering
+from lazytensor.frontends.torch.dispatch.registry import (
+    KERNELS,
+    Plans,
+    Row,
+    prepare_thread,
+    register,
+    schema_of,
+    thread,
+)
 from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, asking, check_outs, refuse
 from lazytensor.frontends.torch.tensors.strides import (
     is_repeated,
@@ -30,64 +37,8 @@ from lazytensor.frontends.torch.tensors.strides import (
 )
 from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, laid, ref, stored, wrap
 
-Row = Callable[..., Any]
 Apart = Literal["", "partly", "wholly"]
 """Which overlap of a written tensor with an operand is refused."""
-library: Final = lasting("aten")
-KERNELS: Final[dict[str, Row]] = {}
-"""All registered kernels by overload: the complete list for the tests and `doctor`."""
-
-
-class _Ready(threading.local):
-    ready = False
-
-
-thread: Final = _Ready()
-"""Whether `prepare_thread` has run in this thread."""
-
-
-def prepare_thread() -> None:
-    """Make torch's autograd run backward on the calling thread; once per thread.
-
-    Autograd's own device thread aborts at exit, when it meets a finalised interpreter.
-    """
-    if not thread.ready:
-        thread.ready = True
-        torch.autograd.set_multithreading_enabled(False).__enter__()
-
-
-def register(
-    name: str, kernel: Row, has_derivative: bool = False, translated: bool = False
-) -> None:
-    """Register `kernel` for the overload `name` on the device.
-
-    `translated`: the kernel raises torch's errors itself.
-
-    Operations that torch composes of others are skipped: torch differentiates through the parts,
-    and a kernel would silently drop the gradients. `has_derivative`: the operation is registered
-    all the same, as torch has its derivative, or a kernel above composes it where one is taken.
-    """
-    composed = "CompositeImplicitAutograd"
-    if not has_derivative and torch._C._dispatch_has_kernel_for_dispatch_key(
-        f"aten::{name}", composed
-    ):
-        return
-    if name in KERNELS:
-        raise ValueError(f"a kernel for {name!r} is registered already")
-    KERNELS[name] = kernel
-    library.impl(name, kernel if translated else translating(name, kernel), "PrivateUse1")
-
-
-def translating(name: str, kernel: Row) -> Row:
-    """The kernel of an overload, with its errors turned into torch's."""
-
-    def translated(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return kernel(*args, **kwargs)
-        except REFUSALS as error:
-            refuse(name, error, args, kwargs)
-
-    return translated
 
 
 def rows(
@@ -113,14 +64,16 @@ def rows(
     for name, row in table.items():
         if composed:
             row = composition(name, row)
+        plans = None
         if pure:
             row = remembering(row)
+            plans = Plans(row, ordered=keeps or images or follows)
         if asks and not name.endswith("backward"):
             row = asking(name, row)
         shown = formatted(row) if images else following(row) if follows else row
         made = keeping(name, row) if keeps else functional(name, shown)
-        register(name, made, translated=True)
-        variants(name, row, apart or ("partly" if keeps else ""))
+        register(name, made, translated=True, plans=plans)
+        variants(name, row, apart or ("partly" if keeps else ""), plans)
 
 
 def composition(name: str, row: Row) -> Row:
@@ -449,16 +402,21 @@ _RESIZED: Final = (
 )
 
 
-def variants(name: str, row: Row, apart: Apart = "") -> None:
-    """Register the in-place and `out=` overloads whose operands are those of `name`."""
+def variants(name: str, row: Row, apart: Apart = "", plans: Plans | None = None) -> None:
+    """Register the in-place and `out=` overloads whose operands are those of `name`.
+
+    plans: those of the functional overload.
+    """
+    in_place_plans = plans and plans._replace(ordered=False, writes=True)
     base, _, overload = name.partition(".")
-    own = _schema(base, overload)
+    own = schema_of(base, overload)
     wanted, makes = _signature(own), any(a.name == "device" for a in own.arguments)
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}_"):
         if schema.arguments and schema.arguments[0].is_write and _signature(schema) == wanted:
             found = f"{base}_.{schema.overload_name}".rstrip(".")
             if found not in KERNELS:
-                register(found, in_place(found, row, apart), translated=True)
+                made = in_place(found, row, apart)
+                register(found, made, translated=True, plans=in_place_plans)
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
         outs = tuple(a.name for a in schema.arguments if a.is_out)
         if outs and _signature(schema) == wanted:
@@ -466,13 +424,6 @@ def variants(name: str, row: Row, apart: Apart = "") -> None:
             if found not in KERNELS:
                 kernel = into_out(found, row, outs, apart, makes)
                 register(found, kernel, translated=True)
-
-
-def _schema(base: str, overload: str) -> Any:
-    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{base}"):
-        if schema.overload_name == overload:
-            return schema
-    raise ValueError(f"torch has no overload {base}.{overload}")
 
 
 MAKING: Final = frozenset(["dtype", "layout", "device", "pin_memory", "memory_format"])

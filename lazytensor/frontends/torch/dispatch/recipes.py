@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -23,6 +24,8 @@ from lazytensor.core.ir.recording import nodes_made, user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.trace.call_memo import CallPlan, Key, learned
 from lazytensor.frontends.torch.dispatch import composition
+from lazytensor.frontends.torch.native.loading import boxed
+from lazytensor.frontends.torch.native.plans import note
 
 Row = Callable[..., Any]
 PLAIN_KEYS: Final = composition.PLAIN - {float, complex}
@@ -64,9 +67,10 @@ def remembering(row: Row) -> Row:
         plan = plans.get(key)
         if plan.__class__ is CallPlan:
             made = plan.replay(nodes)
-            if plan.form is None:
-                return made[plan.results[0]]
-            return plan.form([made[i] for i in plan.results])
+            results = [made[i] for i in plan.results]
+            if boxed is not None:
+                note(call, plan, nodes, results)
+            return results[0] if plan.form is None else plan.form(results)
         if plan is _SEEN:
             return _learn(plans, key, nodes, row, args, kwargs)
         if key not in plans:
@@ -86,6 +90,9 @@ def _key(args: Sequence[Any], nodes: list[Node]) -> Key | None:
             made = held.node if held.__class__ is Cell else held.shown(x).node
             if x.is_neg() or x.is_conj():
                 return None
+            if made in nodes:  # plans tell operands apart by identity
+                parts.append(nodes.index(made))
+                continue
             nodes.append(made)
             parts.append(made.type)
         elif kind is float:
@@ -106,6 +113,12 @@ def _key(args: Sequence[Any], nodes: list[Node]) -> Key | None:
     return tuple(parts)
 
 
+def _formed(kind: Any, there: Sequence[bool], made: Sequence[Node]) -> Any:
+    """A tuple or list of nodes, with None where there is none."""
+    rest = iter(made)
+    return kind([next(rest) if each else None for each in there])
+
+
 def _learn(
     plans: dict[Key, Any],
     key: Key,
@@ -118,10 +131,10 @@ def _learn(
     result = row(*args, **kwargs)
     several = result.__class__ is tuple or result.__class__ is list
     made = result if several else (result,)
-    if len({*nodes}) == len(nodes):  # a repeated operand is ambiguous: learn from a later call
-        all_nodes = _warned.count == warned and all(isinstance(x, Node) for x in made)
-        plan = learned(made, nodes, before) if all_nodes else None
-        if plan is not None and several:
-            plan.form = result.__class__
-        plans[key] = plan
+    all_nodes = _warned.count == warned and all(x is None or isinstance(x, Node) for x in made)
+    found = [x for x in made if x is not None]
+    plan = learned(found, nodes, before, sparing=True) if all_nodes and found else None
+    if plan is not None and several:
+        plan.form = partial(_formed, result.__class__, tuple([x is not None for x in made]))
+    plans[key] = plan
     return result

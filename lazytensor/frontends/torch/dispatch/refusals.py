@@ -10,13 +10,8 @@ import torch
 
 from lazytensor.frontends.torch.dispatch import fallback
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.kernels import (
-    KERNELS,
-    Row,
-    refuse_devices,
-    register,
-    rows,
-)
+from lazytensor.frontends.torch.dispatch.kernels import refuse_devices, rows
+from lazytensor.frontends.torch.dispatch.registry import KERNELS, Row, register
 from lazytensor.frontends.torch.linalg.matrices import by_columns
 from lazytensor.frontends.torch.tensors.tensor import node
 

@@ -11,13 +11,14 @@ from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import BF16, F16, F32, S64, complex_of, real_of
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes
-from lazytensor.frontends.torch.dispatch.kernels import Row, composition
+from lazytensor.frontends.torch.dispatch.kernels import composition
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     is_inexact,
     of_nodes,
     on_nodes,
 )
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.linalg.factorization import (
     adjoint,
     check,

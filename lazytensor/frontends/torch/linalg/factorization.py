@@ -11,8 +11,8 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, S32, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import all_sure, refuse_sizes, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.linalg.matrices import is_vector, matrix_rows
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.tensors.tensor import to_cpu

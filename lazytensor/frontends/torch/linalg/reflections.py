@@ -5,8 +5,8 @@ from __future__ import annotations
 from lazytensor.core import ops
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.torch.dispatch.kernels import Row
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.linalg.factorization import adjoint, product
 from lazytensor.frontends.torch.linalg.matrices import matrix_rows
 

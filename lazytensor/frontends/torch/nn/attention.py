@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from lazytensor.frontends.torch.dispatch.kernels import Row, composition, register
+from lazytensor.frontends.torch.dispatch.kernels import composition
 from lazytensor.frontends.torch.dispatch.kernels import functional as kernel_of
+from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.random.randomness import DEVICE
 
 

@@ -13,8 +13,9 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.movement import part
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.nn.maxima import scattered
 from lazytensor.frontends.torch.nn.pooling import largest_at
 from lazytensor.frontends.torch.rows.creation import filled

@@ -12,9 +12,10 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.torch.dispatch.kernels import functional, register
+from lazytensor.frontends.torch.dispatch.kernels import functional
 from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.recipes import remembering
+from lazytensor.frontends.torch.dispatch.registry import Plans, register
 from lazytensor.frontends.torch.tensors.tensor import value
 
 _composed: Final = torch.ops.aten.linear.default.decompose
@@ -44,7 +45,7 @@ def _linear_backward(x: Any, grad: Any, weight: Any, mask: Any) -> tuple[Node | 
     return tuple([next(found) if each else None for each in wanted])
 
 
-kernel = functional("linear", remembering(_linear))
-register("linear", kernel, has_derivative=True, translated=True)
-kernel = functional("linear_backward", remembering(_linear_backward))
-register("linear_backward", kernel, translated=True)
+for name, row in (("linear", _linear), ("linear_backward", _linear_backward)):
+    row = remembering(row)
+    kernel = functional(name, row)
+    register(name, kernel, has_derivative=True, translated=True, plans=Plans(row))

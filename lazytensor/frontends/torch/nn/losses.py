@@ -7,8 +7,9 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, check_cast, rows
+from lazytensor.frontends.torch.dispatch.kernels import check_cast, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand, promoted
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 
 MEAN = 1

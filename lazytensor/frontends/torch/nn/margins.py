@@ -11,8 +11,9 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, of_nodes
+from lazytensor.frontends.torch.dispatch.registry import Row
 
 
 def _as_rows(x: Node) -> Node:

@@ -18,8 +18,8 @@ from torch.autograd import forward_ad
 from torch.nn import Parameter
 
 from lazytensor.core import ops
-from lazytensor.frontends.torch.dispatch.kernels import library, prepare_thread, register, thread
 from lazytensor.frontends.torch.dispatch.promotion import like
+from lazytensor.frontends.torch.dispatch.registry import library, prepare_thread, register, thread
 from lazytensor.frontends.torch.nn.sequences import BACKWARD, FORWARD, NETWORKS, Kind, Packing
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import held_by, value, wrap

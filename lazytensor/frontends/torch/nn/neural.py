@@ -13,7 +13,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     is_inexact,
@@ -21,6 +21,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     of_nodes,
     operand,
 )
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.random.drawing import bernoulli
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.elementwise import multiply

@@ -10,8 +10,9 @@ import numpy as np
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows, write
+from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.tensors.strides import axis_of
 

@@ -15,8 +15,9 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import starts
-from lazytensor.frontends.torch.dispatch.kernels import Row, composition, rows
+from lazytensor.frontends.torch.dispatch.kernels import composition, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, of_nodes, on_nodes
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.nn.convolution import spread
 from lazytensor.frontends.torch.nn.maxima import Windows, of_largest, scattered
 from lazytensor.frontends.torch.nn.resampling import check_grad

@@ -15,8 +15,9 @@ from lazytensor.core.ir.dtypes import BF16, F16, F32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.movement import part
 from lazytensor.core.ops.scanning import Nodes
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 
 Gradients = tuple[Node | None, ...]
 

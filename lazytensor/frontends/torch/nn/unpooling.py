@@ -14,8 +14,9 @@ from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, functional, register, rows
+from lazytensor.frontends.torch.dispatch.kernels import functional, rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
 
 

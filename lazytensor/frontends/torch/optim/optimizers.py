@@ -16,8 +16,8 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import F32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import varying
-from lazytensor.frontends.torch.dispatch.kernels import register
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.registry import register
 from lazytensor.frontends.torch.tensors.tensor import node, ref
 
 

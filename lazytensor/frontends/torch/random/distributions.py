@@ -19,8 +19,9 @@ from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch.dispatch.errors import sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, double, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.random import randomness
 
 ROUNDS: Final = 24

@@ -14,8 +14,9 @@ from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, FLOATS, S64, U64, real_
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, register, rows, write
+from lazytensor.frontends.torch.dispatch.kernels import rows, write
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.random import randomness
 from lazytensor.frontends.torch.random.bounds import (
     check_permutation,

@@ -13,7 +13,7 @@ from lazytensor.core.ir.dtypes import BOOL, F32, S32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import Shape
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     HALVES,
     cast_to,
@@ -22,6 +22,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     result_dtype,
 )
 from lazytensor.frontends.torch.dispatch.refused_dtypes import check_factor
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.tensor import TORCH, is_lazy, value
 
 

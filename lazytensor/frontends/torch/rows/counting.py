@@ -14,8 +14,9 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.movement import part
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, register, rows, wrapped
+from lazytensor.frontends.torch.dispatch.kernels import rows, wrapped
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, like, operand
+from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.sorting import search, whole
 from lazytensor.frontends.torch.tensors.tensor import TORCH

@@ -21,14 +21,7 @@ from lazytensor.core.ir.types import NUMPYS_AXES
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.device import namespace
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, refuse_sizes
-from lazytensor.frontends.torch.dispatch.kernels import (
-    Row,
-    prepare_thread,
-    refuse_overlap,
-    register,
-    rows,
-    write,
-)
+from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
     HALVES,
     cast_to,
@@ -37,6 +30,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     operand,
     refuse_overflow,
 )
+from lazytensor.frontends.torch.dispatch.registry import Row, prepare_thread, register
 from lazytensor.frontends.torch.random.bounds import cpp_name
 from lazytensor.frontends.torch.tensors.strides import (
     is_repeated,

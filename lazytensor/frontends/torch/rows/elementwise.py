@@ -9,12 +9,11 @@ from typing import Any
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.buffers.cell import Cell
-from lazytensor.core.ir.dtypes import BOOL, F16, F32, F64, FLOATS, FLOATS8, U8
+from lazytensor.core.ir.dtypes import BOOL, F16, F32, FLOATS, FLOATS8, U8
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Op, scalar
+from lazytensor.core.ir.op import Op
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, as_operands, register, rows, variants
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     HALVES,
     cast_to,
@@ -26,7 +25,6 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     result_dtype,
     without_imaginary,
 )
-from lazytensor.frontends.torch.dispatch.recipes import remembering
 from lazytensor.frontends.torch.dispatch.refused_dtypes import (
     check_difference,
     check_ends,
@@ -34,7 +32,7 @@ from lazytensor.frontends.torch.dispatch.refused_dtypes import (
     check_parts,
     check_quotient,
 )
-from lazytensor.frontends.torch.dispatch.verdicts import REFUSALS, refuse
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.functions import (
     COMPARED,
     DIVIDED,
@@ -43,7 +41,7 @@ from lazytensor.frontends.torch.rows.functions import (
     ROUNDED,
     SAME,
 )
-from lazytensor.frontends.torch.tensors.tensor import NUMBERS, TORCH, wrap
+from lazytensor.frontends.torch.tensors.tensor import NUMBERS, TORCH
 
 
 def _alternative(op: Op, boolean: Op) -> Callable[[Node, Node], Node]:
@@ -72,7 +70,7 @@ def _in_f32(row: Row) -> Row:
 
 
 def _scaled(op: Op, boolean: Op | None) -> Row:
-    """`x + alpha * y` and its like, the hottest kernels of all: written out."""
+    """`x + alpha * y` and its like."""
     fallback, one = _alternative(op, boolean) if boolean is not None else op, 1
 
     def row(x: Any, y: Any, alpha: Any = one) -> Node:
@@ -92,42 +90,6 @@ def _scaled(op: Op, boolean: Op | None) -> Row:
 
 
 _multiply = _alternative(ops.multiply, ops.and_)
-
-
-def hot(name: str, op: Op, row: Row) -> Row:
-    """A kernel of the overload `name` that goes straight to the op where the dtypes are one.
-
-    So does one of f32 or f64 and a number.
-    """
-    signatures, one = op.signatures, 1  # `alpha` that is `True` or `1.0` may be refused
-
-    def kernel(x: Any, y: Any, alpha: Any = one) -> Any:
-        kind = y.__class__
-        if kind is float or kind is int:
-            held = x.untyped_storage().handle
-            if alpha is one and held.__class__ is Cell:
-                first = held.node
-                dtype = first.type.dtype
-                if dtype is F32 or dtype is F64:
-                    return wrap(op(first, scalar(float(y), dtype)))
-        elif kind not in NUMBERS:
-            try:
-                held, other = x.untyped_storage().handle, y.untyped_storage().handle
-                first = held.node if held.__class__ is Cell else held.shown(x).node
-                second = other.node if other.__class__ is Cell else other.shown(y).node
-                if alpha is one and (first.type, second.type) in signatures:
-                    made = op(first, second)
-                    if held.__class__ is Cell and other.__class__ is Cell:
-                        return wrap(made)
-                    return as_operands(made, (x, y))
-            except AttributeError:
-                pass  # a tensor of another device
-        try:
-            return as_operands(row(x, y) if alpha is one else row(x, y, alpha), (x, y))
-        except REFUSALS as error:
-            refuse(name, error, (x, y), {} if alpha is one else {"alpha": alpha})
-
-    return kernel
 
 
 def _same(op: Callable[[Node, Node], Node]) -> Row:
@@ -437,12 +399,10 @@ ROWS: dict[str, Row] = {
 
 scaled_add = _scaled(ops.add, ops.or_)
 scaled_subtract = _scaled(ops.subtract, None)
-HOTTEST = {
-    "add.Tensor": (ops.add, scaled_add),
-    "sub.Tensor": (ops.subtract, scaled_subtract),
-    "mul.Tensor": (ops.multiply, multiply),
-}
 MADE: dict[str, Row] = {
+    "add.Tensor": scaled_add,
+    "sub.Tensor": scaled_subtract,
+    "mul.Tensor": multiply,
     "div.Tensor": divide,
     **{name: _same(op) for name, op in (SAME | COMPARED).items()},
     **{name: _divided(op) for name, op in DIVIDED.items()},
@@ -451,19 +411,12 @@ MADE: dict[str, Row] = {
     **{name: _kept(op) for name, op in KEPT.items()},
     **ROWS,
 }
-"""Every row but the hottest."""
-
-
 FILLED: dict[str, Row] = {"masked_fill.Scalar": _masked_fill}
 FILLED_BY_TENSORS: dict[str, Row] = {"masked_fill.Tensor": _masked_fill}
 """Checks data, if the tensor is complex."""
 """Results lie in rows, however the operands do."""
 
 
-for name, (op, row) in HOTTEST.items():
-    row = remembering(row)
-    register(name, hot(name, op, row), translated=True)
-    variants(name, row, apart="partly")
 rows(MADE, keeps=True, pure=True)
 rows(FILLED, pure=True, apart="partly")
 rows(FILLED_BY_TENSORS)

@@ -15,8 +15,9 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.control import Region
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.sorting import whole
 from lazytensor.frontends.torch.tensors.tensor import TORCH

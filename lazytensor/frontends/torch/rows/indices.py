@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.kernels import Row
+from lazytensor.frontends.torch.dispatch.registry import Row
 
 LONG: Final = (torch.int64,)
 INDEX_DTYPES: Final = (torch.int32, torch.int64)

@@ -15,7 +15,7 @@ from lazytensor.core.ir.op import PARAMETER
 from lazytensor.core.ir.types import Shape
 from lazytensor.core.runtime import scheduler
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, refuse_overlap, register, rows, write
+from lazytensor.frontends.torch.dispatch.kernels import refuse_overlap, rows, write
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     of_nodes,
@@ -25,6 +25,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     result_dtype,
 )
 from lazytensor.frontends.torch.dispatch.recipes import remembering, warn_each_time
+from lazytensor.frontends.torch.dispatch.registry import Row, register
 from lazytensor.frontends.torch.rows.indices import checking
 from lazytensor.frontends.torch.tensors.strides import (
     axes_of,

@@ -13,7 +13,7 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ops.folding import fold
 from lazytensor.frontends.torch.dispatch.errors import dtype_name
-from lazytensor.frontends.torch.dispatch.kernels import Row, library, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     HALVES,
     cast_to,
@@ -22,6 +22,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     of_nodes,
 )
 from lazytensor.frontends.torch.dispatch.recipes import warn_each_time
+from lazytensor.frontends.torch.dispatch.registry import Row, library
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.tensors.strides import axes_of, axis_of, refuse_many_axes
 from lazytensor.frontends.torch.tensors.tensor import TORCH, numpy_dtype

@@ -12,13 +12,14 @@ from lazytensor.core.ir.dtypes import BOOL, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     is_inexact,
     operand,
     refuse_overflow,
 )
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.indices import checking
 from lazytensor.frontends.torch.rows.joining import (

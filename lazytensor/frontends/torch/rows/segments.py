@@ -13,8 +13,9 @@ from lazytensor.core.ir.dtypes import F32, FLOATS, S64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import OutOfRangeError, dtype_name
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, like, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.rows.creation import filled
 from lazytensor.frontends.torch.rows.sorting import search, whole
 from lazytensor.frontends.torch.tensors.strides import axis_of

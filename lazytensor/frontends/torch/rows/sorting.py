@@ -12,8 +12,9 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ops.movement import part
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, is_inexact, operand, promoted
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.strides import axis_of
 from lazytensor.frontends.torch.tensors.tensor import TORCH
 

@@ -9,7 +9,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import FLOATS, S32
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ops.movement import part
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
     cast_to,
     floating,
@@ -18,6 +18,7 @@ from lazytensor.frontends.torch.dispatch.promotion import (
     on_nodes,
     promoted,
 )
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.strides import axis_of
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import complex_of
 from lazytensor.core.ir.node import Node
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import cast_to, operand
+from lazytensor.frontends.torch.dispatch.registry import Row
 from lazytensor.frontends.torch.tensors.strides import axis_of
 
 MOST_AXES = 3

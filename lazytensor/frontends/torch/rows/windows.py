@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from lazytensor.frontends.torch.dispatch.kernels import Row, rows
+from lazytensor.frontends.torch.dispatch.kernels import rows
+from lazytensor.frontends.torch.dispatch.registry import Row
 
 
 def _kaiser(

@@ -70,14 +70,19 @@ def is_lazy(x: Any) -> bool:
 
 
 class Storage:
-    """A cell that is shown in several ways; `lies` are the strides of its elements."""
+    """A cell that is shown in several ways; `lies` are the strides of its elements.
 
-    __slots__ = ("cell", "lies", "views")
+    views: what tensors show, by shape, strides, start and dtype. geometries: the same for the boxed
+    kernel, by the bytes of these.
+    """
+
+    __slots__ = ("cell", "geometries", "lies", "views")
 
     def __init__(self, cell: Cell | View, lies: Ints) -> None:
         self.cell = cell
         self.lies = lies
         self.views: dict[Any, Cell | View] = {}
+        self.geometries: dict[bytes, Cell | View] = {}
 
     def shown(self, x: Any) -> Cell | View:
         """What a tensor with this storage shows."""
@@ -88,6 +93,11 @@ class Storage:
                 self.views.clear()
             found = self.views[key] = self.view(*key)
         return found
+
+    def forget(self) -> None:
+        """Forget what tensors show: the cell is another one."""
+        self.views.clear()
+        self.geometries.clear()
 
     def view(self, size: Shape, stride: Ints, offset: int, dtype: torch.dtype) -> Cell | View:
         """What a tensor of this geometry shows."""

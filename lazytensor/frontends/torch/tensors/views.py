@@ -14,14 +14,9 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
-from lazytensor.frontends.torch.dispatch.kernels import (
-    functional,
-    prepare_thread,
-    register,
-    thread,
-    variants,
-)
+from lazytensor.frontends.torch.dispatch.kernels import functional, variants
 from lazytensor.frontends.torch.dispatch.promotion import cast_to
+from lazytensor.frontends.torch.dispatch.registry import prepare_thread, register, thread
 from lazytensor.frontends.torch.rows.creation import filled, unset
 from lazytensor.frontends.torch.tensors.storages import META, Unread, place
 from lazytensor.frontends.torch.tensors.strides import (
@@ -190,7 +185,7 @@ def grow(storage: Storage, nbytes: int) -> None:
     new = filled((count - type.size,), unset(type.dtype), type.dtype)
     storage.cell = Cell(ops.concatenate(line, new, axis=0))
     storage.lies = (1,)
-    storage.views.clear()
+    storage.forget()
 
 
 SCATTERED: Final = {
@@ -267,7 +262,6 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
     "_new_zeros_with_same_feature_meta": _zeros_laid_as,
     "_has_same_storage_numel": lambda x, y: _count(x) == _count(y),
     "is_set_to": _is_set_to,
-    "as_strided": _as_strided,
     "split.Tensor": _split,
     "split_with_sizes": _split_with_sizes,
     "as_strided_": _or_of_stand_in("as_strided_", _as_strided_in_place),
@@ -280,7 +274,8 @@ KERNELS: Final[dict[str, Callable[..., Any]]] = {
 
 
 for name in NATIVE:
-    register(name, _native(name), translated=True)
+    register(name, _native(name), translated=True, view="CPU")
+register("as_strided", _as_strided, translated=True, view="Meta")
 for name, kernel in KERNELS.items():
     register(name, kernel, translated=True)
 for name, base in SCATTERED.items():

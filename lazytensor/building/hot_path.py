@@ -1,20 +1,21 @@
 """Compiles the hot path with Cython and a C compiler: see `core/binaries.py`.
 
 The package's build calls it (`hatch_build.py`), and `lazytensor build`. It imports nothing of the
-package but `core.binaries`, as neither NumPy nor jax is there while a wheel is built.
+package but this folder and `core.binaries`, as neither NumPy nor jax is there while a wheel is
+built.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from contextlib import chdir
-from pathlib import Path
 from typing import Any, Final
 
+from lazytensor import building
+from lazytensor.building import BuildError
 from lazytensor.core import binaries
 
 DIRECTIVES: Final[dict[str, Any]] = {
@@ -28,7 +29,7 @@ TYPED: Final = frozenset(
 """Modules whose annotations are types for Cython too: those of variables of inner functions, which
 a .pxd file cannot name."""
 MACROS: Final = [("CYTHON_USE_TYPE_SPECS", "1")]  # a cell that is lent changes its class
-LOG: Final = Path(tempfile.gettempdir()) / "lazytensor-build.log"
+LOG: Final = building.log("hot-path")
 """What Cython and the C compiler said in the last build."""
 _ROOT: Final = binaries.PACKAGE.parent
 _ALONE: Final = """
@@ -36,14 +37,10 @@ import sys, types
 package = types.ModuleType("lazytensor")
 package.__path__ = [sys.argv[1]]
 sys.modules["lazytensor"] = package
-from lazytensor import building
-building.compile_all()
+from lazytensor.building import hot_path
+hot_path.compile_all()
 """
 """Calls `compile_all` in a process that has not imported the package itself."""
-
-
-class BuildError(Exception):
-    """The hot path was not compiled. The message says why, and what to do."""
 
 
 def is_done() -> bool:
@@ -53,18 +50,8 @@ def is_done() -> bool:
 
 def build() -> None:
     """Compile the hot path beside its sources, in a process of its own. Raises: BuildError."""
-    try:
-        import Cython  # noqa: F401
-        import setuptools  # noqa: F401
-    except ImportError as error:
-        raise BuildError(
-            f"{error.name} is not installed, so the hot path is not compiled and runs as Python;"
-            " `pip install 'lazytensor[build]'` installs what a build needs"
-        ) from None
-    with LOG.open("wb") as output:
-        command = [sys.executable, "-c", _ALONE, str(binaries.PACKAGE)]
-        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
-    if done.returncode:
+    building.check_tools("the hot path")
+    if not building.ran([sys.executable, "-c", _ALONE, str(binaries.PACKAGE)], LOG):
         raise BuildError(f"the hot path is not compiled and runs as Python; {LOG} says why")
 
 

@@ -1,0 +1,530 @@
+// The boxed kernel: it stands in front of an operation's Python kernel on the device.
+//
+// A call is read into a key: the types of its tensors and all other arguments by value. A key with a
+// plan is recorded from that (`plans.py`) without Python code. Any other call goes to the Python
+// kernel, which lies under the dispatch key `BELOW`, and teaches the plan if its results hold exactly
+// the nodes that the plan recorded, over exactly the nodes that were read.
+//
+// Invariants:
+// - A key says everything that the Python kernel's result depends on, but for the nodes' values.
+//   What it cannot say has no key.
+// - References to operands are kept while a plan is learned, as a view that is read twice may give two
+//   nodes. Otherwise none is kept while Python code runs: references decide what a cut computes.
+// - The GIL is held wherever a Python object is touched. The tables are only used with it held.
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/Storage.h>
+#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/pybind.h>
+#include <torch/library.h>
+
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+namespace {
+
+namespace py = pybind11;
+using c10::IValue;
+using torch::jit::Stack;
+using Key = c10::SmallVector<int64_t, 32>;
+
+constexpr auto BELOW = c10::DispatchKey::PrivateUse2;
+constexpr size_t PLANS_BOUND = 20'000;  // per operation; a full table is emptied
+constexpr Py_ssize_t VIEWS_BOUND = 1024;  // per storage
+
+// What `plans.py` does, by C function. Each gives a new reference, or null with an error set.
+struct Plans {
+  PyObject* (*node_of)(PyObject* cell);
+  long long (*type_of)(PyObject* node);
+  long long (*serial_of)(PyObject* node);
+  PyObject* (*recorded)(PyObject* plan, PyObject* nodes);
+  PyObject* (*written)(PyObject* cell, PyObject* plan, PyObject* nodes);
+  PyObject* (*taken)();
+  PyObject* cell_class;
+  PyObject* storage_class;
+  PyObject* tensor_ref;  // what holds a tensor's data, of a storage that is shown in several ways
+  PyObject* share;
+} plans;
+
+// Names of attributes.
+struct Names {
+  PyObject* geometries = PyUnicode_InternFromString("geometries");
+  PyObject* node = PyUnicode_InternFromString("node");
+  PyObject* cell = PyUnicode_InternFromString("cell");
+}* names;
+
+enum Tag : int64_t { NONE, TENSOR, INT, FLOAT, BOOL, STRING, LIST, DEVICE };
+
+struct Reference {
+  PyObject* object = nullptr;
+  Reference() = default;
+  explicit Reference(PyObject* owned) : object(owned) {}
+  Reference(Reference&& other) noexcept : object(std::exchange(other.object, nullptr)) {}
+  Reference& operator=(Reference&& other) noexcept {
+    std::swap(object, other.object);
+    return *this;
+  }
+  ~Reference() { Py_XDECREF(object); }
+  explicit operator bool() const { return object != nullptr; }
+};
+
+Reference checked(PyObject* owned) {
+  if (owned == nullptr) throw python_error();
+  return Reference(owned);
+}
+
+const c10::Device OURS(c10::DeviceType::PrivateUse1, 0);
+
+// A storage's handle is the context of its data pointer, which frees it. There is no memory.
+void free_handle(void* handle) {
+  if (!Py_IsInitialized()) return;  // a tensor that has outlived the interpreter
+  py::gil_scoped_acquire gil;
+  Py_DECREF(static_cast<PyObject*>(handle));
+}
+
+c10::DataPtr pointing_to(PyObject* handle) {
+  Py_INCREF(handle);
+  return {nullptr, handle, &free_handle, OURS};
+}
+
+// What a storage holds, not a new reference; null for a storage that holds nothing of ours.
+PyObject* handle_in(const c10::Storage& storage) {
+  const c10::DataPtr& pointer = storage.data_ptr();
+  if (pointer.get_deleter() != &free_handle) return nullptr;
+  return static_cast<PyObject*>(pointer.get_context());
+}
+
+Reference handle_of(const at::Tensor& tensor) {
+  PyObject* found = handle_in(tensor.storage());
+  Py_XINCREF(found);
+  return Reference(found);
+}
+
+bool is_cell(const Reference& handle) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(handle.object)) == plans.cell_class;
+}
+
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    uint64_t h = key.size();
+    for (int64_t part : key) h = (h ^ static_cast<uint64_t>(part)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
+    return h;
+  }
+};
+
+// A call's arguments, read into a key.
+class Call {
+ public:
+  Key key;
+  c10::SmallVector<Reference, 4> nodes;
+
+  // ordered: the results lie as the operands do.
+  explicit Call(bool ordered) : ordered_(ordered) {}
+
+  // Whether the arguments have a key.
+  bool read(const IValue* arguments, size_t count) {
+    key.push_back(static_cast<int64_t>(c10::typeMetaToScalarType(c10::get_default_dtype())));
+    for (size_t i = 0; i < count; i++)
+      if (!read(arguments[i])) return false;
+    return true;
+  }
+
+ private:
+  bool ordered_;
+  c10::StorageImpl* first_ = nullptr;
+
+  // The place of a node among those that differ.
+  size_t enter(Reference node) {
+    size_t place = 0;
+    while (place < nodes.size() && nodes[place].object != node.object) place++;
+    if (place == nodes.size()) nodes.push_back(std::move(node));
+    return place;
+  }
+
+  bool read(const IValue& value) {
+    if (value.isTensor()) return read(value.toTensor());
+    if (value.isNone()) return add(NONE, 0);
+    if (value.isBool()) return add(BOOL, value.toBool());
+    if (value.isInt()) return add(INT, value.toInt());
+    if (value.isDouble()) return add_float(value.toDouble());
+    if (value.isDevice()) return add_device(value.toDevice());
+    if (value.isString()) return add_string(value.toStringRef());
+    if (value.isTensorList() || value.isList()) return read_list(value.toListRef());
+    return false;  // symbols, complex numbers, generators
+  }
+
+  bool read_list(c10::ArrayRef<IValue> values) {
+    add(LIST, values.size());
+    for (const IValue& value : values)
+      if (!read(value)) return false;
+    return true;
+  }
+
+  bool read(const at::Tensor& tensor) {
+    if (!tensor.defined()) return add(NONE, 1);
+    if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return read_number(tensor);
+    if (tensor.device().type() != c10::DeviceType::PrivateUse1 || !tensor.has_storage() ||
+        tensor.is_neg() || tensor.is_conj())
+      return false;
+    Reference handle = handle_of(tensor);
+    if (!handle) return false;
+    Reference node =
+        is_cell(handle) ? checked(plans.node_of(handle.object)) : shown(tensor, handle.object);
+    add(TENSOR, plans.type_of(node.object));
+    const bool contiguous = tensor.is_contiguous();
+    // Whether it is written to is a question of storages: the first argument's are told apart.
+    c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+    if (first_ == nullptr) first_ = storage;
+    key.push_back(contiguous + 2 * (storage == first_) + 4 * is_cell(handle));
+    key.push_back(enter(std::move(node)));
+    if (ordered_ && !contiguous)
+      for (int64_t stride : tensor.strides()) key.push_back(stride);
+    return true;
+  }
+
+  // What a tensor shows whose storage is shown in several ways. `storage` remembers its views.
+  static Reference shown(const at::Tensor& tensor, PyObject* storage) {
+    Reference views = checked(PyObject_GetAttr(storage, names->geometries));
+    Reference geometry = geometry_of(tensor);
+    PyObject* view = PyDict_GetItemWithError(views.object, geometry.object);
+    if (view != nullptr) return checked(PyObject_GetAttr(view, names->node));
+    if (PyErr_Occurred()) throw python_error();
+    Reference wrapped = checked(THPVariable_Wrap(tensor));
+    Reference made = checked(PyObject_CallOneArg(plans.tensor_ref, wrapped.object));
+    if (PyDict_Size(views.object) >= VIEWS_BOUND) PyDict_Clear(views.object);
+    if (PyDict_SetItem(views.object, geometry.object, made.object) < 0) throw python_error();
+    return checked(PyObject_GetAttr(made.object, names->node));
+  }
+
+  static Reference geometry_of(const at::Tensor& tensor) {
+    c10::SmallVector<int64_t, 12> parts{
+        static_cast<int64_t>(tensor.scalar_type()), tensor.storage_offset()};
+    parts.append(tensor.sizes().begin(), tensor.sizes().end());
+    parts.append(tensor.strides().begin(), tensor.strides().end());
+    const char* bytes = reinterpret_cast<const char*>(parts.data());
+    return checked(PyBytes_FromStringAndSize(bytes, parts.size() * sizeof(int64_t)));
+  }
+
+  bool read_number(const at::Tensor& tensor) {
+    const at::Scalar number = tensor.item();
+    if (number.isBoolean()) return add(BOOL, number.toBool());
+    if (number.isIntegral(false)) return add(INT, number.toLong());
+    return number.isFloatingPoint() && add_float(number.toDouble());
+  }
+
+  bool add(int64_t tag, int64_t value) {
+    key.push_back(tag);
+    key.push_back(value);
+    return true;
+  }
+
+  bool add_device(c10::Device device) {
+    return add(DEVICE, static_cast<int64_t>(device.type()) * 256 + device.index());
+  }
+
+  bool add_float(double value) {  // by its bits, which tell 0.0 from -0.0
+    int64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return value == value && add(FLOAT, bits);
+  }
+
+  bool add_string(const std::string& text) {
+    add(STRING, text.size());
+    for (char letter : text) key.push_back(letter);
+    return true;
+  }
+};
+
+struct Layout {
+  std::vector<int64_t> sizes;
+  caffe2::TypeMeta dtype;
+  py::object strides;  // a tuple; null for rows
+  bool exists = true;
+};
+
+struct Plan {
+  py::object plan;
+  std::vector<Layout> layouts;
+};
+
+// Storages of the device have no memory, and any number of bytes.
+struct NoMemory : c10::Allocator {
+  c10::DataPtr allocate(size_t) override { return {nullptr, OURS}; }
+  void copy_data(void*, const void*, std::size_t) const override {}
+};
+
+// A tensor of its own whose storage holds a cell.
+at::Tensor holding(Reference cell, const Layout& layout) {
+  static auto* no_memory = new NoMemory;
+  if (layout.strides)
+    cell = checked(PyObject_CallFunctionObjArgs(
+        plans.storage_class, cell.object, layout.strides.ptr(), nullptr));
+  c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), 0, pointing_to(cell.object), no_memory, true));
+  at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), layout.dtype);
+  if (layout.strides)
+    made.unsafeGetTensorImpl()->set_sizes_and_strides(
+        layout.sizes, layout.strides.cast<std::vector<int64_t>>());
+  else
+    made.unsafeGetTensorImpl()->set_sizes_contiguous(layout.sizes);
+  return made;
+}
+
+thread_local bool is_prepared = false;  // the first call in a thread goes to Python, which prepares it
+
+class Boxed : public c10::OperatorKernel {
+ public:
+  Boxed(py::object row, bool ordered, bool writes, size_t results)
+      : row_(row.release().ptr()), ordered_(ordered), writes_(writes), results_(results) {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
+    py::gil_scoped_acquire gil;
+    const size_t count = op.schema().arguments().size();
+    Call call(ordered_);
+    if (!is_prepared || !call.read(stack->data() + stack->size() - count, count)) {
+      is_prepared = true;
+      call.nodes.clear();
+      return below(op, stack);
+    }
+    const auto found = known_->find(call.key);
+    if (found != known_->end()) return replay(found->second, call, stack, count);
+    std::vector<int64_t> serials;
+    for (const Reference& node : call.nodes) serials.push_back(plans.serial_of(node.object));
+    checked(plans.taken());  // what another kernel has left
+    below(op, stack);
+    learn(std::move(call.key), serials, *stack);
+  }
+
+  void forget() { known_->clear(); }
+
+ private:
+  // Never freed: the dispatcher frees its kernels when Python is gone.
+  PyObject* row_;
+  std::unordered_map<Key, Plan, KeyHash>* known_ = new std::unordered_map<Key, Plan, KeyHash>;
+  bool ordered_;  // results lie as the operands do
+  bool writes_;   // the result is the first argument, which is written to
+  size_t results_;
+
+  static void below(const c10::OperatorHandle& op, Stack* stack) {
+    op.redispatchBoxed(c10::DispatchKeySet(BELOW), stack);
+  }
+
+  void replay(const Plan& plan, const Call& call, Stack* stack, size_t count) const {
+    Reference nodes = checked(PyTuple_New(call.nodes.size()));
+    for (size_t i = 0; i < call.nodes.size(); i++) {
+      Py_INCREF(call.nodes[i].object);
+      PyTuple_SET_ITEM(nodes.object, i, call.nodes[i].object);
+    }
+    if (writes_) {
+      Reference cell = handle_of((stack->end() - count)->toTensor());
+      checked(plans.written(cell.object, plan.plan.ptr(), nodes.object));
+      torch::jit::drop(*stack, count - 1);
+      return;
+    }
+    Reference cells = checked(plans.recorded(plan.plan.ptr(), nodes.object));
+    torch::jit::drop(*stack, count);
+    Py_ssize_t at = 0;
+    for (const Layout& layout : plan.layouts) {
+      if (!layout.exists) {
+        stack->emplace_back(at::Tensor());
+        continue;
+      }
+      PyObject* cell = PyTuple_GET_ITEM(cells.object, at++);
+      Py_INCREF(cell);
+      stack->emplace_back(holding(Reference(cell), layout));
+    }
+  }
+
+  // Keep the plan that the Python kernel has replayed, if the results hold what that recorded.
+  void learn(Key key, const std::vector<int64_t>& serials, const Stack& stack) {
+    py::object note = py::reinterpret_steal<py::object>(checked_pointer(plans.taken()));
+    if (note.is_none()) return;
+    const auto said = note.cast<py::tuple>();
+    if (said[0].ptr() != row_ || said[2].cast<std::vector<int64_t>>() != serials) return;
+    const auto made = said[3].cast<std::vector<int64_t>>();
+    Plan plan{said[1], {}};
+    size_t at = 0;
+    for (size_t i = 0; i < results_; i++) {
+      const IValue& value = stack[stack.size() - results_ + i];
+      if (value.isNone() || (value.isTensor() && !value.toTensor().defined())) {
+        plan.layouts.push_back({{}, {}, {}, false});
+        continue;
+      }
+      if (!value.isTensor() || at == made.size() || !learn(value.toTensor(), made[at++], plan))
+        return;
+    }
+    if (at != made.size()) return;
+    if (known_->size() >= PLANS_BOUND) known_->clear();
+    known_->insert_or_assign(std::move(key), std::move(plan));
+  }
+
+  // Whether a result holds just this node, in a tensor of its own.
+  bool learn(const at::Tensor& tensor, int64_t serial, Plan& plan) const {
+    Reference handle = handle_of(tensor);
+    if (!handle || !tensor.numel() || tensor.storage_offset()) return false;
+    py::object strides;
+    if (!is_cell(handle)) {
+      if (writes_ || reinterpret_cast<PyObject*>(Py_TYPE(handle.object)) != plans.storage_class)
+        return false;
+      strides = py::cast(tensor.strides().vec()).cast<py::tuple>();
+      handle = checked(PyObject_GetAttr(handle.object, names->cell));
+      if (!is_cell(handle)) return false;
+    }
+    Reference node = checked(plans.node_of(handle.object));
+    plan.layouts.push_back({tensor.sizes().vec(), tensor.dtype(), std::move(strides)});
+    return plans.serial_of(node.object) == serial;
+  }
+
+  static PyObject* checked_pointer(PyObject* owned) {
+    if (owned == nullptr) throw python_error();
+    return owned;
+  }
+};
+
+std::vector<Boxed*> kernels;  // the dispatcher owns them, as long as the process lasts
+
+// A view that torch makes, of a storage that says from then on that it is shown in several ways.
+class BoxedView : public c10::OperatorKernel {
+ public:
+  explicit BoxedView(c10::DispatchKey key) : key_(key) {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
+    const size_t count = op.schema().arguments().size();
+    const IValue* arguments = stack->data() + stack->size() - count;
+    const bool direct = is_prepared && shares(arguments[0].toTensor()) &&
+                        (key_ != c10::DispatchKey::Meta || fits(arguments));
+    op.redispatchBoxed(c10::DispatchKeySet(direct ? key_ : BELOW), stack);
+  }
+
+ private:
+  c10::DispatchKey key_;  // of torch's kernel, which touches no memory
+
+  static bool shares(const at::Tensor& tensor) {
+    py::gil_scoped_acquire gil;
+    Reference handle = handle_of(tensor);
+    if (!handle) return false;
+    if (is_cell(handle)) {
+      Reference storage = checked(THPStorage_Wrap(tensor.storage()));
+      checked(PyObject_CallOneArg(plans.share, storage.object));
+    }
+    return true;
+  }
+
+  // Whether `as_strided` reaches no further than the tensor itself. The Python kernel judges others.
+  static bool fits(const IValue* arguments) {
+    const at::Tensor& tensor = arguments[0].toTensor();
+    if (!arguments[1].isIntList() || !arguments[2].isIntList()) return false;
+    const auto sizes = arguments[1].toIntVector(), strides = arguments[2].toIntVector();
+    if (!arguments[3].isNone() && !arguments[3].isInt()) return false;
+    const int64_t start = arguments[3].isNone() ? tensor.storage_offset() : arguments[3].toInt();
+    return sizes.size() == strides.size() && start >= 0 &&
+           reach(sizes, strides, start) <=
+               reach(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  }
+
+  static int64_t reach(c10::IntArrayRef sizes, c10::IntArrayRef strides, int64_t start) {
+    for (size_t i = 0; i < sizes.size(); i++) {
+      if (sizes[i] == 0) return 0;
+      if (strides[i] < 0 || sizes[i] < 0) return INT64_MAX;
+      start += (sizes[i] - 1) * strides[i];
+    }
+    return start + 1;
+  }
+};
+
+// Never freed: kernels outlast the interpreter's cleanup.
+torch::Library& library() {
+  static auto* made = new torch::Library(
+      torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  return *made;
+}
+
+void view(const std::string& name, bool is_meta) {
+  auto key = is_meta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU;
+  library().impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
+                                   std::make_unique<BoxedView>(key)));
+}
+
+void impl(const std::string& name, py::object row, bool ordered, bool writes, size_t results) {
+  auto kernel = std::make_unique<Boxed>(std::move(row), ordered, writes, results);
+  kernels.push_back(kernel.get());
+  library().impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::move(kernel)));
+}
+
+void forget() {
+  for (Boxed* kernel : kernels) kernel->forget();
+}
+
+template <class Function>
+void bind(const py::dict& functions, const char* name, Function*& function) {
+  auto capsule = functions[name].cast<py::capsule>();
+  function = reinterpret_cast<Function*>(capsule.get_pointer<void>());
+}
+
+// Torch asks the guard several times an operation: one in Python would take the GIL each time.
+struct Guard final : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
+  c10::Device exchangeDevice(c10::Device) const override { return OURS; }
+  c10::Device getDevice() const override { return OURS; }
+  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
+  c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
+  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
+  c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
+  // Programs run in the order in which they are started.
+  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  void destroyEvent(void*, c10::DeviceIndex) const noexcept override {}
+
+ private:
+  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, OURS); }
+};
+
+void guard() {
+  static Guard made;
+  c10::impl::device_guard_impl_registry[static_cast<size_t>(c10::DeviceType::PrivateUse1)].store(
+      &made);
+}
+
+// The property `handle` of torch's storages.
+py::object get_handle(const py::object& storage) {
+  PyObject* found = handle_in(THPStorage_Unpack(storage.ptr()));
+  if (found == nullptr) throw py::attribute_error("handle: a storage of another device has none");
+  return py::reinterpret_borrow<py::object>(found);
+}
+
+void set_handle(const py::object& storage, const py::object& handle) {
+  // The one before is freed last: that may run Python code.
+  c10::DataPtr before =
+      THPStorage_Unpack(storage.ptr()).set_data_ptr(pointing_to(handle.ptr()));
+}
+
+void start(const py::dict& functions, py::object cell_class, py::object storage_class,
+           py::object tensor_ref, py::object share) {
+  names = new Names;
+  bind(functions, "node_of", plans.node_of);
+  bind(functions, "type_of", plans.type_of);
+  bind(functions, "serial_of", plans.serial_of);
+  bind(functions, "recorded", plans.recorded);
+  bind(functions, "written", plans.written);
+  bind(functions, "taken", plans.taken);
+  plans.cell_class = cell_class.release().ptr();
+  plans.storage_class = storage_class.release().ptr();
+  plans.tensor_ref = tensor_ref.release().ptr();
+  plans.share = share.release().ptr();
+}
+
+}  // namespace
+
+PYBIND11_MODULE(lazytensor_boxed, m) {
+  m.def("start", &start);
+  m.def("get_handle", &get_handle);
+  m.def("set_handle", &set_handle);
+  m.def("guard", &guard);
+  m.def("impl", &impl);
+  m.def("view", &view);
+  m.def("forget", &forget);
+}

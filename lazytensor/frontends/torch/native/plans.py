@@ -1,0 +1,74 @@
+"""What the boxed kernel asks of the core: nodes of cells, and plans recorded again.
+
+Its functions are C functions where the hot path is compiled: `boxed.cpp` calls them by pointer.
+Where a cut may follow, they go on below a frame of this frontend: the policies look for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import get_ident
+from typing import Any
+
+from lazytensor.core.buffers.cell import Cell
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.recording import here, record
+from lazytensor.core.trace.call_memo import CallPlan
+from lazytensor.frontends.torch.native.frame import call
+
+Note = tuple[Any, CallPlan, list[int], list[int]]
+"""A row, the plan that it has replayed, the serial numbers of the operands and of the results."""
+_notes: dict[int, Note] = {}
+"""By thread, what was replayed last."""
+
+
+def node_of(cell: Cell) -> Node:
+    """What a cell holds."""
+    return cell.node
+
+
+def type_of(node: Node) -> int:
+    """The number of a node's type."""
+    type = node.type
+    return type.number
+
+
+def serial_of(node: Node) -> int:
+    """A node's serial number."""
+    return node.serial
+
+
+def recorded(plan: CallPlan, nodes: tuple[Node, ...]) -> tuple[Cell, ...]:
+    """New cells that hold the results of a plan."""
+    if plan.signature is not None:
+        return (_held(record(plan.signature, nodes)),)
+    made = plan.replay(nodes)
+    return tuple([_held(made[i]) for i in plan.results])
+
+
+def _held(node: Node) -> Cell:
+    recorder = here()
+    if recorder.work > recorder.bound:
+        return call(Cell, node)
+    return Cell(node)
+
+
+def written(cell: Cell, plan: CallPlan, nodes: tuple[Node, ...]) -> None:
+    """Write the result of a plan to a cell of its type."""
+    made = plan.replay(nodes)
+    recorder = here()
+    if recorder.work > recorder.bound:
+        call(cell.write, made[plan.results[0]])
+    else:
+        cell.write(made[plan.results[0]])
+
+
+def note(row: Any, plan: CallPlan, given: Sequence[Node], made: Sequence[Node]) -> None:
+    """A row has replayed a plan in this thread."""
+    serials = [x.serial for x in given], [x.serial for x in made]
+    _notes[get_ident()] = (row, plan, *serials)
+
+
+def taken() -> Note | None:
+    """What this thread has replayed since the last call."""
+    return _notes.pop(get_ident(), None)
