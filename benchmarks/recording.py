@@ -99,11 +99,11 @@ def operands(np: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def record(operation: str, shape: tuple[int, ...], effort: Effort) -> Figures:
-    """One small operation: recorded by us, run by jax.numpy. The computing is not timed."""
+    """One small operation: recorded by us, run by jax.numpy and NumPy. Waiting is not timed."""
     run = (OPERATIONS | CALLS)[operation]
     run_eager = FUNCTIONAL.get(operation, run)
     lazytensor.settings.small = 0  # not recording what is so small is another question
-    lazy, eager = operands(lnp, shape), operands(jnp, shape)
+    lazy, eager, real = (operands(np, shape) for np in (lnp, jnp, numpy))
 
     def ours() -> float:
         lazytensor.sync()
@@ -118,12 +118,19 @@ def record(operation: str, shape: tuple[int, ...], effort: Effort) -> Figures:
         jax.block_until_ready(kept)
         return seconds / BATCH
 
+    def by_numpy() -> float:
+        kept: list[Any] = []
+        return seconds_of(lambda: kept.append(run(numpy, *real))) / BATCH
+
     before = lazytensor.metrics.snapshot()["automatic_cuts"]
-    samples = interleaved({"ours": ours, "jax": jax_eager}, effort.rounds(60), warmup=3)
+    contestants = {"ours": ours, "jax": jax_eager, "NumPy": by_numpy}
+    samples = interleaved(contestants, effort.rounds(60), warmup=3)
     automatic = lazytensor.metrics.snapshot()["automatic_cuts"] - before
     return {
         "ours": figure(samples["ours"]),
+        "NumPy": figure(samples["NumPy"]),
         "jax.numpy": figure(samples["jax"]),
+        "ours / NumPy": ratio(samples["ours"], samples["NumPy"]),
         "ours / jax": ratio(samples["ours"], samples["jax"]),
         "automatic cuts": count(automatic),
     }
