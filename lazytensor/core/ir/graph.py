@@ -39,10 +39,10 @@ _KINDS_OF_INPUTS: Final[dict[Op, int]] = {PARAMETER: 0, SLOT: 1, DATUM: 2}
 class NumberedGraph:
     """A graph whose nodes have the numbers of a program's lines.
 
-    recorded: the nodes, in order. outputs: the nodes that the program gives, those that were asked
-    for first. nodes: per line the node that was recorded, None for an input. leaves, slots: the
-    parameters' nodes and the slots' values, in the program's order. owned: per leaf, whether
-    nothing but the graph's nodes refers to it, weakly (a read) or not. key: see above.
+    recorded: the nodes, in order. outputs: the nodes that the program gives. nodes: per line the
+    node that was recorded, None for an input. leaves, slots: the parameters' nodes and the slots'
+    values, in the program's order. owned: per leaf, whether nothing but the graph's nodes refers to
+    it, weakly (a read) or not. key: see above.
     """
 
     __slots__ = ("key", "leaves", "nodes", "outputs", "owned", "recorded", "slots")
@@ -76,13 +76,15 @@ def numbered(
     """The numbered graph of `nodes`, which are what `outputs` need, in order.
 
     keeping_held: every pending node that anything but the graph's own nodes refers to becomes an
-    output as well. A node with several results has no value: the nodes of its results are asked.
+    output as well, and outputs stand in the order of recording, whatever holds them. A node with
+    several results has no value: the nodes of its results are asked.
     """
     wanted = [*outputs]
     if keeping_held:
         asked = set(wanted)
         counts = zip(nodes, _references(nodes), strict=True)
         wanted += [n for n, count in counts if count > _OF_NODE and n not in asked]
+        wanted.sort(key=_by_serial)
     graph = NumberedGraph(nodes, wanted)
     writer = _Writer(graph)
     for node in nodes:

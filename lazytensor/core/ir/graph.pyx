@@ -171,17 +171,22 @@ cdef Py_ssize_t count_edges(list nodes) except -1:
     return bound
 
 
-cdef int add_held(list nodes, list outputs) except -1:
-    """Add what anything but the graph refers to; `at` is negative while outputs are told apart."""
+cdef int add_held(list nodes, list asked, list outputs) except -1:
+    """Put what is asked for, and what anything but the graph refers to, into `outputs`, in order.
+
+    `at` is negative for what is asked for.
+    """
     cdef NodeBase node
-    cdef Py_ssize_t asked = len(outputs)
-    for node in outputs:
+    for x in asked:
+        node = <NodeBase>x
         if node.at >= 0:
             node.at = -1 - node.at
     for x in nodes:
         node = <NodeBase>x
+        if node.at < 0:
+            outputs.append(node)
         # Besides the edges, the list and two variables refer to it.
-        if node.at == 0 or (node.at > 0 and Py_REFCNT(node) - node.at > 3):
+        elif node.at == 0 or Py_REFCNT(node) - node.at > 3:
             if type(node.type) is not tuple:
                 outputs.append(node)
     return 0
@@ -192,13 +197,14 @@ cpdef NumberedGraph numbered(list nodes, object outputs, bint keeping_held=False
     cdef NodeBase node
     cdef Writer writer = Writer(graph)  # allocating may collect garbage, which runs Python code
     graph.recorded = nodes
-    graph.outputs = list(outputs)
+    cdef list asked = list(outputs)
+    graph.outputs = [] if keeping_held else asked
     graph.nodes, graph.leaves, graph.slots, graph.owned = [], [], [], []
     cdef Py_ssize_t bound
     try:
         bound = count_edges(nodes)
         if keeping_held:
-            add_held(nodes, graph.outputs)
+            add_held(nodes, asked, graph.outputs)
         writer.reserve(bound + len(graph.outputs))
         writer.write(<int>len(nodes))
         for x in nodes:
@@ -210,6 +216,6 @@ cpdef NumberedGraph numbered(list nodes, object outputs, bint keeping_held=False
                 writer.enter_leaf(node)
     finally:
         forget(nodes)
-        forget(graph.outputs)
+        forget(asked)
     graph.key = PyBytes_FromStringAndSize(<char*>writer.numbers, writer.used * sizeof(int))
     return graph

@@ -18,7 +18,13 @@ from lazytensor.core.ir.dtypes import FLOATS, INTS
 from lazytensor.core.ir.op import PARAMETER, SLOT, Attrs, Op
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType
-from lazytensor.core.passes.scalar_expression import EXACT, Computed, Recipe
+from lazytensor.core.passes.scalar_expression import (
+    EXACT,
+    RECIPE_OPS_BOUND,
+    Computed,
+    Recipe,
+    size_of,
+)
 
 Ints = tuple[int, ...]
 
@@ -98,7 +104,8 @@ def _elementwise(
     if op is ops.convert and operands[0].type is type:
         return operands[0]
     scalars = [s for x in operands if (s := scalar_of(x)) is not None]
-    if op in EXACT and len(scalars) == len(operands):
+    size = 1 + sum(size_of(x.recipe) for x in scalars)
+    if op in EXACT and len(scalars) == len(operands) and size <= RECIPE_OPS_BOUND:
         return filled(_computed(op, scalars, type), type)
     if op is ops.subtract:
         op, operands = _added(*operands)
@@ -114,7 +121,8 @@ def _elementwise(
 
 def _computed(op: Op, scalars: list[Term], type: TensorType) -> Recipe:
     recipes = tuple(x.recipe for x in scalars if x.recipe is not None)
-    return Computed(op, recipes, tuple(x.type.dtype for x in scalars), type.dtype)
+    size = 1 + sum(map(size_of, recipes))
+    return Computed(op, recipes, tuple(x.type.dtype for x in scalars), type.dtype, size)
 
 
 def _negative(x: Term) -> Term | None:

@@ -24,15 +24,21 @@ class Constant(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """What an op gives for scalars, in `dtype`; `given` are their dtypes."""
+    """What an op gives for scalars, in `dtype`; `given` are their dtypes.
+
+    `size`: the ops that `follow` computes for it. An operand that is used twice counts twice.
+    """
 
     op: Op
     operands: tuple[Recipe, ...]
     given: tuple[np.dtype, ...]
     dtype: np.dtype
+    size: int
 
 
 Recipe = Slot | Constant | Computed
+RECIPE_OPS_BOUND: Final = 32
+"""Ops of the largest recipe. A longer chain of scalars is computed as arrays are."""
 
 EXACT: Final[dict[Op[Any], Callable[..., Any]]] = {
     add: np.add,
@@ -43,6 +49,11 @@ EXACT: Final[dict[Op[Any], Callable[..., Any]]] = {
     divide: np.divide,
 }
 """Ops that give one result, whoever computes them; XLA flushes quotients that are subnormal."""
+
+
+def size_of(recipe: Recipe | None) -> int:
+    """How many ops `follow` computes for a recipe."""
+    return recipe.size if isinstance(recipe, Computed) else 0
 
 
 def follow(recipe: Recipe, slots: Sequence[Any]) -> Any:

@@ -21,6 +21,7 @@
 #include <torch/library.h>
 
 #include <cstring>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -32,7 +33,7 @@ using torch::jit::Stack;
 using Key = c10::SmallVector<int64_t, 32>;
 
 constexpr auto BELOW = c10::DispatchKey::PrivateUse2;
-constexpr size_t PLANS_BOUND = 20'000;  // per operation; a full table is emptied
+constexpr size_t PLANS_BOUND = 20'000;    // per operation; a full table is emptied
 constexpr Py_ssize_t VIEWS_BOUND = 1024;  // per storage
 
 // What `plans.py` does, by C function. Each gives a new reference, or null with an error set.
@@ -53,7 +54,6 @@ struct Plans {
 struct Names {
   PyObject* geometries = PyUnicode_InternFromString("geometries");
   PyObject* node = PyUnicode_InternFromString("node");
-  PyObject* cell = PyUnicode_InternFromString("cell");
 }* names;
 
 enum Tag : int64_t { NONE, TENSOR, INT, FLOAT, BOOL, STRING, LIST, DEVICE };
@@ -110,7 +110,10 @@ bool is_cell(const Reference& handle) {
 struct KeyHash {
   size_t operator()(const Key& key) const {
     uint64_t h = key.size();
-    for (int64_t part : key) h = (h ^ static_cast<uint64_t>(part)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
+    for (int64_t part : key) {
+      h = (h ^ static_cast<uint64_t>(part)) * 0x9E3779B97F4A7C15ull;
+      h ^= h >> 29;
+    }
     return h;
   }
 };
@@ -129,12 +132,16 @@ class Call {
     key.push_back(static_cast<int64_t>(c10::typeMetaToScalarType(c10::get_default_dtype())));
     for (size_t i = 0; i < count; i++)
       if (!read(arguments[i])) return false;
+    if (ordered_ && !in_rows_)
+      for (const at::Tensor* tensor : tensors_)
+        key.append(tensor->strides().begin(), tensor->strides().end());
     return true;
   }
 
  private:
   bool ordered_;
-  c10::StorageImpl* first_ = nullptr;
+  bool in_rows_ = true;  // all tensors are contiguous
+  c10::SmallVector<const at::Tensor*, 4> tensors_;
 
   // The place of a node among those that differ.
   size_t enter(Reference node) {
@@ -175,13 +182,12 @@ class Call {
         is_cell(handle) ? checked(plans.node_of(handle.object)) : shown(tensor, handle.object);
     add(TENSOR, plans.type_of(node.object));
     const bool contiguous = tensor.is_contiguous();
-    // Whether it is written to is a question of storages: the first argument's are told apart.
-    c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
-    if (first_ == nullptr) first_ = storage;
-    key.push_back(contiguous + 2 * (storage == first_) + 4 * is_cell(handle));
+    in_rows_ = in_rows_ && contiguous;
+    tensors_.push_back(&tensor);
+    // The first tensor may be written to: others with its storage are told apart.
+    const bool is_first = tensor.storage().is_alias_of(tensors_.front()->storage());
+    key.push_back(contiguous + 2 * is_first + 4 * is_cell(handle));
     key.push_back(enter(std::move(node)));
-    if (ordered_ && !contiguous)
-      for (int64_t stride : tensor.strides()) key.push_back(stride);
     return true;
   }
 
@@ -250,6 +256,8 @@ struct Plan {
   std::vector<Layout> layouts;
 };
 
+using Table = std::unordered_map<Key, std::shared_ptr<const Plan>, KeyHash>;
+
 // Storages of the device have no memory, and any number of bytes.
 struct NoMemory : c10::Allocator {
   c10::DataPtr allocate(size_t) override { return {nullptr, OURS}; }
@@ -274,7 +282,8 @@ at::Tensor holding(Reference cell, const Layout& layout) {
   return made;
 }
 
-thread_local bool is_prepared = false;  // the first call in a thread goes to Python, which prepares it
+// The first call in a thread goes to Python, which prepares the thread.
+thread_local bool is_prepared = false;
 
 class Boxed : public c10::OperatorKernel {
  public:
@@ -291,7 +300,10 @@ class Boxed : public c10::OperatorKernel {
       return below(op, stack);
     }
     const auto found = known_->find(call.key);
-    if (found != known_->end()) return replay(found->second, call, stack, count);
+    if (found != known_->end()) {
+      const std::shared_ptr<const Plan> plan = found->second;  // a cut may empty the table
+      return replay(*plan, call, stack, count);
+    }
     std::vector<int64_t> serials;
     for (const Reference& node : call.nodes) serials.push_back(plans.serial_of(node.object));
     checked(plans.taken());  // what another kernel has left
@@ -304,7 +316,7 @@ class Boxed : public c10::OperatorKernel {
  private:
   // Never freed: the dispatcher frees its kernels when Python is gone.
   PyObject* row_;
-  std::unordered_map<Key, Plan, KeyHash>* known_ = new std::unordered_map<Key, Plan, KeyHash>;
+  Table* known_ = new Table;
   bool ordered_;  // results lie as the operands do
   bool writes_;   // the result is the first argument, which is written to
   size_t results_;
@@ -359,7 +371,7 @@ class Boxed : public c10::OperatorKernel {
     }
     if (at != made.size()) return;
     if (known_->size() >= PLANS_BOUND) known_->clear();
-    known_->insert_or_assign(std::move(key), std::move(plan));
+    known_->insert_or_assign(std::move(key), std::make_shared<const Plan>(std::move(plan)));
   }
 
   // Whether a result holds just this node, in a tensor of its own.
@@ -370,11 +382,14 @@ class Boxed : public c10::OperatorKernel {
     if (!is_cell(handle)) {
       if (writes_ || reinterpret_cast<PyObject*>(Py_TYPE(handle.object)) != plans.storage_class)
         return false;
+      const auto storage = py::reinterpret_borrow<py::object>(handle.object);
       strides = py::cast(tensor.strides().vec()).cast<py::tuple>();
-      handle = checked(PyObject_GetAttr(handle.object, names->cell));
-      if (!is_cell(handle)) return false;
+      handle = Reference(py::object(storage.attr("cell")).release().ptr());
+      if (!is_cell(handle) || !strides.equal(storage.attr("lies"))) return false;
     }
     Reference node = checked(plans.node_of(handle.object));
+    const auto shape = py::handle(node.object).attr("type").attr("shape");
+    if (shape.cast<std::vector<int64_t>>() != tensor.sizes().vec()) return false;
     plan.layouts.push_back({tensor.sizes().vec(), tensor.dtype(), std::move(strides)});
     return plans.serial_of(node.object) == serial;
   }
