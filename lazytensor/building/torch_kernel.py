@@ -21,6 +21,8 @@ from lazytensor.core import binaries
 
 NAME: Final = "lazytensor_boxed"
 SOURCE: Final = binaries.PACKAGE / "frontends" / "torch" / "native" / "boxed.cpp"
+CALLED: Final = SOURCE.with_name("plans.pxd")
+"""The C functions that the source calls by pointer."""
 LOG: Final = building.log("torch-kernel")
 """What the C++ compiler said in the last build."""
 _COMPILE: Final = """
@@ -46,7 +48,8 @@ def path() -> Path | None:
     except PackageNotFoundError:
         return None
     made_for = torch, sys.version, binaries.BINARY_SUFFIX, sysconfig.get_config_var("CXX")
-    digest = hashlib.sha256(repr(made_for).encode() + SOURCE.read_bytes()).hexdigest()[:16]
+    sources = SOURCE.read_bytes() + CALLED.read_bytes()
+    digest = hashlib.sha256(repr(made_for).encode() + sources).hexdigest()[:16]
     return Path(platformdirs.user_cache_dir("lazytensor"), "torch", digest, f"{NAME}.so")
 
 

@@ -1,7 +1,7 @@
 """Cutting: from nodes whose values are wanted to leaves.
 
-Data flow: wanted nodes → everything live in this thread → `cut` → cache entry → `executor.run`
-(interpret, or compile and run) → settle. Invariants:
+Data flow: wanted nodes → everything live in this thread → numbered graph → cache entry, by the
+graph's key → `executor.run` (interpret, or compile and run) → settle. Invariants:
 - Nodes settle only after the whole program has run; a failure or Ctrl-C before leaves them pending.
 - Every live pending cell of the thread is an output, and so is every pending node that somebody
   else than the graph holds: nothing is computed twice, and no node is left behind that needs a
