@@ -8,7 +8,7 @@ Invariants:
 - `read(write(base, v)) == v` and `write(base, read(base)) == base` for every view op.
 - A cell whose node is pending is in its thread's recorder, so that a cut settles it.
 - Threads may write to parts of one array: `writing` is held from a look at what a cell holds to the
-  write that follows from it. Who may cut meanwhile takes the runtime's lock first.
+  write that follows from it. A thread that may cut meanwhile takes the runtime's lock first.
 - What a view reads is remembered on the cell, weakly, until the cell is written to: equal reads
   are one node, and a read kept in a graph never keeps an overwritten buffer alive.
 """

@@ -4,10 +4,10 @@ A frontend's class has a method `__lazytensor__()`, which gives an `Offer`, or N
 that is not lazy. It records nothing but what its own geometry asks for, and computes nothing.
 
 Ownership:
-- A cell or a view has no owner. Who takes one shares it: what is written on one side is seen on
-  the other, and it lives as long as somebody shows it.
-- A node never changes, so that taking it is a copy that costs nothing: who takes it for an array
-  that is written to puts it into a cell of its own, and the next write replaces it there.
+- A cell or a view has no owner. An array that takes one shares it: a write on one side is seen on
+  the other, and it lives as long as an array shows it.
+- A node never changes, so taking it is a copy without cost. An array that is written to puts it
+  into a cell of its own, and the next write replaces it there.
 """
 
 from __future__ import annotations

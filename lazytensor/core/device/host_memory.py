@@ -43,7 +43,7 @@ def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
 
 @cache
 def most() -> int:
-    """Bytes that an array can have at the most: this machine's memory and swap."""
+    """Bytes that an array can have at most: this machine's memory and swap."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # a system that does not say

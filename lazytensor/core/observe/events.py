@@ -60,7 +60,7 @@ listeners: Final[list[Callable[[Event | Fallback], None]]] = []
 
 
 def record(event: Event | Fallback) -> None:
-    """Keep an event, and tell those who listen."""
+    """Keep an event, and tell the listeners."""
     if isinstance(event, Event):
         events.append(event)
     else:

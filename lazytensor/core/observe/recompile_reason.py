@@ -45,9 +45,9 @@ class Change(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A program and the one that it is compared with; so many lines are alike at either end.
+    """A program and the one that it is compared with, and how many lines are alike at either end.
 
-    `exact` operations of them were recorded at the same line of the user's.
+    `exact` operations of these were recorded at the same line of the user's.
     """
 
     new: Program

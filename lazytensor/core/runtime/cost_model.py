@@ -40,7 +40,7 @@ KNOWN_SHARE: Final = 0.25
 an earlier process."""
 HESITATION: Final = 1.5
 """Compile-price multiplier for programs missing from a warm disk cache: an earlier process has not
-compiled them. Without it a program near its price is compiled now and then for ever."""
+compiled them. Without it, processes would go on compiling programs near their price."""
 DISK_LOOKUP_SECONDS: Final = 0.003
 """Seconds of interpreting after which a program is looked up on disk."""
 MANY_SIZES: Final = 16

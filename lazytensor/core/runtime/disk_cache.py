@@ -294,7 +294,7 @@ LOOKS: Final = 64
 
 
 def _make_room(written: int) -> None:
-    """Keep the folder within its limit, so many bytes having been written."""
+    """Keep the folder within its limit. written: bytes that were added."""
     place = folder(), limit()
     left = _room.get(place, 0) - written
     _room[place] = left if left > 0 else min(-_evict(), limit() // LOOKS)

@@ -1,7 +1,7 @@
 """Processes made by `os.fork`, as `multiprocessing` makes them: arrays live on there, XLA does not.
 
-A child has its parent's memory, and of its threads the one that forked. Who waits there for another
-waits for ever: for a lock that it held, or for a program that a backend's threads were running. So
+A child has its parent's memory, and only the thread that forked. A wait for another thread never
+ends there: for a lock that it held, or for a program that a backend's threads were running. So
 
 - a fork waits until no other thread cuts, computes, writes or looks for a program, and no program
   is under way;
@@ -70,8 +70,8 @@ def _in_child() -> None:
 def watch() -> None:
     """From now on, be told of forks.
 
-    Who watches last is told first, and so it has to be: `logging`, which backends import and log
-    to, takes its lock before a fork, and a thread that is waited for here may be waiting for that.
+    The last watcher is told first. This order is needed: `logging`, which backends import, takes
+    its lock before a fork, and a thread that is waited for here may be waiting for that lock.
     """
     if hasattr(os, "register_at_fork"):  # else there are none
         os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_in_child)

@@ -1,15 +1,15 @@
-"""Threads take turns to cut; what takes long they do at the same time.
+"""Threads take turns to cut, and do at the same time what takes long.
 
-Who cuts holds `lock`. Where NumPy computes, XLA compiles, or results are waited for, it is let go
-for so long (`outside`), if there are other threads. Invariants:
+A thread that cuts holds `lock`. It lets go of the lock while NumPy computes, XLA compiles, or
+results are waited for (`outside`), if there are other threads. Invariants:
 
-- What a thread computes outside is `_under_way`: it is settled, or given up, by that thread, with
-  the lock held. Who needs some of it waits for that (`wait`), and looks again.
-- So nobody else finds the leaves under it, whose memory it may take: what leads to them is under
-  way, as everything is that somebody else than its own graph refers to.
-- Who waits holds nothing but the lock, once: so nobody waits for one who waits.
-- A Ctrl-C may come anywhere, between the end of a block and what is to follow it too. So who took
-  the lock calls `resume` after whatever has failed, which puts right what was left.
+- Nodes that a thread computes outside are `_under_way`. That thread settles them or gives them up,
+  with the lock held. A thread that needs one of them waits (`wait`), and looks again.
+- A program may take the memory of its leaves. No other thread finds these leaves: every node that
+  leads to them, and that anything but the graph refers to, is under way.
+- A thread that waits holds nothing but the lock, once. So no thread waits for one that waits.
+- A Ctrl-C may come anywhere, also between the end of a block and the next line. So a thread that
+  took the lock calls `resume` after any failure, which restores the lock's state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _closing: Final[set[int]] = set()
 
 
 class Elsewhere(Exception):
-    """What is to be run has to wait for another thread. Raised by who has changed nothing yet."""
+    """The run has to wait for another thread. It is raised before anything has changed."""
 
 
 def outside(
@@ -67,7 +67,7 @@ def _outside(nodes: Iterable[Node]) -> Iterator[None]:
 
 
 def resume() -> None:
-    """Hold the lock again, and let those go on who wait for what this thread has computed."""
+    """Hold the lock again, and wake the threads that wait for this thread's nodes."""
     if thread.recorder.busy > 1:  # what the outer cut let go is its own business
         return
     while not _is_held():

@@ -1,7 +1,7 @@
 """The short way of a cut that is one operation, run before: no program is made of it.
 
-All that a cut does besides takes a quarter of what NumPy needs to add a million numbers. Who finds
-something here that is not as it was leaves the node to the long way.
+The rest of a cut would take a quarter of the time in which NumPy adds a million numbers. Any
+difference from the earlier run falls back to the general path.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _only(recorder: Recorder, nodes: Sequence[Node]) -> Node | None:
 
 
 def _note_span(recorder: Recorder, made: int) -> None:
-    """A value was asked for, and so many nodes have been made until then."""
+    """Note that a value was requested. made: the number of nodes until then."""
     span = made - recorder.asked
     if abs(span - recorder.span) <= span // 8:
         recorder.steady = span

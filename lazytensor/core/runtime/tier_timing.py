@@ -37,8 +37,8 @@ WARMING_AGAIN: Final = 1
 TIMED_AGAIN: Final = 2
 """Runs by XLA that are timed then. If it is still slower, nothing else is tried."""
 XLA_RUNS_PER_TRIAL: Final = 40
-"""A run by the interpreter for so many by XLA is timed then. In a loop to whose data the time
-depends, a few would be of a part of it only."""
+"""Runs by XLA for each run by the interpreter in a trial. Where a loop's time depends on its data,
+fewer runs would cover a part of the loop only."""
 MARGIN: Final = 0.95
 """What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
 
@@ -87,16 +87,16 @@ class Trial:
         return not self._theirs and not self.is_open()
 
     def gain(self, seconds: float, cutting: float) -> float | None:
-        """How much longer NumPy takes than a run of so many seconds; None while it is not known.
+        """How much longer NumPy takes than a run of these seconds; None while it is not known.
 
-        `cutting`: those of them in which no program was run.
+        `cutting`: the part of them in which no program was run.
         """
         if self._xlas or self._theirs:
             return None
         return self._least - self.taken(seconds, cutting)
 
     def taken(self, seconds: float, cutting: float) -> float:
-        """How long a run of so many seconds takes: it may have been started only, by XLA."""
+        """How long a run of these seconds takes. XLA may only have started it."""
         if self._interprets or not self._compiled:
             return seconds
         return max(seconds, cutting + min(self._compiled))

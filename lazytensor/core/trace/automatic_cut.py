@@ -27,7 +27,7 @@ PROVING_CUTS: Final = 4
 LIGHT_WORK: Final = 4
 """How many times `NODE_WORK` an operation counts for at most where arrays are small."""
 ROUNDS_PER_PROGRAM: Final = 4
-"""Programs of which one is made where a value is asked for after each so many."""
+"""Rounds of a loop, at most, that become one program where each round asks for a value."""
 FUSED_NODES: Final = 64
 """Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
 loop over memory, so a longer one reads and writes less."""
@@ -38,15 +38,15 @@ PENDING_NODES_BOUND: Final = 4000
 
 
 holds: Final[list[Callable[[], bool]]] = []
-"""Asked before an automatic cut: whether something is under way that ends the graph by itself. Who
-says yes sets the recorder's `work` to when it is to be asked again."""
+"""Asked before an automatic cut: whether something is under way that ends the graph by itself. A
+function that says yes sets the recorder's `work`, which decides when it is asked again."""
 
 
 def overflow() -> None:
     """Enough is pending: cut if the program is where a loop is to be cut.
 
-    One that goes forward in a frame is at no loop's head but the known one's. Most of what is
-    recorded past the bound is that, and costs no more than a look at where the program is.
+    A program that goes forward in a frame is at no loop's head but the known one's. That is the
+    most frequent case past the bound, and costs one look at the program's place.
     """
     recorder = thread.recorder
     place = user_place()

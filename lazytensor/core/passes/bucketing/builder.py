@@ -44,7 +44,7 @@ class PaddedValue(NamedTuple):
 
 
 class Builder:
-    """The instructions so far. A size of `n` and so many more is made room for as `capacity`.
+    """The instructions so far. A size of `n` or somewhat more has room in `capacity`.
 
     `given` are the values of the recorded program's slots at present. `slots`: per slot made, where
     its value is from. `origins`: per instruction, the recorded one that it belongs to.
@@ -159,7 +159,7 @@ class Builder:
         return x
 
     def widened(self, x: PaddedValue, axis: int, low: int, high: int) -> PaddedValue:
-        """`x` with so many zeros before and after an axis; fewer than none are cut off."""
+        """`x` with `low` zeros before an axis and `high` after it; negative counts cut elements."""
         befores, afters = ([0] * x.type.ndim for _ in range(2))
         befores[axis], afters[axis] = low, high
         return self.add(

@@ -1,4 +1,4 @@
-"""Two programs that differ in sizes only, side by side: which axes of what grow.
+"""Two programs that differ in sizes only, side by side: which axes grow.
 
 Composites that sizes pass through are opened, as their bodies may depend on a size: so the lines
 found here are of primitive ops, or of composites whose types are the same in both.

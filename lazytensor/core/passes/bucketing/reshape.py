@@ -63,7 +63,7 @@ class _Reading:
         return self.next is not None and self.next.inner is None
 
     def _split(self, count: int) -> None:
-        """Take so many of what is joined with an axis of elements that are all alike."""
+        """Take `count` elements of the joined axes, with an axis of elements that are all alike."""
         assert self.next is not None
         factor, rest = divmod(self.next.factor, count)
         if rest:
