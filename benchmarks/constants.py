@@ -25,7 +25,7 @@ POLICIES: Final = {
         "core/trace/training_step.py",
         "frontends/tf/dispatch/steps.py",
     ),
-    "Who runs a program, and when to compile": (
+    "What runs a program, and when to compile": (
         "core/runtime/cost_model.py",
         "core/runtime/program_cache.py",
         "core/runtime/tier_timing.py",

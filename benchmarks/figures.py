@@ -96,7 +96,7 @@ def rest() -> None:
 def interleaved(
     contestants: Mapping[str, Callable[[], float]], rounds: int, warmup: int = 1
 ) -> dict[str, list[float]]:
-    """Let contestants, who time themselves, take turns, in reverse order every other round.
+    """Let contestants take turns, in reverse order every other round. They time themselves.
 
     Between two turns is a rest, so that none runs beside the threads of the one before.
     """

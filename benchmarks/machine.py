@@ -31,7 +31,7 @@ def describe() -> dict[str, str]:
 
 
 def take_memory(nbytes: int) -> None:
-    """Write once to so many bytes, so that this machine has them if it is a virtual one.
+    """Write once to `nbytes` of memory, so that a virtual machine has them.
 
     The first to write to memory that the host has to find waits for it: 0.4 s for 128 MB, which a
     first call would take for its own.

@@ -161,7 +161,7 @@ def trainer(task: Task, device: Any, compiled: Any = None) -> Trainer:
 
 
 def outside(make: Callable[[], Task], effort: Effort) -> dict[str, Contestant]:
-    """Those who take their turns in processes of their own, by name."""
+    """Contestants in processes of their own, by name."""
     found = {}
     if make is chain:  # whose kernels are short
         found[bare_device.NAME] = bare_device.contestant()

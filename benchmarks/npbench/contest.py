@@ -49,7 +49,7 @@ def peer(kernel: Kernel, data: Mapping[str, Any]) -> Timed | None:
 
 
 def measure(kernel: Kernel, preset: str, seconds: float, *, peers: bool = False) -> Figures:
-    """A kernel's figures, spending about so many seconds on the steady state."""
+    """A kernel's figures. seconds: about how long the steady state is measured."""
     data = kernel.data(preset)
     ours = Timed(Call(kernel, kernel.function(swapped=True), lazytensor.numpy.array), data, wait)
     reference = by_numpy(kernel, data)

@@ -37,7 +37,7 @@ class Outcome:
 
 
 def geometric_mean(outcomes: Sequence[Outcome], of: str = "speed") -> float:
-    """Of the speeds of the kernels that were measured."""
+    """The geometric mean of the speeds of the kernels that were measured."""
     speeds = [outcome.figures[of].median for outcome in outcomes if of in outcome.figures]
     return math.exp(sum(map(math.log, speeds)) / len(speeds)) if speeds else 0.0
 

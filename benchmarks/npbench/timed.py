@@ -47,7 +47,7 @@ def take_memory_for(data: Mapping[str, Any]) -> None:
 
 
 def apart(kernel: Kernel, preset: str) -> Contestant:
-    """The same in a process of its own, as those who do not have this library run it.
+    """The same in a process of its own, which does not have this library.
 
     NumPy takes its memory from malloc, which this library tells to keep what is freed: in one
     process NumPy would have that too, and the threads of one library would wait beside the other's.

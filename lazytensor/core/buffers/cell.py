@@ -191,7 +191,7 @@ class Cell(Listed):
         self.write_part(chain, node)  # it was lent a moment ago
 
     def write_through(self, chain: Chain, node: Node) -> None:
-        """`write_part` for the user, who may go on for long. The watcher hears of small parts."""
+        """`write_part` for the user's writes, after which a cut may follow; it tells small ones."""
         recorder = here()
         if recorder.work > recorder.bound:
             overflow()

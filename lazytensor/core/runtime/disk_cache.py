@@ -44,7 +44,7 @@ SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
 PAYS_SUFFIX: Final = ".pays"
 CHOICES_SUFFIX: Final = ".json"
-"""Of what a backend has found by measuring."""
+"""The suffix of files with what a backend has found by measuring."""
 NEW: Final = ".new-"
 """How the name of a file begins that is being written."""
 

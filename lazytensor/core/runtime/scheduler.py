@@ -277,7 +277,7 @@ def _with_elements(nodes: list[Node]) -> list[Node]:
 
 
 def _frontier(first: list[Node], nodes: list[Node], outputs: list[Node]) -> list[Node]:
-    """Of the `first` of `nodes`, those that the others need or that are outputs."""
+    """Those of the `first` of `nodes` that the others need or that are outputs."""
     others = set(nodes).difference(first)
     later = set(chain.from_iterable(map(_operands_of, others)))
     later.update(outputs)

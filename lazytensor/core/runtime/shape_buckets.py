@@ -26,10 +26,10 @@ SIDES_KEPT: Final = 4
 SECONDS_PER_WASTED_ELEMENT: Final = 2.5e-10
 """What an element costs a compiled program that need not have computed it."""
 RUNS_OF_WASTE: Final = 500
-"""So many runs may cost as much by elements beyond their size as a compile that is saved."""
+"""Runs whose elements beyond their size may cost as much as the compile that is saved."""
 NEXT_SIZE_SHARE: Final = 0.125
-"""Of a compile's price what a family must have cost until more of its sizes get room: to look at
-one size takes as long as NumPy may take for all of it."""
+"""Share of a compile's price that a family has cost when more of its sizes get room: to look at one
+size takes as long as NumPy may take to run it."""
 
 
 def _types(program: Program) -> list[Any]:

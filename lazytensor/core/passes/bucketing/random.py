@@ -40,7 +40,7 @@ def laid(b: Builder, line: Line, bits: PaddedValue) -> PaddedValue:
 
 
 def _places(b: Builder, shape: Shape, grown: Grown) -> PaddedValue:
-    """Of each element its place in the array without room, counted in rows."""
+    """The place of each element in the array without room, counted in rows."""
     found: PaddedValue | None = None
     for axis, extent in enumerate(grown):
         own = b.add(ops.iota, dtype=S64, shape=shape, axis=axis, grown=grown)

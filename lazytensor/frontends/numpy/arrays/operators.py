@@ -202,7 +202,7 @@ def in_place(function: ufunc, host: Host) -> Any:
         return call(named, (x, other)[: named.nin], {"out": (x,)})
 
     def put_off(x: Any, other: Any) -> Any:
-        """Of a masked read, a copy, so that no other array is written to."""
+        """Write to a masked read by replacing it, so that no other array is written to."""
         made = masked.apply(function, (x, other)) if x.made is None else None
         if made is None or made.dtype != x.dtype:
             return operator(x, other)

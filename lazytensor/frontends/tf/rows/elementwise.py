@@ -87,7 +87,7 @@ def _truncate_div(x: Node, y: Node, **_: Any) -> Node:
 
 
 def _floor_mod(x: Node, y: Node, **_: Any) -> Node:
-    """Of floats: a remainder of zero keeps its sign."""
+    """The remainder. Of floats, a remainder of zero keeps its sign."""
     if x.type.dtype not in FLOATS:
         return x % y
     rest, zero = ops.remainder(x, y), number(0, x)

@@ -83,7 +83,7 @@ def _insertion(time: Node, end: Node, lines: Node, order: Node) -> tuple[Node, .
 
 
 def _in_top_k(predictions: Node, targets: Node, k: np.ndarray, **_: Any) -> Node:
-    """Of a line with NaN or an infinity TF cannot say, and says no."""
+    """Whether targets are among the k best. A line with NaN or infinity gives False, as in TF."""
     places = ops.reshape(wide(targets), shape=(targets.type.size, 1))
     mine = ops.take_along(predictions, places, axis=1)
     better = ops.convert(predictions > mine, dtype=S32)

@@ -122,7 +122,7 @@ def _read(images: Node, y: Node, x: Node, there: Node, fill: Node) -> Node:
 
 
 def _between(images: Node, grid: _Grid, y: Node, x: Node, fill: Node) -> Node:
-    """Of the four pixels around each point, as near as they are."""
+    """The mean of the four pixels around each point, weighted by nearness."""
     top, left = ops.floor(y), ops.floor(x)
     found: Node | None = None
     for i in (0, 1):

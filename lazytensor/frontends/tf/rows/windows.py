@@ -21,7 +21,7 @@ class Layout(NamedTuple):
         return (self.batch, self.feature, *self.spatial)
 
     def inner(self, values: Ints) -> Ints:
-        """Of one number an axis, those of the spatial axes."""
+        """The numbers of the spatial axes, of `values`, one an axis."""
         return tuple(values[axis] for axis in self.spatial)
 
 

@@ -16,7 +16,7 @@ from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor
 from lazytensor.frontends.tf.tensors.variables import is_variable
 
 Takes = tuple[tuple[bool, bool], ...]
-"""Of each input whether its value is the host's, and whether it is a list."""
+"""Per input, whether its value is the host's, and whether it is a list."""
 
 
 def as_tensors(

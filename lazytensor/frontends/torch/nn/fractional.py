@@ -21,7 +21,7 @@ from lazytensor.frontends.torch.nn.pooling import largest_at
 from lazytensor.frontends.torch.rows.creation import filled
 
 ORDER: Final = {2: (1, 0), 3: (0, 1, 2)}
-"""Of height and width, or of time, height and width: which random number is each axis's."""
+"""Per number of axes, which random number each axis takes."""
 AXES: Final = {2: ("height", "width"), 3: ("time", "height", "width")}
 ERROR_PREFIXES: Final = {2: "fractional_max_pool2d()", 3: "fractional_max_pool3d_out()"}
 """What torch's errors begin with."""

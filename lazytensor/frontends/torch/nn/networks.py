@@ -34,7 +34,7 @@ class Layer(NamedTuple):
     biases: int
     backwards: bool
     sizes: Tensor | None
-    """Of packed sequences how many there are at each time, on the CPU."""
+    """Number of packed sequences at each time, on the CPU; None if nothing is packed."""
 
     def composed(self, x: Tensor, *rest: Tensor) -> list[Tensor]:
         """The output and the last states as torch composes them, of x, weights and states."""

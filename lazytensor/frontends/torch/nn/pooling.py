@@ -177,7 +177,7 @@ def _max_backward(
 
 
 def _adaptive_windows(n: int, count: int) -> np.ndarray:
-    """Of each window its elements, the last one again where others have more of them."""
+    """The positions of each window, [count, steps]; a shorter window repeats its last one."""
     begin = np.arange(count) * n // count
     end = -(-(np.arange(count) + 1) * n // count)
     steps = np.arange(int((end - begin).max(initial=1)))

@@ -101,7 +101,7 @@ class Packing(NamedTuple):
 
     @classmethod
     def of(cls, sizes: np.ndarray) -> Packing:
-        """Of how many sequences there are at each time, s64[times], which falls."""
+        """The packing of these numbers of sequences at each time, s64[times], which never rise."""
         inside = np.arange(sizes[0]) < sizes[:, None]
         rows = np.where(inside, np.cumsum(inside).reshape(inside.shape) - 1, 0)
         return cls(*map(ops.leaf, (rows, inside, np.flatnonzero(inside))))
@@ -154,7 +154,7 @@ def _forward(
 
 
 def _before(first: Node, after: Node, backwards: bool) -> Node:
-    """Of each time the state that it began with."""
+    """The state before each time."""
     rest = part(after, 0, 1 if backwards else 0, after.type.shape[0] - 1)
     start = ops.reshape(first, shape=(1, *first.type.shape))
     return ops.concatenate(*((rest, start) if backwards else (start, rest)), axis=0)

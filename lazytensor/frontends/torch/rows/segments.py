@@ -30,13 +30,14 @@ IDENTITIES: Final[dict[str, tuple[str, float]]] = {
     "min": ("min", np.inf),
     "amin": ("min", np.inf),
 }
-"""Of torch's reductions: how the core scatters, and what an empty segment gives."""
+"""Per reduction of torch's, how the core scatters, and what an empty segment gives."""
 
 
 class _Segments(NamedTuple):
-    """Of each element of the data the segment's place, along the axis; of each segment its length.
+    """Segments along an axis. `places`: the segment of each element of the data.
 
-    `inside`: whether an element is in any segment, [..., n, 1, ...]; `lengths`: [..., s, 1, ...].
+    `inside`: whether an element is in any segment, [..., n, 1, ...]. `lengths`: number of elements
+    of each segment, [..., s, 1, ...].
     """
 
     places: list[Node]
