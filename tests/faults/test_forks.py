@@ -169,6 +169,7 @@ def test_jax_warns_those_who_use_it_themselves() -> None:
 import os
 import jax
 import lazytensor.numpy as np
+jax.numpy.ones(3).block_until_ready()
 float(np.sin(np.linspace(0.0, 1.0, 100_000)).sum())
 pid = os.fork()
 if pid == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -49,12 +50,14 @@ def compile(
     assumed: Assumptions,
     donated: Sequence[tuple[int, int]],
     places: Sequence[Place | None],
+    apart: bool = False,
 ) -> client.Executable:
     """Compile a program."""
-    with metrics.timed("lowering"):
-        module = module_of(program, assumed, donated, places)
-    with metrics.timed("compiling"):
-        return _typed(client.compile(module), program)
+    with client.apart() if apart else nullcontext():
+        with metrics.timed("lowering"):
+            module = module_of(program, assumed, donated, places)
+        with metrics.timed("compiling"):
+            return _typed(client.compile(module), program)
 
 
 def load(data: bytes, program: Program) -> client.Executable:

@@ -1,22 +1,23 @@
-"""XLA's client: compile modules, run them, move arrays. The one file with jax's private names.
+"""XLA's client: compile modules, run them, move arrays.
 
-It relies on these names, each with a smoke test: `DeviceList`, `batched_device_put`,
-`HostBufferSemantics` and `array_result_handler` of `jaxlib._jax`; `jaxlib.lapack`; the thread pool
-of jax's MLIR contexts; a client's `compile_and_load`, `live_arrays`, `serialize_executable` and
-`deserialize_executable`; a loaded executable's `execute`, `execute_sharded`,
+It relies on these private names, each with a smoke test: `DeviceList`, `batched_device_put`,
+`batched_copy_array_to_devices_with_sharding`, `HostBufferSemantics` and `array_result_handler` of
+`jaxlib._jax`; `jaxlib.lapack`; a client's `compile_and_load`, `live_arrays`, `serialize_executable`
+and `deserialize_executable`; a loaded executable's `execute`, `execute_sharded`,
 `consume_with_handlers` and `get_compiled_memory_stats`. A name that is needed for speed only has a
-public replacement, used when it is missing. The user's jax configuration is read and never written.
+public replacement, used when it is missing. `session.py` has those that make a client. The user's
+jax configuration is read and never written.
 """
 
 from __future__ import annotations
 
 import os
 import platform as machine
-import sys
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import methodcaller
@@ -24,21 +25,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
-import jax
-import jax.errors
-import jax.extend.backend as jax_backend
-import jax.interpreters.mlir as jax_mlir
 import jaxlib.version
 import numpy as np
-from jax.sharding import SingleDeviceSharding
-from jaxlib import _jax
+from jaxlib import _jax, lapack
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla.forks import watch_forks
+from lazytensor.backends.xla.session import cpu_client, jax, session, threads
 from lazytensor.core.device.backend import undisturbed
 
-Buffer: TypeAlias = jax.Array
-ExecutionError = jax.errors.JaxRuntimeError
+Buffer: TypeAlias = Any
+"""jaxlib's `ArrayImpl`: an array of one device."""
+ExecutionError: Final[type[RuntimeError]] = _jax.JaxRuntimeError
 
 CHECKSUM_BYTES: Final = 4
 LOOKING: Final = 200e-6
@@ -102,7 +100,42 @@ def compile(module: ir.Module | str | bytes) -> Executable:
         _bind_lapack_for(module.encode() if isinstance(module, str) else module)
         with context():
             module = ir.Module.parse(module)
+    if getattr(_compiler, "is_apart", False):
+        return _compiled_apart(module)
     return Executable(_client().compile_and_load(module, _devices(), compile_options()))
+
+
+_compiler: Final = threading.local()
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Let this thread compile with threads that have its own priority.
+
+    A client's threads have the priority of the thread that made it. So another client compiles, and
+    the executable is sent over.
+    """
+    _compiler.is_apart = platform() == "cpu"
+    try:
+        yield
+    finally:
+        _compiler.is_apart = False
+
+
+def _compiled_apart(module: ir.Module) -> Executable:
+    other = _second_client()
+    devices = _jax.DeviceList((other.local_devices()[0],))
+    loaded = other.compile_and_load(module, devices, compile_options())
+    payload = other.serialize_executable(loaded)
+    loaded = _client().deserialize_executable(payload, _devices(), compile_options())
+    return Executable(loaded, payload)
+
+
+@cache
+def _second_client() -> Any:
+    made = cpu_client()
+    watch_forks(made.live_arrays, (made,))
+    return made
 
 
 def deserialize(data: bytes) -> Executable:
@@ -133,16 +166,17 @@ def compile_options() -> Any:
     and of divisions are joined, and subnormals are zero. Without the simplifier only the last
     remains, but transposes no longer fold into matrix products.
     """
-    return jax_backend.get_compile_options(num_replicas=1, num_partitions=1)
+    return session().options()
 
 
 class Executable:
     """A program that XLA has compiled and loaded on the device."""
 
-    __slots__ = ("_execute", "_handlers", "_loaded", "_wrap")
+    __slots__ = ("_execute", "_handlers", "_loaded", "_payload", "_wrap")
 
-    def __init__(self, loaded: Any) -> None:
+    def __init__(self, loaded: Any, payload: bytes | None = None) -> None:
         self._loaded = loaded
+        self._payload = payload
         self._execute = loaded.execute_sharded
         self._handlers: list[Any] | None = None
         self._wrap: Any = None
@@ -179,8 +213,13 @@ class Executable:
             return 0
 
     def serialize(self) -> bytes:
-        """Bytes that `deserialize` loads again where `fingerprint()` is equal."""
-        payload = _client().serialize_executable(self._loaded)
+        """Bytes that `deserialize` loads again where `fingerprint()` is equal.
+
+        XLA:CPU loses functions of an executable that was deserialised: call it once then.
+        """
+        payload, self._payload = self._payload, None
+        if payload is None:
+            payload = _client().serialize_executable(self._loaded)
         return _checksum(payload) + payload
 
 
@@ -205,14 +244,20 @@ def to_device(array: np.ndarray, *, owned: bool) -> Buffer:
 
 def to_host(buffer: Buffer) -> np.ndarray:
     """A fresh, writable copy; waits for the buffer. Raises `ExecutionError` if making it failed."""
-    _look_out_for(buffer)
-    return np.array(buffer)
+    return np.array(host_view(buffer))
 
 
 def host_view(buffer: Buffer) -> np.ndarray:
-    """A read-only array, on a CPU without a copy. While it lives a donation copies the buffer."""
-    _look_out_for(buffer)
-    return np.asarray(buffer)
+    """A read-only array, on a CPU without a copy. While it lives a donation copies the buffer.
+
+    Raises `ExecutionError` if making the buffer failed.
+    """
+    block_until_ready(buffer)
+    try:
+        return np.asarray(memoryview(buffer))
+    except (TypeError, BufferError):  # an element type that Python's buffers lack, or no CPU
+        jax()  # it is imported by the next line, from C++
+        return np.asarray(buffer._single_device_array_to_np_array_did_copy()[0])
 
 
 def shows_memory() -> bool:
@@ -222,7 +267,12 @@ def shows_memory() -> bool:
 
 def copy(buffer: Buffer) -> Buffer:
     """A second buffer with the same contents; does not wait for the first."""
-    return buffer.copy()
+    try:
+        return _jax.batched_copy_array_to_devices_with_sharding(
+            [buffer], [_devices()], [_sharding()], [_jax.ArrayCopySemantics.ALWAYS_COPY]
+        )[0]
+    except (AttributeError, TypeError):
+        return to_device(to_host(buffer), owned=True)
 
 
 def is_ready(buffer: Buffer) -> bool:
@@ -242,20 +292,8 @@ def delete(buffer: Buffer) -> None:
 
 
 def allocated() -> int:
-    """Bytes of all live buffers, the user's own jax arrays included."""
-    return sum(array.nbytes for array in _client().live_arrays())
-
-
-def from_jax(array: jax.Array) -> Buffer:
-    """The buffer of a user's jax array, moved to our device if needed. It must not be donated."""
-    if array.devices() == {_device()}:
-        return array
-    return to_device(np.asarray(array), owned=True)
-
-
-def to_jax(buffer: Buffer) -> jax.Array:
-    """The buffer as an array for jax's users. From now on it must not be donated."""
-    return buffer
+    """Bytes of all live buffers."""
+    return sum(array.on_device_size_in_bytes() for array in _client().live_arrays())
 
 
 def _look_out_for(buffer: Buffer) -> None:
@@ -273,26 +311,9 @@ def _look_out_for(buffer: Buffer) -> None:
 
 @cache
 def _client() -> Any:
-    client = _chosen_client()
-    watch_forks(client.live_arrays, (client, mlir_threads()))
+    client = session().client
+    watch_forks(client.live_arrays, (client, threads))
     return client
-
-
-def mlir_threads() -> Any:
-    """The thread pool of all MLIR contexts; None where this jax has none of that name."""
-    return getattr(sys.modules.get("jax._src.interpreters.mlir"), "global_thread_pool", None)
-
-
-def _chosen_client() -> Any:
-    chosen = os.environ.get("LAZYTENSOR_PLATFORM", "").strip()
-    if not chosen:
-        return jax_backend.get_backend()
-    try:
-        return jax_backend.get_backend(chosen)
-    except RuntimeError as error:
-        there = ", ".join(jax_backend.backends())
-        text = f"LAZYTENSOR_PLATFORM: one of {there} was expected, got {chosen!r}: {error}"
-        raise ValueError(text) from None
 
 
 @cache
@@ -306,18 +327,18 @@ def _devices() -> Any:
 
 
 @cache
-def _sharding() -> SingleDeviceSharding:
-    return SingleDeviceSharding(_device())
+def _sharding() -> Any:
+    return session().sharding(_device())
 
 
 @cache
 def _context() -> ir.Context:
-    return undisturbed(jax_mlir.make_ir_context)  # it imports the dialects
+    return undisturbed(session().context)  # it imports the dialects
 
 
 @lru_cache(maxsize=4096)
 def _array_type(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    return jax.core.ShapedArray(shape, dtype)
+    return session().array_type(shape, dtype)
 
 
 @cache
@@ -329,8 +350,8 @@ def _semantics() -> tuple[Any, Any]:
 
 def _put_publicly(array: np.ndarray, *, owned: bool) -> Buffer:
     """Upload through jax's public function, which is slower."""
-    with jax.enable_x64(True):  # for this thread, until the block ends
-        return jax.device_put(array if owned else array.copy(), _device())
+    with jax().enable_x64(True):  # for this thread, until the block ends
+        return jax().device_put(array if owned else array.copy(), _device())
 
 
 def _result_handlers(results: Sequence[Any]) -> list[Any] | None:
@@ -350,13 +371,12 @@ def result_handler(kind: Any) -> Any:
 
 
 def _bind_lapack_for(program: bytes) -> None:
-    """Resolve LAPACK's addresses if the program calls it, as jax does when it lowers such a call.
+    """Register LAPACK's routines if the program calls them, as jax does when it is imported.
 
-    Without this, a call in a program that was lowered elsewhere jumps to address zero.
+    Without their addresses, a call in a program that was lowered elsewhere jumps to address zero.
     """
     if b"lapack_" in program:
-        from jaxlib import lapack
-
+        jax()
         lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))  # it resolves all routines
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from lazytensor.core.device.backend import brought
 from lazytensor.core.runtime import fork
 
 
@@ -29,12 +28,12 @@ def watch_forks(live: Callable[[], Iterable[Any]], pools: tuple[Any, ...]) -> No
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # it is never freed
 
     fork.announce(fork.Threads(finish, forget))
-    if "jax" in brought and hasattr(os, "register_at_fork"):
-        _hide_warning()
 
 
-def _hide_warning() -> None:
+def hide_jax_warning() -> None:
     """Hide jax's warning of a deadlock: it does not concern users without jax code of their own."""
+    if not hasattr(os, "register_at_fork"):
+        return
     hidden: list[warnings.catch_warnings[None]] = []
 
     def hide() -> None:

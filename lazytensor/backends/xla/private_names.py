@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import jax
-import jax.extend.backend as jax_backend
-import jax.interpreters.mlir as jax_mlir
 import numpy as np
 from jaxlib import _jax, lapack
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, session
 
 SAME: Final = """
 func.func public @main(%a: tensor<1xf64>) -> tensor<1xf64> {
@@ -24,71 +21,86 @@ func.func public @main(%a: tensor<1xf64>) -> tensor<1xf64> {
 """
 
 
+def _client() -> Any:
+    return session.session().client
+
+
+def _devices() -> Any:
+    return _jax.DeviceList((_client().local_devices()[0],))
+
+
 def _loaded() -> Any:
-    backend = jax_backend.get_backend()
-    devices = _jax.DeviceList((backend.local_devices()[0],))
-    with jax_mlir.make_ir_context():
+    with client.context():
         module = ir.Module.parse(SAME)
-    return backend.compile_and_load(module, devices, client.compile_options())
+    return _client().compile_and_load(module, _devices(), client.compile_options())
+
+
+def _type() -> Any:
+    return session.session().array_type((1,), np.dtype("f8"))
 
 
 def _put(**options: Any) -> Any:
-    device = jax.local_devices()[0]
-    return _jax.batched_device_put(
-        jax.core.ShapedArray((1,), np.dtype("f8")),
-        jax.sharding.SingleDeviceSharding(device),
-        [np.ones(1)],
-        [device],
-        **options,
+    device = _client().local_devices()[0]
+    sharding = session.session().sharding(device)
+    return _jax.batched_device_put(_type(), sharding, [np.ones(1)], [device], **options)
+
+
+def _copy() -> Any:
+    sharding = session.session().sharding(_client().local_devices()[0])
+    always = _jax.ArrayCopySemantics.ALWAYS_COPY
+    return _jax.batched_copy_array_to_devices_with_sharding(
+        [_put(enable_x64=True)], [_devices()], [sharding], [always]
     )
 
 
-def _handler() -> Any:
-    return client.result_handler(jax.core.ShapedArray((1,), np.dtype("f8")))
-
-
 def _deserialize() -> Any:
-    backend = jax_backend.get_backend()
-    devices = _jax.DeviceList((backend.local_devices()[0],))
-    payload = backend.serialize_executable(_loaded())
-    return backend.deserialize_executable(payload, devices, client.compile_options())
+    payload = _client().serialize_executable(_loaded())
+    return _client().deserialize_executable(payload, _devices(), client.compile_options())
 
 
 def _x64_put() -> Any:
+    jax = session.jax()
     with jax.enable_x64(True):
         return jax.device_put(np.ones(1), jax.local_devices()[0])
 
 
 PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
-    "jax.extend.backend.get_backend": lambda: jax_backend.get_backend(None),
-    "jax.extend.backend.get_compile_options": lambda: jax_backend.get_compile_options(
-        num_replicas=1, num_partitions=1
-    ),
+    "the CPU's client, options and context, by jaxlib alone": session.own_session,
+    "jax.extend.backend.get_backend, get_compile_options": lambda: session.jax_session("cpu"),
+    "jax.interpreters.mlir.make_ir_context": lambda: session.jax_session("cpu").context(),
     "CompileOptions.SerializeAsString": lambda: client.compile_options().SerializeAsString(),
-    "jax.interpreters.mlir.make_ir_context": jax_mlir.make_ir_context,
-    "jax.core.ShapedArray": lambda: jax.core.ShapedArray((2,), np.dtype("f8")),
     "jax.enable_x64": _x64_put,
-    "Client._raw_platform": lambda: jax_backend.get_backend()._raw_platform,
-    "Client.platform_version": lambda: jax_backend.get_backend().platform_version,
+    "Client._raw_platform": lambda: _client()._raw_platform,
+    "Client.platform_version": lambda: _client().platform_version,
     "Client.compile_and_load, DeviceList": _loaded,
     "Client.serialize_executable, deserialize_executable": _deserialize,
     "LoadedExecutable.execute": lambda: _loaded().execute([_put(enable_x64=True)]),
     "LoadedExecutable.execute_sharded": lambda: _loaded().execute_sharded([_put(enable_x64=True)]),
-    "array_result_handler": _handler,
+    "array_result_handler": lambda: client.result_handler(_type()),
     "ExecuteResults.consume_with_handlers": lambda: (
-        _loaded().execute_sharded([_put(enable_x64=True)]).consume_with_handlers([_handler()])
+        _loaded()
+        .execute_sharded([_put(enable_x64=True)])
+        .consume_with_handlers([client.result_handler(_type())])
     ),
     "LoadedExecutable.get_compiled_memory_stats": lambda: (
         _loaded().get_compiled_memory_stats().temp_size_in_bytes
     ),
+    "batched_copy_array_to_devices_with_sharding": _copy,
     "batched_device_put(enable_x64)": lambda: _put(enable_x64=True),
     "batched_device_put(committed)": lambda: _put(committed=False),
     "batched_device_put(host_buffer_semantics)": lambda: _put(
         host_buffer_semantics=_jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     ),
     "HostBufferSemantics.ZERO_COPY": lambda: _jax.HostBufferSemantics.ZERO_COPY,
-    "mlir.global_thread_pool": lambda: client.mlir_threads().get_max_concurrency(),
-    "Client.live_arrays": lambda: jax_backend.get_backend().live_arrays(),
+    "collect_garbage": lambda: _jax.collect_garbage() is None,
+    "ArrayImpl.on_device_size_in_bytes": lambda: _put(enable_x64=True).on_device_size_in_bytes(),
+    "ArrayImpl._single_device_array_to_np_array_did_copy": lambda: _put(
+        enable_x64=True
+    )._single_device_array_to_np_array_did_copy(),
+    "mlir.global_thread_pool": lambda: (
+        session.jax()._src.interpreters.mlir.global_thread_pool.get_max_concurrency()
+    ),
+    "Client.live_arrays": lambda: _client().live_arrays(),
     "lapack.prepare_lapack_call": lambda: lapack.prepare_lapack_call("potrf_ffi", np.dtype("f8")),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cast
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _provided: Final[list[str]] = []
 """The name of the module that is the backend."""
-brought: Final[set[str]] = set()
-"""Modules that were imported with the backend, and not before by somebody else."""
 T = TypeVar("T")
 
 
@@ -58,11 +56,13 @@ class Backend(Protocol):
         assumed: Assumptions,
         donated: Sequence[tuple[int, int]],
         places: Sequence[Place | None],
+        apart: bool = False,
     ) -> Executable:
         """Compile.
 
         `donated`: pairs (position among the parameters, position among the outputs). `places`:
-        where each instruction was recorded.
+        where each instruction was recorded. `apart`: all threads that take part have the calling
+        thread's priority, where that is possible.
         """
 
     def load(self, data: bytes, program: Program) -> Executable:
@@ -118,7 +118,12 @@ def backend() -> Backend:
     from lazytensor.core.device import malloc
 
     malloc.keep_freed_memory()  # before there are threads
-    return undisturbed(_import)
+    return cast(Backend, imported(*_provided))
+
+
+def imported(module: str) -> Any:
+    """The module of this name, imported undisturbed. NumPy's random stream stays where it is."""
+    return undisturbed(partial(_import, module))
 
 
 def undisturbed(function: Callable[[], T]) -> T:
@@ -140,20 +145,18 @@ def undisturbed(function: Callable[[], T]) -> T:
     return done.result()
 
 
-def _import() -> Backend:
+def _import(module: str) -> Any:
     random: Any = np.random  # whose stubs know only half of it
     stream = random.get_bit_generator()
     random.set_bit_generator(random.MT19937())  # what jax's import draws is not the user's
-    there = set(sys.modules)
     try:
-        return cast(Backend, import_module(*_provided))
+        return import_module(module)
     finally:
         random.set_bit_generator(stream)
-        brought.update(sys.modules.keys() - there)
 
 
 def is_loaded() -> bool:
-    """Whether the backend has been imported (importing it takes most of a second)."""
+    """Whether the backend has been imported."""
     return _provided[0] in sys.modules
 
 

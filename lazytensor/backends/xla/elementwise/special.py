@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from jax import lax
 
 from lazytensor.backends.xla.elementwise.arithmetic import direct
 from lazytensor.backends.xla.emitter import Rows
@@ -17,7 +16,7 @@ from lazytensor.backends.xla.lowerings.expansion import (
     polynomial,
     widened,
 )
-from lazytensor.backends.xla.lowerings.library import inlined
+from lazytensor.backends.xla.lowerings.library import JaxFunction, inlined
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
@@ -96,10 +95,10 @@ def _library(name: str) -> Op:
 _library_digamma, _library_erf, _library_erf_inv = map(_library, ("digamma", "erf", "erf_inv"))
 
 
-def _incomplete_gamma(function: Callable[..., Any], upper: bool) -> Callable[..., Any]:
+def _incomplete_gamma(name: str, upper: bool) -> Callable[..., Any]:
     """jax's function, with the limits that it lacks."""
-    inner = Op(f"library_{function.__name__}", lambda x, y: x)
-    ROWS[inner] = inlined(function)
+    inner = Op(f"library_{name}", lambda x, y: x)
+    ROWS[inner] = inlined(JaxFunction("jax.lax", name))
 
     def body(x: Node, y: Node) -> Node:
         shape = np.broadcast_shapes(x.type.shape, y.type.shape)
@@ -130,8 +129,8 @@ ROWS.update(
         ops.digamma: expansion(_digamma),
         ops.logaddexp: widened(_logaddexp),
         ops.logaddexp2: widened(_logaddexp2),
-        ops.igamma: widened(_incomplete_gamma(lax.igamma, upper=False)),
-        ops.igammac: widened(_incomplete_gamma(lax.igammac, upper=True)),
+        ops.igamma: widened(_incomplete_gamma("igamma", upper=False)),
+        ops.igammac: widened(_incomplete_gamma("igammac", upper=True)),
         ops.zeta: direct("chlo.zeta"),
         ops.polygamma: direct("chlo.polygamma"),
     }

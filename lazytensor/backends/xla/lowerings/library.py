@@ -9,19 +9,32 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Final
 
-import jax
-import jax.interpreters.mlir as jax_mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, session
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Lowering
 from lazytensor.core.ir.types import TensorType
+
+
+@dataclass(frozen=True)
+class JaxFunction:
+    """A function of a module that needs jax: both are imported when it is called first."""
+
+    module: str
+    name: str
+
+    def __call__(self, *arrays: Any, **attrs: Any) -> Any:
+        """What the function gives."""
+        return getattr(import_module(self.module), self.name)(*arrays, **attrs)
+
 
 Function = Callable[..., Any]
 Attributes = tuple[tuple[str, Any], ...]
@@ -55,7 +68,9 @@ def merged(
     name = e.library.get(key)
     if name is None:
         parsed = ir.Module.parse(module(), client.context())
-        name = jax_mlir.merge_mlir_modules(e.module, f"library_{len(e.library)}", parsed)
+        name = session.jax().interpreters.mlir.merge_mlir_modules(
+            e.module, f"library_{len(e.library)}", parsed
+        )
         e.library[key] = name
     made = func.CallOp(
         [ir_type(t) for t in types],
@@ -80,9 +95,9 @@ def inlined(function: Function) -> Lowering:
 @lru_cache(maxsize=SIGNATURES_KEPT)
 def bytecode(function: Function, types: tuple[TensorType, ...], attrs: Attributes) -> bytes:
     """The module that `function` lowers to, for the platform that programs run on."""
-    fixed = dict(attrs)
+    fixed, jax = dict(attrs), session.jax()
 
-    def library(*arrays: jax.Array) -> Any:
+    def library(*arrays: Any) -> Any:
         return function(*arrays, **fixed)
 
     arguments = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
