@@ -51,6 +51,7 @@ from tests.core.growing import (
     unline,
     unstacked,
 )
+from tests.core.tiers import fetched
 
 EXACTLY = 2
 """Sizes that get a program of their own before it shows that sizes change."""
@@ -367,7 +368,7 @@ def test_sizes_that_cost_little_are_not_laid_beside_each_other_one_by_one() -> N
 
     def roomy(sizes: range) -> int:
         for n in sizes:
-            scheduler.observe(ops.abs(leaf(np.ones(n))))
+            fetched(ops.abs(leaf(np.ones(n))))
         return sum(e.growth is not None and e.growth.entry is not None for e in cache.entries())
 
     assert roomy(range(300, 330)) == 1

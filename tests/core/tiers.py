@@ -1,11 +1,20 @@
 """What the trial of a program's two tiers finds, whatever else the machine does meanwhile."""
 
+import numpy as np
 import pytest
 
-from lazytensor.core.runtime import tier_timing
+from lazytensor.core.ir.node import Node
+from lazytensor.core.runtime import background, scheduler, tier_timing
 
 
 def let_xla_be_better(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a run by XLA takes, the interpreter's is far longer."""
     for near in ("NEAR_SHORT", "NEAR_LONG", "NEAR_LONGEST"):
         monkeypatch.setattr(tier_timing, near, 0.0)
+
+
+def fetched(node: Node) -> np.ndarray:
+    """The value; what is compiled in the background because of it has been compiled then."""
+    value = scheduler.fetch(node)
+    background.drain()
+    return value

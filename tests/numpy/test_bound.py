@@ -144,7 +144,6 @@ def test_an_account_hears_only_of_numpys_cuts(
     """Each program is on arrays of a size that counts, and loses by the price of recording."""
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(profitability, "SECONDS_PER_RECORD", 1.0)
-    monkeypatch.setattr(profitability, "is_loaded", lambda: True)
     work()
     put_back()
     mine = account()

@@ -31,7 +31,6 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "tier", "auto")
     monkeypatch.setattr(profitability, "MOST", 1.0)
     monkeypatch.setattr(profitability, "PROCESSORS", np.inf)
-    monkeypatch.setattr(profitability, "is_loaded", lambda: True)
     yield
     put_back()
 
@@ -135,53 +134,6 @@ def test_what_costs_more_than_xla_can_gain_loses() -> None:
     assert settings.small == BOUND
     account.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
     assert settings.small == 2 * BOUND + 1
-
-
-@pytest.mark.parametrize(
-    ("lost", "worked", "loaded", "pays", "is_small"),
-    [
-        (0.5, 1.0, False, False, True),
-        (0.1, 1.0, False, False, False),  # XLA has more to gain
-        (0.5, 7.0, False, False, False),  # NumPy has worked so long that it will have paid
-        (0.5, 1.0, True, False, False),
-        (0.5, 1.0, False, True, False),  # an earlier process has had it pay
-    ],
-)
-def test_a_small_gain_is_not_worth_an_import(
-    lost: float,
-    worked: float,
-    loaded: bool,
-    pays: bool,
-    is_small: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """NumPy has run the programs in `RUN` seconds; each cut took `lost` seconds more."""
-    monkeypatch.setattr(profitability, "is_loaded", lambda: loaded)
-    monkeypatch.setattr(profitability.cache, "spent", worked)
-    account = Account()
-    for _ in range(3):
-        program = interpreted(2 * BOUND, WARMING + 1)
-        program.pays = pays
-        account.note(program, RUN + lost)
-    assert settings.small == (2 * BOUND + 1 if is_small else BOUND)
-
-
-def test_what_numpy_does_meanwhile_pays_for_the_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recording is put off for as long as is left of that, and no longer."""
-    monkeypatch.setattr(profitability, "is_loaded", lambda: False)
-    monkeypatch.setattr(profitability, "BEGINNING", 1e-9)
-    monkeypatch.setattr(profitability.cache, "spent", 0.0)
-    account = Account()
-    for _ in range(3):
-        program = interpreted(2 * BOUND, WARMING + 1)
-        program.pays = False
-        account.note(program, RUN + 0.5)
-    assert settings.small == 2 * BOUND + 1
-    waits = account.waits
-    assert 0.0 < waits < account.interval
-    account.look()
-    assert settings.small == BOUND
-    assert profitability.cache.spent == waits
 
 
 @pytest.mark.parametrize(

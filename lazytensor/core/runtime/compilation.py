@@ -6,61 +6,44 @@ from threading import RLock, get_ident
 from typing import Final
 
 from lazytensor.core.device.backend import backend
+from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events
 from lazytensor.core.observe.recompile_reason import DONATION, Change, change, scalar_change
-from lazytensor.core.runtime import cost_model, equivalent_programs, locking, shape_buckets
+from lazytensor.core.runtime import equivalent_programs, locking, shape_buckets
 from lazytensor.core.runtime.program_cache import DISOWNED_RUNS, cache
 from lazytensor.core.runtime.run import Run
 
-TRIED: Final = 8
-"""Operations up to which a program from disk is timed against NumPy: it runs few longer ones."""
 _compiling: Final = RLock()
 """Held while a program is compiled. A compiler that another one interrupts has untested states, and
 one compile uses all processors."""
 
 
 def obtain(run: Run) -> tuple[str, Change | None]:
-    """Make sure of the entry's executable; how it was got, and why it had to be compiled."""
+    """Make sure of the entry's executable, now; how it was got, and why it had to be compiled."""
     entry = run.entry
-    if entry.executable is not None or load(run):
+    if entry.executable is not None:
         return "loaded from disk", None
-    new = _reason(run)
     from lazytensor.core.runtime import disk_cache
 
     backend()  # made with the lock held
-    entry.compiled_by = get_ident()
-    try:
-        with locking.outside(run.outputs), _compiling:
-            disk_cache.compile_and_store(entry, run.owned, entry.program.places)
-    finally:
-        entry.compiled_by = 0
-    _remember(run)
-    return "compiled", new
-
-
-def load(run: Run) -> bool:
-    """Load the entry's executable from disk; whether it was there."""
-    # A program that compiles nothing does not wait for these imports.
-    from lazytensor.core.runtime import disk_cache
-
-    entry = run.entry
-    loaded = disk_cache.load(entry, run.owned)
-    if loaded:
-        cache.loaded += 1
-        _remember(run)
-        # Without this time it would never be compared with NumPy.
-        if not entry.runs and entry.program.size <= TRIED:
-            entry.trial.interpreted(cost_model.estimate(entry))
-    return loaded
-
-
-def _remember(run: Run) -> None:
-    """Let other programs run in the place of this one, if it was recorded as it is."""
+    wanted, new = disk_cache.wanted(entry, run.owned), None
+    found = disk_cache.find(wanted)
+    if found is None:
+        new = reason(run)
+        entry.compiled_by = get_ident()
+        try:
+            with locking.outside(run.outputs), _compiling:
+                found = disk_cache.make(wanted, entry.program.places, user_place())
+        finally:
+            entry.compiled_by = 0
+    entry.donated, entry.owned = wanted.pairs, run.owned
+    entry.executable, entry.history = found  # last, as other threads may be looking for one
     if run.exact is None:
-        equivalent_programs.remember(run.entry)
+        equivalent_programs.remember(entry)
+    return "loaded from disk" if new is None else "compiled", new
 
 
-def _reason(run: Run) -> Change:
+def reason(run: Run) -> Change:
     """Why the program is not among the compiled ones."""
     entry, program = run.entry, run.found.program
     if entry.history.changes:

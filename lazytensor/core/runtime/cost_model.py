@@ -1,8 +1,7 @@
 """What running and compiling cost, and whether compiling a program pays.
 
-A program that is new and small is interpreted. What interpreting it has cost is added up, and once
-that reaches the price of compiling it, it is compiled: so nothing takes much more than twice as
-long as the better of the two would have.
+A program that is new is interpreted. What interpreting it has cost is added up, and once that
+reaches a share of the price of compiling it, it is compiled in the background.
 """
 
 from __future__ import annotations
@@ -33,22 +32,21 @@ COMPILE_SECONDS: Final = 0.08
 COMPILE_SECONDS_PER_NODE: Final = 3e-3
 """Processor seconds of a compile: a constant, and a part for each operation. Half of 34 measured
 programs, of 1 to 450 operations, took between half and twice the sum."""
-IMPORT_SECONDS: Final = 0.7
+IMPORT_SECONDS: Final = 0.15
 """Processor seconds of the backend's import."""
-KNOWN_SHARE: Final = 0.25
-"""Share of the import's price after which the backend is imported for a program that paid for it in
-an earlier process."""
-HESITATION: Final = 1.5
-"""Compile-price multiplier for programs missing from a warm disk cache: an earlier process has not
-compiled them. Without it, processes would go on compiling programs near their price."""
+BACKGROUND_SHARE: Final = 0.3
+"""Share of a compile's price that the host spends on a program before it is compiled. The compile
+takes a processor from the host, and a process may end before it pays."""
+TOO_SLOW_SECONDS: Final = 2.0
+"""Seconds of the host's run from which XLA is waited for, if that also takes `TOO_SLOW` times as
+long as the compile."""
+TOO_SLOW: Final = 3.0
 DISK_LOOKUP_SECONDS: Final = 0.003
 """Seconds of interpreting after which a program is looked up on disk."""
+LOAD_SECONDS: Final = 0.05
+"""Seconds to find a program on disk and to load it."""
 MANY_SIZES: Final = 16
 """Sizes of a program without room for more, from which each further size is expected once only."""
-EAGER_AFTER: Final = 8
-"""Runs after which a program is compiled at half the price: it will come back."""
-MOST_EAGER: Final = 4.0
-"""Largest divisor of the price, however often a program has come back."""
 
 
 def price_of(program: Program) -> float:
@@ -56,13 +54,12 @@ def price_of(program: Program) -> float:
     return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_NODE
 
 
-def may_import(price: float, seconds: float, share: float = 1.0) -> bool:
+def may_import(price: float, seconds: float) -> bool:
     """Whether the backend is there, or all interpreting has cost its import and a compile.
 
-    price: the compile's. seconds: one more run's. share: of the sum that is enough. How often one
-    program has come back does not count: a loop may end before.
+    price: the compile's. seconds: one more run's.
     """
-    return is_loaded() or cache.spent + seconds >= share * (IMPORT_SECONDS + price)
+    return is_loaded() or cache.spent + seconds >= BACKGROUND_SHARE * (IMPORT_SECONDS + price)
 
 
 def estimate(entry: Entry) -> float:
@@ -77,24 +74,33 @@ def debt(entry: Entry) -> float:
 
 
 def should_compile(entry: Entry) -> bool:
-    """Whether compiling a program pays now."""
+    """Whether compiling a program pays, in the background if the tier is "auto"."""
     if settings.tier != "auto":
         return settings.tier == "compile"
     price = price_of(entry.program)
-    if entry.sought is not None and cache.loaded:
-        price *= HESITATION
     if not may_import(price, estimate(entry)):
         return False
-    saved = debt(entry) - entry.runs * SECONDS_PER_CALL
-    return saved * min(1 + entry.runs / EAGER_AFTER, MOST_EAGER) > price
+    return debt(entry) - entry.runs * SECONDS_PER_CALL > BACKGROUND_SHARE * price
 
 
-def saved(entry: Entry) -> float:
-    """Seconds that XLA has saved in all runs of a program, by what was timed of both tiers."""
-    a_run = entry.trial.saved()
-    if a_run is None:  # a program without interpreted runs is so large that it was compiled at once
-        a_run = 0.0 if entry.spent else estimate(entry)
-    return entry.runs * a_run
+def is_worth_a_look(entry: Entry) -> bool:
+    """Whether looking a program up on disk costs little against what interpreting it has cost."""
+    if entry.sought or not settings.disk or debt(entry) < DISK_LOOKUP_SECONDS:
+        return False
+    return may_import(0.0, estimate(entry))
+
+
+def is_load_short(entry: Entry) -> bool:
+    """Whether a look on disk, and a load, are short beside the program's first run by the host."""
+    if entry.runs or entry.sought or entry.job is not None or not settings.disk:
+        return False
+    return estimate(entry) > LOAD_SECONDS + (0.0 if is_loaded() else IMPORT_SECONDS)
+
+
+def is_too_slow(entry: Entry) -> bool:
+    """Whether the user waits longer for the host than for a compile and XLA."""
+    once = debt(entry) - entry.spent
+    return once > TOO_SLOW_SECONDS and once > TOO_SLOW * (price_of(entry.program) + IMPORT_SECONDS)
 
 
 def gain(entry: Entry, seconds: float, cutting: float = 0.0, room: float = 1.0) -> float | None:

@@ -4,13 +4,11 @@ A file holds a checksum, the whole key (the program's text, the baked slots, the
 backend's fingerprint) and the executable. Its name is the key's hash, but the key itself is
 compared when it is read. What cannot be read is recompiled; what cannot be written is warned about
 once, and the work goes on. Beside it lies what is known of the program's slots, so that the next
-process need not find out again which of them vary; and a file without contents, if in the last
-process that ended XLA saved what it takes to import it, so that the next one does so sooner.
+process need not find out again which of them vary.
 """
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import tempfile
@@ -21,17 +19,16 @@ from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
 from typing import Final, NamedTuple
-from weakref import ref
 
 from lazytensor.core.device.backend import Executable, backend
 from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.composite import composites
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.recording import Place, user_place
+from lazytensor.core.ir.recording import Place
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.passes.specialize import SlotHistory
-from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.announce import announced
 from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.settings import settings
@@ -42,7 +39,6 @@ Pairs = tuple[tuple[int, int], ...]
 MAGIC: Final = b"lazytensor 1\n"
 SUFFIX: Final = ".xla"
 SLOTS_SUFFIX: Final = ".slots"
-PAYS_SUFFIX: Final = ".pays"
 CHOICES_SUFFIX: Final = ".json"
 """The suffix of files with what a backend has found by measuring."""
 NEW: Final = ".new-"
@@ -93,7 +89,7 @@ def entries() -> list[File]:
 def clear() -> Cleared:
     """Remove every executable, and what was found by measuring."""
     removed, left = 0, []
-    for path in _paths(SUFFIX, SLOTS_SUFFIX, PAYS_SUFFIX, CHOICES_SUFFIX):
+    for path in _paths(SUFFIX, SLOTS_SUFFIX, CHOICES_SUFFIX):
         try:
             path.unlink(missing_ok=True)
             removed += path.suffix == SUFFIX
@@ -102,56 +98,48 @@ def clear() -> Cleared:
     return Cleared(removed, left)
 
 
-def load(entry: Entry, owned: Sequence[bool]) -> bool:
-    """Give the entry its executable from disk, if it is there."""
+class Wanted(NamedTuple):
+    """An executable that is looked for or made: of this program, with these donations.
+
+    `assumed` is what it may rely on of the slots that had this `history`.
+    """
+
+    program: Program
+    history: SlotHistory
+    assumed: Assumptions
+    pairs: Pairs
+
+
+def wanted(entry: Entry, owned: Sequence[bool]) -> Wanted:
+    """What an entry needs when nobody else has the inputs `owned`."""
+    program, history = entry.program, entry.history
+    return Wanted(program, history, history.assumptions(program), donations(program, owned))
+
+
+class Found(NamedTuple):
+    """An executable, and the slots' history that it is good for."""
+
+    executable: Executable
+    history: SlotHistory
+
+
+def find(this: Wanted) -> Found | None:
+    """The executable from disk, if it is there, by what other processes know of its slots too."""
     if not settings.disk:
-        return False
-    pairs = donations(entry.program, owned)
-    if entry.sought == pairs:
-        return False
-    text = _text(entry.program)
-    learned = None if entry.runs else _learned(entry, text)
-    for history in (entry.history,) if learned is None else (learned, entry.history):
-        executable = _find(entry.program, text, history, pairs)
-        if executable is not None:
-            entry.history = history
-            entry.executable, entry.donated, entry.owned = executable, pairs, owned
-            metrics.count("disk_hits")
-            _note_use(entry, text)
-            return True
-    entry.sought = pairs
-    return False
+        return None
+    text = _text(this.program)
+    learned = None if this.history.changes else _learned(this.history, text)
+    if learned is not None:
+        known = this._replace(history=learned, assumed=learned.assumptions(this.program))
+        found = _find(known, text)
+        if found is not None:
+            return Found(found, learned)
+    found = _find(this, text)
+    return None if found is None else Found(found, this.history)
 
 
-_used: Final[list[tuple[ref[Entry], Path]]] = []
-"""Entries that have an executable here, each with the file that says that it pays."""
-
-
-def pays(program: Program) -> bool:
-    """Whether an earlier process has found that XLA pays for its import, this program being run."""
-    return _path(_text(program).encode(), PAYS_SUFFIX).exists()
-
-
-def _note_use(entry: Entry, text: str) -> None:
-    if not _used:
-        atexit.register(_say_what_pays)
-    _used.append((ref(entry), _path(text.encode(), PAYS_SUFFIX)))
-
-
-def _say_what_pays() -> None:
-    """Let other processes know, as this one ends, whether XLA has saved what its import takes."""
-    used = [(entry, path) for known, path in _used if (entry := known()) is not None]
-    is_saved = sum(cost_model.saved(entry) for entry, _ in used) >= cost_model.IMPORT_SECONDS
-    for _, path in used:
-        with suppress(OSError):
-            if is_saved:
-                path.touch()
-            else:
-                path.unlink(missing_ok=True)
-
-
-def _learned(entry: Entry, text: str) -> SlotHistory | None:
-    """The entry's slots as earlier processes have known them, if they have learned anything."""
+def _learned(history: SlotHistory, text: str) -> SlotHistory | None:
+    """The slots as earlier processes have known them, if they have learned anything."""
     key = text.encode()
     path = _path(key, SLOTS_SUFFIX)
     payload = _read(path, key)
@@ -159,11 +147,11 @@ def _learned(entry: Entry, text: str) -> SlotHistory | None:
         return None
     with suppress(OSError):
         os.utime(path)
-    return entry.history.informed(payload)
+    return history.informed(payload)
 
 
-def _find(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> Executable | None:
-    key = _key(program, text, history, pairs)
+def _find(this: Wanted, text: str) -> Executable | None:
+    key = _key(this, text)
     path = _path(key)
     with metrics.timed("loading"):
         payload = _read(path, key)
@@ -171,7 +159,9 @@ def _find(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> Ex
             return None
         with suppress(OSError):
             os.utime(path)
-        return _executable(path, payload, program)
+        executable = _executable(path, payload, this.program)
+    metrics.count("disk_hits", executable is not None)
+    return executable
 
 
 def _executable(path: Path, payload: bytes, program: Program) -> Executable | None:
@@ -182,34 +172,39 @@ def _executable(path: Path, payload: bytes, program: Program) -> Executable | No
         return None
 
 
-def compile_and_store(entry: Entry, owned: Sequence[bool], places: Sequence[Place | None]) -> None:
-    """Compile the entry's program, and put the executable on disk."""
-    program = entry.program
-    pairs = donations(program, owned)
-    with announced(program, user_place()):
-        executable = backend().compile(program, entry.history.assumptions(program), pairs, places)
+def make(
+    this: Wanted, places: Sequence[Place | None], place: Place | None, apart: bool = False
+) -> Found:
+    """Compile the program, for the user's line `place`, and put the executable on disk.
+
+    `apart`: see `Backend.compile`.
+    """
+    program = this.program
+    with announced(program, place):
+        executable = backend().compile(program, this.assumed, this.pairs, places, apart)
     metrics.count("compiles")
-    entry.donated, entry.owned = pairs, owned
-    entry.executable = executable  # last, as other threads may be looking for one
     if settings.disk:
-        text = _text(program)
-        key = _key(program, text, entry.history, pairs)
-        try:
-            label = f"{program.size} instructions"
-            _write(_path(key), key, label, executable.serialize())
-            _note_use(entry, text)
-            if entry.history.changes:
-                key = text.encode()
-                _write(_path(key, SLOTS_SUFFIX), key, label, entry.history.known())
-        except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
-            # Not the whole text of an OSError, which names a file that is another each time.
-            reason = error.strerror if isinstance(error, OSError) else error
-            _warn(f"{folder()} cannot be written ({reason}); executables are not kept")
+        _store(this, executable)
+    return Found(executable, this.history)
 
 
-def _key(program: Program, text: str, history: SlotHistory, pairs: Pairs) -> bytes:
-    assumed = history.assumptions(program).text()
-    return f"{text}\n{assumed}\n{pairs}\n".encode() + backend().fingerprint()
+def _store(this: Wanted, executable: Executable) -> None:
+    text = _text(this.program)
+    key = _key(this, text)
+    try:
+        label = f"{this.program.size} instructions"
+        _write(_path(key), key, label, executable.serialize())
+        if this.history.changes:
+            key = text.encode()
+            _write(_path(key, SLOTS_SUFFIX), key, label, this.history.known())
+    except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
+        # Not the whole text of an OSError, which names a file that is another each time.
+        reason = error.strerror if isinstance(error, OSError) else error
+        _warn(f"{folder()} cannot be written ({reason}); executables are not kept")
+
+
+def _key(this: Wanted, text: str) -> bytes:
+    return f"{text}\n{this.assumed.text()}\n{this.pairs}\n".encode() + backend().fingerprint()
 
 
 def _text(program: Program) -> str:
@@ -310,7 +305,7 @@ def _evict() -> int:
         for file in files:
             with suppress(OSError):
                 stat = file.stat()
-                if file.name.endswith((SUFFIX, SLOTS_SUFFIX, PAYS_SUFFIX)):
+                if file.name.endswith((SUFFIX, SLOTS_SUFFIX)):
                     found.append((stat.st_mtime, stat.st_size, file.path))
                 elif file.name.startswith(NEW) and now - stat.st_mtime > 3600:
                     os.unlink(file.path)  # left by a process that was killed while it wrote

@@ -68,10 +68,12 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
     how, new, before = "cached", None, run.entry.runs
     if tier is Tier.COMPILE:
         how, new = obtain(run)
-    else:
-        metrics.count("cache_hits")
     entry = executable_entry(run)
     assert entry is not None
+    if entry.arrived is not None:
+        (how, new), entry.arrived = entry.arrived, None
+    if how == "cached":
+        metrics.count("cache_hits")
     try:
         if settings.tier == "auto" and entry.trial.is_open():
             _try(run, entry, entry.trial)

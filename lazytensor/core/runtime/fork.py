@@ -3,8 +3,8 @@
 A child has its parent's memory, and only the thread that forked. A wait for another thread never
 ends there: for a lock that it held, or for a program that a backend's threads were running. So
 
-- a fork waits until no other thread cuts, computes, writes or looks for a program, and no program
-  is under way;
+- a fork waits until no other thread cuts, computes, writes or looks for a program, nothing is
+  compiled in the background, and no program is under way;
 - the child of a process whose backend has threads starts no program and compiles none: what its
   parent has computed lies in its memory, and what it records is interpreted.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from lazytensor.core.buffers.cell import writing
-from lazytensor.core.runtime.locking import forget_others, lock, wait_for_all
+from lazytensor.core.runtime.locking import forget_others, lock, wait_for_all, working
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 
@@ -30,8 +30,10 @@ class Threads(NamedTuple):
     """Sees to it that nothing will wait for them. In the child."""
 
 
-LOCKS: Final[tuple[Any, ...]] = (lock, writing, cache.lock)
+LOCKS: Final[tuple[Any, ...]] = (working, lock, writing, cache.lock)
 """In the order in which they are taken elsewhere."""
+in_child: Final[list[Callable[[], None]]] = []
+"""Called in a child."""
 _threads: Final[list[Threads]] = []
 _taken: Final[list[Any]] = []
 
@@ -62,6 +64,8 @@ def _after() -> None:
 def _in_child() -> None:
     forget_others()  # a Ctrl-C may have ended the wait for them
     _after()
+    for call in in_child:
+        call()
     for threads in _threads:
         threads.forget()
         settings.tier = "interpret"

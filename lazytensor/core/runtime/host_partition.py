@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.node import Node
@@ -14,10 +14,20 @@ FREE_ELEMENTS: Final = 4096
 """Elements that NumPy works on in about the time in which XLA's threads wake up."""
 
 
+class HostPart(NamedTuple):
+    """The instructions of a program that the host is to run.
+
+    `is_all`: all others cost next to nothing, so that the host runs the whole.
+    """
+
+    instructions: tuple[int, ...]
+    is_all: bool
+
+
 def host_instructions(entry: Entry) -> tuple[int, ...]:
     """The instructions of a program that the host is to run. Imports the backend."""
     if entry.host is None:
-        entry.host = _host_instructions(entry)
+        entry.host, entry.hosted = host_part(entry.program)
     return entry.host
 
 
@@ -48,15 +58,14 @@ def may_share(program: Program) -> tuple[int, ...]:
     return tuple(sorted(host))
 
 
-def _host_instructions(entry: Entry) -> tuple[int, ...]:
-    """Those that the host does faster, and what only looks at their operands and results."""
-    program = entry.program
+def host_part(program: Program) -> HostPart:
+    """What the host does faster, and what only looks at its operands and results."""
     chosen = _chosen(program, alone=True)
     rest = (i for i in range(len(program.instructions)) if i not in chosen)
-    entry.hosted = bool(chosen) and sum(_work(program, i) for i in rest) < sum(chosen.values())
-    host = set(chosen if entry.hosted else _chosen(program, alone=False))
+    is_all = bool(chosen) and sum(_work(program, i) for i in rest) < sum(chosen.values())
+    host = set(chosen if is_all else _chosen(program, alone=False))
     _add_views(program, host)
-    return tuple(sorted(host))
+    return HostPart(tuple(sorted(host)), is_all)
 
 
 def _chosen(program: Program, alone: bool) -> dict[int, int]:

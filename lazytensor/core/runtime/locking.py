@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
 
 lock: Final = threading.RLock()
+working: Final = threading.Lock()
+"""Held while a program is compiled in the background."""
 OUTSIDE_ELEMENTS: Final = 2**14
 """Elements of the largest array of a program from which NumPy computes it outside: about 10 µs."""
 _ended: Final = threading.Condition(lock)

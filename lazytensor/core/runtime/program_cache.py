@@ -14,6 +14,7 @@ from lazytensor.core.device.backend import Executable
 from lazytensor.core.interpreter.work import Work, extent_of
 from lazytensor.core.ir.program import Program
 from lazytensor.core.observe import metrics
+from lazytensor.core.observe.recompile_reason import Change
 from lazytensor.core.passes.bucketing.compare import SlottedProgram
 from lazytensor.core.passes.bucketing.pad import Link
 from lazytensor.core.passes.donation import donations
@@ -33,14 +34,16 @@ class Entry:
 
     `spent`: seconds spent interpreting it. `donated`: pairs (parameter position, output position)
     that the executable overwrites, made when the inputs `owned` were not shared; `disowned`: runs
-    when it was others. `sought`: the donations of the executable that was not found on
-    disk. `host`: indices of instructions that the host runs, once known; `hosted`: whether all
-    else costs next to nothing, so that the interpreter runs the whole. `trial`: how tiers compare.
-    `shared`: what the host may run at the end, once known; `sharing`: how that and XLA compare.
-    `twin`: what is run in its place (see `equivalent_programs.py`). `growth`: what is known of its
-    sizes, and `padded`: that it is a program made with room for more (see `passes/bucketing`).
-    `compiled_by`: the thread that compiles it just now. `pays`: see `disk_lookup.is_known_to_pay`.
-    `keys`: those of the graphs that gave the program, one where each operation has one signature.
+    when it was others, `outdated`: whether these are more. `job`: what is under way in the
+    background; `sought`: whether a job has not found it on disk; `arrived`: how the last job got
+    the executable and why, until that is run; `refused`: whether XLA could not compile it. `host`:
+    indices of instructions that the host runs, once known; `hosted`: whether all else costs next
+    to nothing, so that the interpreter runs the whole. `trial`: how tiers compare. `shared`: what
+    the host may run at the end, once known; `sharing`: how that and XLA compare. `twin`: what is
+    run in its place (see `equivalent_programs.py`). `growth`: what is known of its sizes, and
+    `padded`: that it is a program made with room for more (see `passes/bucketing`). `compiled_by`:
+    the thread that compiles it just now and is waited for. `keys`: those of the graphs that gave
+    the program, one where each operation has one signature.
     """
 
     program: Program
@@ -51,7 +54,11 @@ class Entry:
     runs: int = 0
     owned: Sequence[bool] = ()
     disowned: int = 0
-    sought: tuple[tuple[int, int], ...] | None = None
+    outdated: bool = False
+    job: Any = None
+    sought: bool = False
+    arrived: tuple[str, Change | None] | None = None
+    refused: bool = False
     host: tuple[int, ...] | None = None
     hosted: bool = False
     trial: Trial = field(default_factory=Trial)
@@ -61,27 +68,25 @@ class Entry:
     growth: Growth | None = None
     padded: bool = False
     compiled_by: int = 0
-    pays: bool | None = None
     keys: list[bytes] = field(default_factory=list)
     _extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:
         """Take note of one more run: its slots, and which inputs nobody else needs.
 
-        An executable that assumed other slots is let go; so is, once, one that was made when more
-        of the inputs were shared than in most runs, as a first run's often are.
+        An executable that assumed other slots is let go. Once, one is outdated that was made when
+        more of the inputs were shared than in most runs, as a first run's often are.
         Raises: Elsewhere, while another thread compiles it for the slots that it was to assume.
         """
         if self.compiled_by and self.compiled_by != threading.get_ident():
             raise Elsewhere
         if not self.history.allows(packed):
-            self.executable = self.sought = None  # first: a Ctrl-C may come in between
+            self.executable, self.sought = None, False  # first: a Ctrl-C may come in between
             self.history.observe(packed)
         elif self.executable is not None and owned != self.owned:
             self.disowned += 1
             if self.disowned == DISOWNED_RUNS:
-                more = len(donations(self.program, owned)) > len(self.donated)
-                self.executable = None if more else self.executable
+                self.outdated = len(donations(self.program, owned)) > len(self.donated)
 
     @property
     def extent(self) -> Work:
@@ -158,8 +163,6 @@ class Cache:
         self.lock = threading.RLock()
         self.spent = 0.0
         """Seconds spent interpreting, whatever program."""
-        self.loaded = 0
-        """Executables loaded from disk."""
         self.alone: dict[tuple[Any, ...], Any] = {}
         """Programs of one operation, by what that is (see `replay_op.py`)."""
         self.families: dict[int, Family] = {}
@@ -220,7 +223,7 @@ class Cache:
     def clear(self) -> None:
         """Forget every program."""
         with self.lock:
-            self.spent, self.loaded = 0.0, 0
+            self.spent = 0.0
             self._entries.clear()
             self._by_key.clear()
             self._by_instructions.clear()

@@ -24,7 +24,7 @@ from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.passes.specialize import pack
-from lazytensor.core.runtime import cost_model, disk_lookup, locking
+from lazytensor.core.runtime import background, locking, tiers
 from lazytensor.core.runtime.arguments import arguments, host_operand, in_rows
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.program_cache import Entry, cache, ran
@@ -61,6 +61,8 @@ def run(node: Node, cause: str) -> bool:
     if known is None or settings.tier == "interpret":
         return False
     entry, start = known.entry, perf_counter()
+    if entry.outdated or entry.arrived is not None:
+        return False
     if entry.hosted or (settings.tier == "auto" and entry.trial.interprets()):
         how = "interpreted"
         if known.reference is None or not _interpret(node, known, start):
@@ -83,10 +85,10 @@ def run(node: Node, cause: str) -> bool:
 
 
 def _is_left_to_numpy(entry: Entry) -> bool:
-    """Whether nothing is to be done yet for an executable: neither looked for on disk nor made."""
-    if disk_lookup.is_worth_a_look(entry) and entry.sought is None:
-        return False
-    return entry.twin is None and not cost_model.should_compile(entry)
+    """Whether nothing is to be done yet for an executable: none is due, and none has come."""
+    if entry.job is not None:
+        return background.is_under_way(entry)
+    return entry.twin is None and not tiers.is_due(entry)
 
 
 def account(entry: Entry, cause: str, how: str, start: float) -> None:

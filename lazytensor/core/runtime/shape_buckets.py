@@ -17,6 +17,8 @@ from lazytensor.core.runtime.program_cache import Entry, Family, Growth, cache
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
 
+PART_ON_HOST: Final = "NumPy runs a part of it"
+"""Why a program has no room."""
 SIZES_BEFORE_ROOM: Final = 3
 """Sizes of a program from which it is padded: two may be all there are, as a last batch."""
 REFUSALS: Final = 4
@@ -74,7 +76,7 @@ def without_room(run: Run) -> Run | None:
     """The run as it was recorded, where NumPy is to run a part of the program with room."""
     if run.exact is None or not host_instructions(run.entry):
         return None
-    refuse(run.exact, "NumPy runs a part of it")
+    refuse(run.exact, PART_ON_HOST)
     return run.exact
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from lazytensor.core.runtime import cost_model, disk_lookup
-from lazytensor.core.runtime.compilation import load
+from lazytensor.core.runtime import background, cost_model, shape_buckets
 from lazytensor.core.runtime.host_partition import host_instructions, may_share
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
@@ -26,21 +25,59 @@ class Tier(Enum):
 
 
 def tier_of(run: Run) -> Tier:
-    """What runs this program now."""
+    """What runs this program now. In the background, its executable may be made meanwhile."""
     entry = run.entry
+    if entry.job is not None:
+        background.take(run)
     if run.found.program.is_beyond_numpy:
         return Tier.COMPILE if entry.executable is None else Tier.XLA
     if _is_shared(run):
         return Tier.PART_ON_HOST
     if run.request.once or settings.tier == "interpret" or is_numpys(entry):
         return Tier.HOST
+    if entry.outdated:
+        _renew(run)
     if executable_entry(run) is not None:
         return Tier.XLA
-    if not _is_due(run):
-        return Tier.HOST
+    if settings.tier == "auto" and not cost_model.is_too_slow(entry):
+        return _meanwhile(run)
     if run.exact is None and host_instructions(entry):
-        return Tier.HOST if entry.hosted else Tier.PART_ON_HOST
+        return _hosts(entry)
     return Tier.COMPILE
+
+
+def _hosts(entry: Entry) -> Tier:
+    return Tier.HOST if entry.hosted else Tier.PART_ON_HOST
+
+
+def _meanwhile(run: Run) -> Tier:
+    """What runs a program without an executable, which may soon have one."""
+    entry = run.entry
+    if entry.host:
+        if run.exact is None:
+            return _hosts(entry)
+        shape_buckets.refuse(run.exact, shape_buckets.PART_ON_HOST)
+    elif cost_model.is_load_short(entry) and background.load(run):
+        return Tier.XLA
+    elif entry.job is None and is_due(entry, run.request.proved):
+        background.want(run, run.request.proved or cost_model.should_compile(entry))
+    return Tier.HOST
+
+
+def is_due(entry: Entry, proved: bool = False) -> bool:
+    """Whether an executable is to be looked for. `proved`: that it pays is known."""
+    if entry.refused or entry.twin is not None:
+        return False
+    return proved or cost_model.should_compile(entry) or cost_model.is_worth_a_look(entry)
+
+
+def _renew(run: Run) -> None:
+    """Have an executable made that overwrites more of its inputs."""
+    run.entry.outdated = False
+    if settings.tier == "auto":
+        background.want(run)
+    else:
+        run.entry.executable = None
 
 
 def is_numpys(entry: Entry) -> bool:
@@ -53,13 +90,6 @@ def executable_entry(run: Run) -> Entry | None:
     if run.entry.executable is not None:
         return run.entry
     return cache.superset(run.found.program, run.packed)
-
-
-def _is_due(run: Run) -> bool:
-    """Whether an executable is to be had for this run; one that is on disk is loaded."""
-    if run.request.proved or cost_model.should_compile(run.entry):
-        return True
-    return disk_lookup.is_worth_a_look(run.entry) and load(run)
 
 
 def _is_shared(run: Run) -> bool:

@@ -22,11 +22,9 @@ from time import perf_counter, process_time
 from types import FrameType
 from typing import Final
 
-from lazytensor.core.device.backend import is_loaded
 from lazytensor.core.device.processors import processors
 from lazytensor.core.runtime import cost_model
-from lazytensor.core.runtime.disk_lookup import is_known_to_pay
-from lazytensor.core.runtime.program_cache import Entry, cache, ran
+from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
 
@@ -48,8 +46,6 @@ MOST: Final = 0.002
 FIRST: Final = 1.0
 """Seconds of work until recording is tried again; then twice as many, and so on."""
 LONGEST: Final = 60.0
-BEGINNING: Final = 1.5
-"""Seconds until XLA runs a loop: the import of jax and the compiles of some programs."""
 PROCESSORS: Final = processors()
 raising: Final[list[Callable[[], object]]] = []
 """Called when the bound is raised, as memos of calls on larger arrays may no longer hold."""
@@ -61,28 +57,21 @@ class Account:
     `largest`: elements of the largest array that has lost. The bound is raised until `until`, and
     until the process has worked until `worked`: a process that mostly waits would spend most of its
     work on trials. `settles`: whether pending operations are computed once. An automatic cut may
-    leave the first operation of a round pending, on which all rounds depend. `promised`,
-    `lost_before`, `numpys`: seconds of programs that wait for jax to be imported (see `_promise`).
-    `waits`: the seconds for which that import is put off.
+    leave the first operation of a round pending, on which all rounds depend.
     """
 
     __slots__ = (
         "ended",
         "interval",
         "largest",
-        "lost_before",
-        "numpys",
-        "promised",
         "seconds",
         "settles",
         "until",
-        "waits",
         "worked",
     )
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
-        self.promised = self.lost_before = self.numpys = self.waits = 0.0
         self.interval, self.until, self.worked = FIRST, 0.0, 0.0
         self.ended = 0.0
         self.settles = False
@@ -129,8 +118,6 @@ class Account:
             return
         if most < recording:
             self._add(max(most - recording, -MOST), entry.extent.largest, automatic)
-        if not (once or is_small or is_raised() or is_loaded()):
-            self._promise(entry, most - recording, recording + seconds, automatic)
 
     def lost(self, seconds: float, size: int, measured: bool = False) -> None:
         """Note `seconds` lost in a loop over parts of a lazy array of `size` elements.
@@ -139,30 +126,6 @@ class Account:
         """
         if self._counts(size, MEASURED_SPAN if measured else SPAN):
             self._add(-seconds, size)
-
-    def _promise(self, entry: Entry, gain: float, seconds: float, automatic: bool) -> None:
-        """Note a run by the interpreter in `seconds`, its recording included.
-
-        gain: the largest gain of a run by XLA. If more is lost before XLA can run the program,
-        recording is put off until NumPy has worked long enough for the gain to pay for all costs.
-        It is not put off if an earlier process has found that the program pays.
-        """
-        least = entry.trial.least()
-        assert least is not None
-        self.promised += gain
-        self.lost_before += seconds - least[1] + cost_model.detour(entry)
-        self.numpys += least[1] - cost_model.detour(entry)
-        if self.lost_before <= LOSS:
-            return
-        left = LONGEST
-        if self.promised > 0.0:
-            left = BEGINNING * self.numpys / self.promised - cache.spent
-        if self.promised < self.lost_before and left > 0.0 and not is_known_to_pay(entry):
-            self.largest = max(self.largest, entry.extent.largest)
-            self.waits = min(left, self.interval)
-            self._raise(self.waits)
-            self.settles = automatic
-        self.promised = self.lost_before = self.numpys = 0.0
 
     def _counts(self, size: int, span: int = SPAN) -> bool:
         """Whether arrays of this size may count as small by a raised bound."""
@@ -192,16 +155,12 @@ class Account:
 
     def look(self) -> None:
         """Put the bound back if it is time to try again."""
-        if not is_raised():
-            self.waits = 0.0
-        elif perf_counter() > self.until:
+        if is_raised() and perf_counter() > self.until:
             left = self.worked - process_time()
             if left > 0:
                 self.until = perf_counter() + left
             else:
                 put_back()
-                cache.spent += self.waits
-                self.waits = 0.0
 
 
 class _Thread(threading.local):

@@ -1,0 +1,258 @@
+"""Compiling in the background: a thread of lower priority makes executables, and nobody waits.
+
+Data flow: `tiers` finds that a program is due → `want` queues a `Job` → the worker imports the
+backend, looks the program up on disk, and compiles it if it is not there → the program's next run
+takes what the job has found (`take`). Until then the host runs the program. Invariants:
+
+- A job has all that it needs when it is made. The worker changes nothing that a run reads.
+- A run takes an executable only if the program's slots are still what the job assumed.
+- The worker takes the job on which the host has spent most. It drops a job whose program has been
+  forgotten.
+- `working` is held while a job is under way. A fork waits for it. So does the end of the process,
+  as XLA's threads must not outlive the interpreter; jobs that wait are dropped then.
+- A compile that fails is a warning, once a program: the host goes on running it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+from weakref import ref
+
+from lazytensor.core.device import blas
+from lazytensor.core.device.backend import backend
+from lazytensor.core.errors import LazyTensorWarning
+from lazytensor.core.ir.recording import Place, user_place
+from lazytensor.core.observe.recompile_reason import Change
+from lazytensor.core.observe.warnings import warn_at
+from lazytensor.core.runtime import equivalent_programs, fork, locking
+from lazytensor.core.runtime.compilation import reason
+from lazytensor.core.runtime.host_partition import HostPart, host_part
+from lazytensor.core.runtime.program_cache import Entry, Twin
+from lazytensor.core.runtime.run import Run
+
+if TYPE_CHECKING:
+    from lazytensor.core.runtime.disk_cache import Found, Wanted
+
+NICENESS: Final = 10
+"""The niceness of the worker and of XLA's threads that compile: the user's threads come first."""
+
+
+LOADED: Final = "loaded from disk"
+
+
+class Job:
+    """A program whose executable is wanted, and what was found. `place`: the user's line.
+
+    `compiles`: whether that pays where nothing is on disk. `changes`: of the slots' history, when
+    the job was made. `is_recorded`: whether the program is the one that was recorded. `how` is set
+    last: "compiled", "loaded from disk", "missing" from there, "failed", "host" where the host runs
+    a part, or "twin" where another program is run.
+    """
+
+    def __init__(self, run: Run, compiles: bool) -> None:
+        # A program that compiles nothing does not wait for these imports.
+        from lazytensor.core.runtime import disk_cache
+
+        entry = run.entry
+        self.entry = ref(entry)
+        self.wanted: Wanted = disk_cache.wanted(entry, run.owned)
+        self.compiles = compiles
+        self.changes = entry.history.changes
+        self.owned: Sequence[bool] = run.owned
+        self.is_recorded = run.exact is None
+        self.place: Place | None = user_place()
+        self.how = ""
+        self.found: Found | None = None
+        self.host: HostPart | None = None
+        self.twin: Twin | None = None
+        self.error: Exception | None = None
+
+    def is_good(self, run: Run) -> bool:
+        """Whether the executable may be run: the slots are what it assumes."""
+        assert self.found is not None
+        own, history = self.wanted.history, self.found.history
+        if history is own:
+            return run.entry.history is own and self.changes == own.changes
+        return history.allows(run.packed)  # as earlier processes have known them
+
+
+class _Queue:
+    """The jobs, and the thread that does them."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+        self.changed = threading.Condition()
+        self.thread: threading.Thread | None = None
+        self.idle = True
+        self.closed = False
+
+
+_queue: Final = _Queue()
+working: Final = locking.working
+"""Held by the worker while it does a job."""
+
+
+def want(run: Run, compiles: bool = True) -> None:
+    """Queue the run's program, unless it is queued. `compiles`: if it is not on disk."""
+    entry = run.entry
+    if entry.job is not None or _queue.closed:
+        return
+    job = entry.job = Job(run, compiles)
+    with _queue.changed:
+        _queue.jobs.append(job)
+        if _queue.thread is None:
+            _start()
+        _queue.changed.notify_all()
+
+
+def is_under_way(entry: Entry) -> bool:
+    """Whether the entry has a job that has not ended."""
+    return entry.job is not None and not entry.job.how
+
+
+def take(run: Run) -> None:
+    """Give the run's entry what its job has found, if that has ended."""
+    entry = run.entry
+    job = entry.job
+    if job is None or not job.how:
+        return
+    entry.job = None
+    if job.how == "failed":
+        entry.refused = True
+        text = f"XLA could not compile {entry.program.size} operations, so NumPy runs them"
+        warn_at(job.place, f"{text}: {job.error}", LazyTensorWarning)
+    elif job.host is not None and job.host.instructions:
+        entry.host, entry.hosted = job.host
+    elif job.twin is not None:
+        entry.twin = job.twin
+    elif job.how == "missing":
+        entry.sought = True
+    elif job.found is not None and job.is_good(run):
+        _give(entry, job, reason(run) if job.how == "compiled" else None)
+
+
+def _give(entry: Entry, job: Job, change: Change | None) -> None:
+    assert job.found is not None
+    entry.donated, entry.owned, entry.arrived = job.wanted.pairs, job.owned, (job.how, change)
+    entry.executable, entry.history = job.found
+
+
+def load(run: Run) -> bool:
+    """Give the run's entry its executable from disk, now; whether it was there."""
+    from lazytensor.core.runtime import disk_cache
+
+    job = Job(run, compiles=False)
+    job.how, job.found = LOADED, disk_cache.find(job.wanted)
+    if job.found is None or not job.is_good(run):
+        run.entry.sought = job.found is None
+        return False
+    _give(run.entry, job, None)
+    return True
+
+
+def drain() -> None:
+    """Wait until no job is queued or under way."""
+    with _queue.changed:
+        _queue.changed.wait_for(lambda: not _queue.jobs and _queue.idle)
+
+
+def _start() -> None:
+    """Start the worker. What it imports takes locks at forks, which comes after ours then."""
+    import logging  # noqa: F401
+
+    fork.watch()
+    if not _queue.closed:
+        atexit.register(_close)
+    _queue.thread = threading.Thread(target=_work, name="lazytensor compiler", daemon=True)
+    _queue.thread.start()
+
+
+def _close() -> None:
+    """Drop what waits, and wait for what is under way."""
+    with _queue.changed:
+        _queue.closed = True
+        _queue.jobs.clear()
+        _queue.changed.notify_all()
+    with working:
+        pass
+
+
+def restart() -> None:
+    """Forget the worker, which a forked process lacks; the next job starts another one."""
+    _queue.thread = None
+    _queue.changed = threading.Condition()
+    _queue.idle = True
+
+
+fork.in_child.append(restart)
+
+
+def _work() -> None:
+    while True:
+        with _queue.changed:
+            _queue.idle = True
+            _queue.changed.notify_all()
+            _queue.changed.wait_for(lambda: _queue.jobs)
+            _queue.idle = False
+        with working:
+            job = _next()
+            if job is not None:
+                _do(job)
+
+
+def _next() -> Job | None:
+    """The job on which the host has spent most, off the queue."""
+    with _queue.changed:
+        alive = [(entry.spent, job) for job in _queue.jobs if (entry := job.entry()) is not None]
+        if not alive:
+            _queue.jobs.clear()
+            return None
+        _, job = max(alive, key=lambda pair: pair[0])
+        _queue.jobs.remove(job)
+        return job
+
+
+def _do(job: Job) -> None:
+    try:
+        job.how = _found(job)
+    except Exception as error:  # noqa: BLE001  whatever XLA raises, the host runs the program
+        job.error, job.how = error, "failed"
+
+
+def _found(job: Job) -> str:
+    """What is found for a job, in a word; the job has the rest."""
+    from lazytensor.core.runtime import disk_cache
+
+    backend().shows_memory()  # it makes the client, whose threads keep their priority
+    _give_way()
+    program, entry = job.wanted.program, job.entry()
+    job.host = host_part(program)
+    if job.host.instructions or entry is None:
+        return "host"
+    if job.is_recorded:
+        job.twin = equivalent_programs.find(entry)
+        if job.twin is not None:
+            return "twin"
+    how = LOADED
+    job.found = disk_cache.find(job.wanted)
+    if job.found is None:
+        if not job.compiles:
+            return "missing"
+        how = "compiled"
+        with blas.one_thread():
+            job.found = disk_cache.make(job.wanted, program.places, job.place, apart=True)
+    if job.is_recorded:
+        equivalent_programs.remember(entry)
+    return how
+
+
+def _give_way() -> None:
+    """Lower this thread's priority, where threads have priorities of their own."""
+    if hasattr(os, "setpriority") and threading.get_native_id() != os.getpid():
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -1,0 +1,139 @@
+"""What may happen while a program is compiled in the background: ends, forks, Ctrl-C, failures."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.core.processes import INTERRUPTIBLE, attempt, run
+
+PROLOGUE = """
+import os, sys, time
+import numpy
+import lazytensor, lazytensor.numpy as np
+from lazytensor.core.runtime import background, cost_model
+from lazytensor.core.runtime.locking import working
+
+lazytensor.settings.small = 0
+cost_model.BACKGROUND_SHARE = 1e-6  # everything that comes back is compiled
+x = np.linspace(0.0, 1.0, 20_000)
+lazytensor.sync()
+
+def step(length=8):
+    y = x
+    for _ in range(length):
+        y = np.sin(y) * 0.5 + x
+    return float(y.sum())
+
+def until_it_compiles():
+    '''Run steps until the worker is in a job.'''
+    end = time.monotonic() + 30
+    while not working.locked():
+        step()
+        assert time.monotonic() < end
+    return step()
+"""
+
+
+def disk(folder: Path) -> dict[str, str]:
+    return {
+        "LAZYTENSOR_DISK": "1",
+        "LAZYTENSOR_CACHE_DIR": str(folder),
+        "LAZYTENSOR_TIER": "auto",
+    }
+
+
+def test_a_process_that_ends_meanwhile_keeps_what_is_compiled(tmp_path: Path) -> None:
+    done = run(PROLOGUE + "until_it_compiles(); print('end')", **disk(tmp_path))
+    assert done.stdout == "end\n"
+    assert "Traceback" not in done.stderr
+    assert len(list(tmp_path.glob("*.xla"))) == 1
+
+
+def test_the_executable_comes_without_a_wait_and_gives_the_same() -> None:
+    program = """
+before = until_it_compiles()
+background.drain()
+counts = lazytensor.metrics.snapshot()
+assert (counts["compiles"], counts["cache_hits"]) == (1, 0), counts
+assert abs(step() - before) < 1e-9 * abs(before)
+step()
+counts = lazytensor.metrics.snapshot()
+assert counts["compiles"] == 1 and counts["cache_hits"] >= 1, counts
+"""
+    run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
+def test_a_fork_meanwhile_has_a_child_that_computes_and_ends() -> None:
+    program = """
+expected = until_it_compiles()
+pid = os.fork()
+assert abs(step() - expected) < 1e-9 * abs(expected)
+if pid:
+    assert os.waitpid(pid, 0)[1] == 0
+    background.drain()
+    step()
+    print(lazytensor.metrics.snapshot()["compiles"])
+"""
+    done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
+    assert done.stdout == "1\n"
+
+
+def test_a_ctrl_c_meanwhile_is_the_users_and_the_compile_goes_on() -> None:
+    program = """
+import signal
+until_it_compiles()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(5)
+    raise SystemExit("no Ctrl-C came")
+except KeyboardInterrupt:
+    pass
+background.drain()
+step()
+print(lazytensor.metrics.snapshot()["compiles"])
+"""
+    done = run(INTERRUPTIBLE + PROLOGUE + program, LAZYTENSOR_TIER="auto")
+    assert done.stdout == "1\n"
+
+
+def test_a_compile_that_fails_is_a_warning_and_the_host_goes_on() -> None:
+    """Options that cannot be made stand for a compiler that fails."""
+    program = """
+import warnings
+expected = step()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    end = time.monotonic() + 30
+    while not caught and time.monotonic() < end:
+        assert step() == expected
+        background.drain()
+    for _ in range(5):
+        assert step() == expected
+print(len(caught), caught[0].category.__name__, "NumPy runs them" in str(caught[0].message))
+"""
+    broken = """
+from lazytensor.backends.xla import client
+def options():
+    raise RuntimeError("no options")
+client.compile_options = options
+"""
+    done = run(PROLOGUE + broken + program, LAZYTENSOR_TIER="auto")
+    assert done.stdout == "1 LazyTensorWarning True\n"
+
+
+def test_a_full_disk_is_a_warning_and_what_is_compiled_runs(tmp_path: Path) -> None:
+    """A folder that cannot be made stands for it."""
+    (tmp_path / "file").write_text("")
+    program = """
+until_it_compiles()
+background.drain()
+step()
+counts = lazytensor.metrics.snapshot()
+assert counts["compiles"] == 1, counts
+print("done")
+"""
+    done = attempt(PROLOGUE + program, **disk(tmp_path / "file" / "folder"))
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "executables are not kept" in done.stderr
