@@ -22,7 +22,7 @@ from lazytensor.core.buffers.refcounts import Held, beside_the_list, is_unshared
 from lazytensor.core.device import malloc
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.interpreter.kernels import IN_PLACE, PARTS, REFERENCES
-from lazytensor.core.interpreter.rows import Reference
+from lazytensor.core.interpreter.rows import HOST_KERNELS, Reference
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program
@@ -199,10 +199,11 @@ def _step(program: Program, index: int) -> KernelStep:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
-    function = reference_of(op, attrs)
+    library = _library_function(op, attrs, [lines[j][3] for j in operands], type)
+    function = library or reference_of(op, attrs)
     writing: dict[int, Reference] | None = None
     over: tuple[int, ...] = ()
-    if op in IN_PLACE:
+    if op in IN_PLACE and library is None:
         found = IN_PLACE[op](**op.attrs_of(attrs)).items()
         usable = {operands[at]: _bound(f, op, attrs) for at, f in found}
         alone = [j for j in last if operands.count(j) == 1 and lines[j][3] is type]
@@ -211,6 +212,12 @@ def _step(program: Program, index: int) -> KernelStep:
     elif isinstance(function, np.ufunc) and type.nbytes >= REUSE_BYTES:
         over = tuple(j for j in last if lines[j][3] is type)
     return KernelStep(index, function, operands, type, last, over, writing, None)
+
+
+def _library_function(op: Op, attrs: Attrs, types: list[Any], type: Any) -> Reference | None:
+    """The function of a library of the host that is faster than the reference, if one is loaded."""
+    kernel = HOST_KERNELS.get(op)
+    return None if kernel is None else kernel(types, type, **op.attrs_of(attrs))
 
 
 def _part(program: Program, step: KernelStep, place: int) -> WrittenPart | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from lazytensor.core.ir.op import Op
 
@@ -17,3 +17,8 @@ for each such operand, `reference(*arrays, **attrs)`. Running one twice must equ
 PartRows = dict[Op[Any], Reference]
 """Per op whose second operand replaces a part of the first: `shown(shape, x, *data, **attrs)`, a
 view of that part of `x`, of this shape."""
+HostKernel = Callable[..., Reference | None]
+"""`kernel(types of operands, type of the result, **attrs)`: the function by which a library of the
+host runs an op, or None where it has none that is faster than the reference."""
+HOST_KERNELS: Final[dict[Op[Any], HostKernel]] = {}
+"""By op: the kernels of a frontend's own framework, which is loaded anyway."""

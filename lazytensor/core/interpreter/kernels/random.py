@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 
 from lazytensor.core import ops
+from lazytensor.core.interpreter.kernels.philox import philox
 from lazytensor.core.interpreter.rows import Rows
 from lazytensor.core.ir.types import Shape
-from lazytensor.core.ops.random import PHILOX_FACTORS, PHILOX_ROUNDS, PHILOX_STEPS
 
 Words = list[np.ndarray]
 """Numbers as 32-bit words, the lowest first."""
@@ -22,8 +22,6 @@ Words = list[np.ndarray]
 HALF: Final = np.uint64(32)
 ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY: Final = np.uint32(0x1BD11BDA)
-MULTIPLIERS: Final = tuple(map(np.uint64, PHILOX_FACTORS))
-WEYL: Final = tuple(map(np.uint32, PHILOX_STEPS))
 
 
 def _words(numbers: np.ndarray) -> Words:
@@ -46,18 +44,6 @@ def threefry(counter: Words, key: Words) -> Words:
         x = x + schedule[step % 3]
         y = y + schedule[(step + 1) % 3] + np.uint32(step)
     return [x, y]
-
-
-def philox(counter: Words, key: Words) -> Words:
-    """Philox4x32 of each counter."""
-    a, b, c, d = counter
-    left, right = key
-    for _ in range(PHILOX_ROUNDS):
-        low, high = _words(a.astype(np.uint64) * MULTIPLIERS[0])
-        low2, high2 = _words(c.astype(np.uint64) * MULTIPLIERS[1])
-        a, b, c, d = high2 ^ b ^ left, low2, high ^ d ^ right, low
-        left, right = left + WEYL[0], right + WEYL[1]
-    return [a, b, c, d]
 
 
 def _threefry_counters(start: np.ndarray, shape: Shape) -> Words:
@@ -83,15 +69,12 @@ def _threefry_bits(state: np.ndarray, shape: Shape, dtype: np.dtype) -> tuple[np
 
 def _philox_bits(state: np.ndarray, shape: Shape, dtype: np.dtype) -> tuple[np.ndarray, int]:
     size = math.prod(shape)
-    per_counter = 2 if dtype.itemsize == 8 else 4
-    count = -(-size // per_counter)
-    low = state[1] + np.arange(count, dtype=np.uint64)
+    wide = np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
+    count = -(-size * wide.itemsize // 16)
     # If the state has no upper half of the counter, XLA uses the key instead.
-    high = state[2 if state.size == 3 else 0] + (low < state[1]).astype(np.uint64)
-    words = philox(_words(low) + _words(high), _words(state[:1]))
-    if dtype.itemsize == 8:
-        words = [_joined(words[0], words[1]), _joined(words[2], words[3])]
-    return np.stack(words, -1).reshape(-1)[:size].reshape(shape), count
+    key, low, *high = map(int, state)
+    words = philox(key, low, high[0] if high else key, count)
+    return words.view(wide).reshape(-1)[:size].reshape(shape), count
 
 
 def _rng_bit_generator(

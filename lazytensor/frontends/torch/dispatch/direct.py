@@ -21,7 +21,7 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BF16, BOOL, F16, F32, FLOATS
 from lazytensor.core.ir.op import scalar
 from lazytensor.core.ir.types import TensorType
-from lazytensor.frontends.torch.dispatch.composition import kept_order
+from lazytensor.frontends.torch.dispatch.forms import kept_order
 from lazytensor.frontends.torch.dispatch.promotion import operand
 from lazytensor.frontends.torch.dispatch.recipes import remembering
 from lazytensor.frontends.torch.dispatch.registry import (

@@ -23,12 +23,12 @@ from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import nodes_made, user_place
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.trace.call_memo import CallPlan, Key, learned
-from lazytensor.frontends.torch.dispatch import composition
+from lazytensor.frontends.torch.dispatch import forms
 from lazytensor.frontends.torch.native.loading import boxed
 from lazytensor.frontends.torch.native.plans import note
 
 Row = Callable[..., Any]
-PLAIN_KEYS: Final = composition.PLAIN - {float, complex}
+PLAIN_KEYS: Final = forms.PLAIN - {float, complex}
 """Classes of arguments that enter a key by value. Floats do too, in a form of their own."""
 _SEEN: Final = object()
 """Marks a call seen once. Plans are made at the second call, as most calls come once or often."""

@@ -66,6 +66,15 @@ def _huber_backward(grad: Any, x: Any, target: Any, reduction: int, delta: float
     return _passed_on(ops.select(apart < least, least, slope), grad, reduction)
 
 
+def _smooth_l1(x: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Node:
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    size = ops.abs(_apart(x, target))
+    bound = like(beta, size)
+    below = _halved_square(size) / bound
+    return _reduced(ops.select(size < bound, below, size - like(0.5 * beta, size)), reduction)
+
+
 def _smooth_l1_backward(grad: Any, x: Any, target: Any, reduction: int, beta: float) -> Node:
     apart = _apart(x, target)
     one, bound = like(1.0, apart), like(beta, apart)
@@ -92,12 +101,25 @@ def _binary_cross_entropy(x: Any, target: Any, weight: Any = None, reduction: in
     return _reduced(losses, reduction)
 
 
+def _binary_cross_entropy_backward(
+    grad: Any, x: Any, target: Any, weight: Any = None, reduction: int = MEAN
+) -> Node:
+    given, wanted = operand(x), operand(target)
+    product = (like(1.0, given) - given) * given
+    slope = (given - wanted) / ops.maximum(product, like(1e-12, given))
+    if weight is not None:
+        slope = slope * operand(weight)
+    return _passed_on(slope, grad, reduction)
+
+
 ROWS: dict[str, Row] = {"mse_loss": _mse, "mse_loss_backward": _mse_backward}
 CHECKED: dict[str, Row] = {"binary_cross_entropy": _binary_cross_entropy}
 """Rows whose data is checked while the program runs."""
 COMPOSED: dict[str, Row] = {
     "huber_loss": _huber,
+    "binary_cross_entropy_backward": _binary_cross_entropy_backward,
     "huber_loss_backward": _huber_backward,
+    "smooth_l1_loss": _smooth_l1,
     "smooth_l1_loss_backward": _smooth_l1_backward,
 }
 

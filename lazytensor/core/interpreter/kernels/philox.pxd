@@ -1,0 +1,1 @@
+# No names for other modules; the file says that this one is compiled.

@@ -1,0 +1,1 @@
+"""Torch as the host library of the interpreter."""

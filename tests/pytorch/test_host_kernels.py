@@ -1,0 +1,117 @@
+"""Torch's CPU kernels as the interpreter's: each gives what NumPy's reference gives."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import lazytensor.torch
+from lazytensor.core import ops
+from lazytensor.core.interpreter.interpreter import reference_of
+from lazytensor.core.interpreter.rows import HOST_KERNELS
+from lazytensor.core.ir.op import Op, leaf
+from lazytensor.core.ops.convolutions import ConvolutionLayout
+from lazytensor.core.runtime import scheduler
+from lazytensor.frontends.torch.host.kernels import VECTOR_ELEMENTS
+
+DTYPES = [np.float32, np.float64]
+UNARY = [
+    op for op in HOST_KERNELS if op.name not in ("select", "convolution") and "." not in op.name
+]
+
+
+def by_both(op: Op, *arrays: np.ndarray, **attrs: Any) -> tuple[Any, Any] | None:
+    """What the kernel and the reference give; None if there is no kernel for these types."""
+    node = op(*map(leaf, arrays), **attrs)
+    kernel = HOST_KERNELS[op]([x.type for x in node.operands], node.type, **op.attrs_of(node.attrs))
+    if kernel is None:
+        return None
+    before = [x.copy() for x in arrays]
+    found = kernel(*arrays), reference_of(op, node.attrs)(*arrays)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(arrays, before, strict=True))
+    return found
+
+
+def assert_same(found: tuple[Any, Any] | None, dtype: Any) -> None:
+    assert found is not None
+    mine, theirs = found
+    assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
+    rtol = 1e-4 if dtype == np.float32 else 1e-11  # sums in another order
+    np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", UNARY, ids=lambda op: op.name)
+def test_functions(op: Op, dtype: Any) -> None:
+    x = np.linspace(0.01, 3.0, VECTOR_ELEMENTS, dtype=dtype)
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], dtype)
+    x[: special.size] = special
+    with np.errstate(all="ignore"):
+        assert_same(by_both(op, x), dtype)
+
+
+def test_a_choice_by_a_mask() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, VECTOR_ELEMENTS))
+    assert_same(by_both(ops.select, x > y, x, y), x.dtype)
+    assert by_both(ops.select, (x > y)[:10], x[:10], y[:10]) is None
+
+
+CASES = list(product((1, 2, 3), (1, 2), (0, 1, 2), (1, 2), (1, 2)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("n", "step", "pad", "gap", "groups"), CASES)
+def test_convolutions_and_their_gradients(
+    n: int, step: int, pad: int, gap: int, groups: int, dtype: Any
+) -> None:
+    rng, size = np.random.default_rng(0), {1: 400, 2: 15, 3: 9}[n]
+    x = rng.normal(size=(3, 4) + (size,) * n).astype(dtype)
+    w = rng.normal(size=(6, 4 // groups) + (3,) * n).astype(dtype)
+    axes = tuple(range(n + 2))
+    layout = ConvolutionLayout((step,) * n, ((pad, pad),) * n, (gap,) * n, groups, axes, axes)
+    made = layout.of(leaf(x), leaf(w))
+    grad = rng.normal(size=made.type.shape).astype(dtype)
+    nodes = [
+        made,
+        layout.of_input(leaf(w), leaf(grad), x.shape[2:]),
+        layout.of_kernel(leaf(x), leaf(grad), w.shape[2:]),
+    ]
+    met = 0
+    for node in nodes:
+        arrays = [scheduler.fetch(x) for x in node.operands]
+        found = by_both(ops.convolution, *arrays, **ops.convolution.attrs_of(node.attrs))
+        if found is not None:
+            met += 1
+            assert_same(found, dtype)
+    assert met == 3 or groups > 1
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_pools(backward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole call, as torch's kernel and as the composite's body computes it."""
+    found = []
+    monkeypatch.setattr(lazytensor.settings, "tier", "interpret")
+    for device in ("lazytensor", "cpu"):
+        torch.manual_seed(0)
+        x = torch.randn(2, 3, 12, 12).to(device).requires_grad_()
+        made = torch.nn.functional.max_pool2d(x, 3, 2, 1) + torch.nn.functional.avg_pool2d(x, 2)
+        if backward:
+            made.square().sum().backward()
+        found.append((x.grad if backward else made.detach()).cpu())
+    torch.testing.assert_close(*found)
+
+
+def test_the_users_modes_do_not_see_the_kernels() -> None:
+
+    class Refusing(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, *_: Any) -> Any:
+            raise AssertionError(func)
+
+    x = np.linspace(0.0, 1.0, VECTOR_ELEMENTS)
+    with Refusing(), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert_same(by_both(ops.erf, x), x.dtype)
