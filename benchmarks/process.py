@@ -32,7 +32,11 @@ def python(*arguments: str, cache: str | Path | None = None, timeout: float = TI
     """Run this interpreter in the repository's root, with the disk cache in `cache`."""
     # Unfiltered, so that the last line of a traceback is the error and not a remark of jax's; with
     # bytecode kept, as it is for an installed package, NumPy's included.
-    environment = os.environ | {"JAX_TRACEBACK_FILTERING": "off", "PYTHONDONTWRITEBYTECODE": ""}
+    environment = os.environ | {
+        "JAX_TRACEBACK_FILTERING": "off",
+        "PYTHONDONTWRITEBYTECODE": "",
+        "OMP_WAIT_POLICY": "passive",  # torch's threads spin, beside whoever is measured with them
+    }
     if cache is not None:
         environment["LAZYTENSOR_CACHE_DIR"] = str(cache)
     command = [sys.executable, *arguments]

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from lazytensor.core.ir.recording import Place
 from lazytensor.core.ir.source_location import line_of
 from lazytensor.core.observe.events import EVENTS_KEPT, Event, Fallback, changes, listeners
-from lazytensor.core.observe.recompile_reason import FIRST_RUN, RUN_AGAIN, Change
+from lazytensor.core.observe.recompile_reason import FIRST_RUN, MEASURED, RUN_AGAIN, Change
 from lazytensor.core.settings import settings
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked
@@ -66,7 +66,7 @@ class Line:
     def changes(self) -> Counter[str]:
         """The kinds of change, first and repeated runs excluded."""
         kinds = (new.change.kind for new in self.new)
-        return Counter(kind for kind in kinds if kind not in (FIRST_RUN, RUN_AGAIN))
+        return Counter(kind for kind in kinds if kind not in (FIRST_RUN, RUN_AGAIN, MEASURED))
 
     @property
     def is_hot(self) -> bool:

@@ -47,6 +47,17 @@ def test_tiers_are_compared_by_their_quickest_runs(
     assert trial.interprets() is chosen
 
 
+def test_another_executable_is_timed_anew() -> None:
+    trial = policy.Trial()
+    trial.interpreted(1e-3)
+    for _ in range(policy.WARMING + policy.TRIALS):
+        trial.compiled(1.0)
+    assert not trial.is_open()
+    trial.renew()
+    assert trial.is_open()
+    assert not trial.interprets()
+
+
 @pytest.mark.parametrize(
     ("seconds", "times", "tried"),
     [

@@ -13,10 +13,11 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.types import tensor_type
-from lazytensor.core.runtime import disk_cache
+from lazytensor.core.runtime import cost_model, disk_cache, tier_timing
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
+from tests.core.tiers import fetched, let_xla_be_better
 
 ROWS = (0, 3, 1, 2)
 FORWARD: dict[str, Any] = {"strides": (2, 1), "padding": ((1, 1), (0, 2))}
@@ -213,4 +214,33 @@ def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
     choice._known.cache_clear()
     assert choice.fastest("test", type, (type,), forms, {}) == "quick"
     assert len(made) == 6
+    choice._known.cache_clear()
+
+
+def test_forms_are_likely_in_the_background_and_measured_once_xla_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAZYTENSOR_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(settings, "disk", True)
+    monkeypatch.setattr(settings, "tier", "auto")
+    monkeypatch.setattr(cost_model, "BACKGROUND_SHARE", 0.0)
+    let_xla_be_better(monkeypatch)
+    choice._known.cache_clear()
+    cache.clear()
+    x, w = np.ones((4, 8, 24, 24)), np.ones((8, 8, 3, 3))
+    attrs: dict[str, Any] = {"strides": (1, 1), "padding": ((1, 1), (1, 1))}
+
+    def run() -> np.ndarray:
+        return fetched(ops.convolution(leaf(x), leaf(w), **attrs))
+
+    first = run()
+    (entry,) = cache.entries()
+    run()
+    assert entry.executable is not None
+    assert entry.executable.is_provisional
+    assert not list(tmp_path.glob("*.json")) + list(tmp_path.glob("*.xla"))
+    for _ in range(tier_timing.WARMING + tier_timing.TRIALS + 2):
+        np.testing.assert_allclose(run(), first, rtol=1e-12)
+    assert not entry.executable.is_provisional
+    assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.xla"))) == 1
     choice._known.cache_clear()

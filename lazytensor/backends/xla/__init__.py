@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.backends.xla.lowerings.foreign import imported
 from lazytensor.backends.xla.module import module_of
 from lazytensor.core.device import host_memory
+from lazytensor.core.device.backend import Effort
 from lazytensor.core.errors import OutOfMemory
 from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions
 from lazytensor.core.ir.program import Program
@@ -50,10 +50,10 @@ def compile(
     assumed: Assumptions,
     donated: Sequence[tuple[int, int]],
     places: Sequence[Place | None],
-    apart: bool = False,
+    effort: Effort = Effort.WAITED,
 ) -> client.Executable:
     """Compile a program."""
-    with client.apart() if apart else nullcontext():
+    with client.making(effort):
         with metrics.timed("lowering"):
             module = module_of(program, assumed, donated, places)
         with metrics.timed("compiling"):

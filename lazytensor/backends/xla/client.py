@@ -32,7 +32,7 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session, threads
-from lazytensor.core.device.backend import undisturbed
+from lazytensor.core.device.backend import Effort, undisturbed
 
 Buffer: TypeAlias = Any
 """jaxlib's `ArrayImpl`: an array of one device."""
@@ -100,26 +100,38 @@ def compile(module: ir.Module | str | bytes) -> Executable:
         _bind_lapack_for(module.encode() if isinstance(module, str) else module)
         with context():
             module = ir.Module.parse(module)
-    if getattr(_compiler, "is_apart", False):
+    if effort() is not Effort.WAITED:
         return _compiled_apart(module)
     return Executable(_client().compile_and_load(module, _devices(), compile_options()))
 
 
-_compiler: Final = threading.local()
+class _Compiling(threading.local):
+    """What one thread compiles with; `is_likely`: whether forms were chosen without measuring."""
+
+    effort = Effort.WAITED
+    is_likely = False
+
+
+compiling: Final = _Compiling()
+
+
+def effort() -> Effort:
+    """How this thread compiles."""
+    return compiling.effort if platform() == "cpu" else Effort.WAITED
 
 
 @contextmanager
-def apart() -> Iterator[None]:
-    """Let this thread compile with threads that have its own priority.
+def making(effort: Effort) -> Iterator[None]:
+    """Let this thread compile with an effort.
 
-    A client's threads have the priority of the thread that made it. So another client compiles, and
-    the executable is sent over.
+    A client's threads have the priority of the thread that made it. So if nobody waits, another
+    client compiles, and the executable is sent over.
     """
-    _compiler.is_apart = platform() == "cpu"
+    compiling.effort, compiling.is_likely = effort, False
     try:
         yield
     finally:
-        _compiler.is_apart = False
+        compiling.effort = Effort.WAITED
 
 
 def _compiled_apart(module: ir.Module) -> Executable:
@@ -172,11 +184,12 @@ def compile_options() -> Any:
 class Executable:
     """A program that XLA has compiled and loaded on the device."""
 
-    __slots__ = ("_execute", "_handlers", "_loaded", "_payload", "_wrap")
+    __slots__ = ("_execute", "_handlers", "_loaded", "_payload", "_wrap", "is_provisional")
 
     def __init__(self, loaded: Any, payload: bytes | None = None) -> None:
         self._loaded = loaded
         self._payload = payload
+        self.is_provisional = compiling.is_likely
         self._execute = loaded.execute_sharded
         self._handlers: list[Any] | None = None
         self._wrap: Any = None

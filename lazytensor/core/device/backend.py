@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum, auto
 from functools import cache, partial
 from importlib import import_module
 from threading import Thread
@@ -25,8 +26,21 @@ _provided: Final[list[str]] = []
 T = TypeVar("T")
 
 
+class Effort(Enum):
+    """How a program is compiled."""
+
+    WAITED = auto()
+    """Somebody waits. Forms that are not known yet are measured."""
+    APART = auto()
+    """By threads of the calling thread's priority, where possible; unknown forms are the likely."""
+    MEASURED = auto()
+    """By such threads; unknown forms are measured."""
+
+
 class Executable(Protocol):
-    """A compiled program."""
+    """A compiled program. `is_provisional`: whether it has forms that were not measured."""
+
+    is_provisional: bool
 
     def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
         """Run: parameters in order, then one packed buffer per dtype that has data slots.
@@ -56,13 +70,12 @@ class Backend(Protocol):
         assumed: Assumptions,
         donated: Sequence[tuple[int, int]],
         places: Sequence[Place | None],
-        apart: bool = False,
+        effort: Effort = Effort.WAITED,
     ) -> Executable:
         """Compile.
 
         `donated`: pairs (position among the parameters, position among the outputs). `places`:
-        where each instruction was recorded. `apart`: all threads that take part have the calling
-        thread's priority, where that is possible.
+        where each instruction was recorded.
         """
 
     def load(self, data: bytes, program: Program) -> Executable:

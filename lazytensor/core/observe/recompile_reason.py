@@ -31,6 +31,7 @@ LIVE: Final = "live"
 SCALAR: Final = "scalar"
 DONATION: Final = "donation"
 RUN_AGAIN: Final = "again"
+MEASURED: Final = "measured"
 
 
 class Change(NamedTuple):

@@ -6,8 +6,8 @@ takes what the job has found (`take`). Until then the host runs the program. Inv
 
 - A job has all that it needs when it is made. The worker changes nothing that a run reads.
 - A run takes an executable only if the program's slots are still what the job assumed.
-- The worker takes the job on which the host has spent most. It drops a job whose program has been
-  forgotten.
+- The worker takes the job on which the host has spent most; what only measures forms comes last.
+  It drops a job whose program has been forgotten.
 - `working` is held while a job is under way. A fork waits for it. So does the end of the process,
   as XLA's threads must not outlive the interpreter; jobs that wait are dropped then.
 - A compile that fails is a warning, once a program: the host goes on running it.
@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 from lazytensor.core.device import blas
-from lazytensor.core.device.backend import backend
+from lazytensor.core.device.backend import Effort, backend
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.recording import Place, user_place
-from lazytensor.core.observe.recompile_reason import Change
+from lazytensor.core.observe.recompile_reason import MEASURED, Change
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.runtime import equivalent_programs, fork, locking
 from lazytensor.core.runtime.compilation import reason
@@ -54,14 +54,14 @@ class Job:
     a part, or "twin" where another program is run.
     """
 
-    def __init__(self, run: Run, compiles: bool) -> None:
+    def __init__(self, run: Run, compiles: bool, effort: Effort = Effort.APART) -> None:
         # A program that compiles nothing does not wait for these imports.
         from lazytensor.core.runtime import disk_cache
 
         entry = run.entry
         self.entry = ref(entry)
         self.wanted: Wanted = disk_cache.wanted(entry, run.owned)
-        self.compiles = compiles
+        self.compiles, self.effort = compiles, effort
         self.changes = entry.history.changes
         self.owned: Sequence[bool] = run.owned
         self.is_recorded = run.exact is None
@@ -97,12 +97,12 @@ working: Final = locking.working
 """Held by the worker while it does a job."""
 
 
-def want(run: Run, compiles: bool = True) -> None:
+def want(run: Run, compiles: bool = True, effort: Effort = Effort.APART) -> None:
     """Queue the run's program, unless it is queued. `compiles`: if it is not on disk."""
     entry = run.entry
     if entry.job is not None or _queue.closed:
         return
-    job = entry.job = Job(run, compiles)
+    job = entry.job = Job(run, compiles, effort)
     with _queue.changed:
         _queue.jobs.append(job)
         if _queue.thread is None:
@@ -133,12 +133,23 @@ def take(run: Run) -> None:
     elif job.how == "missing":
         entry.sought = True
     elif job.found is not None and job.is_good(run):
-        _give(entry, job, reason(run) if job.how == "compiled" else None)
+        _give(entry, job, _change(run, job))
+
+
+def _change(run: Run, job: Job) -> Change | None:
+    """Why the program was compiled, if it was."""
+    if job.how != "compiled":
+        return None
+    if job.effort is Effort.MEASURED:
+        return Change(MEASURED, "forms of convolutions were measured meanwhile")
+    return reason(run)
 
 
 def _give(entry: Entry, job: Job, change: Change | None) -> None:
     assert job.found is not None
     entry.donated, entry.owned, entry.arrived = job.wanted.pairs, job.owned, (job.how, change)
+    if entry.executable is not None:
+        entry.trial.renew()
     entry.executable, entry.history = job.found
 
 
@@ -208,13 +219,18 @@ def _work() -> None:
 def _next() -> Job | None:
     """The job on which the host has spent most, off the queue."""
     with _queue.changed:
-        alive = [(entry.spent, job) for job in _queue.jobs if (entry := job.entry()) is not None]
+        alive = [job for job in _queue.jobs if job.entry() is not None]
         if not alive:
             _queue.jobs.clear()
             return None
-        _, job = max(alive, key=lambda pair: pair[0])
+        job = max(alive, key=_urgency)
         _queue.jobs.remove(job)
         return job
+
+
+def _urgency(job: Job) -> tuple[bool, float]:
+    entry = job.entry()
+    return job.effort is Effort.APART, 0.0 if entry is None else entry.spent
 
 
 def _do(job: Job) -> None:
@@ -245,7 +261,7 @@ def _found(job: Job) -> str:
             return "missing"
         how = "compiled"
         with blas.one_thread():
-            job.found = disk_cache.make(job.wanted, program.places, job.place, apart=True)
+            job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
     if job.is_recorded:
         equivalent_programs.remember(entry)
     return how

@@ -20,7 +20,7 @@ from functools import cache as once
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from lazytensor.core.device.backend import Executable, backend
+from lazytensor.core.device.backend import Effort, Executable, backend
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.composite import composites
@@ -173,17 +173,20 @@ def _executable(path: Path, payload: bytes, program: Program) -> Executable | No
 
 
 def make(
-    this: Wanted, places: Sequence[Place | None], place: Place | None, apart: bool = False
+    this: Wanted,
+    places: Sequence[Place | None],
+    place: Place | None,
+    effort: Effort = Effort.WAITED,
 ) -> Found:
     """Compile the program, for the user's line `place`, and put the executable on disk.
 
-    `apart`: see `Backend.compile`.
+    What is provisional is not kept: another process would never have the better one.
     """
     program = this.program
     with announced(program, place):
-        executable = backend().compile(program, this.assumed, this.pairs, places, apart)
+        executable = backend().compile(program, this.assumed, this.pairs, places, effort)
     metrics.count("compiles")
-    if settings.disk:
+    if settings.disk and not executable.is_provisional:
         _store(this, executable)
     return Found(executable, this.history)
 

@@ -61,7 +61,9 @@ def run(node: Node, cause: str) -> bool:
     if known is None or settings.tier == "interpret":
         return False
     entry, start = known.entry, perf_counter()
-    if entry.outdated or entry.arrived is not None:
+    if entry.outdated or entry.arrived is not None or tiers.is_improvable(entry):
+        return False
+    if entry.job is not None and not background.is_under_way(entry):
         return False
     if entry.hosted or (settings.tier == "auto" and entry.trial.interprets()):
         how = "interpreted"
@@ -87,7 +89,7 @@ def run(node: Node, cause: str) -> bool:
 def _is_left_to_numpy(entry: Entry) -> bool:
     """Whether nothing is to be done yet for an executable: none is due, and none has come."""
     if entry.job is not None:
-        return background.is_under_way(entry)
+        return True
     return entry.twin is None and not tiers.is_due(entry)
 
 

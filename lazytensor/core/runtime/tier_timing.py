@@ -157,6 +157,12 @@ class Trial:
         if self._runs == self._again and not self._xlas and self._is_near(True):
             self._reopen()
 
+    def renew(self) -> None:
+        """Let both be timed again, as there is another executable."""
+        self._saved = self.saved()
+        self._compiled.clear()
+        self._xlas, self._theirs, self._interprets = WARMING + TRIALS, 0, False
+
     def _reopen(self) -> None:
         """Let both be timed again."""
         self._saved = self.saved()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from lazytensor.core.device.backend import Effort
 from lazytensor.core.runtime import background, cost_model, shape_buckets
 from lazytensor.core.runtime.host_partition import host_instructions, may_share
 from lazytensor.core.runtime.program_cache import Entry, cache
@@ -38,6 +39,8 @@ def tier_of(run: Run) -> Tier:
     if entry.outdated:
         _renew(run)
     if executable_entry(run) is not None:
+        if is_improvable(entry):
+            background.want(run, effort=Effort.MEASURED)
         return Tier.XLA
     if settings.tier == "auto" and not cost_model.is_too_slow(entry):
         return _meanwhile(run)
@@ -69,6 +72,14 @@ def is_due(entry: Entry, proved: bool = False) -> bool:
     if entry.refused or entry.twin is not None:
         return False
     return proved or cost_model.should_compile(entry) or cost_model.is_worth_a_look(entry)
+
+
+def is_improvable(entry: Entry) -> bool:
+    """Whether to measure forms, as XLA was found to be faster with the likely ones."""
+    executable = entry.executable
+    if executable is None or not executable.is_provisional or entry.job is not None:
+        return False
+    return entry.trial.is_decided()
 
 
 def _renew(run: Run) -> None:

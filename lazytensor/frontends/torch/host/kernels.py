@@ -19,8 +19,9 @@ from lazytensor.core.ir.types import TensorType
 from lazytensor.frontends.torch.host.call import into
 from lazytensor.frontends.torch.host.convolution import convolution
 
-SCALAR_ELEMENTS: Final = 2**12
-"""Elements from which torch is faster at functions that NumPy computes one by one."""
+SCALAR_ELEMENTS: Final = 2**15
+"""Elements from which torch is faster at functions that NumPy computes one by one. Below, torch's
+second thread wakes up for next to nothing, and spins beside a compile."""
 VECTOR_ELEMENTS: Final = 2**16
 """The same for functions that NumPy has vector code for."""
 SHARED_FLOATS: Final = frozenset([F32, F64])
@@ -53,13 +54,13 @@ _SCALAR: Final[dict[Op[Any], Any]] = {
     ops.expm1: aten.expm1.out,
     ops.log1p: aten.log1p.out,
     ops.logistic: aten.sigmoid.out,
-    ops.tanh: aten.tanh.out,
 }
 _VECTOR: Final[dict[Op[Any], Any]] = {
     ops.cos: aten.cos.out,
     ops.exp: aten.exp.out,
     ops.log: aten.log.out,
     ops.sin: aten.sin.out,
+    ops.tanh: aten.tanh.out,
 }
 HOST_KERNELS.update({op: _elementwise(made, SCALAR_ELEMENTS) for op, made in _SCALAR.items()})
 HOST_KERNELS.update({op: _elementwise(made, VECTOR_ELEMENTS) for op, made in _VECTOR.items()})
