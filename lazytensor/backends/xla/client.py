@@ -131,7 +131,7 @@ def making(effort: Effort) -> Iterator[None]:
     try:
         yield
     finally:
-        compiling.effort = Effort.WAITED
+        compiling.effort, compiling.is_likely = Effort.WAITED, False
 
 
 def _compiled_apart(module: ir.Module) -> Executable:

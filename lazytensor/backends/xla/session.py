@@ -5,7 +5,7 @@ the interpreter's lock held. On other platforms jax finds the plugin that has th
 own jax arrays are another client's. Like `client.py`, this file has private names of jax and
 jaxlib, each with a smoke test: `jaxlib.xla_client`'s CPU client, compile options and replicated
 sharding; `SingleDeviceSharding` and `collect_garbage` of `jaxlib._jax`; the dialects of
-`_jax_mlir_ext`; the thread pool of jax's MLIR contexts.
+`jaxlib.mlir._mlir_libs`; the thread pool of jax's MLIR contexts.
 """
 
 from __future__ import annotations
@@ -99,18 +99,17 @@ def _own_options() -> Any:
 
 
 def _own_context() -> ir.Context:
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+    # The dialects' own modules make a class for each operation, which takes long.
+    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _mlirHlo, _sdy, _stablehlo
 
     dialects, made = ir.DialectRegistry(), _Context()
     _jax_mlir_ext.register_dialects(dialects)
     made.append_dialect_registry(dialects)
     made.load_all_available_dialects()
     made.set_thread_pool(threads)
-    sdy.register_dialect(made)
-    mhlo.register_mhlo_dialect(made)
-    chlo.register_dialect(made)
-    stablehlo.register_dialect(made)
+    _mlirHlo.register_mhlo_dialect(made)
+    for dialect in (_chlo, _sdy, _stablehlo):
+        dialect.register_dialect(made)
     return made
 
 

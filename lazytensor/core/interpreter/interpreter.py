@@ -337,4 +337,20 @@ def _case(index: np.ndarray, *operands: np.ndarray, branches: tuple[Region, ...]
     return _one_or_all(_region_results(chosen, operands))
 
 
-REFERENCES.update({ops.while_: _while, ops.case: _case})
+def _scan(
+    end: np.ndarray, *operands: np.ndarray, body: Region, given: int, state: int, backwards: bool
+) -> Any:
+    whole, rest = operands[:given], operands[given:]
+    before, shared, count = rest[:state], rest[state:], len(whole[0])
+    tables = [np.zeros((count, *x.shape), x.dtype) for x in body.results[state:]]
+    times = range(int(end))
+    for time in reversed(times) if backwards else times:
+        lines = [x[time, ...] for x in whole]
+        made = _region_results(body, [np.asarray(time, np.int64), *lines, *before, *shared])
+        before = made[:state]
+        for table, line in zip(tables, made[state:], strict=True):
+            table[time] = line
+    return _one_or_all([*before, *tables])
+
+
+REFERENCES.update({ops.while_: _while, ops.case: _case, ops.scan: _scan})

@@ -42,7 +42,7 @@ from lazytensor.core.ops.bits import (
 from lazytensor.core.ops.casting import cast
 from lazytensor.core.ops.complexes import complex_argmax, complex_argmin
 from lazytensor.core.ops.contraction import convolution, dot_general
-from lazytensor.core.ops.control import case, while_
+from lazytensor.core.ops.control import case, scan, while_
 from lazytensor.core.ops.elementwise import (
     abs,
     add,

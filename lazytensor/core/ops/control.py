@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.attribute import Definition
-from lazytensor.core.ir.dtypes import BOOL, S32
+from lazytensor.core.ir.dtypes import BOOL, S32, S64
 from lazytensor.core.ir.op import variadic
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.types import ResultType, TensorType, tensor_type
@@ -67,6 +67,32 @@ def while_(*state: TensorType, condition: Region, body: Region) -> ResultType:
     _check("while", "what the body takes", body.operands, state)
     _check("while", "what the body gives", body.results, state)
     return state if len(state) > 1 else state[0]
+
+
+@variadic
+def scan(
+    end: TensorType, *operands: TensorType, body: Region, given: int, state: int, backwards: bool
+) -> ResultType:
+    """A loop over time: `state, lines = body(time, lines of the given, state, shared)` at each.
+
+    end: s64[], the number of times, from 0 on, or down to 0 if `backwards`. operands: `given`
+    tensors with time as their first axis, at least one, of `end` times or more; `state` tensors;
+    then those that all times share. Result: the state after the last time; of each line of `body` a
+    table, with time as its first axis, 0 from `end` on. One alone is no tuple. Raises: ShapeError,
+    DTypeError if the body takes or gives others.
+    """
+    _check("scan", "the number of times", [end], [tensor_type(S64)])
+    whole, rest = operands[:given], operands[given:]
+    if not given or any(not x.ndim or x.shape[0] != whole[0].shape[0] for x in whole):
+        shapes = ", ".join(str(x.shape) for x in whole)
+        raise ShapeError(f"scan: tensors with one first axis were expected, got shapes {shapes}")
+    lines = [x.with_shape(x.shape[1:]) for x in whole]
+    _check("scan", "what the body takes", body.operands, [end, *lines, *rest])
+    _check("scan", "the state that the body gives", body.results[:state], rest[:state])
+    times = whole[0].shape[0]
+    tables = [x.with_shape((times, *x.shape)) for x in body.results[state:]]
+    found = (*rest[:state], *tables)
+    return found if len(found) > 1 else found[0]
 
 
 @variadic

@@ -16,10 +16,12 @@ takes what the job has found (`take`). Until then the host runs the program. Inv
 from __future__ import annotations
 
 import atexit
+import gc
 import os
+import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
 NICENESS: Final = 10
 """The niceness of the worker and of XLA's threads that compile: the user's threads come first."""
 
-
+SWITCH_SECONDS: Final = float(os.environ.get("SWI","1e-4"))
+"""Seconds that another thread waits for Python's lock while the worker has it."""
 LOADED: Final = "loaded from disk"
+"""How a run came by an executable that an earlier process had compiled."""
 
 
 class Job:
@@ -235,9 +239,28 @@ def _urgency(job: Job) -> tuple[bool, float]:
 
 def _do(job: Job) -> None:
     try:
-        job.how = _found(job)
+        with _unobtrusive():
+            job.how = _found(job)
     except Exception as error:  # noqa: BLE001  whatever XLA raises, the host runs the program
         job.error, job.how = error, "failed"
+
+
+@contextmanager
+def _unobtrusive() -> Iterator[None]:
+    """Let the other threads have Python's lock soon, and no collection of garbage hold it.
+
+    They give it up at each kernel and wait for it after, for as long as the switch interval. A
+    collection that this thread's objects bring about would visit all the objects of the process.
+    """
+    interval, collects = sys.getswitchinterval(), gc.isenabled()
+    sys.setswitchinterval(min(interval, SWITCH_SECONDS))
+    gc.disable()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+        if collects:
+            gc.enable()
 
 
 def _found(job: Job) -> str:

@@ -33,7 +33,9 @@ class _Inside(Builder):
 
 
 def looped(b: Builder, line: Line, operands: list[PaddedValue], emit: Emit) -> PaddedValue:
-    """`while` of parts. Raises: Refused."""
+    """`while` or `scan` of parts. Raises: Refused."""
+    if line.op is ops.scan:
+        return _scanned(b, line, operands, emit)
     if line.op is not ops.while_:
         raise Refused(f"{line.op.name} has bodies that grow")
     state, attrs = [x.grown for x in operands], line.op.attrs_of(line.attrs)
@@ -46,6 +48,19 @@ def looped(b: Builder, line: Line, operands: list[PaddedValue], emit: Emit) -> P
         raise Refused("a loop's state grows in another way than it began")
     results: Any = tuple(state) if len(state) > 1 else state[0]
     return b.add(ops.while_, *operands, grown=results, **regions)
+
+
+def _scanned(b: Builder, line: Line, operands: list[PaddedValue], emit: Emit) -> PaddedValue:
+    attrs = line.op.attrs_of(line.attrs)
+    region, given, state = attrs["body"], attrs["given"], attrs["state"]
+    end, *rest = (x.grown for x in operands)
+    taken = [end, *(grown[1:] for grown in rest[:given]), *rest[given:]]
+    made, grown = _body(b, line.regions[0], emit, taken, region.program.multiple)
+    if grown[:state] != rest[given : given + state]:
+        raise Refused("a loop's state grows in another way than it began")
+    results: Any = (*grown[:state], *((rest[0][0], *lines) for lines in grown[state:]))
+    attrs["body"] = Region(region.name, made)
+    return b.add(ops.scan, *operands, grown=results if len(results) > 1 else results[0], **attrs)
 
 
 def _body(
