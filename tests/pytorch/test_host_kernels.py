@@ -17,22 +17,22 @@ from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ops.convolutions import ConvolutionLayout
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.torch.host.kernels import VECTOR_ELEMENTS
+from lazytensor.frontends.torch.host.kernels import SCALAR, VECTOR, VECTOR_ELEMENTS
+from lazytensor.frontends.torch.host.layers import LAYERS, UPDATES
 
 DTYPES = [np.float32, np.float64]
-UNARY = [
-    op for op in HOST_KERNELS if op.name not in ("select", "convolution") and "." not in op.name
-]
+UNARY = [*SCALAR, *VECTOR]
 
 
 def by_both(op: Op, *arrays: np.ndarray, **attrs: Any) -> tuple[Any, Any] | None:
     """What the kernel and the reference give; None if there is no kernel for these types."""
-    node = op(*map(leaf, arrays), **attrs)
-    kernel = HOST_KERNELS[op]([x.type for x in node.operands], node.type, **op.attrs_of(node.attrs))
+    signature = op.signature(tuple(leaf(x).type for x in arrays), attrs)
+    types, given = [leaf(x).type for x in arrays], op.attrs_of(signature.attrs)
+    kernel = HOST_KERNELS[op](types, signature.type, **given)
     if kernel is None:
         return None
     before = [x.copy() for x in arrays]
-    found = kernel(*arrays), reference_of(op, node.attrs)(*arrays)
+    found = kernel(*arrays), reference_of(op, signature.attrs)(*arrays)
     assert all(a.tobytes() == b.tobytes() for a, b in zip(arrays, before, strict=True))
     return found
 
@@ -55,10 +55,44 @@ def test_functions(op: Op, dtype: Any) -> None:
         assert_same(by_both(op, x), dtype)
 
 
-def test_a_choice_by_a_mask() -> None:
-    x, y = np.random.default_rng(0).normal(size=(2, VECTOR_ELEMENTS))
-    assert_same(by_both(ops.select, x > y, x, y), x.dtype)
-    assert by_both(ops.select, (x > y)[:10], x[:10], y[:10]) is None
+LINES = [(512, 64), (8, 64, 64)]
+LAYER_CASES: dict[Op, list[tuple[str, dict[str, Any]]]] = {
+    ops.gelu: [("x", {"approximate": flag}) for flag in (False, True)],
+    ops.gelu_backward: [("xx", {"approximate": flag}) for flag in (False, True)],
+    ops.layer_norm: [(f"x0{lines}", {"axes": 1}) for lines in ("", "l", "ll")],
+    ops.layer_norm_inference: [(f"x0{lines}", {"axes": 1}) for lines in ("", "l", "ll")],
+    ops.layer_norm_backward: [(f"xxmm{line}", {"axes": 1}) for line in ("", "l")],
+    ops.log_softmax: [("x", {"axis": axis}) for axis in (0, 1)],
+    ops.log_softmax_backward: [("xx", {"axis": axis}) for axis in (0, 1)],
+    ops.softmax: [("x", {"axis": axis}) for axis in (0, 1)],
+    ops.softmax_backward: [("xx", {"axis": axis}) for axis in (0, 1)],
+    ops.add_product: [("xxx0", {}), ("xxxx", {})],
+    ops.add_quotient: [("xxp0", {}), ("xxpx", {})],
+    ops.lerp: [("xx0", {}), ("xx1", {}), ("xxx", {})],
+}
+"""By op: operands (x: normal; p: positive; l, m: of the last axis, of all others; 0, 1: numbers)
+and attributes."""
+
+
+def operand(kind: str, shape: tuple[int, ...], dtype: Any, rng: Any) -> Any:
+    if kind in "01":
+        return np.array(1e-3 if kind == "0" else 0.75, dtype)
+    shapes = {"l": shape[-1:], "m": (*shape[:-1], 1)}
+    found = rng.normal(size=shapes.get(kind, shape)).astype(dtype)
+    return np.abs(found) + dtype(0.5) if kind == "p" else found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", LINES, ids=str)
+@pytest.mark.parametrize("op", [*LAYERS, *UPDATES], ids=lambda op: op.name)
+def test_layers_and_updates(op: Op, shape: tuple[int, ...], dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    for kinds, attrs in LAYER_CASES[op]:
+        arrays = [operand(kind, shape, dtype, rng) for kind in kinds]
+        found = by_both(op, *arrays, **attrs)
+        assert found is not None
+        for pair in zip(*(x if isinstance(x, tuple) else (x,) for x in found), strict=True):
+            assert_same(pair, dtype)
 
 
 CASES = list(product((1, 2, 3), (1, 2), (0, 1, 2), (1, 2), (1, 2)))

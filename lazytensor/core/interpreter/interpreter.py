@@ -341,7 +341,8 @@ def _scan(
     end: np.ndarray, *operands: np.ndarray, body: Region, given: int, state: int, backwards: bool
 ) -> Any:
     whole, rest = operands[:given], operands[given:]
-    before, shared, count = rest[:state], rest[state:], len(whole[0])
+    before: Sequence[Any] = rest[:state]
+    shared, count = rest[state:], len(whole[0])
     tables = [np.zeros((count, *x.shape), x.dtype) for x in body.results[state:]]
     times = range(int(end))
     for time in reversed(times) if backwards else times:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lazytensor.core.ir.composite import trace_types
 from lazytensor.core.ir.dtypes import S64
@@ -13,6 +13,7 @@ from lazytensor.core.ops import control
 from lazytensor.core.ops.control import Region
 from lazytensor.core.ops.movement import broadcast
 
+T = TypeVar("T")
 Nodes = Sequence[Node]
 Body = Callable[[Node, Nodes, Nodes, Nodes], tuple[Nodes, Nodes]]
 
@@ -51,10 +52,10 @@ def scan(
     return Scanned(*divided(made if isinstance(made, tuple) else [made], len(state)))
 
 
-def divided(nodes: Nodes, *counts: int) -> list[Nodes]:
-    """Consecutive groups of `counts` nodes, and the rest."""
+def divided(items: Sequence[T], *counts: int) -> list[Sequence[T]]:
+    """Consecutive groups of `counts` items, and the rest."""
     parts, at = [], 0
     for count in counts:
-        parts.append(nodes[at : at + count])
+        parts.append(items[at : at + count])
         at += count
-    return [*parts, nodes[at:]]
+    return [*parts, items[at:]]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NICENESS: Final = 10
 """The niceness of the worker and of XLA's threads that compile: the user's threads come first."""
 
-SWITCH_SECONDS: Final = float(os.environ.get("SWI","1e-4"))
+SWITCH_SECONDS: Final = 1e-4
 """Seconds that another thread waits for Python's lock while the worker has it."""
 LOADED: Final = "loaded from disk"
 """How a run came by an executable that an earlier process had compiled."""

@@ -12,7 +12,7 @@ from lazytensor.frontends.torch.device import (
     scopes,
 )
 from lazytensor.frontends.torch.dispatch import direct, fallback, forwards, refusals
-from lazytensor.frontends.torch.host import kernels
+from lazytensor.frontends.torch.host import kernels, layers
 from lazytensor.frontends.torch.linalg import decompositions, factorization, reflections
 from lazytensor.frontends.torch.nn import (
     attention,

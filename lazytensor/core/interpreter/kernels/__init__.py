@@ -9,6 +9,7 @@ from typing import Final
 
 from lazytensor.core.interpreter.kernels import (
     bits,
+    choice,
     contraction,
     elementwise,
     foreign,
@@ -24,9 +25,11 @@ from lazytensor.core.interpreter.kernels import (
 from lazytensor.core.interpreter.rows import InPlaceRows, PartRows, Rows
 
 MODULES: Final = (
-    *(bits, contraction, elementwise, foreign, indexing, linalg),
+    *(bits, choice, contraction, elementwise, foreign, indexing, linalg),
     *(movement, random, reduction, sorting, special, spectral),
 )
 REFERENCES: Final[Rows] = {op: row for module in MODULES for op, row in module.ROWS.items()}
-IN_PLACE: Final[InPlaceRows] = elementwise.IN_PLACE | indexing.IN_PLACE | movement.IN_PLACE
+IN_PLACE: Final[InPlaceRows] = (
+    choice.IN_PLACE | elementwise.IN_PLACE | indexing.IN_PLACE | movement.IN_PLACE
+)
 PARTS: Final[PartRows] = movement.PARTS

@@ -73,18 +73,6 @@ def _clamp_there(low: Array, x: Array, high: Array) -> Any:
     return _clamp(low, x, high, x)
 
 
-def _choose_into_first(chosen: Array, x: Array, other: Array) -> Array:
-    return _choose_into_second(~chosen, other, x)
-
-
-def _choose_into_second(chosen: Array, x: Array, other: Array) -> Array:
-    if chosen.shape == other.shape and (x.shape == other.shape or x.size == 1):
-        np.putmask(other, chosen, x)  # faster than `copyto`, unless few are chosen
-    else:
-        np.copyto(other, x, where=chosen)
-    return other
-
-
 def _convert(x: Array, *, dtype: np.dtype) -> Any:
     if x.dtype == dtype:
         return x
@@ -143,13 +131,9 @@ ROWS: Rows = {
     ops.less_equal: np.less_equal,
     ops.greater: np.greater,
     ops.greater_equal: np.greater_equal,
-    ops.select: np.where,
     ops.clamp: _clamp,
     ops.convert: _convert,
     ops.guard: lambda ok, *, error, text: ok,
     ops.guarded: lambda x, ok: x,
 }
-IN_PLACE: InPlaceRows = {
-    ops.clamp: lambda: {1: _clamp_there},
-    ops.select: lambda: {2: _choose_into_second, 1: _choose_into_first},
-}
+IN_PLACE: InPlaceRows = {ops.clamp: lambda: {1: _clamp_there}}

@@ -13,7 +13,7 @@ import torch
 
 from lazytensor.core import ops
 from lazytensor.core.interpreter.rows import HOST_KERNELS, HostKernel, Reference
-from lazytensor.core.ir.dtypes import BOOL, F32, F64
+from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import TensorType
 from lazytensor.frontends.torch.host.call import into
@@ -29,40 +29,33 @@ SHARED_FLOATS: Final = frozenset([F32, F64])
 aten: Final = torch.ops.aten
 
 
-def _elementwise(kernel: Callable[..., Any], least: int, *wanted: Any) -> HostKernel:
-    """The row of a kernel of floats with `out=`, from `least` elements.
-
-    wanted: dtypes of the first operands, if these are no floats.
-    """
+def _elementwise(kernel: Callable[..., Any], least: int) -> HostKernel:
+    """The row of a kernel of floats with `out=`, from `least` elements."""
 
     def row(operands: Sequence[TensorType], type: TensorType) -> Reference | None:
         if type.size < least or any(x.shape != type.shape for x in operands):
             return None
-        floats = operands[len(wanted) :]
-        if any(x.dtype not in SHARED_FLOATS or x.dtype != floats[0].dtype for x in floats):
-            return None
-        if any(x.dtype != dtype for x, dtype in zip(operands, wanted, strict=False)):
+        if any(x.dtype not in SHARED_FLOATS or x.dtype != type.dtype for x in operands):
             return None
         return into(kernel, type.dtype, type.shape)
 
     return row
 
 
-_SCALAR: Final[dict[Op[Any], Any]] = {
+SCALAR: Final[dict[Op[Any], Any]] = {
     ops.erf: aten.erf.out,
     ops.erfc: aten.erfc.out,
     ops.expm1: aten.expm1.out,
     ops.log1p: aten.log1p.out,
     ops.logistic: aten.sigmoid.out,
 }
-_VECTOR: Final[dict[Op[Any], Any]] = {
+VECTOR: Final[dict[Op[Any], Any]] = {
     ops.cos: aten.cos.out,
     ops.exp: aten.exp.out,
     ops.log: aten.log.out,
     ops.sin: aten.sin.out,
     ops.tanh: aten.tanh.out,
 }
-HOST_KERNELS.update({op: _elementwise(made, SCALAR_ELEMENTS) for op, made in _SCALAR.items()})
-HOST_KERNELS.update({op: _elementwise(made, VECTOR_ELEMENTS) for op, made in _VECTOR.items()})
-HOST_KERNELS[ops.select] = _elementwise(aten.where.self_out, VECTOR_ELEMENTS, BOOL)
+HOST_KERNELS.update({op: _elementwise(made, SCALAR_ELEMENTS) for op, made in SCALAR.items()})
+HOST_KERNELS.update({op: _elementwise(made, VECTOR_ELEMENTS) for op, made in VECTOR.items()})
 HOST_KERNELS[ops.convolution] = convolution
