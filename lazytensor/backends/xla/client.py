@@ -17,8 +17,8 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache, lru_cache
+from contextlib import contextmanager, suppress
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from operator import methodcaller
 from pathlib import Path
@@ -125,7 +125,7 @@ def making(effort: Effort) -> Iterator[None]:
     """Let this thread compile with an effort.
 
     A client's threads have the priority of the thread that made it. So if nobody waits, another
-    client compiles, and the executable is sent over.
+    client compiles, in threads that step back, and the executable is sent over.
     """
     compiling.effort, compiling.is_likely = effort, False
     try:
@@ -135,12 +135,25 @@ def making(effort: Effort) -> Iterator[None]:
 
 
 def _compiled_apart(module: ir.Module) -> Executable:
-    other = _second_client()
-    devices = _jax.DeviceList((other.local_devices()[0],))
-    loaded = other.compile_and_load(module, devices, compile_options())
-    payload = other.serialize_executable(loaded)
+    # A thread cannot rise again, and this one holds Python's lock while it builds modules.
+    loaded = undisturbed(partial(_compiled_behind, module))
+    payload = _second_client().serialize_executable(loaded)
     loaded = _client().deserialize_executable(payload, _devices(), compile_options())
     return Executable(loaded, payload)
+
+
+def _compiled_behind(module: ir.Module) -> Any:
+    _step_back()
+    other = _second_client()
+    devices = _jax.DeviceList((other.local_devices()[0],))
+    return other.compile_and_load(module, devices, compile_options())
+
+
+def _step_back() -> None:
+    """Let this thread, and those that it starts, run where the user's threads leave a processor."""
+    with suppress(OSError):
+        if hasattr(os, "SCHED_IDLE"):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 @cache

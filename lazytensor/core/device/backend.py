@@ -32,7 +32,7 @@ class Effort(Enum):
     WAITED = auto()
     """Somebody waits. Forms that are not known yet are measured."""
     APART = auto()
-    """By threads of the calling thread's priority, where possible; unknown forms are the likely."""
+    """By threads that leave processors to all others; unknown forms are the likely ones."""
     MEASURED = auto()
     """By such threads; unknown forms are measured."""
 

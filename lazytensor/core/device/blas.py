@@ -7,8 +7,6 @@ compile in the background they gain nothing, and starve it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
@@ -31,18 +29,18 @@ def _functions() -> tuple[Any, Any] | None:
     return None
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let products take one thread during the block, whoever computes them."""
+def take_one_thread() -> int:
+    """Let products take one thread, whoever computes them; how many they have taken before."""
     found = _functions()
     if found is None:
-        yield
-        return
-    get, set = found
-    before = get()
-    set(1)
-    try:
-        yield
-    finally:
-        if get() == 1:  # else the user has set it meanwhile
-            set(before)
+        return 1
+    before = int(found[0]())
+    found[1](1)
+    return before
+
+
+def give_back(threads: int) -> None:
+    """Let products take so many threads again, unless the user has set another number meanwhile."""
+    found = _functions()
+    if found is not None and found[0]() == 1:
+        found[1](threads)

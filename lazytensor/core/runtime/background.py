@@ -1,4 +1,4 @@
-"""Compiling in the background: a thread of lower priority makes executables, and nobody waits.
+"""Compiling in the background: a thread makes executables, and nobody waits.
 
 Data flow: `tiers` finds that a program is due → `want` queues a `Job` → the worker imports the
 backend, looks the program up on disk, and compiles it if it is not there → the program's next run
@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import atexit
 import gc
-import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
@@ -40,9 +39,6 @@ from lazytensor.core.runtime.run import Run
 if TYPE_CHECKING:
     from lazytensor.core.runtime.disk_cache import Found, Wanted
 
-NICENESS: Final = 10
-"""The niceness of the worker and of XLA's threads that compile: the user's threads come first."""
-
 SWITCH_SECONDS: Final = 1e-4
 """Seconds that another thread waits for Python's lock while the worker has it."""
 LOADED: Final = "loaded from disk"
@@ -55,7 +51,8 @@ class Job:
     `compiles`: whether that pays where nothing is on disk. `changes`: of the slots' history, when
     the job was made. `is_recorded`: whether the program is the one that was recorded. `how` is set
     last: "compiled", "loaded from disk", "missing" from there, "failed", "host" where the host runs
-    a part, or "twin" where another program is run.
+    a part, or "twin" where another program is run. `threads`: of the host's products, before
+    `hurry`; 0 without it.
     """
 
     def __init__(self, run: Run, compiles: bool, effort: Effort = Effort.APART) -> None:
@@ -75,6 +72,7 @@ class Job:
         self.host: HostPart | None = None
         self.twin: Twin | None = None
         self.error: Exception | None = None
+        self.threads = 0
 
     def is_good(self, run: Run) -> bool:
         """Whether the executable may be run: the slots are what it assumes."""
@@ -117,6 +115,17 @@ def want(run: Run, compiles: bool = True, effort: Effort = Effort.APART) -> None
 def is_under_way(entry: Entry) -> bool:
     """Whether the entry has a job that has not ended."""
     return entry.job is not None and not entry.job.how
+
+
+def hurry(entry: Entry) -> None:
+    """Leave a processor to the job of an entry: the host's products take one thread until it ends.
+
+    Their threads spin for a while after each product, so that little else ever runs.
+    """
+    with _queue.changed:
+        job = entry.job
+        if job is not None and not job.how and not job.threads:
+            job.threads = blas.take_one_thread()
 
 
 def take(run: Run) -> None:
@@ -240,9 +249,13 @@ def _urgency(job: Job) -> tuple[bool, float]:
 def _do(job: Job) -> None:
     try:
         with _unobtrusive():
-            job.how = _found(job)
+            how = _found(job)
     except Exception as error:  # noqa: BLE001  whatever XLA raises, the host runs the program
-        job.error, job.how = error, "failed"
+        job.error, how = error, "failed"
+    with _queue.changed:
+        job.how = how
+        if job.threads:
+            blas.give_back(job.threads)
 
 
 @contextmanager
@@ -267,8 +280,7 @@ def _found(job: Job) -> str:
     """What is found for a job, in a word; the job has the rest."""
     from lazytensor.core.runtime import disk_cache
 
-    backend().shows_memory()  # it makes the client, whose threads keep their priority
-    _give_way()
+    backend().shows_memory()  # it makes the client
     program, entry = job.wanted.program, job.entry()
     job.host = host_part(program)
     if job.host.instructions or entry is None:
@@ -283,15 +295,7 @@ def _found(job: Job) -> str:
         if not job.compiles:
             return "missing"
         how = "compiled"
-        with blas.one_thread():
-            job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
+        job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
     if job.is_recorded:
         equivalent_programs.remember(entry)
     return how
-
-
-def _give_way() -> None:
-    """Lower this thread's priority, where threads have priorities of their own."""
-    if hasattr(os, "setpriority") and threading.get_native_id() != os.getpid():
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -37,6 +37,8 @@ IMPORT_SECONDS: Final = 0.15
 BACKGROUND_SHARE: Final = 0.3
 """Share of a compile's price that the host spends on a program before it is compiled. The compile
 takes a processor from the host, and a process may end before it pays."""
+OVERDUE_SHARE: Final = 2.0
+"""The same share after which a compile gets a processor of the host's, if it found none idle."""
 TOO_SLOW_SECONDS: Final = 2.0
 """Seconds of the host's run from which XLA is waited for, if that also takes `TOO_SLOW` times as
 long as the compile."""
@@ -81,6 +83,11 @@ def should_compile(entry: Entry) -> bool:
     if not may_import(price, estimate(entry)):
         return False
     return debt(entry) - entry.runs * SECONDS_PER_CALL > BACKGROUND_SHARE * price
+
+
+def is_overdue(entry: Entry) -> bool:
+    """Whether an executable should long have been there, by what the host has spent meanwhile."""
+    return debt(entry) > OVERDUE_SHARE * price_of(entry.program)
 
 
 def is_worth_a_look(entry: Entry) -> bool:

@@ -62,7 +62,10 @@ def _meanwhile(run: Run) -> Tier:
         shape_buckets.refuse(run.exact, shape_buckets.PART_ON_HOST)
     elif cost_model.is_load_short(entry) and background.load(run):
         return Tier.XLA
-    elif entry.job is None and is_due(entry, run.request.proved):
+    elif entry.job is not None:
+        if cost_model.is_overdue(entry):
+            background.hurry(entry)
+    elif is_due(entry, run.request.proved):
         background.want(run, run.request.proved or cost_model.should_compile(entry))
     return Tier.HOST
 

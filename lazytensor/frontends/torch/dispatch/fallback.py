@@ -61,10 +61,17 @@ _refused: Final[set[Any]] = set()
 
 
 @cache
-def _decompositions() -> dict[Any, Any]:
-    from torch._decomp import core_aten_decompositions, decomposition_table
+def _core_decompositions() -> Any:
+    from torch._decomp import core_aten_decompositions
 
-    return {**decomposition_table, **core_aten_decompositions()}
+    return core_aten_decompositions()  # it takes 0.1 s, and few ops are in this table only
+
+
+def torchs_own(op: Any) -> Callable[..., Any] | None:
+    """Torch's decomposition of `op` as it is, if there is one."""
+    from torch._decomp import decomposition_table
+
+    return decomposition_table.get(op) or _core_decompositions().get(op)
 
 
 @cache
@@ -73,7 +80,8 @@ def decomposition(op: Any) -> Callable[..., Any]:
 
     Torch's shape inference has them; torch runs it only for overloads without a kernel.
     """
-    decomposed: Callable[..., Any] = _decompositions()[op]
+    decomposed = torchs_own(op)
+    assert decomposed is not None, "the caller has looked"
     infers = not op._schema.is_mutable and is_implemented(op, "Meta")
 
     @wraps(decomposed)
@@ -121,10 +129,9 @@ def _decomposed(op: Any, args: Any, kwargs: Any) -> Any:
 
     A decomposition never gets `out=`: some convert it like an operand, and write to the copy.
     """
-    table = _decompositions()
     outs = [a.name for a in op._schema.arguments if a.is_out]
-    plain = op if op in table and not outs else _functional_form(op)
-    if plain not in table:
+    plain = op if not outs and torchs_own(op) is not None else _functional_form(op)
+    if plain is None or torchs_own(plain) is None:
         return NotImplemented
     targets = [kwargs.pop(name) for name in outs] or [args[0]]
     given = dict(kwargs)

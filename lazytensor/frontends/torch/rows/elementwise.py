@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import torch
 
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BOOL, F16, F32, FLOATS, FLOATS8, U8
+from lazytensor.core.ir.dtypes import BOOL, COMPLEX, F16, F32, FLOATS, FLOATS8, U8
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import Op
+from lazytensor.core.ir.op import Op, scalar
 from lazytensor.frontends.torch.dispatch.errors import dtype_name, sure
 from lazytensor.frontends.torch.dispatch.kernels import rows
 from lazytensor.frontends.torch.dispatch.promotion import (
@@ -224,7 +225,7 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Node:
     return made
 
 
-def _flags(x: Any, op: Op, otherwise: bool) -> Node:
+def _flags(x: Any, op: Callable[[Node], Node], otherwise: bool) -> Node:
     made = operand(x)
     if made.type.dtype in FLOATS8:
         made = cast_to(made, F32)
@@ -232,6 +233,12 @@ def _flags(x: Any, op: Op, otherwise: bool) -> Node:
         return op(made)
     flag = cast_to(otherwise, BOOL)
     return ops.broadcast(flag, shape=made.type.shape)
+
+
+def _is_infinity(name: str, infinity: float, x: Any) -> Node:
+    if operand(x).type.dtype in COMPLEX:
+        raise RuntimeError(f"{name} does not support complex inputs.")
+    return _flags(x, lambda made: ops.equal(made, scalar(infinity, made.type.dtype)), False)
 
 
 def _not(x: Any) -> Node:
@@ -385,6 +392,8 @@ ROWS: dict[str, Row] = {
     "clamp_max.Tensor": lambda x, high: _clamp(x, None, high),
     "isnan": lambda x: _flags(x, ops.is_nan, False),
     "isinf": lambda x: _flags(x, ops.is_inf, False),
+    "isposinf": partial(_is_infinity, "isposinf", math.inf),
+    "isneginf": partial(_is_infinity, "isneginf", -math.inf),
     "signbit": _signbit,
     "addcmul": addcmul,
     "addcdiv": addcdiv,
