@@ -137,3 +137,20 @@ print("done")
     done = attempt(PROLOGUE + program, **disk(tmp_path / "file" / "folder"))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "executables are not kept" in done.stderr
+
+
+def test_a_compile_that_is_overdue_gets_a_processor_of_the_hosts_products() -> None:
+    program = """
+from lazytensor.core.device import blas
+
+before = blas.threads()
+until_it_compiles()
+assert blas.threads() == before
+cost_model.OVERDUE_SHARE = 0.0
+step()
+meanwhile = blas.threads()
+background.drain()
+print(before, meanwhile, blas.threads())
+"""
+    done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto", OPENBLAS_NUM_THREADS="2")
+    assert done.stdout in ("2 1 2\n", "1 1 1\n"), "the last is another BLAS, or one processor"

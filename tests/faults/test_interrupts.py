@@ -202,7 +202,7 @@ backend()
 classes = []
 
 def import_of(frame, event, argument):
-    if event == "call" and frame.f_code.co_filename.endswith("_mhlo_ops_gen.py"):
+    if event == "call" and frame.f_code.co_filename.endswith("_stablehlo_ops_gen.py"):
         classes.append(frame.f_code.co_name)
         if len(classes) == 9:  # the first registers a dialect, which can be done only once
             os.kill(os.getpid(), signal.SIGINT)

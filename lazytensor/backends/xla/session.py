@@ -99,8 +99,10 @@ def _own_options() -> Any:
 
 
 def _own_context() -> ir.Context:
-    # The dialects' own modules make a class for each operation, which takes long.
-    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _mlirHlo, _sdy, _stablehlo
+    # A dialect's own module makes a class for each operation, which takes long. That of StableHLO
+    # would be imported by the first attribute, where Ctrl-C may interrupt it.
+    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _mlirHlo, _sdy
+    from jaxlib.mlir.dialects import stablehlo
 
     dialects, made = ir.DialectRegistry(), _Context()
     _jax_mlir_ext.register_dialects(dialects)
@@ -108,7 +110,7 @@ def _own_context() -> ir.Context:
     made.load_all_available_dialects()
     made.set_thread_pool(threads)
     _mlirHlo.register_mhlo_dialect(made)
-    for dialect in (_chlo, _sdy, _stablehlo):
+    for dialect in (_chlo, _sdy, stablehlo):
         dialect.register_dialect(made)
     return made
 

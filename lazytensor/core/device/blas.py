@@ -29,18 +29,22 @@ def _functions() -> tuple[Any, Any] | None:
     return None
 
 
-def take_one_thread() -> int:
-    """Let products take one thread, whoever computes them; how many they have taken before."""
+def threads() -> int:
+    """How many threads products take, whoever computes them; 1 where that is not known."""
     found = _functions()
-    if found is None:
-        return 1
-    before = int(found[0]())
-    found[1](1)
+    return 1 if found is None else int(found[0]())
+
+
+def take_one_thread() -> int:
+    """Let products take one thread; how many they have taken before."""
+    before, found = threads(), _functions()
+    if found is not None:
+        found[1](1)
     return before
 
 
-def give_back(threads: int) -> None:
+def give_back(before: int) -> None:
     """Let products take so many threads again, unless the user has set another number meanwhile."""
     found = _functions()
-    if found is not None and found[0]() == 1:
-        found[1](threads)
+    if found is not None and threads() == 1:
+        found[1](before)
