@@ -95,6 +95,12 @@ def test_layers_and_updates(op: Op, shape: tuple[int, ...], dtype: Any) -> None:
             assert_same(pair, dtype)
 
 
+@pytest.mark.parametrize("op", [ops.exp, ops.gelu], ids=lambda op: op.name)
+def test_memory_that_torch_cannot_show(op: Op) -> None:
+    x = np.linspace(0.01, 3.0, VECTOR_ELEMENTS)[::-1]
+    assert_same(by_both(op, x), x.dtype)
+
+
 CASES = list(product((1, 2, 3), (1, 2), (0, 1, 2), (1, 2), (1, 2)))
 
 

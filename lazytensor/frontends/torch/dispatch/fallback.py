@@ -61,10 +61,10 @@ _refused: Final[set[Any]] = set()
 
 
 @cache
-def _core_decompositions() -> Any:
+def _core_decompositions() -> dict[Any, Callable[..., Any]]:
     from torch._decomp import core_aten_decompositions
 
-    return core_aten_decompositions()  # it takes 0.1 s, and few ops are in this table only
+    return {**core_aten_decompositions()}  # it takes 0.1 s, and few ops are in this table only
 
 
 def torchs_own(op: Any) -> Callable[..., Any] | None:

@@ -38,12 +38,20 @@ def tensor(array: np.ndarray) -> Any:
     return _from_numpy(array)
 
 
+def _tensors(arrays: Sequence[np.ndarray]) -> list[Any]:
+    """CPU tensors over the arrays' memory, or over copies where torch cannot show it."""
+    try:
+        return list(map(_from_numpy, arrays))
+    except ValueError:  # a stride is negative
+        return [_from_numpy(x.copy()) for x in arrays]
+
+
 def on_arrays(kernel: Callable[..., Any]) -> Reference:
     """The function of arrays that calls `kernel` with tensors over their memory."""
 
     def function(*arrays: np.ndarray) -> Any:
         with torch._C.DisableTorchFunction(), torch._C._ExcludeDispatchKeyGuard(EXCLUDED):
-            made = kernel(*map(_from_numpy, arrays))
+            made = kernel(*_tensors(arrays))
             return made.numpy() if isinstance(made, torch.Tensor) else _arrays(made)
 
     return function
@@ -55,7 +63,7 @@ def into(kernel: Callable[..., Any], dtype: np.dtype, shape: Sequence[int]) -> R
     def function(*arrays: np.ndarray) -> np.ndarray:
         found = np.empty(shape, dtype)
         with torch._C.DisableTorchFunction(), torch._C._ExcludeDispatchKeyGuard(EXCLUDED):
-            kernel(*map(_from_numpy, arrays), out=_from_numpy(found))
+            kernel(*_tensors(arrays), out=_from_numpy(found))
         return found
 
     return function
