@@ -94,39 +94,43 @@ def compute(
     """
     lines = program.instructions
     held = {id(values[i]): beside_the_list(values[i]) for i in given}
-    done = -1
     with np.errstate(all="ignore"):
         for i, scalar in zip(program.slots, slots, strict=True):
             values[i] = np.asarray(scalar, lines[i][3].dtype)
-        for step in _steps(program):
-            i, function, operands, type, last_uses, over, writing, part = step
-            if i == done:
-                continue
-            if part is not None and _computed_there(step, part, values, held):
-                done = part.place
-                continue
-            taken = _unshared(values, over, held) if over else None
-            if taken is None and writing:
-                taken = _freed_of_views(values, over, held)
-            if taken is None:
-                values[i] = function(*[values[j] for j in operands])
-            elif writing is None:
-                # One C call from the operands to the list, so that Ctrl-C cannot interrupt it.
-                into = partial(function, out=values[taken])
-                values[i : i + 1] = map(into, *[[values[j]] for j in operands])
-                del into  # it holds a reference, which would count as sharing
-            else:  # running it twice changes nothing, so Ctrl-C may interrupt it
-                values[i] = writing[taken](*[values[j] for j in operands])
-            result = values[i]
-            if (
-                result.__class__ is not np.ndarray
-                or result.dtype is not type.dtype
-                or result.shape != type.shape
-            ):
-                values[i] = _checked(lines[i][0], result, type)
-            del result
-            for j in last_uses:
-                values[j] = None
+        _run(_steps(program), lines, values, held)
+
+
+def _run(steps: list[KernelStep], lines: Sequence[Any], values: list[Any], held: Held) -> None:
+    done = -1
+    for step in steps:
+        i, function, operands, type, last_uses, over, writing, part = step
+        if i == done:
+            continue
+        if part is not None and _computed_there(step, part, values, held):
+            done = part.place
+            continue
+        taken = _unshared(values, over, held) if over else None
+        if taken is None and writing:
+            taken = _freed_of_views(values, over, held)
+        if taken is None:
+            values[i] = function(*[values[j] for j in operands])
+        elif writing is None:
+            # One C call from the operands to the list, so that Ctrl-C cannot interrupt it.
+            into = partial(function, out=values[taken])
+            values[i : i + 1] = map(into, *[[values[j]] for j in operands])
+            del into  # it holds a reference, which would count as sharing
+        else:  # running it twice changes nothing, so Ctrl-C may interrupt it
+            values[i] = writing[taken](*[values[j] for j in operands])
+        result = values[i]
+        if (
+            result.__class__ is not np.ndarray
+            or result.dtype is not type.dtype
+            or result.shape != type.shape
+        ):
+            values[i] = _checked(lines[i][0], result, type)
+        del result
+        for j in last_uses:
+            values[j] = None
 
 
 def _computed_there(step: KernelStep, part: WrittenPart, values: list[Any], held: Held) -> bool:
@@ -199,8 +203,12 @@ def _step(program: Program, index: int) -> KernelStep:
     lines = program.instructions
     op, operands, attrs, type = lines[index]
     last = program.last_uses[index]
-    library = _library_function(op, attrs, [lines[j][3] for j in operands], type)
-    function = library or reference_of(op, attrs)
+    types = [lines[j][3] for j in operands]
+    library = _library_function(op, attrs, types, type)
+    if library is None and isinstance(op, Composite) and op not in REFERENCES:
+        function = _body(op.program(tuple(types), op.attrs_of(attrs)))
+    else:
+        function = library or reference_of(op, attrs)
     writing: dict[int, Reference] | None = None
     over: tuple[int, ...] = ()
     if op in IN_PLACE and library is None:
@@ -294,6 +302,23 @@ def _checked(op: Op, result: Any, type: Any) -> Any:
     if isinstance(type, tuple):
         return tuple(_typed(op, r, t) for r, t in zip(result, type, strict=True))
     return _typed(op, result, type)
+
+
+def _body(program: Program) -> Reference:
+    """The function of a composite's body, whose scalars are its constants. It sets no errstate."""
+    lines = program.instructions
+    slots = zip(program.slots, program.constants, strict=True)
+    constants = [(i, np.asarray(number, lines[i][3].dtype)) for i, number in slots]
+
+    def function(*operands: np.ndarray) -> Any:
+        values = with_leaves(program, operands)
+        for i, number in constants:
+            values[i] = number
+        _run(_steps(program), lines, values, {})
+        results = [values[i] for i in program.outputs]
+        return tuple(results) if program.multiple else results[0]
+
+    return function
 
 
 def _apply_composite(op: Composite, attrs: Attrs, *operands: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from lazytensor.core.ir.program import INPUTS, Program, size_of
 from lazytensor.core.ir.trait import SHOWING, Trait
+from lazytensor.core.ops.contraction import convolution
 
 
 class Work(NamedTuple):
@@ -17,11 +18,13 @@ class Work(NamedTuple):
 
     `elements`: all that are computed, replaced parts of arrays included. `largest`: elements of the
     largest array that is computed or computed from. `replaced`: bytes of replaced parts.
+    `convolves`: whether there are convolutions.
     """
 
     elements: int
     largest: int
     replaced: int
+    convolves: bool
 
 
 def extent_of(program: Program) -> Work:
@@ -38,4 +41,5 @@ def extent_of(program: Program) -> Work:
         elif op not in INPUTS and not op.traits & SHOWING:
             elements += size_of(type)
             met.update((i, *operands[Trait.PICKS in op.traits :]))
-    return Work(elements, max((size_of(lines[i][3]) for i in met), default=0), replaced)
+    largest = max((size_of(lines[i][3]) for i in met), default=0)
+    return Work(elements, largest, replaced, any(line[0] is convolution for line in lines))

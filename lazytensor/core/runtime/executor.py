@@ -8,10 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import has_own_array
+from lazytensor.core.device import blas
 from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import apply, compute, takes, with_leaves
+from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.recording import user_place
@@ -129,6 +132,9 @@ def _interpret(run: Run) -> None:
     given = _given(exact)
     leaves = exact.found.leaves
     values: list[Any] = [None] * len(program.instructions)
+    # OpenBLAS's threads spin for a while after a product, where those of the kernel would run.
+    is_threaded = exact.entry.extent.convolves and ops.convolution in HOST_KERNELS
+    threads = blas.take_one_thread() if is_threaded else 0
     try:
         with locking.outside(exact.outputs, exact.entry.extent.largest):
             values[:] = with_leaves(program, [on_host(x.value) for x in leaves])
@@ -149,6 +155,8 @@ def _interpret(run: Run) -> None:
             _settle_computed(exact, values)
         raise
     finally:
+        if threads:
+            blas.give_back(threads)
         _log(run, "interpreted", None, before)
 
 
