@@ -19,9 +19,13 @@ from lazytensor.inspection.program import Program
 automatic_cut.install()
 
 
-def sync(*arrays: Any) -> None:
-    """Compute everything that this thread has pending, and `arrays`. It never changes results."""
-    scheduler.sync(*(_nodes(arrays) if arrays else ()))
+def sync(*arrays: Any, compile: bool = False) -> None:
+    """Compute everything that this thread has pending, and `arrays`. It never changes results.
+
+    compile: by compiled programs, which this call waits for. Else the host may compute, and nobody
+    waits for a compiler (see `docs/performance.md`).
+    """
+    scheduler.sync(*(_nodes(arrays) if arrays else ()), compiles=compile)
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:

@@ -39,6 +39,20 @@ def test_a_new_small_program_is_interpreted() -> None:
     assert counts("interpreted", "compiles") == [1, 0]
 
 
+@pytest.mark.parametrize("is_queued", [False, True])
+def test_who_asks_for_a_compile_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch, is_queued: bool
+) -> None:
+    """Also while the worker has, or is to have, the same program."""
+    if is_queued:
+        monkeypatch.setattr(cost_model, "BACKGROUND_SHARE", 0.0)
+        fetch(small())
+    sync(small(), compiles=True)
+    assert counts("compiles") == [1]
+    sync(small(), compiles=True)
+    assert counts("compiles", "cache_hits") == [1, 1]
+
+
 def test_jax_is_imported_once_that_has_paid_and_not_because_a_program_comes_back() -> None:
     said = run(
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir._mlir_libs import _stablehlo as hlo
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.core.ir.dtypes import BOOL, BOOLS, COMPLEX, FLOATS, FLOATS8, real_of
 from lazytensor.core.ir.types import TensorType

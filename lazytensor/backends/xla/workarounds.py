@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import comparison, direction
-from lazytensor.backends.xla.builder import Builder, Value, barrier, create
+from lazytensor.backends.xla.builder import Builder, Value, barrier
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, F32, F64, FLOATS
 from lazytensor.core.ir.node import Node
@@ -192,8 +193,7 @@ def _read(write: Any, written: Any, uses: list[Any]) -> None:
     if bits is None:
         return
     with ir.InsertionPoint(write), write.location:
-        attributes = dict(zip(("exponent_bits", "mantissa_bits"), _widths(*bits), strict=True))
-        read = create("stablehlo.reduce_precision", [written.type], [written], attributes)
+        read = hlo.ReducePrecisionOp(written, *_widths(*bits)).operation
     read.move_after(write)
     for use in uses:
         use.owner.operation.operands[use.operand_number] = read.results[0]

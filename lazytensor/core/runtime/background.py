@@ -128,6 +128,17 @@ def hurry(entry: Entry) -> None:
             job.threads = blas.take_one_thread()
 
 
+def finish(entry: Entry) -> None:
+    """Wait for an entry's job if it is under way; drop it if it only waits."""
+    with _queue.changed:
+        job = entry.job
+        if job in _queue.jobs:
+            _queue.jobs.remove(job)
+            entry.job = None
+        elif job is not None:
+            _queue.changed.wait_for(lambda: job.how)
+
+
 def take(run: Run) -> None:
     """Give the run's entry what its job has found, if that has ended."""
     entry = run.entry
@@ -256,6 +267,7 @@ def _do(job: Job) -> None:
         job.how = how
         if job.threads:
             blas.give_back(job.threads)
+        _queue.changed.notify_all()
 
 
 @contextmanager

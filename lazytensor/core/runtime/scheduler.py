@@ -51,13 +51,15 @@ def sync(
     largest: int = 0,
     alone: bool = False,
     once: bool = False,
+    compiles: bool = False,
     runs: list[Run] | None = None,
 ) -> None:
     """Compute every pending cell of this thread, and `nodes`.
 
     `largest`: nodes of one program, if more than `PROGRAM_NODES_BOUND`: for graphs that come again
     and again. `alone`: `nodes` and what they need only. `once`: the graph will not come again, so
-    that it is interpreted. `runs`: gets what was run.
+    that it is interpreted. `compiles`: what has no executable gets one now. `runs`: gets what was
+    run.
     """
     recorder = thread.recorder
     if recorder.tracing:
@@ -72,8 +74,9 @@ def sync(
             live = wanted if alone else _live(wanted)
         recorder.busy += 1
         try:
-            if not _computes(live, wanted, Request(cause, largest, once, runs=runs)):
-                _compute(_pending(wanted), Request(cause, once=once))
+            request = Request(cause, largest, once, compiles=compiles, runs=runs)
+            if not _computes(live, wanted, request):
+                _compute(_pending(wanted), Request(cause, once=once, compiles=compiles))
         except BaseException:
             locking.resume()
             raise
@@ -191,7 +194,7 @@ class _Work:
 def _compute(outputs: list[Node], request: Request) -> None:
     """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
     is_one = len(outputs) == 1 and not locking.are_elsewhere(outputs)
-    if is_one and replay_op.run(outputs[0], request.cause):
+    if is_one and not request.compiles and replay_op.run(outputs[0], request.cause):
         return
     stack = [_Work(outputs, request)]
     while stack:

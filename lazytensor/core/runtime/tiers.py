@@ -29,6 +29,8 @@ def tier_of(run: Run) -> Tier:
     """What runs this program now. In the background, its executable may be made meanwhile."""
     entry = run.entry
     if entry.job is not None:
+        if run.request.compiles:
+            background.finish(entry)
         background.take(run)
     if run.found.program.is_beyond_numpy:
         return Tier.COMPILE if entry.executable is None else Tier.XLA
@@ -42,7 +44,8 @@ def tier_of(run: Run) -> Tier:
         if is_improvable(entry):
             background.want(run, effort=Effort.MEASURED)
         return Tier.XLA
-    if settings.tier == "auto" and not cost_model.is_too_slow(entry):
+    waits = run.request.compiles or cost_model.is_too_slow(entry)
+    if settings.tier == "auto" and not waits:
         return _meanwhile(run)
     if run.exact is None and host_instructions(entry):
         return _hosts(entry)

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from jaxlib.mlir._mlir_libs import _stablehlo as hlo
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import i64, i64s

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir._mlir_libs import _stablehlo as hlo
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import i64s

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from jaxlib.mlir import ir
-from jaxlib.mlir._mlir_libs import _stablehlo as hlo
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxlib.mlir._mlir_libs import _stablehlo as hlo
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Rows

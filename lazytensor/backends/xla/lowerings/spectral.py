@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from jaxlib.mlir._mlir_libs import _stablehlo as hlo
+from jaxlib.mlir.dialects import stablehlo as hlo
 
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.builder import Value
