@@ -28,7 +28,7 @@ def by_both(op: Op, *arrays: np.ndarray, **attrs: Any) -> tuple[Any, Any] | None
     """What the kernel and the reference give; None if there is no kernel for these types."""
     signature = op.signature(tuple(leaf(x).type for x in arrays), attrs)
     types, given = [leaf(x).type for x in arrays], op.attrs_of(signature.attrs)
-    kernel = HOST_KERNELS[op](types, signature.type, **given)
+    kernel = HOST_KERNELS[op.name](types, signature.type, **given)
     if kernel is None:
         return None
     before = [x.copy() for x in arrays]

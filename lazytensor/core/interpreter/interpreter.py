@@ -224,7 +224,7 @@ def _step(program: Program, index: int) -> KernelStep:
 
 def _library_function(op: Op, attrs: Attrs, types: list[Any], type: Any) -> Reference | None:
     """The function of a library of the host that is faster than the reference, if one is loaded."""
-    kernel = HOST_KERNELS.get(op)
+    kernel = HOST_KERNELS.get(op.name)
     return None if kernel is None else kernel(types, type, **op.attrs_of(attrs))
 
 

@@ -20,5 +20,5 @@ view of that part of `x`, of this shape."""
 HostKernel = Callable[..., Reference | None]
 """`kernel(types of operands, type of the result, **attrs)`: the function by which a library of the
 host runs an op, or None where it has none that is faster than the reference."""
-HOST_KERNELS: Final[dict[Op[Any], HostKernel]] = {}
-"""By op: the kernels of a frontend's own framework, which is loaded anyway."""
+HOST_KERNELS: Final[dict[str, HostKernel]] = {}
+"""By an op's name: the kernels of a frontend's own framework, which is loaded anyway."""

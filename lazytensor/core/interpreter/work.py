@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.program import INPUTS, Program, size_of
 from lazytensor.core.ir.trait import SHOWING, Trait
 from lazytensor.core.ops.contraction import convolution
@@ -42,4 +43,17 @@ def extent_of(program: Program) -> Work:
             elements += size_of(type)
             met.update((i, *operands[Trait.PICKS in op.traits :]))
     largest = max((size_of(lines[i][3]) for i in met), default=0)
-    return Work(elements, largest, replaced, any(line[0] is convolution for line in lines))
+    return Work(elements, largest, replaced, _convolves(program))
+
+
+def _convolves(program: Program) -> bool:
+    """Whether there are convolutions, in the bodies of composites too."""
+    lines = program.instructions
+    for op, operands, attrs, _ in lines:
+        if op is convolution:
+            return True
+        if isinstance(op, Composite):
+            types = tuple(lines[i][3] for i in operands)
+            if _convolves(op.program(types, op.attrs_of(attrs))):
+                return True
+    return False

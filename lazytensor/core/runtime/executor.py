@@ -133,7 +133,7 @@ def _interpret(run: Run) -> None:
     leaves = exact.found.leaves
     values: list[Any] = [None] * len(program.instructions)
     # OpenBLAS's threads spin for a while after a product, where those of the kernel would run.
-    is_threaded = exact.entry.extent.convolves and ops.convolution in HOST_KERNELS
+    is_threaded = exact.entry.extent.convolves and ops.convolution.name in HOST_KERNELS
     threads = blas.take_one_thread() if is_threaded else 0
     try:
         with locking.outside(exact.outputs, exact.entry.extent.largest):

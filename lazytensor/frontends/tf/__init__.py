@@ -9,6 +9,8 @@ import tensorflow
 from lazytensor.core.ir import library_files
 from lazytensor.frontends.tf.dispatch import bridge, steps
 from lazytensor.frontends.tf.dispatch.switch import disable, enable, enabled
+from lazytensor.frontends.tf.host import convolution as host_convolution
+from lazytensor.frontends.tf.host import raw_ops as host_raw_ops
 from lazytensor.frontends.tf.rows import (
     contraction,
     convolution,

@@ -78,7 +78,7 @@ class Composition:
         self.op = Composite(name, _planned)
         called = composed.overload(name)
         if called is not None:
-            HOST_KERNELS[self.op] = partial(composed.kernel, called)
+            HOST_KERNELS[name] = partial(composed.kernel, called)
         self.plans: dict[Any, _CallPlan | None] = memory()
         self.floats: dict[Any, Any] = memory()
 

@@ -56,6 +56,6 @@ VECTOR: Final[dict[Op[Any], Any]] = {
     ops.sin: aten.sin.out,
     ops.tanh: aten.tanh.out,
 }
-HOST_KERNELS.update({op: _elementwise(made, SCALAR_ELEMENTS) for op, made in SCALAR.items()})
-HOST_KERNELS.update({op: _elementwise(made, VECTOR_ELEMENTS) for op, made in VECTOR.items()})
-HOST_KERNELS[ops.convolution] = convolution
+HOST_KERNELS.update({op.name: _elementwise(f, SCALAR_ELEMENTS) for op, f in SCALAR.items()})
+HOST_KERNELS.update({op.name: _elementwise(f, VECTOR_ELEMENTS) for op, f in VECTOR.items()})
+HOST_KERNELS[ops.convolution.name] = convolution

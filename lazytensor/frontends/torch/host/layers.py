@@ -109,5 +109,5 @@ UPDATES: Final[dict[Op[Any], Kernel]] = {
     ops.add_quotient: _add_quotient,
     ops.lerp: _lerp,
 }
-HOST_KERNELS.update({op: partial(_row, kernel, SCALAR_ELEMENTS) for op, kernel in LAYERS.items()})
-HOST_KERNELS.update({op: partial(_row, kernel, 1) for op, kernel in UPDATES.items()})
+HOST_KERNELS.update({op.name: partial(_row, f, SCALAR_ELEMENTS) for op, f in LAYERS.items()})
+HOST_KERNELS.update({op.name: partial(_row, f, 1) for op, f in UPDATES.items()})

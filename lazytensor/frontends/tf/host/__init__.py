@@ -1,0 +1,1 @@
+"""TensorFlow as the host library of the interpreter."""
