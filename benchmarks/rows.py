@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks import (
+    first_fit,
     first_steps,
     loops,
     operations,
@@ -115,5 +116,5 @@ TABLES = {
     "tf": raw_ops.rows() + tf_steps.rows(),
     "pipeline": pipeline.rows(),
     "threads": threads.rows(),
-    "first-steps": first_steps.rows(),
+    "first-steps": first_steps.rows() + first_fit.rows(),
 }

@@ -42,7 +42,7 @@ def _image(x: np.ndarray, order: Sequence[int]) -> np.ndarray:
 
 
 def _plain(found: ConvolutionCall, _: TensorType) -> Reference:
-    first, second, _ = found.orders
+    first, second = found.orders[:2]
     attrs = _attrs(found)
 
     def function(x: np.ndarray, w: np.ndarray) -> np.ndarray:
