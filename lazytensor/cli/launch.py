@@ -72,9 +72,11 @@ class Launch:
 
     def _write(self, record: Record) -> None:
         assert self.json is not None
-        metrics = sys.modules.get("lazytensor.core.observe.metrics")  # NumPy's own run has none
-        if metrics is not None:
-            record.metrics = dict(metrics.snapshot())
+        from lazytensor.core.observe import metrics
+
+        counts = metrics.snapshot()
+        if not self.plain or counts["cuts"]:  # a plain script may import lazytensor itself
+            record.metrics = dict(counts)
         write(self.json, json.dumps(asdict(record)))
 
 

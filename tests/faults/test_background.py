@@ -154,3 +154,23 @@ print(before, meanwhile, blas.threads())
 """
     done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto", OPENBLAS_NUM_THREADS="2")
     assert done.stdout in ("2 1 2\n", "1 1 1\n"), "the last is another BLAS, or one processor"
+
+
+def test_garbage_is_collected_while_xla_compiles_and_all_is_as_before_after() -> None:
+    program = """
+import gc
+until_it_compiles()
+collected = False
+while working.locked():
+    collected = collected or gc.isenabled()
+background.drain()
+print(collected, gc.isenabled(), sys.getswitchinterval())
+gc.disable()
+sys.setswitchinterval(0.25)
+step(9)
+step(9)
+background.drain()
+print(gc.isenabled(), sys.getswitchinterval())
+"""
+    done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
+    assert done.stdout == "True True 0.005\nFalse 0.25\n"

@@ -13,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import lazytensor.numpy as lnp
+from lazytensor.core.runtime import background
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InteractiveShe
 @pytest.fixture
 def shell(session: InteractiveShell) -> InteractiveShell:
     session.reset(new_session=False)
+    background.drain()  # else what another test has wanted is said of a cell of this one
     return session
 
 

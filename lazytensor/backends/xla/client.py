@@ -17,8 +17,8 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import cache, lru_cache, partial
+from contextlib import contextmanager
+from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import methodcaller
 from pathlib import Path
@@ -30,8 +30,10 @@ import numpy as np
 from jaxlib import _jax, lapack
 from jaxlib.mlir import ir
 
+from lazytensor.backends.xla import priority
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session, threads
+from lazytensor.core.device import gil
 from lazytensor.core.device.backend import Effort, undisturbed
 
 Buffer: TypeAlias = Any
@@ -124,8 +126,8 @@ def effort() -> Effort:
 def making(effort: Effort) -> Iterator[None]:
     """Let this thread compile with an effort.
 
-    A client's threads have the priority of the thread that made it. So if nobody waits, another
-    client compiles, in threads that step back, and the executable is sent over.
+    If nobody waits, another client compiles, whose threads have a low priority, and the executable
+    is sent over.
     """
     compiling.effort, compiling.is_likely = effort, False
     try:
@@ -135,30 +137,19 @@ def making(effort: Effort) -> Iterator[None]:
 
 
 def _compiled_apart(module: ir.Module) -> Executable:
-    # A thread cannot rise again, and this one holds Python's lock while it builds modules.
-    loaded = undisturbed(partial(_compiled_behind, module))
-    payload = _second_client().serialize_executable(loaded)
+    other = _second_client()
+    devices = _jax.DeviceList((other.local_devices()[0],))
+    with gil.waiting():  # XLA's threads compile
+        loaded = other.compile_and_load(module, devices, compile_options())
+    payload = other.serialize_executable(loaded)
     loaded = _client().deserialize_executable(payload, _devices(), compile_options())
     return Executable(loaded, payload)
 
 
-def _compiled_behind(module: ir.Module) -> Any:
-    _step_back()
-    other = _second_client()
-    devices = _jax.DeviceList((other.local_devices()[0],))
-    return other.compile_and_load(module, devices, compile_options())
-
-
-def _step_back() -> None:
-    """Let this thread, and those that it starts, run where the user's threads leave a processor."""
-    with suppress(OSError):
-        if hasattr(os, "SCHED_IDLE"):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
 @cache
 def _second_client() -> Any:
-    made = cpu_client()
+    with priority.lowering():
+        made = cpu_client()
     watch_forks(made.live_arrays, (made,))
     return made
 

@@ -16,15 +16,12 @@ takes what the job has found (`take`). Until then the host runs the program. Inv
 from __future__ import annotations
 
 import atexit
-import gc
-import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
-from lazytensor.core.device import blas
+from lazytensor.core.device import blas, gil
 from lazytensor.core.device.backend import Effort, backend
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.recording import Place, user_place
@@ -39,8 +36,6 @@ from lazytensor.core.runtime.run import Run
 if TYPE_CHECKING:
     from lazytensor.core.runtime.disk_cache import Found, Wanted
 
-SWITCH_SECONDS: Final = 1e-4
-"""Seconds that another thread waits for Python's lock while the worker has it."""
 LOADED: Final = "loaded from disk"
 """How a run came by an executable that an earlier process had compiled."""
 
@@ -259,7 +254,7 @@ def _urgency(job: Job) -> tuple[bool, float]:
 
 def _do(job: Job) -> None:
     try:
-        with _unobtrusive():
+        with gil.yielding():
             how = _found(job)
     except Exception as error:  # noqa: BLE001  whatever XLA raises, the host runs the program
         job.error, how = error, "failed"
@@ -268,24 +263,6 @@ def _do(job: Job) -> None:
         if job.threads:
             blas.give_back(job.threads)
         _queue.changed.notify_all()
-
-
-@contextmanager
-def _unobtrusive() -> Iterator[None]:
-    """Let the other threads have Python's lock soon, and no collection of garbage hold it.
-
-    They give it up at each kernel and wait for it after, for as long as the switch interval. A
-    collection that this thread's objects bring about would visit all the objects of the process.
-    """
-    interval, collects = sys.getswitchinterval(), gc.isenabled()
-    sys.setswitchinterval(min(interval, SWITCH_SECONDS))
-    gc.disable()
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
-        if collects:
-            gc.enable()
 
 
 def _found(job: Job) -> str:
