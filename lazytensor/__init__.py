@@ -7,6 +7,7 @@ lazytensor.metrics.report()        # counts and seconds
 """
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
+from lazytensor import environment
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend
 from lazytensor.core.errors import (
@@ -23,6 +24,7 @@ from lazytensor.core.settings import settings
 from lazytensor.inspection import explain, load_ipython_extension, profile
 from lazytensor.inspection.program import Program
 
+environment.prepare()
 backend.provide("lazytensor.backends.xla")
 fork.watch()
 if settings.logged:

@@ -174,3 +174,19 @@ print(gc.isenabled(), sys.getswitchinterval())
 """
     done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
     assert done.stdout == "True True 0.005\nFalse 0.25\n"
+
+
+def test_no_environment_variable_is_set_meanwhile() -> None:
+    """In a thread: another one that reads the environment in C would crash, at times."""
+    program = """
+before = dict(os.environ)
+until_it_compiles()
+background.drain()
+matrix = np.asarray(numpy.random.default_rng(0).random((60, 60)) + 60 * numpy.eye(60))
+for _ in range(20):
+    float(np.linalg.inv(matrix).sum())
+    background.drain()
+print("jax" in sys.modules, dict(os.environ) == before)
+"""
+    done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
+    assert done.stdout == "True True\n"

@@ -1,0 +1,31 @@
+"""Environment variables of XLA and jax, set when the library is imported.
+
+A thread of the library's imports XLA, and jax for some programs. What they would set then, or read,
+is set here: a variable that is new moves the process's table of variables, and a thread that reads
+the table meanwhile crashes.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+DEVICES: Final = Path("/sys/bus/pci/devices")
+MAKER_OF_TPUS: Final = "0x1ae0"
+
+
+def prepare() -> None:
+    """Set the variables, unless the user has."""
+    # XLA logs each client that it makes, else. jax sets this, too.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+    if not _has_tpu():
+        os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # as jax does
+
+
+def _has_tpu() -> bool:
+    with suppress(OSError):
+        makers = (path.read_text().strip() for path in DEVICES.glob("*/vendor"))
+        return MAKER_OF_TPUS in makers
+    return False
