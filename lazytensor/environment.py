@@ -18,10 +18,10 @@ MAKER_OF_TPUS: Final = "0x1ae0"
 
 def prepare() -> None:
     """Set the variables, unless the user has."""
-    # XLA logs each client that it makes, else. jax sets this, too.
+    # jax sets both, too. Without the first, XLA logs each client that it makes.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
     if not _has_tpu():
-        os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # as jax does
+        os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
 
 
 def _has_tpu() -> bool:

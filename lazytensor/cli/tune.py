@@ -1,9 +1,10 @@
 """`lazytensor tune`: all that a script needs is compiled and measured, for the runs to come."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from typing import Final
 
 import click
 from rich.console import Console
@@ -13,7 +14,7 @@ from lazytensor.cli.process import Outcome, measure
 from lazytensor.cli.table import seconds, table
 from lazytensor.core.runtime import disk_cache
 
-LOOKS_APART: float = 0.5
+LOOKS_APART: Final = 0.5
 """Seconds between two looks at the folder while the script runs."""
 
 
@@ -68,9 +69,9 @@ def _progress(console: Console, title: str) -> Iterator[None]:
     ended = Event()
     with console.status(f"{title} …") as status:
 
-        def look(update: Callable[[str], None] = status.update) -> None:
+        def look() -> None:
             while not ended.wait(LOOKS_APART):
-                update(f"{title}: {_kept()} …")
+                status.update(f"{title}: {_kept()} …")
 
         thread = Thread(target=look, daemon=True)
         thread.start()

@@ -1,6 +1,7 @@
 """What may happen while a program is compiled in the background: ends, forks, Ctrl-C, failures."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,35 @@ for _ in range(20):
     float(np.linalg.inv(matrix).sum())
     background.drain()
 print("jax" in sys.modules, dict(os.environ) == before)
+"""
+    done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
+    assert done.stdout == "True True\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux only")
+def test_only_the_threads_that_compile_are_lowered() -> None:
+    program = """
+import threading
+from pathlib import Path
+
+def classes():  # by whether it is XLA's: the scheduler's class and the niceness of each thread
+    found = {}
+    for task in Path("/proc/self/task").iterdir():
+        name, thread = (task / "comm").read_text().strip(), int(task.name)
+        kind = os.sched_getscheduler(thread), os.getpriority(os.PRIO_PROCESS, thread)
+        found.setdefault(name == "lazytensor-xla", set()).add(kind)
+    return found
+
+before = classes()[False]
+until_it_compiles()
+background.drain()
+users = threading.Thread(target=time.sleep, args=(0.5,))
+users.start()
+found = classes()
+users.join()
+(low,) = found[True]
+nice = next(iter(before))[1]
+print(found[False] == before, low in ((os.SCHED_IDLE, nice), (os.SCHED_OTHER, 10)))
 """
     done = run(PROLOGUE + program, LAZYTENSOR_TIER="auto")
     assert done.stdout == "True True\n"

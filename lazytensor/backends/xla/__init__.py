@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from lazytensor.backends.xla import (
-    client,
-    shared_library,  # noqa: F401  before jaxlib
-)
+from lazytensor.backends.xla import shared_library  # isort: skip  # noqa: F401  # before jaxlib
+from lazytensor.backends.xla import client
 from lazytensor.backends.xla.client import (
     allocated,
     copy,

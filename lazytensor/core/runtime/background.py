@@ -131,7 +131,7 @@ def finish(entry: Entry) -> None:
             _queue.jobs.remove(job)
             entry.job = None
         elif job is not None:
-            _queue.changed.wait_for(lambda: job.how)
+            _queue.changed.wait_for(lambda: job.how or _queue.closed)
 
 
 def take(run: Run) -> None:
