@@ -14,7 +14,7 @@ from lazytensor.core.device import blas
 from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import apply, compute, takes, with_leaves
-from lazytensor.core.interpreter.rows import HOST_KERNELS
+from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.recording import user_place
@@ -132,9 +132,9 @@ def _interpret(run: Run) -> None:
     given = _given(exact)
     leaves = exact.found.leaves
     values: list[Any] = [None] * len(program.instructions)
-    # OpenBLAS's threads spin for a while after a product, where those of the kernel would run.
-    is_threaded = exact.entry.extent.convolves and ops.convolution.name in HOST_KERNELS
-    threads = blas.take_one_thread() if is_threaded else 0
+    # OpenBLAS's threads spin for a while after a product, where those of a kernel would run.
+    convolves = exact.entry.extent.convolves and ops.convolution.name in HOST_KERNELS
+    threads = blas.take_one_thread() if convolves or SPINNING else 0
     try:
         with locking.outside(exact.outputs, exact.entry.extent.largest):
             values[:] = with_leaves(program, [on_host(x.value) for x in leaves])

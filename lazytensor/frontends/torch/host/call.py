@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -9,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from lazytensor.core.interpreter.rows import Reference
+from lazytensor.core.interpreter.rows import SPINNING, Reference
 
 _from_numpy: Final[Callable[[np.ndarray], Any]] = torch.from_numpy  # before `sharing` replaces it
 _SKIPPED_KEYS: Final = (
@@ -27,6 +28,9 @@ def _excluded() -> Any:
 
 EXCLUDED: Final = _excluded()
 """What is between a call and a CPU kernel: autograd, autocast and the user's modes."""
+
+if os.environ.get("OMP_WAIT_POLICY", "").lower() != "passive":
+    SPINNING.add("torch")
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # torch warns once that an array is read-only: nothing writes
