@@ -1,7 +1,7 @@
 """Loads XLA's shared library before Python imports it.
 
-It has hundreds of megabytes. An import holds the interpreter's lock while the system's loader reads
-them; a foreign function call does not.
+It has hundreds of megabytes. An import holds the GIL while the system's loader reads them. A
+foreign function call does not.
 """
 
 from __future__ import annotations

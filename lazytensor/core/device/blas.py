@@ -44,7 +44,7 @@ def take_one_thread() -> int:
 
 
 def give_back(before: int) -> None:
-    """Let products take so many threads again, unless the user has set another number meanwhile."""
+    """Let products take `before` threads, unless the user has set another number meanwhile."""
     found = _functions()
     if found is not None and threads() == 1:
         found[1](before)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.types import TensorType
-from lazytensor.core.ops.contraction import dense, layouts
+from lazytensor.core.ops.contraction import Pairs, dense, layouts
 
 Ints = tuple[int, ...]
 SHORT_MULTIPLICATIONS: Final = 2**16
@@ -30,14 +30,15 @@ class Role(Enum):
 class ConvolutionCall(NamedTuple):
     """A framework's convolution, of which this op is the result or a gradient.
 
-    `strides`, `gaps`, `padding` and `groups` are those of the framework's plain convolution.
+    `strides`, `gaps`, `padding` and `groups` are those of the framework's plain convolution. Of a
+    gradient, the padding's end is negative where no window reaches the last elements.
     `orders`: the axes (batch, feature, space…) of the data, the kernel and the result of the op.
     """
 
     role: Role
     strides: Ints
     gaps: Ints
-    padding: tuple[tuple[int, int], ...]
+    padding: Pairs
     groups: int
     orders: tuple[Ints, Ints, Ints]
 
@@ -52,7 +53,7 @@ def call_of(
     type: TensorType,
     *,
     strides: Ints,
-    padding: tuple[tuple[int, int], ...],
+    padding: Pairs,
     lhs_dilation: Ints,
     rhs_dilation: Ints,
     feature_groups: int,
@@ -75,29 +76,33 @@ def call_of(
     if all(flips) and set(strides) == {1} and feature_groups == 1:
         low = [g * (k - 1) - a for g, k, (a, _) in zip(gaps, window, padding, strict=True)]
         padded = _padded(made, given, window, spread, gaps, low)
-        call = ConvolutionCall(Role.OF_INPUT, spread, gaps, padded or (), 1, orders)
-        return None if padded is None else call
+        return _gradient(Role.OF_INPUT, spread, gaps, padded, orders)
     if any(flips) or set(spread) != {1} or min(a for a, _ in padding) < 0:
         return None
     if max(window) > max(made) and feature_groups == 1:  # the windows are few, and large
         low = [a for a, _ in padding]
         padded = _padded(given, window, made, gaps, strides, low)
-        call = ConvolutionCall(Role.OF_KERNEL, gaps, strides, padded or (), 1, orders)
-        return None if padded is None else call
+        return _gradient(Role.OF_KERNEL, gaps, strides, padded, orders)
     if min(b for _, b in padding) < 0:
         return None
     return ConvolutionCall(Role.PLAIN, strides, gaps, padding, feature_groups, orders)
 
 
+def _gradient(
+    role: Role, strides: Ints, gaps: Ints, padding: Pairs | None, orders: tuple[Ints, Ints, Ints]
+) -> ConvolutionCall | None:
+    return None if padding is None else ConvolutionCall(role, strides, gaps, padding, 1, orders)
+
+
 def _padded(
     sizes: Sequence[int], results: Sequence[int], window: Sequence[int],
     strides: Ints, gaps: Ints, low: Sequence[int],
-) -> tuple[tuple[int, int], ...] | None:  # fmt: skip
+) -> Pairs | None:  # fmt: skip
     """The padding of a convolution from `sizes` to `results` that begins with `low`."""
     found = []
     for n, m, k, s, g, a in zip(sizes, results, window, strides, gaps, low, strict=True):
         missing = (m - 1) * s + g * (k - 1) + 1 - n - a
         if a < 0 or missing <= -s:
             return None
-        found.append((a, max(missing, 0)))
+        found.append((a, missing))
     return tuple(found)

@@ -8,7 +8,7 @@ here or is a given leaf, as NumPy's does in `x *= y` and in `x * y + z`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import Context
 from functools import partial
 from itertools import pairwise
@@ -206,7 +206,7 @@ def _step(program: Program, index: int) -> KernelStep:
     types = [lines[j][3] for j in operands]
     library = _library_function(op, attrs, types, type)
     if library is None and isinstance(op, Composite) and op not in REFERENCES:
-        function = _body(op.program(tuple(types), op.attrs_of(attrs)))
+        function = _composed(op.program(tuple(types), op.attrs_of(attrs)))
     else:
         function = library or reference_of(op, attrs)
     writing: dict[int, Reference] | None = None
@@ -304,28 +304,33 @@ def _checked(op: Op, result: Any, type: Any) -> Any:
     return _typed(op, result, type)
 
 
-def _body(program: Program) -> Reference:
-    """The function of a composite's body, whose scalars are its constants. It sets no errstate."""
+def _results_of(program: Program) -> Callable[..., list[Any]]:
+    """The function of a body, whose scalars are its constants. It sets no errstate."""
     lines = program.instructions
     slots = zip(program.slots, program.constants, strict=True)
     constants = [(i, np.asarray(number, lines[i][3].dtype)) for i, number in slots]
 
-    def function(*operands: np.ndarray) -> Any:
+    def function(*operands: np.ndarray) -> list[Any]:
         values = with_leaves(program, operands)
         for i, number in constants:
             values[i] = number
         _run(_steps(program), lines, values, {})
-        results = [values[i] for i in program.outputs]
-        return tuple(results) if program.multiple else results[0]
+        return [values[i] for i in program.outputs]
 
     return function
 
 
+def _composed(program: Program) -> Reference:
+    """The function of a composite of these types."""
+    results = _results_of(program)
+    if program.multiple:
+        return lambda *operands: tuple(results(*operands))
+    return lambda *operands: results(*operands)[0]
+
+
 def _apply_composite(op: Composite, attrs: Attrs, *operands: Any) -> Any:
     types = tuple(tensor_type(x.dtype, x.shape) for x in operands)
-    program = op.program(types, op.attrs_of(attrs))
-    results = interpret(program, operands, program.constants)[: len(program.outputs)]
-    return tuple(results) if program.multiple else results[0]
+    return quietly(_composed(op.program(types, op.attrs_of(attrs))), *operands)
 
 
 def _typed(op: Op, result: Any, type: TensorType) -> np.ndarray:
@@ -369,10 +374,11 @@ def _scan(
     before: Sequence[Any] = rest[:state]
     shared, count = rest[state:], len(whole[0])
     tables = [np.zeros((count, *x.shape), x.dtype) for x in body.results[state:]]
+    step = _results_of(body.program)
     times = range(int(end))
     for time in reversed(times) if backwards else times:
         lines = [x[time, ...] for x in whole]
-        made = _region_results(body, [np.asarray(time, np.int64), *lines, *before, *shared])
+        made = step(np.asarray(time, np.int64), *lines, *before, *shared)
         before = made[:state]
         for table, line in zip(tables, made[state:], strict=True):
             table[time] = line

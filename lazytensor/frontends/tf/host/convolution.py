@@ -30,7 +30,7 @@ def convolution(operands: Sequence[TensorType], type: TensorType, **attrs: Any) 
 
 
 def _attrs(found: ConvolutionCall) -> list[Any]:
-    pads = [0, 0, *(n for pair in found.padding for n in pair), 0, 0]
+    pads = [0, 0, *(max(n, 0) for pair in found.padding for n in pair), 0, 0]
     return [
         "strides", [1, *found.strides, 1], "dilations", [1, *found.gaps, 1],
         "padding", "EXPLICIT", "explicit_paddings", pads,

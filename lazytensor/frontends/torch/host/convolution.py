@@ -20,37 +20,13 @@ def convolution(operands: Sequence[TensorType], type: TensorType, **attrs: Any) 
     call = call_of(operands, type, **attrs)
     if call is None:
         return None
-    pads = _pads(call, operands, type)
-    return None if pads is None else on_arrays(_KERNELS[call.role](call, type, *pads))
-
-
-def _pads(
-    call: ConvolutionCall, operands: Sequence[TensorType], type: TensorType
-) -> tuple[list[int], list[int]] | None:
-    """The padding at both ends, and what a transposed convolution adds; None if torch cannot."""
-    pads = [a for a, _ in call.padding]
-    if call.role is Role.PLAIN:
-        return (pads, pads) if all(a == b for a, b in call.padding) else None
-    (x, w), last = operands, type
-    if call.role is Role.OF_KERNEL:
-        x, w, last = w, type, x
-    sizes = [
-        [t.shape[i] for i in order[2:]]
-        for t, order in zip((x, w, last), _turned(call), strict=True)
-    ]
-    extra = [
-        m + 2 * p - (n - 1) * s - g * (k - 1) - 1
-        for n, k, m, s, g, p in zip(*sizes, call.strides, call.gaps, pads, strict=True)
-    ]
-    if any(not 0 <= e < s for e, s in zip(extra, call.strides, strict=True)):
+    pads = [low for low, _ in call.padding]
+    # What torch adds at the end of a transposed convolution: it pads both ends alike.
+    extra = [low - high for low, high in call.padding]
+    bounds = (1,) * len(pads) if call.role is Role.PLAIN else call.strides
+    if any(not 0 <= e < bound for e, bound in zip(extra, bounds, strict=True)):
         return None
-    return pads, extra
-
-
-def _turned(call: ConvolutionCall) -> Sequence[Any]:
-    """The layouts of the result, the kernel and the data of torch's plain convolution."""
-    x, w, made = call.orders
-    return (w, made, x) if call.role is Role.OF_KERNEL else (x, w, made)
+    return on_arrays(_KERNELS[call.role](call, type, pads, extra))
 
 
 def _plain(call: ConvolutionCall, _: TensorType, pads: list[int], __: list[int]) -> Any:
