@@ -1,4 +1,4 @@
-"""The table of the policies' constants, docs/constants.md, made of the code.
+"""The table of constants, docs/constants.md, made of the code.
 
 `python -m benchmarks.constants` writes the page; a test says when it is not current.
 """
@@ -12,33 +12,13 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "constants.md"
-HEAD: Final = """# Constants of the policies
+HEAD: Final = """# Constants
 
 `python -m benchmarks.constants` makes this page of the code. The meaning is the docstring beneath
 the constant, or the comment beside it.
 """
 POLICIES: Final = {
-    "When to cut": (
-        "core/ir/types.py",
-        "core/trace/automatic_cut.py",
-        "core/runtime/scheduler.py",
-        "core/trace/training_step.py",
-        "frontends/tf/dispatch/steps.py",
-    ),
-    "What runs a program, and when to compile": (
-        "core/runtime/cost_model.py",
-        "core/runtime/program_cache.py",
-        "core/runtime/tier_timing.py",
-        "core/runtime/compilation.py",
-        "core/runtime/host_partition.py",
-        "core/runtime/disk_cache.py",
-    ),
-    "Whether recording pays": (
-        "frontends/numpy/host/profitability.py",
-        "frontends/numpy/host/access_counters.py",
-        "frontends/numpy/host/parts.py",
-        "frontends/numpy/indexing/masked.py",
-    ),
+    "The four policies": ("core/policy.py",),
     "Sizes that change": (
         "core/runtime/shape_buckets.py",
         "core/passes/bucketing/pad.py",
@@ -62,7 +42,7 @@ POLICIES: Final = {
         "core/runtime/locking.py",
     ),
 }
-"""The modules of each policy, within the package."""
+"""The modules of each part of the page, within the package."""
 
 
 class Constant(NamedTuple):

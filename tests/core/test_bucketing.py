@@ -27,6 +27,7 @@ from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import cut
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.bucketing.pad import FIRST_CAPACITY, capacity_for
+from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime import scheduler, shape_buckets
 from lazytensor.core.runtime.cost_model import price_of
 from lazytensor.core.runtime.executor import Run
@@ -134,8 +135,8 @@ def test_what_gets_no_room_is_tried_ever_more_rarely(monkeypatch: pytest.MonkeyP
         scheduler.observe(EXACT[next(iter(EXACT))](leaf(data(n))))
     counts = metrics.snapshot()
     assert (counts["cuts"], counts["padded"]) == (64, 0)
-    most = shape_buckets.REFUSALS + 5  # 8, 16, 32, 64
-    assert shape_buckets.REFUSALS <= counts["unpadded"] <= most
+    most = TRIALS + 5  # 8, 16, 32, 64
+    assert TRIALS <= counts["unpadded"] <= most
 
 
 def grown(cell: Cell) -> None:

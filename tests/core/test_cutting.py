@@ -12,12 +12,17 @@ from lazytensor.core import ops
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.recording import thread
-from lazytensor.core.ir.types import ELEMENTS_BOUND
 from lazytensor.core.observe import metrics
+from lazytensor.core.policy import (
+    ELEMENTS_BOUND,
+    PROGRAM_NODES_BOUND,
+    SHORT_LOOP_NODES,
+    TRIALS,
+)
 from lazytensor.core.runtime.program_cache import cache
-from lazytensor.core.runtime.scheduler import PROGRAM_NODES_BOUND, fetch, observe, sync
+from lazytensor.core.runtime.scheduler import fetch, observe, sync
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.automatic_cut import FUSED_NODES, PROVING_CUTS, SHORT_LOOP_NODES
+from lazytensor.core.trace.automatic_cut import FUSED_NODES
 from tests.core.arrays import Array, array, zeros
 
 N = 1000
@@ -303,7 +308,7 @@ def test_a_loop_of_large_arrays_does_not_make_one_of_small_arrays_wait() -> None
     x = array(np.zeros(8_000_000))
     for _ in range(28):
         x = ((x[::-1] + 1.0)[::-1] * 0.5)[::-1] - 1.0
-    assert thread.recorder.rounds > PROVING_CUTS
+    assert thread.recorder.rounds > TRIALS
     x = array(np.zeros(10))
     for _ in range(3000):
         x = x[::-1] + 1.0

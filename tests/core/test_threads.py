@@ -11,11 +11,11 @@ from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.recording import thread as recording
-from lazytensor.core.ir.types import ELEMENTS_BOUND, tensor_type
+from lazytensor.core.ir.types import tensor_type
 from lazytensor.core.observe import metrics
+from lazytensor.core.policy import ELEMENTS_BOUND, PENDING_NODES_BOUND
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
-from lazytensor.core.trace.automatic_cut import PENDING_NODES_BOUND
 from tests.core.arrays import Array, array, zeros
 
 WORKERS = 8

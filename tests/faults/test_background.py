@@ -16,7 +16,7 @@ from lazytensor.core.runtime import background, cost_model
 from lazytensor.core.runtime.locking import working
 
 lazytensor.settings.small = 0
-cost_model.BACKGROUND_SHARE = 1e-6  # everything that comes back is compiled
+cost_model.COMPILING_SHARE = 1e-6  # everything that comes back is compiled
 x = np.linspace(0.0, 1.0, 20_000)
 lazytensor.sync()
 
@@ -147,7 +147,7 @@ from lazytensor.core.device import blas
 before = blas.threads()
 until_it_compiles()
 assert blas.threads() == before
-cost_model.OVERDUE_SHARE = 0.0
+cost_model.COMPILE_SECONDS = cost_model.COMPILE_SECONDS_PER_OPERATION = 1e-7
 step()
 meanwhile = blas.threads()
 background.drain()

@@ -14,7 +14,8 @@ from lazytensor.core.ir.dtypes import F64
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ir.recording import thread as recording
-from lazytensor.core.runtime.scheduler import PROGRAM_NODES_BOUND, fetch, observe, sync
+from lazytensor.core.policy import PROGRAM_NODES_BOUND
+from lazytensor.core.runtime.scheduler import fetch, observe, sync
 from lazytensor.core.settings import settings
 from tests.core.arrays import Array, array
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lazytensor.core.ir.recording import thread
-from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.policy import ELEMENTS_BOUND
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.core.trace import automatic_cut

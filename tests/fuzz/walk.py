@@ -32,12 +32,12 @@ class Failure(Exception):
 def leaving_small(elements: int) -> Iterator[None]:
     """Arrays of fewer elements stay NumPy's own, and memory is lent at the first read."""
     before, settings.small = settings.small, elements
-    patience, access_counters.STREAK_BOUND = access_counters.STREAK_BOUND, 0
+    patience, access_counters.TRIALS = access_counters.TRIALS, 0
     try:
         yield
     finally:
         count_as_small(0)
-        settings.small, access_counters.STREAK_BOUND = before, patience
+        settings.small, access_counters.TRIALS = before, patience
 
 
 def walk(numbers: Iterable[int]) -> list[str]:

@@ -11,10 +11,10 @@ from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.ir.program import cut
-from lazytensor.core.runtime.cost_model import LEAST_SHARE, MANY_SIZES
+from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
+from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.program_cache import Entry
 from lazytensor.core.runtime.shape_buckets import Family, Growth
-from lazytensor.core.runtime.tier_timing import TRIALS, WARMING
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host import profitability
 from lazytensor.frontends.numpy.host.bound import is_raised, put_back, setting
@@ -22,177 +22,131 @@ from lazytensor.frontends.numpy.host.profitability import Account
 
 BOUND = 100
 RUN = 1.0  # seconds of one run by XLA
-ENOUGH = 20  # runs that lose more than `LOSS` together, each as much as one may
+RECORDING = 0.5  # seconds to record any program
+SPAN = LOOP_OPERATIONS**2
+ENOUGH = 20  # runs that lose more than `LOSS_SECONDS` together, each as much as one may
 
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(settings, "small", BOUND)
     monkeypatch.setattr(settings, "tier", "auto")
-    monkeypatch.setattr(profitability, "MOST", 1.0)
-    monkeypatch.setattr(profitability, "PROCESSORS", np.inf)
+    monkeypatch.setattr(profitability, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_OPERATION", 0.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", RECORDING)
     yield
     put_back()
 
 
-def entry(size: int, numpys: float) -> Entry:
-    """A program on arrays of `size` elements that took XLA `RUN` seconds and NumPy `numpys`."""
+def entry(size: int, saved: float) -> Entry:
+    """A program on arrays of `size` elements of which XLA saves so many seconds a run."""
     x = leaf(np.zeros(size))
     outputs = [ops.add(x, x)]
     made = Entry(cut(reachable(outputs), outputs).program)
-    made.spent = numpys
-    made.trial.interpreted(numpys)
-    for _ in range(WARMING + TRIALS):
+    made.trial.interpreted(RUN + saved)
+    while made.trial.is_open():
         made.trial.compiled(RUN)
-    for _ in range(WARMING + TRIALS):
-        made.trial.interpreted(numpys)
     return made
 
 
-def test_arrays_on_which_recording_loses_count_as_small_for_a_while(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(profitability, "FIRST", 1e-9)
+def chain(size: int, length: int) -> Entry:
+    """A program of `length` operations that only the host has run."""
+    node = leaf(np.zeros(size))
+    for _ in range(length):
+        node = ops.add(node, node)
+    made = Entry(cut(reachable([node]), [node]).program, runs=2)
+    made.trial.interpreted(RUN)
+    return made
+
+
+def test_arrays_on_which_recording_loses_count_as_small_for_a_while() -> None:
     account = Account()
-    losing = entry(2 * BOUND, 0.5)
+    losing = entry(2 * BOUND, 0.0)
     for interval in (1e-9, 2e-9):
-        assert account.interval == interval
-        account.note(losing, RUN)
+        account.interval = interval
+        account.note(losing)
         assert settings.small == 2 * BOUND + 1
+        assert account.interval == 2 * interval
+        account.until = account.worked = 0.0
         account.look()
         assert settings.small == BOUND
 
 
-def chain(size: int, length: int) -> Entry:
-    """A program of `length` operations that NumPy has run often, in `RUN` seconds at best."""
-    node = leaf(np.zeros(size))
-    for _ in range(length):
-        node = ops.add(node, node)
-    made = Entry(cut(reachable([node]), [node]).program, runs=WARMING + 1)
-    made.trial.interpreted(RUN)
-    return made
+def test_what_is_gained_later_shortens_the_interval() -> None:
+    account = Account()
+    account.interval = 8.0
+    account.note(entry(2 * BOUND, RECORDING + 0.1))
+    assert account.interval == 1.0
 
 
 def test_loops_on_what_is_small_and_lazy_all_the_same_lose() -> None:
     account = Account()
     for _ in range(ENOUGH):
-        account.note(chain(BOUND - 1, profitability.OF_A_LOOP - 1), RUN + 0.1)
+        account.note(chain(BOUND - 1, LOOP_OPERATIONS - 1))
     assert settings.small == BOUND
-    account.note(chain(BOUND - 1, profitability.OF_A_LOOP), RUN + 0.1)
+    account.note(chain(BOUND - 1, LOOP_OPERATIONS), is_observed=False)
     assert settings.small == BOUND + 1
     assert account.settles
-    account.note(chain(BOUND - 1, profitability.OF_A_LOOP), RUN + 0.1)  # no more while it holds
+    account.note(chain(BOUND - 1, LOOP_OPERATIONS))  # no more while it holds
     assert account.seconds == 0.0
 
 
-@pytest.mark.parametrize("size", [BOUND - 1, profitability.SPAN * BOUND + 1])
+@pytest.mark.parametrize("size", [BOUND - 1, SPAN * BOUND + 1])
 def test_other_sizes_do_not_count(size: int) -> None:
     account = Account()
-    account.note(entry(size, 0.5), RUN)
-    assert settings.small == BOUND
-
-
-@pytest.mark.parametrize("measured", [False, True])
-def test_of_larger_arrays_only_what_is_measured_counts(measured: bool) -> None:
-    account, size = Account(), profitability.SPAN * BOUND + 1
-    account.lost(2 * profitability.LOSS, size, measured)
-    assert settings.small == (size + 1 if measured else BOUND)
-
-
-def test_what_larger_arrays_gain_makes_up_for_that() -> None:
-    account, size = Account(), profitability.SPAN * BOUND + 1
-    account.note(entry(size, 1.5), RUN)
-    account.lost(2 * profitability.LOSS, size, measured=True)
+    account.note(entry(size, 0.0))
+    account.lost(2 * LOSS_SECONDS, size)
     assert settings.small == BOUND
 
 
 def test_what_wins_elsewhere_counts_too() -> None:
     account = Account()
-    winning, losing = entry(2 * BOUND, 1.2), entry(3 * BOUND, 0.9)
+    winning, losing = entry(2 * BOUND, RECORDING + 0.2), entry(3 * BOUND, RECORDING - 0.02)
     for _ in range(9):
-        account.note(winning, RUN)
-        account.note(losing, RUN)
+        account.note(winning)
+        account.note(losing)
         assert settings.small == BOUND
-    account.note(losing, RUN)
-    account.note(losing, RUN)
+    for _ in range(3):
+        account.note(losing)
     assert settings.small == 3 * BOUND + 1
 
 
-def interpreted(size: int, runs: int) -> Entry:
-    """A program that NumPy has run so often, in `RUN` seconds at best, and XLA never."""
-    made = Entry(entry(size, RUN).program, runs=runs)
-    made.trial.interpreted(RUN)
-    return made
-
-
-def test_what_costs_more_than_xla_can_gain_loses() -> None:
-    account = Account()
-    most = (1 - LEAST_SHARE) * RUN  # what there is to gain
-    for _ in range(ENOUGH):
-        account.note(interpreted(2 * BOUND, WARMING + 1), RUN + most - 0.1)
-        account.note(interpreted(2 * BOUND, WARMING), 3 * RUN)  # all is new
-    assert settings.small == BOUND
-    account.note(interpreted(2 * BOUND, WARMING + 1), RUN + most + 0.1)
-    assert settings.small == 2 * BOUND + 1
-
-
 @pytest.mark.parametrize(
-    ("sizes", "refusals"), [(MANY_SIZES, 1), (MANY_SIZES - 1, 1), (MANY_SIZES, 0)]
+    ("sizes", "refusals"), [(LOOP_OPERATIONS, 1), (LOOP_OPERATIONS - 1, 1), (LOOP_OPERATIONS, 0)]
 )
 def test_programs_that_never_come_again_lose(sizes: int, refusals: int) -> None:
     account, family = Account(), Family(wanted=0, sizes=sizes, refusals=refusals)
     for _ in range(ENOUGH):
-        new = interpreted(2 * BOUND, 1)
-        new.growth = Growth(family)
-        account.note(new, RUN)
-    lose = sizes >= MANY_SIZES and refusals > 0
+        new = chain(2 * BOUND, 1)
+        new.runs, new.spent, new.growth = 1, 2 * RECORDING, Growth(family)
+        account.note(new)
+    lose = sizes >= LOOP_OPERATIONS and refusals > 0
     assert settings.small == (2 * BOUND + 1 if lose else BOUND)
 
 
-def test_one_long_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(settings, "small", BOUND)
-    account, losing = Account(), entry(2 * BOUND, 0.5)
-    account.note(losing, 100 * RUN)
+def test_one_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profitability, "MOST_SECONDS", LOSS_SECONDS / TRIALS)
+    account, losing = Account(), entry(2 * BOUND, 0.0)
+    account.note(losing)
     assert settings.small == BOUND
-    for _ in range(ENOUGH):
-        account.note(losing, 100 * RUN)
+    for _ in range(TRIALS):
+        account.note(losing)
     assert settings.small > BOUND
 
 
 def test_the_largest_arrays_that_lose_are_what_becomes_small() -> None:
     account = Account()
-    account.note(entry(3 * BOUND, 1.01), RUN)
-    account.note(entry(2 * BOUND, 0.5), RUN)
-    assert settings.small == 2 * BOUND + 1
-
-
-def test_a_cut_that_is_waited_for_takes_its_own_time_too() -> None:
-    account = Account()
-    even = entry(2 * BOUND, 1.1)
-    account.note(even, 0.2)
-    assert settings.small == BOUND
-    account.note(even, 0.2, cutting=0.3)
-    account.note(even, 0.2, cutting=0.3)
-    assert settings.small == 2 * BOUND + 1
-
-
-@pytest.mark.parametrize(("processors", "loses"), [(2, True), (4, False)])
-def test_what_is_cut_while_xla_runs_takes_a_processor_from_it(
-    monkeypatch: pytest.MonkeyPatch, processors: int, loses: bool
-) -> None:
-    monkeypatch.setattr(profitability, "PROCESSORS", processors)
-    account = Account()
-    account.note(entry(2 * BOUND, 1.1), 0.3)
-    assert (settings.small > BOUND) is loses
+    account.note(entry(3 * BOUND, RECORDING - 0.01))
+    account.note(entry(2 * BOUND, 0.0))
+    assert settings.small == 3 * BOUND + 1
 
 
 def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
     account = Account()
     for size in (2 * BOUND, 3 * BOUND):
-        account.note(entry(size, 0.5), RUN)
+        account.note(entry(size, 0.0))
         assert settings.small == size + 1
-    account.note(entry(2 * BOUND, 0.5), RUN)
+    account.note(entry(2 * BOUND, 0.0))
     assert (settings.small, setting()) == (3 * BOUND + 1, BOUND)
     account.until = 1e-9
     account.look()
@@ -204,34 +158,41 @@ def test_larger_arrays_may_come_to_be_small_after_smaller_ones() -> None:
 
 def test_loops_over_parts_count_too() -> None:
     account = Account()
-    account.note(entry(2 * BOUND, 1.02), RUN)
-    account.lost(profitability.LOSS, 3 * BOUND)
+    account.note(entry(2 * BOUND, RECORDING + LOSS_SECONDS / 2))
+    account.lost(LOSS_SECONDS, 3 * BOUND)
     assert settings.small == BOUND
-    account.lost(profitability.LOSS, (profitability.SPAN + 1) * BOUND)
-    assert settings.small == BOUND
-    account.lost(profitability.LOSS, 3 * BOUND)
+    account.lost(LOSS_SECONDS, 3 * BOUND)
     assert settings.small == 3 * BOUND + 1
 
 
-def test_what_is_not_known_yet_does_not_count() -> None:
+@pytest.mark.parametrize(("share", "loses"), [(1.1, False), (0.9, True)])
+def test_where_xla_was_never_tried_it_is_taken_to_save_all(share: float, loses: bool) -> None:
     account = Account()
-    untried = entry(2 * BOUND, 0.5)
-    untried.trial = type(untried.trial)()
-    account.note(untried, RUN)
-    assert settings.small == BOUND
+    untried = chain(2 * BOUND, LOOP_OPERATIONS)
+    untried.spent = share * RECORDING * untried.runs
+    for _ in range(ENOUGH):
+        account.note(untried)
+    assert settings.small == (2 * BOUND + 1 if loses else BOUND)
+    assert account.seconds <= 0.0
+
+
+def test_what_is_computed_for_room_saves_less() -> None:
+    account = Account()
+    account.note(entry(2 * BOUND, 3 * RECORDING), room=4.0)
+    assert settings.small == 2 * BOUND + 1
 
 
 @pytest.mark.parametrize("chosen", [0, 50])
 def test_what_a_user_sets_holds(chosen: int) -> None:
     account = Account()
-    losing = entry(2 * BOUND, 0.5)
-    account.note(losing, RUN)
+    losing = entry(2 * BOUND, 0.0)
+    account.note(losing)
     settings.small = chosen
     account.look()
     assert settings.small == chosen
     assert not is_raised()
     if not chosen:
-        account.note(losing, RUN)
+        account.note(losing)
         assert settings.small == 0
 
 

@@ -190,7 +190,7 @@ def test_a_large_part_is_numpys_where_such_parts_are_multiplied():
 
 
 def test_arrays_that_only_loops_over_elements_use_come_to_be_small(monkeypatch):
-    monkeypatch.setattr(profitability, "LOSS", 1e-3)
+    monkeypatch.setattr(profitability, "LOSS_SECONDS", 1e-3)
     for _ in range(20):
         if settings.small > 2 * BOUND:
             break

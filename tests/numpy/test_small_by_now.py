@@ -9,6 +9,8 @@ import pytest
 
 import lazytensor.numpy as np
 from lazytensor.core.observe import metrics
+from lazytensor.core.policy import LOSS_SECONDS
+from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy
@@ -40,7 +42,7 @@ def no_programs() -> None:
 def lose(size: int) -> None:
     """Let arrays of `size` elements count as small, whatever it cost to make them."""
     account().seconds, account().largest = 0.0, 0
-    account().lost(2 * profitability.LOSS, size)
+    account().lost(2 * LOSS_SECONDS, size)
     assert settings.small == size + 1
 
 
@@ -327,7 +329,7 @@ def mandelbrot(np: Any, rounds: int) -> Any:
 
 
 def test_a_loop_that_chooses_by_masks_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profitability, "LOSS", 1e-3)
+    monkeypatch.setattr(profitability, "LOSS_SECONDS", 1e-3)
     for want, have in zip(mandelbrot(numpy, 40), mandelbrot(np, 40), strict=True):
         numpy.testing.assert_allclose(numpy.asarray(have), want, rtol=1e-12)
     assert settings.small == SIZE + 1
@@ -339,7 +341,7 @@ def test_a_loop_that_chooses_by_masks_comes_to_be_numpys(monkeypatch: pytest.Mon
 def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(profitability, "LOSS", 1e-3)
+    monkeypatch.setattr(profitability, "LOSS_SECONDS", 1e-3)
     monkeypatch.setattr(account(), "interval", 60.0)  # seconds until it is tried again
     x, v = np.ones(SIZE) + 0, np.full(SIZE, 0.5) + 0
     X, V = numpy.ones(SIZE), numpy.full(SIZE, 0.5)
@@ -356,7 +358,7 @@ def test_a_loop_with_a_test_in_each_round_comes_to_be_numpys(
 def test_a_loop_without_a_look_comes_to_be_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     """An automatic cut leaves the first operation of a round pending, on which all may depend."""
     x = known(np).reshape(4, -1).sum(axis=0)
-    monkeypatch.setattr(profitability, "SECONDS_PER_RECORD", 1.0)
+    monkeypatch.setattr(cost_model, "SECONDS_PER_CALL", 1.0)
     monkeypatch.setattr(settings, "tier", "auto")
     assert issubclass(type(x), Lazy)
     metrics.reset()

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 import lazytensor.torch  # noqa: F401 -- registers the device
 from lazytensor import metrics, settings
-from lazytensor.core.runtime import scheduler
+from lazytensor.core.policy import PROGRAM_NODES_BOUND
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.finding import findings
 from lazytensor.inspection.ledger import Ledger
@@ -84,7 +84,7 @@ def test_a_step_of_a_large_model_is_one_program(monkeypatch: pytest.MonkeyPatch)
     metrics.reset()
     accumulate(net, "lazytensor", 1, 1)
     counts = metrics.snapshot()
-    assert counts["nodes"] > scheduler.PROGRAM_NODES_BOUND
+    assert counts["nodes"] > PROGRAM_NODES_BOUND
     assert counts["cuts"] == 1
 
 

@@ -59,7 +59,7 @@ class Signature:
 
     `attrs` are the attributes' values in the op's order. `type` is a tuple for an op with several
     results; `parts` are then the signatures that pick them, once there was a record. `work` is
-    what one record counts for, in elements (see `types.NODE_WORK`); `fuses` says whether the op is
+    what one record counts for, in elements (see `policy.NODE_WORK`); `fuses` says whether the op is
     elementwise. `number` is the signature's own.
     """
 

@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from lazytensor.core.ir.pending import PendingCells
 from lazytensor.core.ir.recording import PendingWork, Place, complete, nodes_made
-from lazytensor.core.ir.types import ELEMENTS_BOUND
+from lazytensor.core.policy import ELEMENTS_BOUND
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
@@ -31,7 +31,7 @@ class Recorder(PendingWork):
 
     Nodes are counted by their serial numbers.
 
-    work: pending elements (see `types.NODE_WORK`). More than `bound` of it asks for a cut.
+    work: pending elements (see `policy.NODE_WORK`). More than `bound` of it asks for a cut.
     fuses: all that is pending is elementwise, and no data has come in since the last cut.
     serial: number of nodes at the last cut.
     stride: work between the last two automatic cuts.

@@ -10,14 +10,11 @@ import numpy as np
 
 from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.dtypes import short_name
+from lazytensor.core.policy import LOOP_OPERATIONS, NODE_WORK
 
 Shape = tuple[int, ...]
 
-ELEMENTS_BOUND: Final = 2**21
-"""Pending work, in elements, past which the graph is cut by itself."""
-NODE_WORK: Final = 4096
-"""What recording one node counts for, in elements, when a pending graph's size is estimated."""
-MOVING_WORK: Final = 2**17
+MOVING_WORK: Final = LOOP_OPERATIONS * NODE_WORK
 """What an op that only moves elements counts for at most: XLA fuses it, or does it in place."""
 WORK_BOUND: Final = 2**48
 """What one record counts for at most, in elements, so that the sum of all pending fits 64 bits."""

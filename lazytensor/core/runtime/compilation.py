@@ -9,8 +9,9 @@ from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events
 from lazytensor.core.observe.recompile_reason import DONATION, Change, change, scalar_change
+from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime import equivalent_programs, locking, shape_buckets
-from lazytensor.core.runtime.program_cache import DISOWNED_RUNS, cache
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.run import Run
 
 _compiling: Final = RLock()
@@ -48,7 +49,7 @@ def reason(run: Run) -> Change:
     entry, program = run.entry, run.found.program
     if entry.history.changes:
         return scalar_change(program, entry.history, run.packed)
-    if entry.disowned == DISOWNED_RUNS:
+    if entry.disowned == TRIALS:
         text = "an input is no longer shared, and its memory is used for a result"
         return Change(DONATION, text)
     entries = (e for e in cache.entries() if not e.padded)

@@ -120,9 +120,8 @@ def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     events.record(Event(user_place(), run.request.cause, program, how, new, seconds, before))
     if how != ON_HOST:
         metrics.count("cuts")
-        cutting = run.cutting if run.request.cause in OBSERVING_CAUSES else None
         for note in ran:
-            note(run.entry, seconds, cutting, run.room)
+            note(run.entry, run.request.cause in OBSERVING_CAUSES, run.room)
 
 
 def _interpret(run: Run) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import INPUTS, Cut, Program, size_of
 from lazytensor.core.ir.trait import SHOWING, Trait
+from lazytensor.core.policy import NODE_WORK
 from lazytensor.core.runtime.program_cache import Entry
-
-FREE_ELEMENTS: Final = 4096
-"""Elements that NumPy works on in about the time in which XLA's threads wake up."""
 
 
 class HostPart(NamedTuple):
@@ -87,7 +85,7 @@ def _work(program: Program, index: int) -> int:
         return 0
     types = [type, *(program.instructions[j][3] for j in operands[Trait.PICKS in op.traits :])]
     most = max(map(size_of, types))
-    return most if most > FREE_ELEMENTS else 0
+    return most if most > NODE_WORK else 0
 
 
 def _add_views(program: Program, host: set[int]) -> None:

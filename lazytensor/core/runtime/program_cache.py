@@ -20,12 +20,10 @@ from lazytensor.core.passes.bucketing.pad import Link
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.passes.scalar_expression import Recipe
 from lazytensor.core.passes.specialize import Packed, SlotHistory
+from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime.locking import Elsewhere
 from lazytensor.core.runtime.tier_timing import Trial
 from lazytensor.core.settings import settings
-
-DISOWNED_RUNS: Final = 3
-"""Runs with other inputs shared than when a program was compiled, until that is looked at again."""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -85,7 +83,7 @@ class Entry:
             self.history.observe(packed)
         elif self.executable is not None and owned != self.owned:
             self.disowned += 1
-            if self.disowned == DISOWNED_RUNS:
+            if self.disowned == TRIALS:
                 self.outdated = len(donations(self.program, owned)) > len(self.donated)
 
     @property
@@ -94,6 +92,16 @@ class Entry:
         if self._extent is None:
             self._extent = extent_of(self.program)
         return self._extent
+
+    @property
+    def size(self) -> int:
+        """How many operations it has."""
+        return self.program.size
+
+    @property
+    def elements(self) -> int:
+        """Elements of all results of its operations."""
+        return self.extent.elements
 
     def owe(self, seconds: float) -> None:
         """Take note of seconds of work that interpreting it took."""
@@ -232,7 +240,6 @@ class Cache:
 
 
 cache: Final = Cache()
-ran: Final[list[Callable[[Entry, float, float | None, float], None]]] = []
+ran: Final[list[Callable[[Entry, bool, float], None]]] = []
 """Called after each run of a cut, on the stack that asked for it. Arguments: the program's entry;
-the seconds from the graph to its results; how many of them cutting took, or None if the results
-were not waited for; how many times as much was computed as was recorded."""
+whether the results were waited for; how many times as much was computed as was recorded."""

@@ -101,7 +101,7 @@ def account(entry: Entry, cause: str, how: str, start: float) -> None:
     before, entry.runs = entry.runs, entry.runs + 1
     seconds = perf_counter() - start
     for note in ran:
-        note(entry, seconds, None, 1.0)
+        note(entry, False, 1.0)
     events.record(Event(user_place(), cause, entry.program, how, None, seconds, before))
 
 

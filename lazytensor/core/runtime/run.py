@@ -32,7 +32,6 @@ class Run(NamedTuple):
 
     `recorded`: the program that was recorded, if a variant of it is run. `exact`: the run as it was
     recorded, if this is of a program with room for other sizes. `started`: when the cut began.
-    `cutting`: the seconds between the graph and the program.
     """
 
     entry: Entry
@@ -44,7 +43,6 @@ class Run(NamedTuple):
     started: float
     recorded: Program | None = None
     exact: Run | None = None
-    cutting: float = 0.0
 
     @property
     def room(self) -> float:

@@ -32,6 +32,7 @@ from lazytensor.core.ir.recording import nodes_made, thread, user_place
 from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
+from lazytensor.core.policy import PROGRAM_NODES_BOUND
 from lazytensor.core.runtime import executor, guards, locking, replay_op
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
@@ -41,8 +42,6 @@ from lazytensor.core.runtime.run import Request, Run
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
 AUTOMATIC: Final = "automatic cut"
-PROGRAM_NODES_BOUND: Final = 1500
-"""Nodes in one program; a larger graph becomes several (XLA's compile time is superlinear)."""
 
 
 def sync(
@@ -239,8 +238,8 @@ def _compute_next(work: _Work) -> _Work | None:
         return None
     packed = pack(entry.program, found.slots)
     entry.observe(packed, own)
-    cutting = metrics.spent("cutting", started)
-    run = Run(entry, found, wanted, packed, own, request, started, cutting=cutting)
+    metrics.spent("cutting", started)
+    run = Run(entry, found, wanted, packed, own, request, started)
     needed = executor.run(run)
     if request.runs is not None:
         request.runs.append(run)

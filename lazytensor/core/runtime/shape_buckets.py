@@ -11,6 +11,7 @@ from lazytensor.core.passes.bucketing.compare import Opened, Refused, SlottedPro
 from lazytensor.core.passes.bucketing.pad import FIRST_CAPACITY, Roomy, roomy
 from lazytensor.core.passes.scalar_expression import Constant
 from lazytensor.core.passes.specialize import pack
+from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime.cost_model import estimate, may_import, price_of
 from lazytensor.core.runtime.host_partition import host_instructions
 from lazytensor.core.runtime.program_cache import Entry, Family, Growth, cache
@@ -21,10 +22,6 @@ PART_ON_HOST: Final = "NumPy runs a part of it"
 """Why a program has no room."""
 SIZES_BEFORE_ROOM: Final = 3
 """Sizes of a program from which it is padded: two may be all there are, as a last batch."""
-REFUSALS: Final = 4
-"""Programs of a family that could not be padded, after which that is tried ever more rarely."""
-SIDES_KEPT: Final = 4
-"""Programs of a family that a new one may be laid beside."""
 SECONDS_PER_WASTED_ELEMENT: Final = 2.5e-10
 """What an element costs a compiled program that need not have computed it."""
 RUNS_OF_WASTE: Final = 500
@@ -104,13 +101,13 @@ def _meet(family: Family, side: SlottedProgram) -> None:
     for last in family.sides[-1:]:
         pairs = enumerate(zip(side.slots, last.slots, strict=False))
         family.varying.update(i for i, (a, b) in pairs if repr(a) != repr(b))
-    family.sides = [*family.sides[1 - SIDES_KEPT :], side]
+    family.sides = [*family.sides[1 - TRIALS :], side]
 
 
 def _refused(family: Family) -> None:
     """Take note of one that cannot be padded: laying two side by side costs a millisecond."""
     family.refusals += 1
-    if family.refusals >= REFUSALS:
+    if family.refusals >= TRIALS:
         family.wanted = 2 * family.sizes
 
 

@@ -1,180 +1,160 @@
 """Which tier runs a program faster, found by timing both.
 
-XLA is faster as a rule, and NumPy where there is nothing to fuse. Both are timed once a program has
-been compiled, results waited for; what disturbs a run only adds to it, so that the quickest counts.
-Where the machine was busy meanwhile, what was found may be wrong: the one that was not chosen is
-tried again, at longer and longer intervals.
+Once a program has an executable, XLA is timed, and then the host, results waited for. What disturbs
+a run only adds to it, so that the quickest counts. Both are timed again at doubling intervals, as
+the machine may have been busy. Invariant: trying the tier that is not chosen has never cost more
+than `TRYING_SHARE` of the seconds that the program has run. A trial that would is put off.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from math import inf, sqrt
+from math import inf
 from typing import Final
 
-TRIALS: Final = 5
-"""Runs of each tier that are timed, of which the quickest counts."""
-WARMING: Final = 3
-"""Runs before those: memory, caches and threads are still cold."""
-QUICKER: Final = 0.95
-"""What an interpreted run must be of the quickest one to show that they still warm up: branches
-that depend on data are learnt by the processor."""
-STILL_WARMING: Final = 3
-"""Runs that are timed at the least after one like that."""
-NEAR_SHORT: Final = 10.0
-"""How many times XLA's time the interpreter's best may be for it to be tried when warm: cold runs
-take up to four times as long."""
-LONG_RUN_SECONDS: Final = 0.002
-"""Seconds of a run from which `NEAR_LONG` counts: trying it costs more, and cold shows less."""
-NEAR_LONG: Final = 4.0
-LONGEST: Final = 0.02
-NEAR_LONGEST: Final = 2.0
-RUNS_UNTIL_RETIMED: Final = 20
-"""Runs of the tier that was chosen after which both are timed again; then `AGAIN_AFTER` times as
-many, and so on."""
-AGAIN_AFTER: Final = 4
-WARMING_AGAIN: Final = 1
-TIMED_AGAIN: Final = 2
-"""Runs by XLA that are timed then. If it is still slower, nothing else is tried."""
-XLA_RUNS_PER_TRIAL: Final = 40
-"""Runs by XLA for each run by the interpreter in a trial. Where a loop's time depends on its data,
-fewer runs would cover a part of the loop only."""
-MARGIN: Final = 0.95
-"""What the interpreter's time must be of XLA's, which runs while the user's code goes on."""
+from lazytensor.core.policy import TRIALS, TRYING_SHARE
+
+HOST, XLA = 0, 1
+MARGIN: Final = 1.0 - TRYING_SHARE
+"""What the host's time must be of XLA's, which runs while the user's code goes on."""
+QUICKER: Final = 1.0 - TRYING_SHARE
+"""What a run must be of the quickest one to show that a tier still warms up."""
 
 
 class Trial:
     """Which tier runs a program faster: the least seconds of each, results waited for.
 
-    Once a program is compiled, some runs by XLA are timed, then as many by the interpreter, if that
-    was not far slower before. So are a few of each after a while, XLA first.
-    Where sizes differ, seconds are what they would be at the largest: of each tier those count that
-    did the most in a second.
+    Where sizes differ, seconds are what they would be at the largest size. A trial of a tier ends
+    after `TRIALS` runs in a row that were not clearly quicker than those before: caches are cold at
+    first, and branches that depend on data are learnt. An executable's first run does not count.
     """
 
     __slots__ = (
-        "_again",
-        "_compiled",
-        "_interpreted",
-        "_interprets",
-        "_least",
+        "_best",
+        "_cold",
+        "_fresh",
+        "_interval",
+        "_lately",
+        "_left",
+        "_lost",
+        "_may_open",
         "_runs",
-        "_saved",
-        "_theirs",
-        "_xlas",
+        "_spent",
+        "_tried",
     )
 
     def __init__(self) -> None:
-        self._interpreted: deque[float] = deque(maxlen=TRIALS)
-        self._compiled: deque[float] = deque(maxlen=TRIALS)
-        self._least = inf  # of what the interpreter took, lately or in the last trial
-        self._xlas = WARMING + TRIALS  # runs by XLA that are still to be timed
-        self._theirs = 0  # and by the interpreter, after those
-        self._again, self._runs = RUNS_UNTIL_RETIMED, 0
-        self._interprets = False
-        self._saved: float | None = None
+        self._best = [inf, inf]  # per tier, found before the trial under way
+        self._fresh = [inf, inf]  # and in it
+        self._cold = True  # whether the executable has not run: memory and threads are not there
+        self._tried: int | None = XLA  # the tier under trial
+        self._left = TRIALS  # runs of it, unless one is quicker
+        self._spent = self._lost = 0.0  # seconds in all, and those that a trial has cost
+        self._may_open = False
+        self._interval, self._runs = 4 * TRIALS, 0  # runs until both are timed again
+        self._lately = inf  # the host's quickest run since it was chosen
 
     def interprets(self) -> bool:
-        """Whether the next run is the interpreter's, for the trial's sake or as the faster one."""
-        return not self._xlas and (self._interprets or self._theirs > 0)
+        """Whether the next run is the host's, for the trial's sake or as the faster one."""
+        if self._seconds(XLA) == inf or self.is_open():
+            return False
+        return self._is_tried(HOST) or self._is_hosts()
 
     def is_open(self) -> bool:
         """Whether the next compiled run is to be timed."""
-        return self._xlas > 0 and len(self._interpreted) > 0
+        return self._may_open and self._is_tried(XLA)
+
+    def open(self) -> None:
+        """Let XLA be timed first, though the host has not run."""
+        self._may_open = True
 
     def is_decided(self) -> bool:
-        """Whether both were timed, or nothing is to be."""
-        return not self._theirs and not self.is_open()
-
-    def gain(self, seconds: float, cutting: float) -> float | None:
-        """How much longer NumPy takes than a run of these seconds; None while it is not known.
-
-        `cutting`: the part of them in which no program was run.
-        """
-        if self._xlas or self._theirs:
-            return None
-        return self._least - self.taken(seconds, cutting)
-
-    def taken(self, seconds: float, cutting: float) -> float:
-        """How long a run of these seconds takes. XLA may only have started it."""
-        if self._interprets or not self._compiled:
-            return seconds
-        return max(seconds, cutting + min(self._compiled))
+        """Whether both were timed, or nothing is to be now."""
+        return not self.is_open() and not self._is_tried(HOST)
 
     def saved(self) -> float | None:
         """Seconds by which the faster tier, if that is XLA, is faster; None where not both ran."""
-        if not self._compiled or self._least == inf:
-            return self._saved  # what was found before: both are being timed again
-        return max(self._least - min(self._compiled), 0.0)
-
-    def least(self) -> tuple[float, float] | None:
-        """What interpreted runs took at the least, and what the last one took."""
-        return (self._least, self._interpreted[-1]) if self._interpreted else None
+        found = [b if b < inf else f for b, f in zip(self._best, self._fresh, strict=True)]
+        return None if inf in found else max(found[HOST] - found[XLA], 0.0)
 
     def interpreted(self, seconds: float) -> None:
         """Take note of how long an interpreted run took."""
-        self._interpreted.append(seconds)
-        if self._theirs:
-            self._try_interpreted(seconds)
-            return
-        self._least = min(self._interpreted)
-        if self.interprets():
-            self._runs += 1
-            if self._runs == self._again:
-                self._reopen()
-
-    def _try_interpreted(self, seconds: float) -> None:
-        self._theirs -= 1
-        if seconds < QUICKER * self._least:
-            self._theirs = max(self._theirs, STILL_WARMING)
-        self._least = min(self._least, seconds)
-        if not self._theirs:
-            self._interprets = self._least < MARGIN * min(self._compiled)
-            self._runs = 0
+        self._may_open = True
+        if self._tried is HOST:
+            self._try(HOST, seconds)
+        else:
+            self._spent += seconds
+            if self._tried is XLA:  # which is not there yet, or is too slow to be tried on
+                self._best[HOST] = min(self._best[HOST], seconds)
+            else:
+                self._lately = min(self._lately, seconds)
+                self._count()
 
     def compiled(self, seconds: float) -> None:
         """Take note of how long a compiled run took, that was to be timed."""
-        is_again = self._again > RUNS_UNTIL_RETIMED
-        if self._xlas <= (TIMED_AGAIN if is_again else TRIALS):
-            self._compiled.append(seconds)
-        self._xlas -= 1
-        if self._xlas:
-            return
-        if self._interprets and self._least < MARGIN * min(self._compiled):
-            return  # it was found before to be the faster one, and still is
-        if is_again and not self._interprets:
-            self._theirs = max(1, self._again // AGAIN_AFTER // XLA_RUNS_PER_TRIAL)
+        if self._cold:
+            self._cold = False
+            self._spent += seconds
         else:
-            self._theirs = WARMING + TRIALS if self._is_near() else 0
-        self._interprets = False
-        if self._theirs:  # of which the first is the quickest so far: some follow
-            self._saved = self.saved()
-            self._least = inf
+            self._try(XLA, seconds)
 
     def ran(self) -> None:
         """Take note of a compiled run that was not timed."""
-        self._runs += 1
-        if self._runs == self._again and not self._xlas and self._is_near(True):
-            self._reopen()
+        if self._seconds(XLA) < inf:
+            self._spent += self._seconds(XLA)
+            if self._tried is None:
+                self._count()
 
     def renew(self) -> None:
         """Let both be timed again, as there is another executable."""
-        self._saved = self.saved()
-        self._compiled.clear()
-        self._xlas, self._theirs, self._interprets = WARMING + TRIALS, 0, False
+        self._best[XLA], self._cold = inf, True
+        self._start(XLA)
 
-    def _reopen(self) -> None:
-        """Let both be timed again."""
-        self._saved = self.saved()
-        self._again *= AGAIN_AFTER
-        self._runs = 0
-        self._compiled.clear()
-        self._xlas = WARMING_AGAIN + TIMED_AGAIN
+    def _seconds(self, tier: int) -> float:
+        """What a tier takes, as far as is known."""
+        return self._fresh[tier] if self._fresh[tier] < inf else self._best[tier]
 
-    def _is_near(self, warm: bool = False) -> bool:
-        """Whether the interpreter may be the faster one; `warm`: it was timed when it was."""
-        best = self._least
-        near = (
-            NEAR_SHORT if best < LONG_RUN_SECONDS else NEAR_LONG if best < LONGEST else NEAR_LONGEST
-        )
-        return best < (sqrt(near) if warm else near) * min(self._compiled)
+    def _is_hosts(self) -> bool:
+        """Whether the host is the faster one. XLA runs while the user's code goes on."""
+        return self._seconds(HOST) < MARGIN * self._seconds(XLA)
+
+    def _is_tried(self, tier: int) -> bool:
+        """Whether a tier is under trial, and may be."""
+        if self._tried is not tier:
+            return False
+        mine, other = self._seconds(tier), self._seconds(1 - tier)
+        loss = 0.0 if inf in (mine, other) else max(mine - other, 0.0) * self._left
+        return self._lost + loss <= TRYING_SHARE * self._spent
+
+    def _try(self, tier: int, seconds: float) -> None:
+        self._spent += seconds
+        other = self._seconds(1 - tier)
+        self._lost += max(seconds - other, 0.0) if other < inf else 0.0
+        is_quicker = seconds < QUICKER * self._fresh[tier]
+        self._left = TRIALS if is_quicker else self._left - 1
+        self._fresh[tier] = min(self._fresh[tier], seconds)
+        if not self._left:
+            self._end(tier)
+
+    def _end(self, tier: int) -> None:
+        """The trial of a tier is over."""
+        is_first = self._best[XLA] == inf
+        self._best[tier] = self._fresh[tier]
+        is_hosts = self._best[HOST] < MARGIN * self._best[XLA]
+        if tier is XLA and (is_first or not is_hosts):
+            self._start(HOST)
+        else:
+            self._tried, self._runs, self._lately = None, 0, inf
+            self._fresh = [inf, inf]
+
+    def _start(self, tier: int) -> None:
+        self._tried, self._left = tier, TRIALS
+        self._fresh[tier] = inf
+
+    def _count(self) -> None:
+        """One more run of the tier that was chosen."""
+        self._runs += 1
+        if self._runs >= self._interval:
+            self._interval *= 2
+            if self._lately < inf:
+                self._best[HOST] = self._lately
+            self._start(XLA)

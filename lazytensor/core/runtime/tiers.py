@@ -119,5 +119,5 @@ def _is_shared(run: Run) -> bool:
     if entry.shared is None:
         entry.shared = may_share(entry.program)
         if entry.shared:
-            entry.sharing.interpreted(0.0)  # nothing is known of it, so it is to be tried
+            entry.sharing.open()
     return entry.sharing.interprets()

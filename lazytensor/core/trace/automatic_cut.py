@@ -15,27 +15,20 @@ from typing import Final
 from lazytensor.core.ir.recording import Place, nodes_made, thread, user_place
 from lazytensor.core.ir.source_location import Loop, user_stack
 from lazytensor.core.ir.trace_state import policies
-from lazytensor.core.ir.types import ELEMENTS_BOUND, NODE_WORK
 from lazytensor.core.observe import metrics
+from lazytensor.core.policy import (
+    ELEMENTS_BOUND,
+    LOOP_OPERATIONS,
+    NODE_WORK,
+    PENDING_NODES_BOUND,
+    PROGRAM_NODES_BOUND,
+    SHORT_LOOP_NODES,
+    TRIALS,
+)
 
-WORK_MULTIPLE: Final = 2
-"""A cut waits for its loop until this many times the usual work is pending."""
-SHORT_LOOP_NODES: Final = 256
-"""Nodes, scalars included, of a body that is best compiled whole; also how long to look for one."""
-PROVING_CUTS: Final = 4
-"""Cuts at one loop's head after which no better loop is looked for while it comes round."""
-LIGHT_WORK: Final = 4
-"""How many times `NODE_WORK` an operation counts for at most where arrays are small."""
-ROUNDS_PER_PROGRAM: Final = 4
-"""Rounds of a loop, at most, that become one program where each round asks for a value."""
-FUSED_NODES: Final = 64
+FUSED_NODES: Final = 2 * LOOP_OPERATIONS
 """Nodes, scalars included, that a purely elementwise graph has before it is cut: it becomes one
 loop over memory, so a longer one reads and writes less."""
-REPEATS_OF_A_LOOP: Final = 8
-"""Times in a row that a point of the program is met before it counts as a loop."""
-PENDING_NODES_BOUND: Final = 4000
-"""Pending nodes past which the graph is cut wherever the program is."""
-
 
 holds: Final[list[Callable[[], bool]]] = []
 """Asked before an automatic cut: whether something is under way that ends the graph by itself. A
@@ -84,7 +77,7 @@ def _cut_if_aligned(last: Place | None) -> None:
         return
     recorder.rounds = 0 if better or recorder.loop is None else recorder.rounds + 1
     recorder.stride = recorder.work
-    if pending > WORK_MULTIPLE * recorder.steady:
+    if pending > 2 * recorder.steady:
         recorder.steady = 0
     cut()
     recorder.previous = here
@@ -102,11 +95,7 @@ def _waits(place: Place | None) -> bool:
     """Whether the loop has proved itself and this is not its head: the answer in most cases."""
     recorder = thread.recorder
     loop = recorder.loop
-    if (
-        loop is None
-        or recorder.rounds < PROVING_CUTS
-        or recorder.work > WORK_MULTIPLE * recorder.stride
-    ):
+    if loop is None or recorder.rounds < TRIALS or recorder.work > 2 * recorder.stride:
         return False
     if nodes_made() - recorder.serial > PENDING_NODES_BOUND:
         return False  # another loop, of smaller arrays
@@ -122,12 +111,9 @@ def _ends_by_itself() -> bool:
     recorder = thread.recorder
     pending = nodes_made() - recorder.serial
     span = recorder.steady
-    if (
-        pending < SHORT_LOOP_NODES
-        or not pending <= WORK_MULTIPLE * span <= WORK_MULTIPLE * ROUNDS_PER_PROGRAM * pending
-    ):
+    if not SHORT_LOOP_NODES <= pending <= 2 * span <= 2 * PROGRAM_NODES_BOUND:
         return False
-    if recorder.work > LIGHT_WORK * NODE_WORK * pending:
+    if recorder.work > 2 * NODE_WORK * pending:  # where arrays are larger than NODE_WORK
         return False
     recorder.work = ELEMENTS_BOUND // 2  # when to look again
     return True
@@ -143,16 +129,12 @@ def _is_better(loop: Loop, pending: int) -> bool:
         seen.clear()
     seen[loop] = now
     current = recorder.loop
-    if current is not None and recorder.work <= WORK_MULTIPLE * max(
-        recorder.stride, ELEMENTS_BOUND
-    ):
+    if current is not None and recorder.work <= 2 * max(recorder.stride, ELEMENTS_BOUND):
         return loop.contains(current) and period <= SHORT_LOOP_NODES
     around = any(
         other.contains(loop) and now - at <= SHORT_LOOP_NODES for other, at in seen.items()
     )
-    return pending >= SHORT_LOOP_NODES and not (
-        around and pending < WORK_MULTIPLE * SHORT_LOOP_NODES
-    )
+    return pending >= SHORT_LOOP_NODES and not (around and pending < 2 * SHORT_LOOP_NODES)
 
 
 def _loop_at(here: tuple[Place, ...]) -> Loop | None:
@@ -161,7 +143,7 @@ def _loop_at(here: tuple[Place, ...]) -> Loop | None:
     if here == recorder.previous:
         # One instruction may make several arrays; coming back this often is a loop of one.
         recorder.repeats += 1
-        return Loop(here[:1], len(here) - 1) if recorder.repeats >= REPEATS_OF_A_LOOP else None
+        return Loop(here[:1], len(here) - 1) if recorder.repeats >= TRIALS else None
     recorder.repeats = 0
     frames = zip(reversed(here), reversed(recorder.previous), strict=False)
     for outside, ((code, offset), (old_code, old_offset)) in enumerate(frames):

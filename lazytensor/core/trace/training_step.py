@@ -8,7 +8,7 @@ needs. The protocol is the same for every frontend:
 2. `begin` marks where a step is known to have begun. It `is_open` until the next cut, whatever
    causes that.
 3. `end` cuts the graph where the step ends, so that the next step repeats it. All of it is one
-   program, up to `LONGEST_STEP_NODES`.
+   program, up to `STEP_NODES_BOUND`.
 
 The initial values of parameters are no part of a step, and are computed before it: the first step
 would be another program than the next.
@@ -20,13 +20,11 @@ import threading
 from typing import Final
 
 from lazytensor.core.ir.recording import nodes_made, thread
+from lazytensor.core.policy import STEP_NODES_BOUND
 from lazytensor.core.runtime import replay_call, scheduler
 from lazytensor.core.runtime.replay_call import Call
 from lazytensor.core.runtime.run import Run
 
-LONGEST_STEP_NODES: Final = 60_000
-"""Nodes of a step that are one program. In pieces, all that its backward needs would be outputs,
-and XLA compiles longer: MobileNetV2's step of 5,880 in 7 s, in parts of 1,500 nodes in 40 s."""
 NEVER_CUT: Final = -(2**62)
 """A recorder's work with which it does not ask for an automatic cut."""
 
@@ -52,7 +50,7 @@ class TrainingStep(threading.local):
         """Cut the graph; `call`: what may be all of it, to be replayed the next time."""
         self.serial = -1
         runs: list[Run] | None = None if call is None else []
-        scheduler.sync(cause=cause, largest=LONGEST_STEP_NODES, runs=runs)
+        scheduler.sync(cause=cause, largest=STEP_NODES_BOUND, runs=runs)
         if call is not None and runs is not None:
             replay_call.learn(call, runs)
 

@@ -19,6 +19,13 @@ from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT, leaf
 from lazytensor.core.ir.recording import Place, nodes_made, user_place
+from lazytensor.core.policy import (
+    LOOP_OPERATIONS,
+    SECONDS_PER_CALL,
+    SECONDS_PER_ELEMENT,
+    SECONDS_PER_OPERATION,
+    TRIALS,
+)
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.arguments import can_be_shown
 from lazytensor.core.runtime.locking import lock
@@ -27,32 +34,12 @@ from lazytensor.frontends.numpy.host.alias import Lent, lend
 from lazytensor.frontends.numpy.host.bound import differing, is_raised
 from lazytensor.frontends.numpy.host.profitability import account
 
-SECONDS_PER_SMALL_OPERATION: Final = 3e-5
-"""Seconds to record and run a small operation, without its share in copies of the array."""
-SECONDS_PER_WRITE: Final = 4e-7
-"""Seconds that a write to lent memory, with the reads before it, takes longer than NumPy's."""
-OPERATIONS_A_CUT: Final = 32
-SECONDS_PER_BYTE: Final = 2e-10
-SECONDS_PER_CUT: Final = 1.5e-4
-IN_FLIGHT: Final = 4
-"""Most cuts for pending values written to one array that were recorded before it was fetched."""
-BACK_OFF: Final = 4
-"""Factor by which each fetch raises the number of small operations before the next one."""
-STREAK_BOUND = 5
-"""Small reads and writes, with little recorded in between, before memory is lent. Views made before
-a loop stay lazy: while a real view lives, every operation on the array copies it."""
-LOOPS_BOUND: Final = 1000
-TRUST: Final = 64
-"""Reads of a large part that are assumed to be for a product after one that was."""
-LITTLE: Final = 64
-"""Most nodes recorded between two small reads or writes of one loop."""
-A_LOOK: Final = 16
-"""Elements read between two checks whether memory is lent: reads of lent memory are faster."""
-
-OF_A_SUM: Final = 2
+LOOPS_KEPT: Final = 1000
+"""Loops, and lines with products, that are remembered."""
+WRITES_COUNTED: Final = 1000
+"""Small writes to lent memory that are accounted for at once."""
+NODES_OF_A_SUM: Final = 2
 """Nodes that an operation of a scalar and a number makes."""
-LONG_SUM: Final = 32
-"""Number of such operations in a row that counts as a loop."""
 
 Origin = tuple[Place | None, Place | None]
 
@@ -111,10 +98,10 @@ elements: Final = [0]
 def look(cell: Cell) -> None:
     """Lend the memory of a cell if its elements are read with little recorded in between.
 
-    Called once in `A_LOOK` elements, as the check takes longer than reading an element.
+    Called once in `LOOP_OPERATIONS` elements, as the check takes longer than reading an element.
     """
     now = nodes_made()
-    is_loop = now - _streak.elements <= LITTLE
+    is_loop = now - _streak.elements <= LOOP_OPERATIONS
     _streak.elements = now
     if is_loop:
         heat = heat_of(cell)
@@ -129,9 +116,9 @@ def is_sum() -> bool:
     So it is for a sum that began lazy, in a loop that is otherwise NumPy's.
     """
     now = nodes_made()
-    _streak.sums = _streak.sums + 1 if now - _streak.summed <= OF_A_SUM else 0
+    _streak.sums = _streak.sums + 1 if now - _streak.summed <= NODES_OF_A_SUM else 0
     _streak.summed = now
-    return _streak.sums > LONG_SUM and settings.small > 0
+    return _streak.sums > LOOP_OPERATIONS and settings.small > 0
 
 
 def end_sum() -> None:
@@ -140,7 +127,7 @@ def end_sum() -> None:
 
 
 def _remember(origin: Origin) -> None:
-    if len(_loops) >= LOOPS_BOUND:
+    if len(_loops) >= LOOPS_KEPT:
         _loops.clear()
     _loops.add(origin)
 
@@ -148,15 +135,15 @@ def _remember(origin: Origin) -> None:
 def is_worth_lending() -> bool:
     """Whether there have been enough small reads and writes, this one included."""
     now = nodes_made()
-    _streak.count = _streak.count + 1 if now - _streak.nodes <= LITTLE else 1
+    _streak.count = _streak.count + 1 if now - _streak.nodes <= LOOP_OPERATIONS else 1
     _streak.nodes = now
-    return _streak.count > STREAK_BOUND
+    return _streak.count > TRIALS
 
 
 def lent(cell: Cell, like: np.ndarray | None = None) -> np.ndarray:
     """Lend the memory of a cell, laid out as `like`, and return it. The caller holds `writing`."""
-    if written[0] > LOOPS_BOUND:
-        account().lost(written[0] * SECONDS_PER_WRITE, _streak.largest)
+    if written[0] > WRITES_COUNTED:
+        account().lost(written[0] * SECONDS_PER_OPERATION, _streak.largest)
         written[0] = _streak.largest = 0
     _streak.largest = max(_streak.largest, cell.type.size)
     heat = heat_of(cell)
@@ -198,17 +185,17 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     heat.count += 1
     is_loop = heat.count == 1 and heat.origin in _loops
     is_shown = reads and can_be_shown(node)
-    copying = 0.0 if is_shown else type.nbytes * SECONDS_PER_BYTE
-    each = SECONDS_PER_SMALL_OPERATION + copying / OPERATIONS_A_CUT
-    if not is_loop and heat.count * each < heat.price * (SECONDS_PER_CUT + copying):
+    copying = 0.0 if is_shown else type.size * SECONDS_PER_ELEMENT
+    each = SECONDS_PER_CALL + copying / LOOP_OPERATIONS
+    if not is_loop and heat.count * each < heat.price * (TRIALS * SECONDS_PER_CALL + copying):
         return False
     _loops.discard(heat.origin)
     if is_shown:
         show(node)
         return True
-    heat.price *= BACK_OFF
+    heat.price *= 2.0
     heat.node, heat.count = None, 0
-    _streak.count, _streak.nodes = STREAK_BOUND, nodes_made()  # there were enough of them
+    _streak.count, _streak.nodes = TRIALS, nodes_made()  # there were enough of them
     del node
     if cell.node.value is None:
         scheduler.sync(cell.node, cause="observation")
@@ -281,5 +268,5 @@ def is_factor() -> bool:
 def note_factor() -> None:
     """Note that a product was computed: the large part read last, if any, was for it."""
     if _streak.place is not None:
-        keep(_factors, _streak.place, TRUST, LOOPS_BOUND)
+        keep(_factors, _streak.place, LOOP_OPERATIONS, LOOPS_KEPT)
         _streak.place = None

@@ -19,13 +19,13 @@ from lazytensor.core.buffers.cell import Cell, View, shown, writing
 from lazytensor.core.buffers.interop import METHOD
 from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.ir.types import TensorType
+from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.arrays.flags import is_read_only
 from lazytensor.frontends.numpy.arrays.shadow import Turned
 from lazytensor.frontends.numpy.host.access_counters import (
-    IN_FLIGHT,
     fetch,
     heat_of,
     is_worth_lending,
@@ -43,8 +43,6 @@ from lazytensor.frontends.numpy.host.small import NUMBERS, all_stay, are_plain
 from lazytensor.frontends.numpy.indexing import basic
 from lazytensor.frontends.numpy.indexing.masked import Masked
 
-LARGEST_FACTOR: Final = 2**25
-"""Most elements of a matrix that NumPy multiplies by something small: memory bounds the product."""
 INTEGERS: Final = frozenset({int, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
 _INDICES: Final = INTEGERS | {type(None)}
 _KEYS: Final = INTEGERS | {slice, type(None), type(...)}
@@ -188,7 +186,7 @@ def _known(value: Any, cell: Cell) -> np.ndarray | None:
         return None
     is_lent = cell.__class__ is Lent  # as into a small array: the loop is NumPy's
     heat = None if is_lent else heat_of(cell)
-    is_wanted = is_lent or (heat is not None and heat.node is None and heat.count < IN_FLIGHT)
+    is_wanted = is_lent or (heat is not None and heat.node is None and heat.count < TRIALS)
     if not is_wanted and type(value) is ndarray:
         ref = value.ref
         if type(ref) is View and ref.cell.node.value.__class__ is not np.ndarray:
@@ -257,7 +255,7 @@ def _factor(x: Any, bound: int) -> np.ndarray | None:
     """`x` as NumPy multiplies it, if it is on the host and below its bound."""
     if type(x) is np.ndarray:
         return x if x.size < bound else None
-    if type(x) is not ndarray or x.ref.type.size > LARGEST_FACTOR:
+    if type(x) is not ndarray:
         return None
     found: np.ndarray | None = x.ref.known()
     return found

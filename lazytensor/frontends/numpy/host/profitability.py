@@ -2,12 +2,12 @@
 
 Recording usually pays from `settings.small` elements. A loop that does few operations on larger
 arrays may lose by it: XLA has nothing to fuse, and recording takes longer than NumPy's operations.
-Three kinds of programs are known to lose: those that were timed both ways (`Trial`), those that
-cost more to make than NumPy needs to run them, and those that run only once, as sizes differ each
-time. When a thread has lost `LOSS` seconds, arrays of that size count as small in that thread. It
-tries recording again at longer and longer intervals, which bounds the price of trying.
-Loops over elements of lazy arrays whose memory is lent lose a little by each access. So does a
-result whose size a mask decides, as it is known only after a cut.
+A run of a program gains what XLA saves, and loses what recording costs. XLA saves nothing where
+all arrays are small, and where every program is new because sizes differ each time. When a thread
+has lost `LOSS_SECONDS`, arrays of that size count as small in that thread. It tries recording again
+at doubling intervals, which bounds the price of trying. Loops over elements of lazy arrays whose
+memory is lent lose a little by each access. So does a result whose size a mask decides, as it is
+known only after a cut.
 
 An account counts only cuts that the NumPy frontend has asked for or has caused by recording.
 """
@@ -22,37 +22,20 @@ from time import perf_counter, process_time
 from types import FrameType
 from typing import Final
 
-from lazytensor.core.device.processors import processors
+from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
 from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host.bound import is_raised, put_back, raise_to, setting
 
-LOSS: Final = 0.03
-"""Seconds lost on balance after which larger arrays count as small."""
-PROFIT: Final = 0.1
-"""Cap on banked profit, in seconds, so that old gains cannot hide new losses."""
-SECONDS_PER_RECORD: Final = 1.2e-5
-"""Upper bound on the seconds to record one node, in a frontend and the core: views, caches cold."""
-OF_A_LOOP: Final = 32
-"""Minimum size, in operations, at which an all-small program counts. Results of lazy operations
-stay lazy, so a loop over them is recorded without end. Shorter programs (a print) are ignored."""
-SPAN: Final = 32
-"""How many times larger than the setting an array that counts as small may be."""
-MEASURED_SPAN: Final = 1024
-"""The same for measured losses: recording copies an array that NumPy writes to in place."""
-MOST: Final = 0.002
-"""Cap on the loss of one run, in seconds, so that a busy machine does not decide."""
-FIRST: Final = 1.0
-"""Seconds of work until recording is tried again; then twice as many, and so on."""
-LONGEST: Final = 60.0
-PROCESSORS: Final = processors()
+MOST_SECONDS: Final = LOSS_SECONDS / TRIALS
+"""Cap on the loss of one run, so that a busy machine does not decide."""
 raising: Final[list[Callable[[], object]]] = []
 """Called when the bound is raised, as memos of calls on larger arrays may no longer hold."""
 
 
 class Account:
-    """What recording has gained in one thread, in seconds, for arrays up to `SPAN` times the bound.
+    """What recording has gained in one thread, in seconds, for arrays just larger than the bound.
 
     `largest`: elements of the largest array that has lost. The bound is raised until `until`, and
     until the process has worked until `worked`: a process that mostly waits would spend most of its
@@ -60,87 +43,51 @@ class Account:
     leave the first operation of a round pending, on which all rounds depend.
     """
 
-    __slots__ = (
-        "ended",
-        "interval",
-        "largest",
-        "seconds",
-        "settles",
-        "until",
-        "worked",
-    )
+    __slots__ = ("interval", "largest", "seconds", "settles", "until", "worked")
 
     def __init__(self) -> None:
         self.seconds, self.largest = 0.0, 0
-        self.interval, self.until, self.worked = FIRST, 0.0, 0.0
-        self.ended = 0.0
+        self.interval, self.until, self.worked = 1.0, 0.0, 0.0
         self.settles = False
 
-    def note(
-        self, entry: Entry, seconds: float, cutting: float | None = None, room: float = 1.0
-    ) -> None:
-        """Note a cut that took `seconds`, from the graph to its results.
+    def note(self, entry: Entry, is_observed: bool = True, room: float = 1.0) -> None:
+        """Note a cut.
 
-        `cutting`: the part of `seconds` that made the program, if the results were waited for. If
-        None, all of it overlapped with XLA's run of the last program on the other processors.
-        `room`: the factor by which the program computes more than was recorded.
+        is_observed: whether the results were waited for. room: the factor by which the program
+        computes more than was recorded.
         """
-        size, small, largest = entry.program.size, settings.small, entry.extent.largest
-        is_open = not is_raised()
-        began = perf_counter() - seconds
-        since = began - self.ended
-        self.ended = began + (seconds if cutting is None else entry.trial.taken(seconds, cutting))
-        is_small = is_open and largest < small and size >= OF_A_LOOP
-        counts = self._counts(max(largest, small) if is_small else largest)
-        if not counts and not self._counts(largest, MEASURED_SPAN):
+        largest = entry.extent.largest
+        is_small = largest < settings.small and entry.size >= LOOP_OPERATIONS and not is_raised()
+        if not self._counts(max(largest, settings.small) if is_small else largest):
             return
-        recording = min(size * SECONDS_PER_RECORD, max(since, 0.0))
-        gain = cost_model.gain(
-            entry, seconds, seconds / PROCESSORS if cutting is None else cutting, room
-        )
-        if gain is None:
-            if counts:
-                self._note_untried(entry, seconds, recording, is_small, cutting is None)
-        elif counts or gain > recording:  # losses of larger arrays are counted where measured
-            self._add(max(gain - recording, -MOST), largest, cutting is None)
+        gain = -cost_model.recording_seconds(entry)
+        if not is_small and not cost_model.comes_once(entry):
+            saved = entry.trial.saved()
+            if saved is None:  # the most that XLA may save
+                gain = min(gain + cost_model.once(entry), 0.0)
+            else:
+                gain += saved / room
+        self._add(max(gain, -MOST_SECONDS), largest, not is_observed)
 
-    def _note_untried(
-        self, entry: Entry, seconds: float, recording: float, is_small: bool, automatic: bool
-    ) -> None:
-        """Note a run of a program that XLA has not run, by its largest possible gain."""
-        once = cost_model.comes_once(entry)
-        most = (
-            min(cost_model.estimate(entry) - seconds, 0.0)
-            if once
-            else cost_model.most_gain(entry, seconds, is_small)
-        )
-        if most is None:
-            return
-        if most < recording:
-            self._add(max(most - recording, -MOST), entry.extent.largest, automatic)
-
-    def lost(self, seconds: float, size: int, measured: bool = False) -> None:
-        """Note `seconds` lost in a loop over parts of a lazy array of `size` elements.
-
-        `measured`: the loss is measured, not estimated, so it counts for larger arrays too.
-        """
-        if self._counts(size, MEASURED_SPAN if measured else SPAN):
+    def lost(self, seconds: float, size: int) -> None:
+        """Note `seconds` lost in a loop over parts of a lazy array of `size` elements."""
+        if self._counts(size):
             self._add(-seconds, size)
 
-    def _counts(self, size: int, span: int = SPAN) -> bool:
+    def _counts(self, size: int) -> bool:
         """Whether arrays of this size may count as small by a raised bound."""
         small = settings.small
         if not small or settings.tier != "auto":
             return False
-        return small <= size <= span * setting()
+        return small <= size <= LOOP_OPERATIONS**2 * setting()
 
     def _add(self, gain: float, size: int, automatic: bool = False) -> None:
         self.seconds += gain
         if gain < 0:
             self.largest = max(self.largest, size)
-        if self.seconds > PROFIT:
-            self.seconds, self.interval = PROFIT, FIRST
-        elif self.seconds < -LOSS:
+        if self.seconds > LOSS_SECONDS:  # a cap, so that old gains cannot hide new losses
+            self.seconds, self.interval = LOSS_SECONDS, 1.0
+        elif self.seconds < -LOSS_SECONDS:
             self._raise(self.interval)
             self.settles = automatic
 
@@ -149,7 +96,7 @@ class Account:
         self.seconds, self.largest = 0.0, 0
         self.until = perf_counter() + seconds
         self.worked = process_time() + seconds
-        self.interval = min(2 * self.interval, LONGEST)
+        self.interval *= 2.0
         for call in raising:
             call()
 
@@ -205,14 +152,14 @@ def _asker() -> str:
     return ""
 
 
-def _note(entry: Entry, seconds: float, cutting: float | None, room: float) -> None:
+def _note(entry: Entry, is_observed: bool, room: float) -> None:
     """Note a cut of the NumPy frontend. Its compiled functions have no frames.
 
     An automatic cut right below the user's line is therefore its own: no other frontend has them.
     """
     asker = _asker()
-    if asker == "numpy" or (not asker and cutting is None):
-        _thread.account.note(entry, seconds, cutting, room)
+    if asker == "numpy" or not (asker or is_observed):
+        _thread.account.note(entry, is_observed, room)
 
 
 ran.append(_note)

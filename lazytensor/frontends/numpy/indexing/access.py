@@ -15,6 +15,7 @@ from lazytensor.core.buffers.array_base import node_of
 from lazytensor.core.buffers.cell import Cell, View, extend
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import record
+from lazytensor.core.policy import LOOP_OPERATIONS
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray, wrap
 from lazytensor.frontends.numpy.arrays.shadow import Turned
@@ -77,7 +78,7 @@ def getitem(x: Lazy, key: Any) -> Any:
                     if part.__class__ is not _Real:
                         del known  # memory is lent only while nobody else refers to it
                         access_counters.elements[0] += 1
-                        if not access_counters.elements[0] % access_counters.A_LOOK:
+                        if not access_counters.elements[0] % LOOP_OPERATIONS:
                             access_counters.look(ref)
                         return part
                     del part

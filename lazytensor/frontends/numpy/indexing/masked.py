@@ -19,6 +19,7 @@ from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device import host_memory
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT
+from lazytensor.core.policy import SECONDS_PER_CALL, TRIALS
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.settings import settings
@@ -29,9 +30,6 @@ from lazytensor.frontends.numpy.host.profitability import account
 from lazytensor.frontends.numpy.indexing.assignment import source
 from lazytensor.frontends.numpy.indexing.basic import viewed
 from lazytensor.frontends.numpy.ufuncs.promotion import convert, host_leaf, recast
-
-SECONDS_PER_CHOICE: Final = 2e-4
-"""Seconds that a read or write by a mask takes longer than NumPy's if the mask is computed."""
 
 
 class Masked(ndarray, own=True):
@@ -48,7 +46,7 @@ class Masked(ndarray, own=True):
         """The cell of the ordinary array, which is computed now."""
         if self.made is None:
             scheduler.sync(self.mask, self.full, cause="boolean mask")
-            account().lost(SECONDS_PER_CHOICE, self.full.type.size)
+            account().lost(TRIALS * SECONDS_PER_CALL, self.full.type.size)
             full = scheduler.observe(self.full)
             lines = full.reshape(self.mask.type.size, *full.shape[self.mask.type.ndim :])
             self.made = Cell(host_leaf(lines.take(_places(self.mask), 0)))
@@ -249,7 +247,7 @@ def write_on_host(x: ndarray, key: Any, value: Any) -> None:
     """Do `x[key] = value` by NumPy, with its errors, as the number of elements is data."""
     read = None if x.ref.__class__ is Cell else x.node  # held, so that a view's node stays the same
     scheduler.sync(x.node, *(y.node for y in lazies((key, value))), cause="boolean mask")
-    account().lost(SECONDS_PER_CHOICE, x.size)
+    account().lost(TRIALS * SECONDS_PER_CALL, x.size)
     mask, given = real(key), real(value)
     while not _is_written(x, mask, given):
         read = x.node
@@ -272,7 +270,7 @@ def _is_written(x: ndarray, mask: Any, given: Any) -> bool:
             array = scheduler.observe(node)
         start = perf_counter()
         array = host_memory.copied(array)
-        account().lost(perf_counter() - start, x.size, measured=True)
+        account().lost(perf_counter() - start, x.size)
         array[mask] = given
         ref.write(host_leaf(array))
         return True

@@ -16,9 +16,10 @@ from tensorflow.python.eager import context
 
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.recording import thread
+from lazytensor.core.policy import STEP_NODES_BOUND
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
-from lazytensor.core.trace.training_step import LONGEST_STEP_NODES, TrainingStep, pending_nodes
+from lazytensor.core.trace.training_step import TrainingStep, pending_nodes
 from lazytensor.frontends.tf.tensors.tensor import state
 
 _MODULE: Final = "keras.src.optimizers.base_optimizer"
@@ -43,7 +44,7 @@ def _is_under_way() -> bool:
     """Whether the thread is in a training step (see `automatic_cut.holds`)."""
     if not state.on:
         return False
-    is_short = pending_nodes() <= LONGEST_STEP_NODES
+    is_short = pending_nodes() <= STEP_NODES_BOUND
     if step.fresh:
         return is_short
     if not _no_tape():

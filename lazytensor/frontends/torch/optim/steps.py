@@ -22,6 +22,7 @@ from torch.optim.optimizer import (
 )
 
 from lazytensor.core.ir.recording import thread
+from lazytensor.core.policy import PENDING_NODES_BOUND, PROGRAM_NODES_BOUND
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace import automatic_cut
 from lazytensor.core.trace.training_step import NEVER_CUT, TrainingStep, pending_nodes
@@ -76,9 +77,9 @@ def _is_under_way() -> bool:
         if not torch.is_grad_enabled():
             return True  # gradients are clipped or looked at: a step may follow
         _step.leave()
-        if pending > scheduler.PROGRAM_NODES_BOUND // 2:
+        if pending > PROGRAM_NODES_BOUND // 2:
             automatic_cut.cut()
-    elif pending > automatic_cut.PENDING_NODES_BOUND or not _is_differentiated():
+    elif pending > PENDING_NODES_BOUND or not _is_differentiated():
         return False
     recorder.work = 0
     return True

@@ -1,0 +1,1 @@
+"""A policy of the tiers, judged offline on recorded programs."""
