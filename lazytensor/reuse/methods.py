@@ -24,7 +24,7 @@ CORE: Final = {
     EXECUTOR: (
         *("ir/trace_state", "trace/automatic_cut", "runtime/scheduler", "ir/program"),
         *("runtime/executor", "runtime/program_cache", "passes/specialize", "passes/donation"),
-        *("runtime/host_partition", "interpreter/interpreter", "runtime/guards"),
+        *("interpreter/interpreter", "runtime/guards"),
     ),
 }
 """Per kind of type: the core's modules for it."""

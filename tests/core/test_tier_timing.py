@@ -37,8 +37,6 @@ def test_nothing_is_timed_before_the_host_has_run() -> None:
     trial = Trial()
     assert not trial.is_open()
     assert not trial.interprets()
-    trial.open()
-    assert trial.is_open()
 
 
 @pytest.mark.parametrize(("host", "chosen"), [(XLAS / 2, True), (XLAS, False), (2 * XLAS, False)])

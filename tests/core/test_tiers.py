@@ -130,20 +130,6 @@ def test_what_the_interpreter_runs_faster_it_goes_on_running(
     assert counts("compiles", "cache_hits") == [1, 2 * trials]  # one is the compile's
 
 
-def test_an_operation_by_itself_is_seen_to_be_the_hosts() -> None:
-    """Large products of matrices are, with nothing compiled, also where views are around them."""
-    settings.tier = "compile"
-    x = np.ones((300, 300))
-    for _ in range(3):
-        product = ops.dot_general(leaf(x), leaf(x), contract=((1,), (0,)))
-        assert fetch(product)[0, 0] == 300.0
-        turned = ops.transpose(
-            ops.dot_general(leaf(x), leaf(x), contract=((0,), (0,))), axes=(1, 0)
-        )
-        assert fetch(turned).flags.c_contiguous
-    assert counts("interpreted", "compiles", "cuts") == [6, 0, 6]
-
-
 def test_what_is_too_slow_for_the_host_is_compiled_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

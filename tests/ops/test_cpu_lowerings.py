@@ -12,7 +12,7 @@ from lazytensor.backends.xla import client
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.observe import metrics
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch
 from lazytensor.core.settings import settings
 
@@ -65,12 +65,12 @@ def sorted_between(rows: int, columns: int) -> Node:
     return node
 
 
-@pytest.mark.parametrize(("rows", "programs"), [(30, 1), (1000, 2)])
-def test_only_large_sorts_of_short_lines_leave_the_program(rows: int, programs: int) -> None:
-    node = sorted_between(rows, 90)
-    before = metrics.snapshot()["compiles"]
-    found = fetch(node)
-    assert metrics.snapshot()["compiles"] == before + programs
+@pytest.mark.parametrize(("rows", "calls_back"), [(30, False), (1000, True)])
+def test_only_large_sorts_of_short_lines_are_the_hosts(rows: int, calls_back: bool) -> None:
+    found = fetch(sorted_between(rows, 90))
+    entry = cache.entries()[-1]
+    assert entry.executable is not None
+    assert entry.executable.calls_back == calls_back
     assert np.all(np.diff(found) >= 0)
 
 

@@ -129,6 +129,16 @@ def outcome(function: Callable[..., Any], *arrays: Any) -> Any:
         return type(error), re.sub(r"^\{\{.*?\}\} ", "", str(error))[:22]
 
 
+LOWEST = ("max pool", tf.bfloat16)
+"""TF finds the lowest number, or with oneDNN on processors with AVX512-BF16 minus infinity, where a
+window has no number."""
+
+
+def with_lowest_infinite(arrays: list[np.ndarray]) -> list[np.ndarray]:
+    lowest = tf.bfloat16.min
+    return [np.where(x == lowest, np.array(-INF, x.dtype), x) for x in arrays]
+
+
 def agree(found: Any, expected: Any, apart: float) -> None:
     assert type(found) is type(expected), (found, expected)
     if isinstance(expected, tuple):
@@ -153,6 +163,8 @@ def test_of_numbers_and_none_it_makes_what_tensorflow_makes(name: str, tier: str
             expected = outcome(function, x)
             with lazytensor.tf.enabled():
                 found = outcome(function, x)
+            if (name, dtype) == LOWEST:
+                found, expected = map(with_lowest_infinite, (found, expected))
             agree(found, expected, {4: 1e-5, 8: 1e-9}.get(dtype.size, 2e-2))
 
 

@@ -18,7 +18,6 @@ from lazytensor.backends.xla.client import (
     to_host,
 )
 from lazytensor.backends.xla.client import block_until_ready as wait
-from lazytensor.backends.xla.host import runs_on_host
 from lazytensor.backends.xla.lowerings.foreign import imported
 from lazytensor.backends.xla.module import module_of
 from lazytensor.core.device import host_memory
@@ -37,7 +36,6 @@ __all__ = [
     "host_view",
     "imported",
     "load",
-    "runs_on_host",
     "shows_memory",
     "stablehlo",
     "to_device",
@@ -56,9 +54,9 @@ def compile(
     """Compile a program."""
     with client.making(effort):
         with metrics.timed("lowering"):
-            module = module_of(program, assumed, donated, places)
+            emitted = module_of(program, assumed, donated, places)
         with metrics.timed("compiling"):
-            return _typed(client.compile(module), program)
+            return _typed(client.compile(*emitted), program)
 
 
 def load(data: bytes, program: Program) -> client.Executable:
@@ -77,7 +75,7 @@ def _typed(executable: client.Executable, program: Program) -> client.Executable
 
 def stablehlo(program: Program) -> str:
     """The module's text, every slot as data."""
-    return str(module_of(program, NOTHING_ASSUMED))
+    return str(module_of(program, NOTHING_ASSUMED).module)
 
 
 @cache

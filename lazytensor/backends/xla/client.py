@@ -31,6 +31,7 @@ from jaxlib import _jax, lapack
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import priority
+from lazytensor.backends.xla.callbacks import Callback, callbacks_in, function, text_of
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session, threads
 from lazytensor.core.device import gil
@@ -93,9 +94,10 @@ def context() -> ir.Context:
         return _context()
 
 
-def compile(module: ir.Module | str | bytes) -> Executable:
+def compile(module: ir.Module | str | bytes, callbacks: Sequence[Callback] = ()) -> Executable:
     """Compile a module (or its text or bytecode) of StableHLO and CHLO; other threads may run.
 
+    callbacks: the ops in it that the host runs.
     Raises `ExecutionError` if XLA refuses it, `ir.MLIRError` for text that is not a module.
     """
     if isinstance(module, str | bytes):
@@ -103,8 +105,10 @@ def compile(module: ir.Module | str | bytes) -> Executable:
         with context():
             module = ir.Module.parse(module)
     if effort() is not Effort.WAITED:
-        return _compiled_apart(module)
-    return Executable(_client().compile_and_load(module, _devices(), compile_options()))
+        return _compiled_apart(module, callbacks)
+    called = list(map(function, callbacks))
+    loaded = _client().compile_and_load(module, _devices(), compile_options(), called)
+    return Executable(loaded, callbacks)
 
 
 class _Compiling(threading.local):
@@ -136,14 +140,18 @@ def making(effort: Effort) -> Iterator[None]:
         compiling.effort, compiling.is_likely = Effort.WAITED, False
 
 
-def _compiled_apart(module: ir.Module) -> Executable:
-    other = _second_client()
+def _compiled_apart(module: ir.Module, callbacks: Sequence[Callback]) -> Executable:
+    other, called = _second_client(), list(map(function, callbacks))
     devices = _jax.DeviceList((other.local_devices()[0],))
     with gil.waiting():  # XLA's threads compile
-        loaded = other.compile_and_load(module, devices, compile_options())
+        loaded = other.compile_and_load(module, devices, compile_options(), called)
     payload = other.serialize_executable(loaded)
-    loaded = _client().deserialize_executable(payload, _devices(), compile_options())
-    return Executable(loaded, payload)
+    return Executable(_loaded(payload, called), callbacks, payload)
+
+
+def _loaded(payload: bytes, called: Sequence[Callable[..., Any]]) -> Any:
+    """XLA's executable of what was serialised, which calls these functions."""
+    return _client().deserialize_executable(payload, _devices(), compile_options(), list(called))
 
 
 @cache
@@ -159,15 +167,17 @@ def deserialize(data: bytes) -> Executable:
 
     XLA refuses most damaged bytes, but some crash it: hence the checksum.
     """
-    stored, payload = data[:CHECKSUM_BYTES], data[CHECKSUM_BYTES:]
-    if _checksum(payload) != stored:
+    stored, rest = data[:CHECKSUM_BYTES], data[CHECKSUM_BYTES:]
+    if _checksum(rest) != stored:
         raise CorruptExecutable("deserialize: checksum differs")
+    text, _, payload = rest.partition(b"\n")
     _bind_lapack_for(payload)
     try:
-        loaded = _client().deserialize_executable(payload, _devices(), compile_options())
-    except ExecutionError as error:
+        callbacks = callbacks_in(text)
+        loaded = _loaded(payload, list(map(function, callbacks)))
+    except (ExecutionError, ValueError) as error:
         raise CorruptExecutable(f"deserialize: {error}") from error
-    return Executable(loaded)
+    return Executable(loaded, callbacks)
 
 
 def compile_options() -> Any:
@@ -186,12 +196,25 @@ def compile_options() -> Any:
 
 
 class Executable:
-    """A program that XLA has compiled and loaded on the device."""
+    """A program that XLA has compiled and loaded on the device. `callbacks`: what the host runs."""
 
-    __slots__ = ("_execute", "_handlers", "_loaded", "_payload", "_wrap", "is_provisional")
+    __slots__ = (
+        "_execute",
+        "_handlers",
+        "_loaded",
+        "_payload",
+        "_wrap",
+        "callbacks",
+        "calls_back",
+        "is_provisional",
+    )
 
-    def __init__(self, loaded: Any, payload: bytes | None = None) -> None:
+    def __init__(
+        self, loaded: Any, callbacks: Sequence[Callback] = (), payload: bytes | None = None
+    ) -> None:
         self._loaded = loaded
+        self.callbacks = callbacks
+        self.calls_back = bool(callbacks)
         self._payload = payload
         self.is_provisional = compiling.is_likely
         self._execute = loaded.execute_sharded
@@ -237,7 +260,8 @@ class Executable:
         payload, self._payload = self._payload, None
         if payload is None:
             payload = _client().serialize_executable(self._loaded)
-        return _checksum(payload) + payload
+        rest = text_of(self.callbacks) + b"\n" + payload
+        return _checksum(rest) + rest
 
 
 def to_device(array: np.ndarray, *, owned: bool) -> Buffer:

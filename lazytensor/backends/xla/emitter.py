@@ -12,6 +12,7 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.builder import Builder, Value
+from lazytensor.backends.xla.callbacks import Callback, called, can_be_called
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
@@ -28,20 +29,21 @@ Lowering = Callable[..., Any]
 """`lower(emitter, result_type, *values, **attrs)`, which returns a Value or a tuple of them."""
 Rows = dict[Op[Any], Lowering]
 """Lowerings of some ops; `tables.py` has them all."""
-HostRule = Callable[..., int]
-"""`rule(*operand_types, **attrs)`: whether the host runs an op where programs run on a CPU.
-
-0: it does not. Otherwise the number of elements of other work whose cost is negligible beside it.
-"""
-HostRules = dict[Op[Any], HostRule]
+HostRules = dict[Op[Any], Callable[..., bool]]
+"""`rule(*operand_types, **attrs)`: whether the host runs an op where programs run on a CPU."""
 
 
 class Emitter(Builder):
-    """Builds a module by a table of lowerings. Methods return Values of the type passed to them."""
+    """Builds a module by a table of lowerings. Methods return Values of the type passed to them.
 
-    def __init__(self, module: ir.Module, lowerings: Rows) -> None:
+    `hosts`: which ops the host runs instead; `callbacks`: those that it was found to run.
+    """
+
+    def __init__(self, module: ir.Module, lowerings: Rows, hosts: HostRules | None = None) -> None:
         super().__init__(module)
         self.lowerings = lowerings
+        self.hosts = hosts
+        self.callbacks: list[Callback] = []
 
     def constant(self, array: Any, dtype: np.dtype | None = None) -> Value:
         """A constant."""
@@ -128,6 +130,8 @@ def _lower(
     emitter: Emitter, op: Op, type: Any, operands: Sequence[Value], attrs: tuple[Any, ...]
 ) -> Any:
     lowering = emitter.lowerings.get(op)
+    if _is_hosts(emitter, op, type, operands, attrs):
+        return called(emitter, op.name, type, operands, attrs)
     if lowering is not None:
         axes = _common_turn(type, operands) if Trait.ELEMENTWISE in op.traits else None
         if axes is None:
@@ -147,6 +151,20 @@ def _lower(
 
 TRANSPOSED_RATIO: Final = 8
 """Operands this many times smaller than the result are transposed instead of the result."""
+
+
+def _is_hosts(
+    emitter: Emitter, op: Op, type: Any, operands: Sequence[Value], attrs: tuple[Any, ...]
+) -> bool:
+    """Whether the host runs an op: it is faster, or there is no lowering."""
+    if emitter.hosts is None:
+        return False
+    rule, types = emitter.hosts.get(op), [x.type for x in operands]
+    if rule is None:
+        is_hosts = op not in emitter.lowerings and not isinstance(op, Composite)
+    else:
+        is_hosts = rule(*types, **op.attrs_of(attrs))
+    return is_hosts and can_be_called(types, type)
 
 
 def _common_turn(type: TensorType, operands: Sequence[Value]) -> tuple[int, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
@@ -12,13 +12,21 @@ from jaxlib.mlir.dialects import func
 from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.emitter import Emitter, emit
 from lazytensor.backends.xla.lowerings.storing import store_shared
-from lazytensor.backends.xla.tables import LOWERINGS
+from lazytensor.backends.xla.tables import HOST, LOWERINGS
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place
 from lazytensor.core.ir.types import TensorType, tensor_type
+
+
+class Emitted(NamedTuple):
+    """A program's module, and the ops in it that the host runs."""
+
+    module: ir.Module
+    callbacks: list[Callback]
 
 
 def module_of(
@@ -26,8 +34,9 @@ def module_of(
     assumed: Assumptions,
     donated: Sequence[tuple[int, int]] = (),
     places: Sequence[Place | None] = (),
-) -> ir.Module:
+) -> Emitted:
     """The module of a program (see `core.device.backend.Backend.compile`)."""
+    is_cpu = client.platform() == "cpu"
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
@@ -37,7 +46,7 @@ def module_of(
             main = func.FuncOp("main", signature, visibility="public")
         _mark_donations(main, len(inputs) + len(packed), donated)
         block = main.add_entry_block()
-        emitter = Emitter(module, LOWERINGS)
+        emitter = Emitter(module, LOWERINGS, HOST if is_cpu else None)
         with ir.InsertionPoint(block):
             arguments = [
                 Value(emitter, t, a)
@@ -49,12 +58,12 @@ def module_of(
             slots = _slot_values(emitter, program, assumed, buffers)
             results = emit(emitter, program, arguments[: len(inputs)], slots, places)
             func.ReturnOp([x.ir for x in results])
-            if client.platform() == "cpu":
+            if is_cpu:
                 workarounds.read_shared(block)
                 store_shared(module, block)
         ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])
         main.attributes["function_type"] = ir.TypeAttr.get(ends)
-    return module
+    return Emitted(module, emitter.callbacks)
 
 
 def _packed_types(program: Program, baked: Mapping[int, Any]) -> dict[np.dtype, TensorType]:

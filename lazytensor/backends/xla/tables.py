@@ -45,6 +45,4 @@ REAL_MODULES: Final = (
 _REAL: Final[Rows] = {op: row for module in REAL_MODULES for op, row in module.ROWS.items()}
 LOWERINGS: Final[Rows] = _REAL | complexes.over(_REAL)
 HOST: Final[HostRules] = indexing.HOST | linalg.HOST | sorting.HOST | spectral.HOST
-"""Ops that the host runs, also beside other work."""
-ALONE: Final[HostRules] = contraction.ALONE | linalg.ALONE | spectral.ALONE
-"""Ops that the host runs only in a program that it runs whole: the gain is smaller."""
+"""Ops that the host runs faster than XLA:CPU."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cas
 
 import numpy as np
 
+from lazytensor.core.device import gil
 from lazytensor.core.device.padded import Padded
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.assumptions import Assumptions
-    from lazytensor.core.ir.op import Op
     from lazytensor.core.ir.program import Program
     from lazytensor.core.ir.recording import Place
     from lazytensor.core.ir.types import TensorType
@@ -38,9 +38,14 @@ class Effort(Enum):
 
 
 class Executable(Protocol):
-    """A compiled program. `is_provisional`: whether it has forms that were not measured."""
+    """A compiled program.
+
+    `is_provisional`: whether it has forms that were not measured. `calls_back`: whether the host
+    runs a part of it, so that a run is waited for (see `gil.uncollected`).
+    """
 
     is_provisional: bool
+    calls_back: bool
 
     def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
         """Run: parameters in order, then one packed buffer per dtype that has data slots.
@@ -89,14 +94,6 @@ class Backend(Protocol):
 
     def fingerprint(self) -> bytes:
         """What a serialised executable is only good for: versions, options, machine features."""
-
-    def runs_on_host(
-        self, op: Op, operands: Sequence[TensorType], attrs: tuple[Any, ...], *, alone: bool
-    ) -> int:
-        """Whether the host's NumPy runs this op faster; `alone`: if the program is all its own.
-
-        0: it does not; else how many elements of other work are next to nothing beside it.
-        """
 
     def to_device(self, array: np.ndarray, *, owned: bool) -> Any:
         """A device buffer; `owned` allows it to alias `array`, which nobody will write to."""
@@ -154,8 +151,9 @@ def undisturbed(function: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001  it is for who waits
             done.set_exception(error)
 
-    Thread(target=run, daemon=True).start()
-    return done.result()
+    with gil.uncollected():  # a finalizer might wait in `run` for a lock of the waiting thread
+        Thread(target=run, daemon=True).start()
+        return done.result()
 
 
 def _import(module: str) -> Any:

@@ -9,14 +9,56 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 SWITCH_SECONDS: Final = 1e-4
 """Seconds that another thread waits for the GIL while this one has it."""
-_before: Final[list[tuple[float, bool]]] = []
-"""The switch interval, and whether garbage was collected, before each `yielding`."""
+_before: Final[list[float]] = []
+"""The switch interval before each `yielding`."""
+
+
+class _Collections:
+    """Pauses of the collection of garbage. Threads may pause it at the same time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pauses = 0
+        self._collects = False
+
+    def pause(self) -> None:
+        """Collect no garbage until `go_on` was called as often."""
+        with self._lock:
+            if not self._pauses:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._pauses += 1
+
+    def go_on(self) -> None:
+        """End one pause."""
+        with self._lock:
+            self._pauses -= 1
+            if not self._pauses and self._collects:
+                gc.enable()
+
+
+collections: Final = _Collections()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Collect no garbage during the block, in which another thread is waited for.
+
+    A finalizer in that thread might wait for a lock of the waiting one. That thread could not
+    prevent it: what it allocates first may bring about a collection.
+    """
+    collections.pause()
+    try:
+        yield
+    finally:
+        collections.go_on()
 
 
 @contextmanager
@@ -43,13 +85,11 @@ def waiting() -> Iterator[None]:
 
 
 def _begin() -> None:
-    _before.append((sys.getswitchinterval(), gc.isenabled()))
-    sys.setswitchinterval(min(_before[-1][0], SWITCH_SECONDS))
-    gc.disable()
+    _before.append(sys.getswitchinterval())
+    sys.setswitchinterval(min(_before[-1], SWITCH_SECONDS))
+    collections.pause()
 
 
 def _end() -> None:
-    interval, collects = _before.pop()
-    sys.setswitchinterval(interval)
-    if collects:
-        gc.enable()
+    sys.setswitchinterval(_before.pop())
+    collections.go_on()

@@ -205,10 +205,7 @@ def _step(program: Program, index: int) -> KernelStep:
     last = program.last_uses[index]
     types = [lines[j][3] for j in operands]
     library = _library_function(op, attrs, types, type)
-    if library is None and isinstance(op, Composite) and op not in REFERENCES:
-        function = _composed(op.program(tuple(types), op.attrs_of(attrs)))
-    else:
-        function = library or reference_of(op, attrs)
+    function = library or _own_function(op, attrs, types)
     writing: dict[int, Reference] | None = None
     over: tuple[int, ...] = ()
     if op in IN_PLACE and library is None:
@@ -222,7 +219,19 @@ def _step(program: Program, index: int) -> KernelStep:
     return KernelStep(index, function, operands, type, last, over, writing, None)
 
 
-def _library_function(op: Op, attrs: Attrs, types: list[Any], type: Any) -> Reference | None:
+def function_of(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Reference:
+    """The function from an op's operands of these types to its result, by the best library."""
+    return _library_function(op, attrs, types, type) or _own_function(op, attrs, types)
+
+
+def _own_function(op: Op, attrs: Attrs, types: Sequence[Any]) -> Reference:
+    """The function that needs NumPy only."""
+    if isinstance(op, Composite) and op not in REFERENCES:
+        return _composed(op.program(tuple(types), op.attrs_of(attrs)))
+    return reference_of(op, attrs)
+
+
+def _library_function(op: Op, attrs: Attrs, types: Sequence[Any], type: Any) -> Reference | None:
     """The function of a library of the host that is faster than the reference, if one is loaded."""
     kernel = HOST_KERNELS.get(op.name)
     return None if kernel is None else kernel(types, type, **op.attrs_of(attrs))

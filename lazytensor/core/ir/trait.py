@@ -21,8 +21,6 @@ class Trait(Enum):
     """Its reference copies nothing."""
     PICKS = auto()
     """Its reference reads no more elements of the first operand than the result has."""
-    CHOOSES = auto()
-    """Its reference reads those elements of its first operand that flags choose."""
     REPLACES = auto()
     """Its second operand replaces a part of the first."""
     CHECKS = auto()

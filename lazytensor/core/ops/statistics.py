@@ -10,8 +10,7 @@ import math
 from lazytensor.core.ir.composite import composite
 from lazytensor.core.ir.dtypes import BF16, COMPLEX, F16, F32, FLOATS, S64, real_of
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import check_dtype, scalar, traits
-from lazytensor.core.ir.trait import Trait
+from lazytensor.core.ir.op import check_dtype, scalar
 from lazytensor.core.ops.elementwise import (
     abs,
     clamp,
@@ -67,7 +66,6 @@ def mean(x: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     return _narrow(_mean(_wide("mean", x), axes, keepdims), x)
 
 
-@traits(Trait.CHOOSES)
 @composite
 def chosen_mean(x: Node, flags: Node, *, axes: Axes, keepdims: bool = False) -> Node:
     """The mean over `axes` of those elements of `x` whose flag is true.

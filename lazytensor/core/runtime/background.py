@@ -29,7 +29,6 @@ from lazytensor.core.observe.recompile_reason import MEASURED, Change
 from lazytensor.core.observe.warnings import warn_at
 from lazytensor.core.runtime import equivalent_programs, fork, locking
 from lazytensor.core.runtime.compilation import reason
-from lazytensor.core.runtime.host_partition import HostPart, host_part
 from lazytensor.core.runtime.program_cache import Entry, Twin
 from lazytensor.core.runtime.run import Run
 
@@ -45,9 +44,8 @@ class Job:
 
     `compiles`: whether that pays where nothing is on disk. `changes`: of the slots' history, when
     the job was made. `is_recorded`: whether the program is the one that was recorded. `how` is set
-    last: "compiled", "loaded from disk", "missing" from there, "failed", "host" where the host runs
-    a part, or "twin" where another program is run. `threads`: of the host's products, before
-    `hurry`; 0 without it.
+    last: "compiled", "loaded from disk", "missing" from there, "failed", or "twin" where another
+    program is run. `threads`: of the host's products, before `hurry`; 0 without it.
     """
 
     def __init__(self, run: Run, compiles: bool, effort: Effort = Effort.APART) -> None:
@@ -64,7 +62,6 @@ class Job:
         self.place: Place | None = user_place()
         self.how = ""
         self.found: Found | None = None
-        self.host: HostPart | None = None
         self.twin: Twin | None = None
         self.error: Exception | None = None
         self.threads = 0
@@ -145,8 +142,6 @@ def take(run: Run) -> None:
         entry.refused = True
         text = f"XLA could not compile {entry.program.size} operations, so NumPy runs them"
         warn_at(job.place, f"{text}: {job.error}", LazyTensorWarning)
-    elif job.host is not None and job.host.instructions:
-        entry.host, entry.hosted = job.host
     elif job.twin is not None:
         entry.twin = job.twin
     elif job.how == "missing":
@@ -271,10 +266,7 @@ def _found(job: Job) -> str:
 
     backend().shows_memory()  # it makes the client
     program, entry = job.wanted.program, job.entry()
-    job.host = host_part(program)
-    if job.host.instructions or entry is None:
-        return "host"
-    if job.is_recorded:
+    if job.is_recorded and entry is not None:
         job.twin = equivalent_programs.find(entry)
         if job.twin is not None:
             return "twin"
@@ -285,6 +277,6 @@ def _found(job: Job) -> str:
             return "missing"
         how = "compiled"
         job.found = disk_cache.make(job.wanted, program.places, job.place, job.effort)
-    if job.is_recorded:
+    if job.is_recorded and entry is not None:
         equivalent_programs.remember(entry)
     return how

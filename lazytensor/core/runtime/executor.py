@@ -1,4 +1,4 @@
-"""Running a cut: by the interpreter, by a compiled executable, or with the host's help."""
+"""Running a cut: by the interpreter, or by a compiled executable."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import has_own_array
 from lazytensor.core.device import blas
 from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.device.padded import Padded
-from lazytensor.core.interpreter.interpreter import apply, compute, takes, with_leaves
+from lazytensor.core.interpreter.interpreter import compute, takes, with_leaves
 from lazytensor.core.interpreter.rows import HOST_KERNELS, SPINNING
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import elements
@@ -22,39 +20,29 @@ from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
 from lazytensor.core.runtime import guards, locking, replay_op, variants
-from lazytensor.core.runtime.arguments import argument, host_operand, in_rows, with_room
+from lazytensor.core.runtime.arguments import argument, in_rows, with_room
+from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
 from lazytensor.core.runtime.guards import Failure
-from lazytensor.core.runtime.host_partition import needed_before
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.runtime.run import Run
-from lazytensor.core.runtime.tier_timing import Trial
 from lazytensor.core.runtime.tiers import Tier, executable_entry, tier_of
 from lazytensor.core.settings import settings
 
-ON_HOST: Final = "run by NumPy"
-"""How the rest of a cut was run that is no program of its own."""
 OBSERVING_CAUSES: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
 
 
-def run(run: Run) -> list[Node] | None:
-    """Run the program and settle its outputs.
-
-    If the host is to run a part of it, nothing is run: the result is what has to be computed before
-    `run_on_host`, which may be nothing. Otherwise it is None.
-    """
+def run(run: Run) -> None:
+    """Run the program and settle its outputs."""
     run = variants.known(run)
     tier = tier_of(run)
     while tier is Tier.COMPILE and (other := variants.sparing(run)) is not None:
         run, tier = other, tier_of(other)
-    if tier is Tier.PART_ON_HOST:
-        return needed_before(_hosts(run.entry), run.found)
     if tier is Tier.HOST:
         _run_by_numpy(run)
     else:
         _run_by_xla(run, tier)
-    return None
 
 
 def _run_by_numpy(run: Run) -> None:
@@ -62,8 +50,6 @@ def _run_by_numpy(run: Run) -> None:
     if not run.request.once:
         _remember_alone(run)
     _interpret(run)
-    if run.entry.sharing.is_open():
-        run.entry.sharing.compiled(time.perf_counter() - run.started)
 
 
 def _run_by_xla(run: Run, tier: Tier) -> None:
@@ -79,9 +65,7 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
         metrics.count("cache_hits")
     try:
         if settings.tier == "auto" and entry.trial.is_open():
-            _try(run, entry, entry.trial)
-        elif entry.sharing.is_open():
-            _try(run, entry, entry.sharing)
+            _try(run, entry)
         elif entry is run.entry:
             _remember_alone(run)
             _execute(run, entry)
@@ -101,7 +85,7 @@ def _remember_alone(run: Run) -> None:
         replay_op.remember(node, run.entry)
 
 
-def _try(run: Run, entry: Entry, trial: Trial) -> None:
+def _try(run: Run, entry: Entry) -> None:
     """Run the executable, and time it, results waited for."""
     start = time.perf_counter()
     _execute(run, entry)
@@ -110,18 +94,17 @@ def _try(run: Run, entry: Entry, trial: Trial) -> None:
         for value in values:
             backend().wait(value.buffer if value.__class__ is Padded else value)
         seconds = time.perf_counter() - start
-    if trial.is_open():  # else another thread was first
-        trial.compiled(seconds * run.room)
+    if entry.trial.is_open():  # else another thread was first
+        entry.trial.compiled(seconds * run.room)
 
 
 def _log(run: Run, how: str, new: Change | None, before: int) -> None:
     seconds = time.perf_counter() - run.started
     program = run.recorded or run.found.program
     events.record(Event(user_place(), run.request.cause, program, how, new, seconds, before))
-    if how != ON_HOST:
-        metrics.count("cuts")
-        for note in ran:
-            note(run.entry, run.request.cause in OBSERVING_CAUSES, run.room)
+    metrics.count("cuts")
+    for note in ran:
+        note(run.entry, run.request.cause in OBSERVING_CAUSES, run.room)
 
 
 def _interpret(run: Run) -> None:
@@ -220,9 +203,7 @@ def _execute(run: Run, entry: Entry) -> None:
             if results:
                 _settle(run, entry.program.outputs, results[0])
             raise
-        if settings.wait:
-            for buffer in results[0]:
-                device.wait(buffer)
+        wait(executable, results[0])
     entry.runs += 1
     guards.warn(run.found, entry.program.outputs, results[0])
     _raise_first(failed)
@@ -251,29 +232,3 @@ def _raise_first(failed: dict[int, Failure]) -> None:
     """Raise the failure recorded first, if there is one."""
     if failed:
         failed[min(failed)].throw()
-
-
-def only_hosts(run: Run) -> Run:
-    """The run without nodes, but for those that the host computes, in order."""
-    nodes = [run.found.nodes[i] for i in _hosts(run.entry)]
-    return run._replace(found=run.found._replace(nodes=nodes))
-
-
-def _hosts(entry: Entry) -> tuple[int, ...]:
-    """The instructions that the host runs, where it runs a part."""
-    return entry.host or entry.shared or ()
-
-
-def run_on_host(run: Run, before: float) -> None:
-    """Settle the nodes of an `only_hosts` run that have all they need: that took these seconds."""
-    entry, mine = run.entry, [node for node in run.found.nodes if node is not None]
-    for node in mine:
-        if node.value is not None or any(x.value is None for x in node.operands):
-            continue
-        with locking.outside(mine), metrics.timed("interpreting"), np.errstate(all="ignore"):
-            operands = [host_operand(x) for x in node.operands]
-            result = apply(node.op, operands, node.attrs, node.type)
-        _settle_results(node, result)
-    if entry.shared:
-        entry.sharing.interpreted(time.perf_counter() - run.started + before)
-    _log(run, ON_HOST, None, entry.runs)

@@ -34,14 +34,11 @@ class Entry:
     that the executable overwrites, made when the inputs `owned` were not shared; `disowned`: runs
     when it was others, `outdated`: whether these are more. `job`: what is under way in the
     background; `sought`: whether a job has not found it on disk; `arrived`: how the last job got
-    the executable and why, until that is run; `refused`: whether XLA could not compile it. `host`:
-    indices of instructions that the host runs, once known; `hosted`: whether all else costs next
-    to nothing, so that the interpreter runs the whole. `trial`: how tiers compare. `shared`: what
-    the host may run at the end, once known; `sharing`: how that and XLA compare. `twin`: what is
-    run in its place (see `equivalent_programs.py`). `growth`: what is known of its sizes, and
-    `padded`: that it is a program made with room for more (see `passes/bucketing`). `compiled_by`:
-    the thread that compiles it just now and is waited for. `keys`: those of the graphs that gave
-    the program, one where each operation has one signature.
+    the executable and why, until that is run; `refused`: whether XLA could not compile it. `trial`:
+    how tiers compare. `twin`: what is run in its place (see `equivalent_programs.py`). `growth`:
+    what is known of its sizes, and `padded`: that it is a program made with room for more (see
+    `passes/bucketing`). `compiled_by`: the thread that compiles it just now and is waited for.
+    `keys`: those of the graphs that gave the program, one where each operation has one signature.
     """
 
     program: Program
@@ -57,11 +54,7 @@ class Entry:
     sought: bool = False
     arrived: tuple[str, Change | None] | None = None
     refused: bool = False
-    host: tuple[int, ...] | None = None
-    hosted: bool = False
     trial: Trial = field(default_factory=Trial)
-    shared: tuple[int, ...] | None = None
-    sharing: Trial = field(default_factory=Trial)
     twin: Twin | None = None
     growth: Growth | None = None
     padded: bool = False

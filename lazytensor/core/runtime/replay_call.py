@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lazytensor.core.device.backend import backend, on_host
+from lazytensor.core.device.backend import on_host
+from lazytensor.core.device.gil import uncollected
 from lazytensor.core.ir.node import Input, Node
 from lazytensor.core.ir.op import PARAMETER, Op
 from lazytensor.core.ir.program import Program
@@ -25,6 +27,7 @@ from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
 from lazytensor.core.runtime import replay_op
 from lazytensor.core.runtime.arguments import arguments
+from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import Entry, cache
@@ -108,7 +111,7 @@ def _is_plain(run: Run) -> bool:
         return False
     if settings.tier == "auto":
         trial = entry.trial
-        if not trial.is_decided() or trial.interprets() or entry.shared or entry.shared is None:
+        if not trial.is_decided() or trial.interprets():
             return False
     return all(node.value.__class__ is not Failure for node in run.outputs)
 
@@ -137,14 +140,13 @@ def _run(known: KnownCall, operands: Sequence[Node], start: float) -> list[Any] 
     leaves = [operands[i] for i in known.inputs]
     if not replay_op.are_computed(leaves):
         return None
-    (values,) = executable.start(arguments(leaves))
-    metrics.spent("running", start)
-    outputs = len(known.outputs)
-    results = _leaves(known, values[:outputs], user_place())  # while the program runs
-    _replaced.nodes.clear()
-    if settings.wait:
-        for value in values:
-            backend().wait(value)
+    with uncollected() if executable.calls_back else nullcontext():
+        (values,) = executable.start(arguments(leaves))
+        metrics.spent("running", start)
+        outputs = len(known.outputs)
+        results = _leaves(known, values[:outputs], user_place())  # while the program runs
+        _replaced.nodes.clear()
+        wait(executable, values)
     if not all(np.all(on_host(flag)) for flag in values[outputs:]):
         return None  # it has changed nothing: the long way will raise what is to be raised
     return results

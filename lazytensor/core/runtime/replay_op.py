@@ -26,6 +26,7 @@ from lazytensor.core.observe.events import Event
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.runtime import background, locking, tiers
 from lazytensor.core.runtime.arguments import arguments, host_operand, in_rows
+from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.program_cache import Entry, cache, ran
 from lazytensor.core.settings import settings
@@ -65,7 +66,7 @@ def run(node: Node, cause: str) -> bool:
         return False
     if entry.job is not None and not background.is_under_way(entry):
         return False
-    if entry.hosted or (settings.tier == "auto" and entry.trial.interprets()):
+    if settings.tier == "auto" and entry.trial.interprets():
         how = "interpreted"
         if known.reference is None or not _interpret(node, known, start):
             return False
@@ -188,8 +189,7 @@ def _execute(node: Node, known: KnownOp) -> bool:
         if results:
             node.settle(results[0][0])
         raise
-    if settings.wait:
-        backend().wait(results[0][0])
+    wait(executable, results[0])
     metrics.spent("running", start)
     return True
 

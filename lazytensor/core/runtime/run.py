@@ -14,15 +14,13 @@ class Request(NamedTuple):
     """Why and how nodes are to be computed.
 
     `cause`: what asked for them, in words. `largest`: nodes of the largest program to make, 0 for
-    the usual bound. `once`: compiling does not pay, whatever interpreting costs. `proved`: it does,
-    as this is part of a program that was compiled. `compiles`: the user waits for an executable.
-    `runs`: a list that gets each run.
+    the usual bound. `once`: compiling does not pay, whatever interpreting costs. `compiles`: the
+    user waits for an executable. `runs`: a list that gets each run.
     """
 
     cause: str
     largest: int = 0
     once: bool = False
-    proved: bool = False
     compiles: bool = False
     runs: list[Run] | None = None
 

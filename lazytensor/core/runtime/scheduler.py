@@ -8,6 +8,7 @@ graph's key → `executor.run` (interpret, or compile and run) → settle. Invar
   buffer which the program overwrote.
 - A parameter's buffer is donated only if nothing but this program's nodes refers to its leaf.
 - Threads cut one at a time; what another one is computing is waited for (see `locking.py`).
+- No garbage is collected during a cut: a finalizer's cut would settle nodes of this one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
+from lazytensor.core.device.gil import collections
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node, TupleNode
@@ -72,6 +74,7 @@ def sync(
             wanted = _pending(nodes)
             live = wanted if alone else _live(wanted)
         recorder.busy += 1
+        collections.pause()  # a finalizer's cut would settle nodes of this one
         try:
             request = Request(cause, largest, once, compiles=compiles, runs=runs)
             if not _computes(live, wanted, request):
@@ -80,6 +83,7 @@ def sync(
             locking.resume()
             raise
         finally:
+            collections.go_on()
             recorder.busy -= 1
             recorder.work = 0
             recorder.fuses = True
@@ -165,61 +169,31 @@ def _pending(nodes: Sequence[Node]) -> list[Node]:
     return [node for node in dict.fromkeys(nodes) if node.value is None]
 
 
-class _Work:
-    """Nodes to be settled; `then`, what the host runs once they are; `failure`, what is raised.
-
-    `began`: when they were asked for.
-    """
-
-    __slots__ = ("began", "failure", "outputs", "request", "then")
-
-    def __init__(self, outputs: list[Node], request: Request, then: Run | None = None) -> None:
-        self.outputs = outputs
-        self.request = request
-        self.then = then
-        self.failure: Failure | None = None
-        self.began = perf_counter()
-
-    def finish(self) -> None:
-        """Run what had to wait. Raises: the error of an output that no memory can hold."""
-        if self.failure is not None:
-            self.failure.throw()
-        if self.then is not None:
-            seconds = perf_counter() - self.began
-            run = self.then._replace(started=self.then.started + seconds)
-            executor.run_on_host(run, seconds)
-
-
 def _compute(outputs: list[Node], request: Request) -> None:
-    """Settle `outputs`, in one program if that is small enough and needs nothing of the host."""
+    """Settle `outputs`, in one program if that is small enough."""
     is_one = len(outputs) == 1 and not locking.are_elsewhere(outputs)
     if is_one and not request.compiles and replay_op.run(outputs[0], request.cause):
         return
-    stack = [_Work(outputs, request)]
-    while stack:
-        work = stack[-1]
-        work.outputs = _pending(work.outputs)
-        if not work.outputs:
-            stack.pop().finish()
-            continue
+    failure = None
+    while outputs := _pending(outputs):
         waits = False
         try:
-            first = _compute_next(work)
+            failure = _compute_next(outputs, request) or failure
         except locking.Elsewhere:
             waits = True  # not here, where the frames that it was raised in hold nodes
         if waits:
             locking.wait()
-        elif first is not None:
-            stack.append(first)
+    if failure is not None:
+        failure.throw()
 
 
-def _compute_next(work: _Work) -> _Work | None:
+def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     """Settle those of the outputs that the next program computes. Raises: Elsewhere.
 
-    The result is what has to be settled before, if the host runs a part of the program.
+    The result is the failure of an output that no memory can hold, which is settled with it.
     """
-    started, request = perf_counter(), work.request
-    graph = _next_graph(work.outputs, max(request.largest, PROGRAM_NODES_BOUND))
+    started = perf_counter()
+    graph = _next_graph(outputs, max(request.largest, PROGRAM_NODES_BOUND))
     wanted = graph.outputs
     if Failure in [leaf.value.__class__ for leaf in graph.leaves]:
         guards.spread(_cut_of(graph, program_of(graph)), wanted)
@@ -234,20 +208,15 @@ def _compute_next(work: _Work) -> _Work | None:
     own = graph.owned
     del graph
     if found.program.largest_output > host_memory.most():
-        work.failure = guards.oversized(found, wanted)
-        return None
+        return guards.oversized(found, wanted)
     packed = pack(entry.program, found.slots)
     entry.observe(packed, own)
     metrics.spent("cutting", started)
     run = Run(entry, found, wanted, packed, own, request, started)
-    needed = executor.run(run)
+    executor.run(run)
     if request.runs is not None:
         request.runs.append(run)
-    if needed is None:
-        return None
-    # With its other nodes all would seem to be held, and become outputs of what comes before.
-    then = executor.only_hosts(run)
-    return _Work(needed, Request(request.cause, proved=entry.executable is not None), then)
+    return None
 
 
 def _cut_of(graph: NumberedGraph, program: Program) -> Cut:

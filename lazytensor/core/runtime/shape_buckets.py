@@ -13,13 +13,10 @@ from lazytensor.core.passes.scalar_expression import Constant
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.policy import TRIALS
 from lazytensor.core.runtime.cost_model import estimate, may_import, price_of
-from lazytensor.core.runtime.host_partition import host_instructions
 from lazytensor.core.runtime.program_cache import Entry, Family, Growth, cache
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
 
-PART_ON_HOST: Final = "NumPy runs a part of it"
-"""Why a program has no room."""
 SIZES_BEFORE_ROOM: Final = 3
 """Sizes of a program from which it is padded: two may be all there are, as a last batch."""
 SECONDS_PER_WASTED_ELEMENT: Final = 2.5e-10
@@ -67,14 +64,6 @@ def remark(run: Run) -> str:
         return f"; no room is made for more: {growth.refusal}"
     link = growth.link
     return "" if link is None else f"; sizes up to {link.capacity} are one program from now on"
-
-
-def without_room(run: Run) -> Run | None:
-    """The run as it was recorded, where NumPy is to run a part of the program with room."""
-    if run.exact is None or not host_instructions(run.entry):
-        return None
-    refuse(run.exact, PART_ON_HOST)
-    return run.exact
 
 
 def refuse(run: Run, reason: str) -> None:

@@ -63,10 +63,6 @@ class Trial:
         """Whether the next compiled run is to be timed."""
         return self._may_open and self._is_tried(XLA)
 
-    def open(self) -> None:
-        """Let XLA be timed first, though the host has not run."""
-        self._may_open = True
-
     def is_decided(self) -> bool:
         """Whether both were timed, or nothing is to be now."""
         return not self.is_open() and not self._is_tried(HOST)

@@ -13,7 +13,7 @@ Variant = Callable[[Run], Run | None]
 
 KNOWN: Final[tuple[Variant, ...]] = (equivalent_programs.known, shape_buckets.padded)
 """Variants that cost little to find, in order. They are asked at each run."""
-SPARING: Final[tuple[Variant, ...]] = (shape_buckets.without_room, equivalent_programs.searched)
+SPARING: Final[tuple[Variant, ...]] = (equivalent_programs.searched,)
 """Variants that may spare a compile. Finding them costs about 0.1 % of one."""
 
 

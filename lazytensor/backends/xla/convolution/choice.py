@@ -24,7 +24,9 @@ from jaxlib.mlir.dialects import func
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.emitter import Emitter, Rows
+from lazytensor.core.device import gil
 from lazytensor.core.device.backend import Effort, backend
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime import disk_cache
@@ -55,7 +57,8 @@ def fastest(
         if client.effort() is Effort.APART:
             client.compiling.is_likely = True
             return _likely(forms)
-        seconds = _seconds(forms, type, operands, static, lowerings)
+        with gil.uncollected():  # some forms call the host
+            seconds = _seconds(forms, type, operands, static, lowerings)
         known[key] = min(seconds, key=seconds.__getitem__)
         _keep(known)
     return known[key]
@@ -76,7 +79,7 @@ def _seconds(
     """Seconds of each form alone. The forms take turns, so that a slow moment hits all of them."""
     runs = {}
     for name, form in forms.items():
-        runs[name] = client.compile(_module(form, type, operands, static, lowerings))
+        runs[name] = client.compile(*_module(form, type, operands, static, lowerings))
         runs[name].expect([type])
     inputs = [client.to_device(np.ones(t.shape, t.dtype), owned=True) for t in operands]
     taken: dict[str, list[float]] = {name: [] for name in forms}
@@ -98,7 +101,7 @@ def _module(
     operands: Sequence[TensorType],
     static: Sequence[Any],
     lowerings: Rows,
-) -> ir.Module:
+) -> tuple[ir.Module, list[Callback]]:
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         signature = ir.FunctionType.get([ir_type(t) for t in operands], [ir_type(type)])
@@ -110,7 +113,7 @@ def _module(
             arguments = zip(operands, block.arguments, strict=True)
             values = [Value(emitter, t, a) for t, a in arguments]
             func.ReturnOp([form(emitter, type, *values, *static).ir])
-    return module
+    return module, emitter.callbacks
 
 
 def _path() -> Path:

@@ -21,7 +21,7 @@ from jaxlib.mlir.dialects import stablehlo as hlo
 from lazytensor.backends.xla import client, workarounds
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.builder import Value
-from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
+from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.reduction import reduced
 from lazytensor.core import ops
@@ -289,18 +289,4 @@ def highest() -> ir.Attribute:
     return ir.ArrayAttr.get([precision, precision])
 
 
-def _large(
-    x: TensorType, y: TensorType, *, batch: AxesPair, contract: AxesPair, dtype: np.dtype | None
-) -> bool:
-    """NumPy's BLAS is up to three times as fast."""
-    if x.dtype not in BLAS or dtype not in (None, x.dtype) or batch[0]:
-        return False
-    inner = math.prod(x.shape[axis] for axis in contract[0])
-    if not inner:
-        return False
-    sides = x.size // inner, y.size // inner
-    return x.size * sides[1] >= (ALL_READ if min(sides) < NARROW_ROWS else MANY_FLOPS)
-
-
-ALONE: HostRules = {ops.dot_general: _large}
 ROWS: Rows = {ops.dot_general: _dot_general}

@@ -8,16 +8,13 @@ from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, HostRules, Lowering, Rows
 from lazytensor.backends.xla.lowerings.library import Function, JaxFunction, call, inlined
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import BOOL, COMPLEX
+from lazytensor.core.ir.dtypes import BOOL
 from lazytensor.core.ir.op import Op
 from lazytensor.core.ir.types import TensorType, tensor_type
 from lazytensor.core.ops.linalg import CHECKED
 
 BLOCKED_ROWS: Final = 64
 _JAX: Final = "lazytensor.backends.xla.lowerings.jax_linalg"
-PER_ELEMENT: Final = 120
-"""Multiplications of LAPACK that count as one element of other work (see `HostRule`): LAPACK takes
-eight times as long for them as NumPy does for one element of a function."""
 
 
 def without_flag(function: Function) -> Lowering:
@@ -61,20 +58,18 @@ ROWS: Rows = {
 }
 
 
-def _large(x: TensorType, *others: TensorType, **_: Any) -> int:
+def _large(x: TensorType, *_: TensorType, **__: Any) -> bool:
     """NumPy's LAPACK makes fewer copies, and shares its threads with NumPy's BLAS.
 
     jax calls SciPy's LAPACK, which has threads of its own: right after NumPy's BLAS, both compete
-    for the processors and take twice as long. So the host pays beside some other work, too. For
-    `eigvalsh` jax computes the vectors as well, which NumPy does not.
+    for the processors and take twice as long. For `eigvalsh` jax computes the vectors as well,
+    which NumPy does not.
     """
-    size = min(x.shape[-2:])
-    if size < BLOCKED_ROWS:
-        return 0
-    products = max(y.size for y in (x, *others)) * size * (4 if x.dtype in COMPLEX else 1)
-    return max(products // PER_ELEMENT, 1)
+    return min(x.shape[-2:]) >= BLOCKED_ROWS
 
 
-_ON_HOST = (ops.cholesky, ops.eigh, ops.inv, ops.singular_values, ops.solve, ops.svd)
-HOST: HostRules = {ops.eigvalsh: _large, ops.eigvalsh_checked: _large}
-ALONE: HostRules = {row: _large for op in _ON_HOST for row in (op, CHECKED[op])}
+_ON_HOST = (
+    *(ops.cholesky, ops.eigh, ops.eigvalsh, ops.inv),
+    *(ops.singular_values, ops.solve, ops.svd),
+)
+HOST: HostRules = {row: _large for op in _ON_HOST for row in (op, CHECKED[op])}

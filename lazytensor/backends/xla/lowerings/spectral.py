@@ -14,7 +14,6 @@ from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import C64, F32
 from lazytensor.core.ir.types import Shape, TensorType
 
-VERY_LONG: Final = 2**18
 HOST_LINE_ELEMENTS: Final = 2**12
 """Elements of a line from which the host transforms it."""
 
@@ -34,11 +33,5 @@ def _one_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
     )
 
 
-def _long_line(x: TensorType, *, kind: str, lengths: Shape) -> bool:
-    """One line that is long enough to pay for a cut."""
-    return x.size >= VERY_LONG and _one_line(x, kind=kind, lengths=lengths)
-
-
-HOST: HostRules = {ops.fft: _long_line}
-ALONE: HostRules = {ops.fft: _one_line}
+HOST: HostRules = {ops.fft: _one_line}
 ROWS: Rows = {ops.fft: _fft}
