@@ -10,13 +10,16 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import lazytensor
 import lazytensor.torch
+from lazytensor.backends.xla.convolution import choice, library
 from lazytensor.core import ops
 from lazytensor.core.interpreter.interpreter import reference_of
 from lazytensor.core.interpreter.rows import HOST_KERNELS
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ops.convolutions import ConvolutionLayout
 from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime.program_cache import cache
 from lazytensor.frontends.torch.host.kernels import SCALAR, VECTOR, VECTOR_ELEMENTS
 from lazytensor.frontends.torch.host.layers import LAYERS, UPDATES
 
@@ -155,3 +158,33 @@ def test_the_users_modes_do_not_see_the_kernels() -> None:
     x = np.linspace(0.0, 1.0, VECTOR_ELEMENTS)
     with Refusing(), torch.autocast("cpu", dtype=torch.bfloat16):
         assert_same(by_both(ops.erf, x), x.dtype)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_gradient_of_a_kernel_may_be_torchs_within_a_program(
+    monkeypatch: pytest.MonkeyPatch, stride: int, dtype: torch.dtype
+) -> None:
+    """If it is found to be the fastest form, with threads that do not spin."""
+    monkeypatch.setattr(lazytensor.settings, "tier", "compile")
+    monkeypatch.setattr(lazytensor.settings, "disk", False)
+    monkeypatch.setattr(library, "SPINNING", set())
+    taken = []
+
+    def last(name: str, type: Any, operands: Any, forms: Any, *_: Any) -> str:
+        taken.append(list(forms)[-1])
+        return taken[-1]
+
+    monkeypatch.setattr(choice, "fastest", last)
+    cache.clear()
+    found = []
+    for device in ("cpu", "lazytensor"):
+        torch.manual_seed(0)
+        net = torch.nn.Conv2d(16, 24, 3, stride=stride, padding=1, dtype=dtype)
+        x = torch.randn(8, 16, 24, 24, dtype=dtype).to(device)
+        (net.to(device)(x) ** 2).sum().backward()
+        found.append(net.weight.grad.cpu())  # type: ignore[union-attr]
+    assert "library" in taken
+    close = {"rtol": 1e-4, "atol": 1e-2} if dtype is torch.float32 else {"rtol": 1e-9, "atol": 1e-9}
+    torch.testing.assert_close(*found, **close)  # sums in another order
+    assert any(entry.executable and entry.executable.calls_back for entry in cache.entries())

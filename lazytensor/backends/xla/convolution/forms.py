@@ -22,6 +22,7 @@ from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution import choice
 from lazytensor.backends.xla.convolution.depthwise import by_taps, has_few_terms, is_depthwise
+from lazytensor.backends.xla.convolution.library import by_library, has_function
 from lazytensor.backends.xla.convolution.lines import by_lines
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.convolution.unfolding import (
@@ -180,6 +181,8 @@ def _suitable(type: TensorType, x: TensorType, w: TensorType, window: Window) ->
         found["places"] = by_places
     if _is_for_lines(type, w, window):
         found["lines"] = by_lines
+    if has_function(type, x, w, window):
+        found["library"] = by_library
     return found
 
 
