@@ -33,7 +33,7 @@ from jaxlib.mlir import ir
 from lazytensor.backends.xla import priority
 from lazytensor.backends.xla.callbacks import Callback, callbacks_in, function, text_of
 from lazytensor.backends.xla.forks import watch_forks
-from lazytensor.backends.xla.session import cpu_client, jax, session, threads
+from lazytensor.backends.xla.session import Tracebacks, cpu_client, jax, session, threads
 from lazytensor.core.device import gil
 from lazytensor.core.device.backend import Effort, undisturbed
 
@@ -229,6 +229,7 @@ class Executable:
         then XLA donates a copy. Element types are not checked, only sizes. A failure known at the
         start is raised here (`ExecutionError`), a later one by a wait for a result.
         """
+        Tracebacks.adapt()
         if self._handlers is None:  # slower, and not safe from signal handlers
             return map(list, map(self._loaded.execute, (buffers,)))
         return map(self._wrap, map(self._execute, (buffers,)))

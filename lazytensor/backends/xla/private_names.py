@@ -97,6 +97,7 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
     "ArrayImpl._single_device_array_to_np_array_did_copy": lambda: _put(
         enable_x64=True
     )._single_device_array_to_np_array_did_copy(),
+    "set_tracebacks_enabled": lambda: session._set_tracebacks is _jax.set_tracebacks_enabled,
     "mlir.global_thread_pool": lambda: (
         session.jax()._src.interpreters.mlir.global_thread_pool.get_max_concurrency()
     ),

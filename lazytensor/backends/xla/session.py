@@ -5,7 +5,7 @@ the interpreter's lock held. On other platforms jax finds the plugin that has th
 own jax arrays are another client's. Like `client.py`, this file has private names of jax and
 jaxlib, each with a smoke test: `jaxlib.xla_client`'s CPU client, compile options and replicated
 sharding; `SingleDeviceSharding` and `collect_garbage` of `jaxlib._jax`; the dialects of
-`jaxlib.mlir._mlir_libs`; the thread pool of jax's MLIR contexts.
+`jaxlib.mlir._mlir_libs`; `set_tracebacks_enabled`; the thread pool of jax's MLIR contexts.
 """
 
 from __future__ import annotations
@@ -73,6 +73,28 @@ class _Context(ir.Context):
 
 threads: Final = ir.ThreadPool()
 """The threads of our MLIR context."""
+
+
+_set_tracebacks: Final[Callable[[bool], object]] = getattr(
+    _jax, "set_tracebacks_enabled", lambda _: None
+)
+
+
+class Tracebacks:
+    """jaxlib's tracebacks of arrays, which only jax reads: none are taken while it is not imported.
+
+    They take a twentieth of a short run. And where a finalizer computes during a collection of
+    garbage, jaxlib frees code objects that are in use (jaxlib 0.10).
+    """
+
+    taken = True
+
+    @classmethod
+    def adapt(cls) -> None:
+        """Take them if the process has jax, and else do not. Called before each run."""
+        if cls.taken != ("jax" in sys.modules):
+            cls.taken = not cls.taken
+            _set_tracebacks(cls.taken)
 
 
 def cpu_client() -> Any:
