@@ -75,7 +75,7 @@ def _typed(executable: client.Executable, program: Program) -> client.Executable
 
 def stablehlo(program: Program) -> str:
     """The module's text, every slot as data."""
-    return str(module_of(program, NOTHING_ASSUMED).module)
+    return str(module_of(program, NOTHING_ASSUMED, is_portable=True).module)
 
 
 @cache

@@ -34,9 +34,14 @@ def module_of(
     assumed: Assumptions,
     donated: Sequence[tuple[int, int]] = (),
     places: Sequence[Place | None] = (),
+    is_portable: bool = False,
 ) -> Emitted:
-    """The module of a program (see `core.device.backend.Backend.compile`)."""
+    """The module of a program (see `core.device.backend.Backend.compile`).
+
+    is_portable: without calls back, so that it runs elsewhere.
+    """
     is_cpu = client.platform() == "cpu"
+    hosts = HOST if is_cpu and not is_portable else None
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
@@ -46,7 +51,7 @@ def module_of(
             main = func.FuncOp("main", signature, visibility="public")
         _mark_donations(main, len(inputs) + len(packed), donated)
         block = main.add_entry_block()
-        emitter = Emitter(module, LOWERINGS, HOST if is_cpu else None)
+        emitter = Emitter(module, LOWERINGS, hosts)
         with ir.InsertionPoint(block):
             arguments = [
                 Value(emitter, t, a)

@@ -18,32 +18,29 @@ class Work(NamedTuple):
     """How much a program computes.
 
     `elements`: all that are computed, replaced parts of arrays included. `largest`: elements of the
-    largest array that is computed or computed from. `replaced`: bytes of replaced parts.
-    `convolves`: whether there are convolutions.
+    largest array that is computed or computed from. `convolves`: whether there are convolutions.
     """
 
     elements: int
     largest: int
-    replaced: int
     convolves: bool
 
 
 def extent_of(program: Program) -> Work:
     """How much this program computes."""
     lines = program.instructions
-    elements = replaced = 0
+    elements = 0
     met = {i for i in program.outputs if Trait.REPLACES not in lines[i][0].traits}
     for i, (op, operands, _, type) in enumerate(lines):
         if Trait.REPLACES in op.traits:
             part = lines[operands[1]][3]
             elements += part.size
-            replaced += part.nbytes
             met.update(operands[1:])
         elif op not in INPUTS and not op.traits & SHOWING:
             elements += size_of(type)
             met.update((i, *operands[Trait.PICKS in op.traits :]))
     largest = max((size_of(lines[i][3]) for i in met), default=0)
-    return Work(elements, largest, replaced, _convolves(program))
+    return Work(elements, largest, _convolves(program))
 
 
 def _convolves(program: Program) -> bool:

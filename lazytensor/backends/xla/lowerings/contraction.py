@@ -46,10 +46,6 @@ TURNED: Final = 32
 """Length of both sides from which a matrix that is read by columns is transposed first."""
 CACHED_ELEMENTS: Final = 2**18
 """Elements of an f32 result up to which transposing pays: it stays in the processor's cache."""
-MANY_FLOPS: Final = 2**23
-"""Products from which the host multiplies matrices of dtypes that BLAS has."""
-ALL_READ: Final = 2**19
-"""The same if one of the matrices is narrow."""
 
 
 class Dot(NamedTuple):
