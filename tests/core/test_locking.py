@@ -39,14 +39,14 @@ def chained() -> Node:
 
 
 def half_ordered() -> Node:
-    """A program that XLA begins and NumPy ends."""
+    """A program of which NumPy computes the end."""
     return ops.sort(ops.sin(numbers(LONG)), axis=0)
 
 
 WAYS: dict[str, tuple[str, Callable[[], Node]]] = {
     "interpreted": ("interpret", ordered),
-    "run by NumPy whole": ("compile", ordered),
-    "run by NumPy in part": ("compile", half_ordered),
+    "called back": ("compile", ordered),
+    "called back at the end": ("compile", half_ordered),
     "compiled": ("compile", chained),
 }
 

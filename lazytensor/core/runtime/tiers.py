@@ -50,7 +50,7 @@ def _meanwhile(run: Run) -> Tier:
     entry = run.entry
     if cost_model.is_load_short(entry) and background.load(run):
         return Tier.XLA
-    elif entry.job is not None:
+    if entry.job is not None:
         if cost_model.is_overdue(entry):
             background.hurry(entry)
     elif is_due(entry):
