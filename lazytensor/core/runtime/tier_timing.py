@@ -75,11 +75,11 @@ class Trial:
     def interpreted(self, seconds: float) -> None:
         """Take note of how long an interpreted run took."""
         self._may_open = True
-        if self._tried is HOST:
+        if self._tried == HOST:
             self._try(HOST, seconds)
         else:
             self._spent += seconds
-            if self._tried is XLA:  # which is not there yet, or is too slow to be tried on
+            if self._tried == XLA:  # which is not there yet, or is too slow to be tried on
                 self._best[HOST] = min(self._best[HOST], seconds)
             else:
                 self._lately = min(self._lately, seconds)
@@ -115,7 +115,7 @@ class Trial:
 
     def _is_tried(self, tier: int) -> bool:
         """Whether a tier is under trial, and may be."""
-        if self._tried is not tier:
+        if self._tried != tier:
             return False
         mine, other = self._seconds(tier), self._seconds(1 - tier)
         loss = 0.0 if inf in (mine, other) else max(mine - other, 0.0) * self._left
@@ -136,7 +136,7 @@ class Trial:
         is_first = self._best[XLA] == inf
         self._best[tier] = self._fresh[tier]
         is_hosts = self._best[HOST] < MARGIN * self._best[XLA]
-        if tier is XLA and (is_first or not is_hosts):
+        if tier == XLA and (is_first or not is_hosts):
             self._start(HOST)
         else:
             self._tried, self._runs, self._lately = None, 0, inf
