@@ -12,7 +12,7 @@ from benchmarks.npbench.timed import Timed
 
 
 def main() -> None:
-    """Call it so often."""
+    """Call the kernel CALLS times."""
     source, name, calls = sys.argv[1:]
     kernel = kernels(Path(source))[name]
     ours = Timed(

@@ -33,7 +33,7 @@ class InUse:
         known = self._programs[program]
         if not cost_model.pays(known):
             return False
-        price = cost_model.compile_seconds(known.size)
+        price = cost_model.price_of(known)
         spent = self._spent + cost_model.estimate(known)
         self._is_imported = self._is_imported or cost_model.pays_import(price, spent)
         return self._is_imported

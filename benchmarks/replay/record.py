@@ -2,7 +2,7 @@
 
 `python -m benchmarks.replay.record NAME SCRIPT [ARGUMENT …]` runs the script once by each tier, in
 a process of its own, every program waited for, and writes `traces/NAME.json`. A program that only
-one tier has run (as where the host has a part of it) is left out.
+one tier has run is left out.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from typing import Final, Protocol
 
 from benchmarks.replay.trace import Trace
@@ -22,16 +21,16 @@ class Policy(Protocol):
         """Whether to compile a program now, before a run by the host."""
 
     def urgency(self, program: int) -> float:
-        """Of programs that wait for the compiler, the most urgent is compiled first."""
+        """How urgent a waiting program is. The worker compiles the most urgent one first."""
 
     def interprets(self, program: int) -> bool:
         """Whether the host runs a program that has an executable."""
 
     def interpreted(self, program: int, seconds: float) -> None:
-        """A run by the host took so long."""
+        """Note the seconds of a run by the host."""
 
     def compiled(self, program: int, seconds: float) -> None:
-        """A run by XLA took so long."""
+        """Note the seconds of a run by XLA."""
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Worker:
                 self.is_imported, self.left = True, self.left + IMPORT_SECONDS
 
     def work(self, seconds: float, pace: float = 1.0) -> float:
-        """Go on for so long, or until a job ends; the seconds that this took."""
+        """Go on for these seconds, or until a job ends; the seconds that this took."""
         if self.job is None:
             return seconds
         taken = min(self.left * pace, seconds)
@@ -96,14 +95,12 @@ def _pass(worker: Worker, seconds: float) -> None:
 def _run(worker: Worker, seconds: float) -> float:
     """How long a run takes that would take these seconds if nothing was compiled meanwhile."""
     total = 0.0
-    while seconds > 0.0:
+    while seconds > 1e-12:  # rounding leaves less
         if worker.job is None:
             return total + seconds
         taken = worker.work(seconds * CONTENTION, CONTENTION)
         seconds -= taken / CONTENTION
         total += taken
-        if seconds < 1e-12:
-            break
     return total
 
 
@@ -146,4 +143,4 @@ class Clairvoyant:
 def bound(trace: Trace) -> float:
     """The least seconds in which the runs of a trace could have been made."""
     ways = [Clairvoyant(trace), Clairvoyant(trace, none=True)]
-    return min([seconds_of(trace, way) for way in ways], default=inf)
+    return min(seconds_of(trace, way) for way in ways)

@@ -8,7 +8,7 @@ from benchmarks.scripts import SCRIPTS
 
 
 def main() -> None:
-    """Train so many steps."""
+    """Train the script's model for STEPS steps."""
     import torch
 
     import lazytensor

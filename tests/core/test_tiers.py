@@ -95,7 +95,8 @@ def asked(spent: float, runs: int) -> bool:
 
 
 def test_a_program_is_compiled_when_it_has_cost_a_share_of_that() -> None:
-    price, many, share = cost_model.compile_seconds(2), 1000, policy.COMPILING_SHARE
+    price = policy.COMPILE_SECONDS + 2 * policy.COMPILE_SECONDS_PER_OPERATION
+    many, share = 1000, policy.COMPILING_SHARE
     assert [asked(share * price * x, 0) for x in (0.9, 1.1)] == [False, True]
     # What XLA needs to start a program is not saved.
     assert not asked(many * policy.SECONDS_PER_CALL, many)

@@ -36,7 +36,7 @@ EXPRESSIONS = {"elementwise": "x * (i + 2) + 1", "called back": "lnp.sort(x * (i
 @pytest.mark.parametrize("tier", ["interpret", "compile", "auto"])
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_a_finalizer_may_compute(name: str, tier: str, pure: str) -> None:
-    """As it once crashed, or waited for ever."""
+    """The process once crashed, or hung."""
     program = PROGRAM.replace("{expression}", EXPRESSIONS[name])
     done = attempt(program, LAZYTENSOR_TIER=tier, LAZYTENSOR_PURE=pure)
     assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr

@@ -150,7 +150,7 @@ def _compiled_apart(module: ir.Module, callbacks: Sequence[Callback]) -> Executa
 
 
 def _loaded(payload: bytes, called: Sequence[Callable[..., Any]]) -> Any:
-    """XLA's executable of what was serialised, which calls these functions."""
+    """Load a serialised executable. `called`: the functions that it calls back."""
     return _client().deserialize_executable(payload, _devices(), compile_options(), list(called))
 
 

@@ -44,7 +44,7 @@ class _Collections:
                 gc.enable()
 
 
-collections: Final = _Collections()
+garbage: Final = _Collections()
 
 
 @contextmanager
@@ -54,11 +54,11 @@ def uncollected() -> Iterator[None]:
     A finalizer in that thread might wait for a lock of the waiting one. That thread could not
     prevent it: what it allocates first may bring about a collection.
     """
-    collections.pause()
+    garbage.pause()
     try:
         yield
     finally:
-        collections.go_on()
+        garbage.go_on()
 
 
 @contextmanager
@@ -87,9 +87,9 @@ def waiting() -> Iterator[None]:
 def _begin() -> None:
     _before.append(sys.getswitchinterval())
     sys.setswitchinterval(min(_before[-1], SWITCH_SECONDS))
-    collections.pause()
+    garbage.pause()
 
 
 def _end() -> None:
     sys.setswitchinterval(_before.pop())
-    collections.go_on()
+    garbage.go_on()

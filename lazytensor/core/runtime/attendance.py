@@ -8,18 +8,14 @@ from typing import Any
 
 from lazytensor.core.device import interrupts
 from lazytensor.core.device.backend import Executable, backend
-from lazytensor.core.ir.node import Node
 from lazytensor.core.runtime import locking
 from lazytensor.core.settings import settings
 
 
-def wait(executable: Executable, values: Iterable[Any], nodes: Iterable[Node] = ()) -> None:
-    """Return when a run has its results, if it is one that is waited for.
-
-    nodes: what has been settled with `values`, which other threads do not take meanwhile.
-    """
+def wait(executable: Executable, values: Iterable[Any]) -> None:
+    """Return when a run has its results, if it is one that is waited for."""
     if settings.wait or executable.calls_back:
-        with locking.outside(nodes):
+        with locking.outside():
             for value in values:
                 backend().wait(value)
         interrupts.raise_deferred()

@@ -41,14 +41,9 @@ class Costs(Protocol):
     def runs(self) -> int: ...
 
 
-def compile_seconds(size: int) -> float:
-    """Seconds that compiling so many operations takes, roughly."""
-    return COMPILE_SECONDS + size * COMPILE_SECONDS_PER_OPERATION
-
-
-def price_of(program: Program) -> float:
+def price_of(program: Program | Costs) -> float:
     """Seconds that compiling a program takes, roughly."""
-    return compile_seconds(program.size)
+    return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_OPERATION
 
 
 def estimate(program: Costs) -> float:
@@ -70,7 +65,7 @@ def debt(program: Costs) -> float:
 def pays(program: Costs) -> bool:
     """Whether to compile a program: the host has spent a share of the compile's price on it."""
     spent = debt(program) - program.runs * SECONDS_PER_CALL
-    return spent > COMPILING_SHARE * compile_seconds(program.size)
+    return spent > COMPILING_SHARE * price_of(program)
 
 
 def pays_import(price: float, spent: float) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, Final, NamedTuple
@@ -140,7 +139,7 @@ def _run(known: KnownCall, operands: Sequence[Node], start: float) -> list[Any] 
     leaves = [operands[i] for i in known.inputs]
     if not replay_op.are_computed(leaves):
         return None
-    with uncollected() if executable.calls_back else nullcontext():
+    with uncollected():
         (values,) = executable.start(arguments(leaves))
         metrics.spent("running", start)
         outputs = len(known.outputs)

@@ -24,7 +24,7 @@ import numpy as np
 
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
-from lazytensor.core.device.gil import collections
+from lazytensor.core.device.gil import garbage
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node, TupleNode
@@ -74,7 +74,7 @@ def sync(
             wanted = _pending(nodes)
             live = wanted if alone else _live(wanted)
         recorder.busy += 1
-        collections.pause()  # a finalizer's cut would settle nodes of this one
+        garbage.pause()  # a finalizer's cut would settle nodes of this one
         try:
             request = Request(cause, largest, once, compiles=compiles, runs=runs)
             if not _computes(live, wanted, request):
@@ -83,7 +83,7 @@ def sync(
             locking.resume()
             raise
         finally:
-            collections.go_on()
+            garbage.go_on()
             recorder.busy -= 1
             recorder.work = 0
             recorder.fuses = True
