@@ -1,6 +1,7 @@
 """Ops that the host runs within a program, by XLA's call back into Python."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from lazytensor.backends.xla import callbacks, client, module
 from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.tables import HOST
 from lazytensor.core import ops
+from lazytensor.core.device import blas
 from lazytensor.core.ir.dtypes import F64, NARROW_INTS
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ir.types import tensor_type
@@ -35,7 +37,15 @@ def by_op() -> dict[Op, list[Sample]]:
 SAMPLES = by_op()
 
 
-@pytest.mark.usefixtures("compiled")
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """The number of BLAS's threads decides in which order a product adds, so both sides have one."""
+    before = blas.take_one_thread()
+    yield
+    blas.give_back(before)
+
+
+@pytest.mark.usefixtures("compiled", "one_thread")
 @pytest.mark.parametrize("op", SAMPLES, ids=lambda op: op.name)
 def test_what_is_called_gives_what_the_host_gives(op: Op, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its types and results are, in one program for all samples."""
