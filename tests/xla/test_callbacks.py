@@ -39,7 +39,7 @@ SAMPLES = by_op()
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """The number of BLAS's threads decides in which order a product adds, so both sides have one."""
+    """The number of BLAS threads decides in which order a product adds: one, for both sides."""
     before = blas.take_one_thread()
     yield
     blas.give_back(before)
