@@ -37,12 +37,21 @@ class Emitter(Builder):
     """Builds a module by a table of lowerings. Methods return Values of the type passed to them.
 
     `hosts`: which ops the host runs instead; `callbacks`: those that it was found to run.
+    `is_plain`: each op is what any compiler knows, a partitioner included. Else it is in the form
+    that is fastest on one CPU, which may have reducers of ours, branches and blocks.
     """
 
-    def __init__(self, module: ir.Module, lowerings: Rows, hosts: HostRules | None = None) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        lowerings: Rows,
+        hosts: HostRules | None = None,
+        is_plain: bool = False,
+    ) -> None:
         super().__init__(module)
         self.lowerings = lowerings
         self.hosts = hosts
+        self.is_plain = is_plain
         self.callbacks: list[Callback] = []
 
     def constant(self, array: Any, dtype: np.dtype | None = None) -> Value:

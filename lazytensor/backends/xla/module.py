@@ -35,13 +35,15 @@ def module_of(
     donated: Sequence[tuple[int, int]] = (),
     places: Sequence[Place | None] = (),
     is_portable: bool = False,
+    is_plain: bool = False,
 ) -> Emitted:
     """The module of a program (see `core.device.backend.Backend.compile`).
 
-    is_portable: without calls back, so that it runs elsewhere.
+    is_portable: without calls back, so that it runs elsewhere. is_plain: in forms that every
+    compiler knows, a partitioner included, and not in those that are fastest on one CPU.
     """
-    is_cpu = client.platform() == "cpu"
-    hosts = HOST if is_cpu and not is_portable else None
+    is_plain = is_plain or client.platform() != "cpu"
+    hosts = None if is_plain or is_portable else HOST
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
@@ -51,7 +53,7 @@ def module_of(
             main = func.FuncOp("main", signature, visibility="public")
         _mark_donations(main, len(inputs) + len(packed), donated)
         block = main.add_entry_block()
-        emitter = Emitter(module, LOWERINGS, hosts)
+        emitter = Emitter(module, LOWERINGS, hosts, is_plain)
         with ir.InsertionPoint(block):
             arguments = [
                 Value(emitter, t, a)
@@ -63,7 +65,7 @@ def module_of(
             slots = _slot_values(emitter, program, assumed, buffers)
             results = emit(emitter, program, arguments[: len(inputs)], slots, places)
             func.ReturnOp([x.ir for x in results])
-            if is_cpu:
+            if not is_plain:
                 workarounds.read_shared(block)
                 store_shared(module, block)
         ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])

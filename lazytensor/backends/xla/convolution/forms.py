@@ -17,7 +17,6 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution import choice
@@ -77,7 +76,7 @@ def _convolution(
     window = Window(
         strides, padding, outer, inner, feature_groups, batch_groups, *axes, tuple(backward)
     )
-    if client.platform() != "cpu":
+    if e.is_plain:
         return _as_it_is(e, type, x, w, window)
     return _of_what_is_met(e, type, x, w, window)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import comparison, direction, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Lowering, Rows
@@ -40,7 +40,7 @@ def real_or_complex(real: Lowering, other: Lowering | str) -> Lowering:
     whole = direct(other) if isinstance(other, str) else other
 
     def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
-        library = isinstance(other, str) and client.platform() != "cpu"
+        library = isinstance(other, str) and e.is_plain
         return (whole if library or type.dtype in COMPLEX else real)(e, type, *operands)
 
     return lower
@@ -63,7 +63,7 @@ def by_parts(whole: Lowering, formula: Callable[..., Parts]) -> Lowering:
     """
 
     def lower(e: Emitter, type: TensorType, *operands: Value) -> Value:
-        if type.dtype not in COMPLEX or client.platform() != "cpu":
+        if type.dtype not in COMPLEX or e.is_plain:
             return whole(e, type, *operands)
         part = type.with_dtype(real_of(type.dtype))
         given: list[Value] = []

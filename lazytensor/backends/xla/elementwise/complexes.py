@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.backends.xla import client
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import direct, parts_of
 from lazytensor.backends.xla.elementwise.exponential import LN2
@@ -264,7 +263,7 @@ def _length(real: Lowering, e: Emitter, type: TensorType, x: Value) -> Value:
     """The absolute value, infinite if either part is."""
     if x.type.dtype not in COMPLEX:
         return real(e, type, x)
-    if client.platform() != "cpu":
+    if e.is_plain:
         return _infinite_length(e, type, x, e.op("abs", type, x))
     return _length_of_parts(e, type, *parts_of(e, x))
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import any_of, compare
 from lazytensor.backends.xla.elementwise.exponential import FORMATS, power_of_two
@@ -64,7 +64,7 @@ def _remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
 
 def _float_remainder(e: Emitter, type: TensorType, x: Value, y: Value) -> Value:
     """Two steps of 26 bits; C's function for longer quotients, and for small arrays."""
-    if type.size < BRANCH_ELEMENTS or client.platform() != "cpu":
+    if type.size < BRANCH_ELEMENTS or e.is_plain:
         return e.op("remainder", type, x, y)
     rest = workarounds.computed_once(e, _step(e, type, _step(e, type, x, y), y))
     unfinished = any_of(e, _too_large(e, type.with_dtype(BOOL), rest, y))

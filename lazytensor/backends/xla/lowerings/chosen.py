@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Rows, emit_body
@@ -56,7 +55,7 @@ def _in_one_loop(e: Emitter, x: Value, flags: Value, axes: Ints) -> tuple[Value,
     pieces = pieces_of(length) if axes == tuple(range(first, x.type.ndim)) else 0
     plain = x.type.dtype in FLOATS and flags.type.shape == x.type.shape
     turned = x.turned is not None or flags.turned is not None
-    if client.platform() != "cpu" or not pieces or not plain or turned:
+    if e.is_plain or not pieces or not plain or turned:
         return None
     wide = F32 if x.type.dtype in HALF_DTYPES else x.type.dtype
     parts = (*outer, pieces, length // pieces)

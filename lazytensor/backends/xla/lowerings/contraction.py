@@ -18,7 +18,7 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Rows
@@ -76,7 +76,7 @@ def _dot_general(
 ) -> Value:
     dot = Dot(batch, contract)
     inner = math.prod(x.type.shape[axis] for axis in contract[0])
-    if client.platform() != "cpu":
+    if e.is_plain:
         return _product(e, type, x, y, dot)
     if 1 <= inner <= SUMMED_PRODUCTS_BOUND:
         return _sum_of_products(e, type, x, y, dot, inner)

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import INEXACT, Emitter, Lowering, Rows
@@ -44,7 +44,7 @@ def cumulative(kind: str) -> Lowering:
         x = e.convert(backwards(e, x, [axis] if reverse else []), wide)
         before, after = math.prod(type.shape[:axis]), math.prod(type.shape[axis + 1 :])
         x = e.reshape(x, (before, n, after))
-        if type.size <= PLAIN_SCAN_ELEMENTS or client.platform() != "cpu":
+        if type.size <= PLAIN_SCAN_ELEMENTS or e.is_plain:
             found = _window(e, x, kind)
         else:
             found = _lines(e, x, kind)

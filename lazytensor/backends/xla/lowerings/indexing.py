@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
@@ -83,7 +82,7 @@ def _scatter(
 ) -> Value:
     if not type.size or not updates.type.size:
         return x
-    if mode == "set" and client.platform() != "cpu":
+    if mode == "set" and e.is_plain:
         return _last_wins(e, type, x, updates, *indices, axes=axes)
     places = _places(e, indices)
     front = places.type.ndim - 1

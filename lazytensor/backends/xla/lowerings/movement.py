@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.backends.xla import client
 from lazytensor.backends.xla.attributes import comparison, direction, i64, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import TRANSPOSED_RATIO, Emitter, Rows
@@ -127,7 +126,7 @@ def _window(e: Emitter, x: Value, starts: Sequence[Value], sizes: Shape) -> Valu
         return [e.op("dynamic_slice", type, x, *starts, slice_sizes=i64s(sizes))]
 
     small = LEAST_BASE <= x.type.size >= TRANSPOSED_RATIO * type.size and type.size > 1
-    if client.platform() != "cpu" or not small or not (x.stored or x.shared):
+    if e.is_plain or not small or not (x.stored or x.shared):
         return cut()[0]
     never = e.full(np.iinfo(np.int64).min, starts[0].type)
     known = e.op("compare", never.type.with_dtype(BOOL), starts[0], never, **comparing(S64, "NE"))

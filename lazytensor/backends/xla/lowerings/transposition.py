@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Rows
@@ -47,7 +47,7 @@ def _written(e: Emitter, x: Value, axes: Ints) -> Value:
     sizes = tuple(math.prod(x.type.shape[axis] for axis in group) for group in order)
     x, axes = e.reshape(x, sizes), tuple(order.index(group) for group in groups)
     type = x.type.with_shape(tuple(sizes[axis] for axis in axes))
-    blocks = _blocks(type, axes)
+    blocks = None if e.is_plain else _blocks(type, axes)
     # Move the last axis alone first, in blocks; moving the others then copies whole rows.
     first = (*(axis for axis in range(len(axes)) if axis != axes[-1]), axes[-1])
     if blocks is not None:
@@ -78,7 +78,7 @@ def _plain(e: Emitter, x: Value, axes: Ints) -> Value:
 def _blocks(type: TensorType, axes: Ints) -> dict[int, int] | None:
     """Per axis of the operand that is cut into blocks, their size; None if blocks do not pay."""
     last = len(axes) - 1
-    if type.size < BLOCKED_ELEMENTS or axes[-1] == last or client.platform() != "cpu":
+    if type.size < BLOCKED_ELEMENTS or axes[-1] == last:
         return None
     lengths = {axes[-1]: type.shape[-1], last: type.shape[axes.index(last)]}
     sizes = {axis: next((b for b in BLOCKS if n % b == 0), 0) for axis, n in lengths.items()}
