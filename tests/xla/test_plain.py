@@ -16,7 +16,6 @@ from lazytensor.core.ir.op import Op
 from tests.ops.sample import Sample
 from tests.ops.test_laws import SAMPLED, assert_same, computed, samples_of
 
-
 LOOSER: Final = {ops.atanh: 8.0, ops.spence: 8.0}
 """Per op, by how much its tolerance is greater. XLA's own logarithm of numbers near one, which the
 forms for one CPU do not use, is within 32 units of the last place in double precision."""
