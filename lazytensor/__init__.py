@@ -7,7 +7,7 @@ lazytensor.metrics.report()        # counts and seconds
 """
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
-from lazytensor import environment
+from lazytensor import environment, sharding
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend
 from lazytensor.core.errors import (
@@ -15,6 +15,7 @@ from lazytensor.core.errors import (
     LazyTensorError,
     LazyTensorWarning,
     ShapeError,
+    ShardingError,
     Unsupported,
 )
 from lazytensor.core.ir.module_scope import scope
@@ -23,6 +24,7 @@ from lazytensor.core.runtime import fork
 from lazytensor.core.settings import settings
 from lazytensor.inspection import explain, load_ipython_extension, profile
 from lazytensor.inspection.program import Program
+from lazytensor.sharding import Mesh, shard
 
 environment.prepare()
 backend.provide("lazytensor.backends.xla")
@@ -42,8 +44,10 @@ __all__ = [
     "DTypeError",
     "LazyTensorError",
     "LazyTensorWarning",
+    "Mesh",
     "Program",
     "ShapeError",
+    "ShardingError",
     "Unsupported",
     "explain",
     "load_ipython_extension",
@@ -52,6 +56,8 @@ __all__ = [
     "programs",
     "scope",
     "settings",
+    "shard",
+    "sharding",
     "sync",
     "trace",
 ]

@@ -15,6 +15,10 @@ class DTypeError(LazyTensorError, TypeError):
     """Operand dtypes that an op does not take."""
 
 
+class ShardingError(LazyTensorError, ValueError):
+    """Arrays on the devices of different meshes in one operation."""
+
+
 class Unsupported(LazyTensorError, NotImplementedError):
     """Something that is not written yet; the text names the file to edit."""
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from lazytensor.backends.xla import shared_library  # isort: skip  # noqa: F401  # before jaxlib
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, partition
 from lazytensor.backends.xla.client import (
     allocated,
     copy,
@@ -20,6 +20,7 @@ from lazytensor.backends.xla.client import (
 from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.lowerings.foreign import imported
 from lazytensor.backends.xla.module import module_of
+from lazytensor.backends.xla.partition import copy_sharded, first_part, gather, place
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import Effort
 from lazytensor.core.errors import OutOfMemory
@@ -27,15 +28,20 @@ from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place
 from lazytensor.core.observe import metrics
+from lazytensor.core.passes.donation import kept_splits
 
 __all__ = [
     "allocated",
     "compile",
     "copy",
+    "copy_sharded",
     "fingerprint",
+    "first_part",
+    "gather",
     "host_view",
     "imported",
     "load",
+    "place",
     "shows_memory",
     "stablehlo",
     "to_device",
@@ -52,6 +58,8 @@ def compile(
     effort: Effort = Effort.WAITED,
 ) -> client.Executable:
     """Compile a program."""
+    if program.meshes:
+        return _partitioned(program, assumed, donated, places)
     with client.making(effort):
         with metrics.timed("lowering"):
             emitted = module_of(program, assumed, donated, places)
@@ -61,7 +69,28 @@ def compile(
 
 def load(data: bytes, program: Program) -> client.Executable:
     """The executable of `program` from its serialised bytes."""
+    if program.meshes:
+        return _typed(partition.load(data, program.meshes[0]), program)
     return _typed(client.deserialize(data), program)
+
+
+def _partitioned(
+    program: Program,
+    assumed: Assumptions,
+    donated: Sequence[tuple[int, int]],
+    places: Sequence[Place | None],
+) -> client.Executable:
+    """Compile for a mesh; once more, where the partitioner has split a result as no spec says."""
+    splits = kept_splits(program)
+    while True:
+        with metrics.timed("lowering"):
+            emitted = module_of(program, assumed, donated, places, splits=splits)
+        with metrics.timed("compiling"):
+            made = partition.compile(emitted.module, program.meshes[0])
+        try:
+            return _typed(made, program)
+        except partition.Unnamed as unnamed:
+            splits |= unnamed.nearest
 
 
 def _typed(executable: client.Executable, program: Program) -> client.Executable:

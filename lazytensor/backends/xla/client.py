@@ -36,6 +36,7 @@ from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import Tracebacks, cpu_client, jax, session, threads
 from lazytensor.core.device import gil
 from lazytensor.core.device.backend import Effort, undisturbed
+from lazytensor.core.ir.sharding import Sharding
 
 Buffer: TypeAlias = Any
 """jaxlib's `ArrayImpl`: an array of one device."""
@@ -167,10 +168,7 @@ def deserialize(data: bytes) -> Executable:
 
     XLA refuses most damaged bytes, but some crash it: hence the checksum.
     """
-    stored, rest = data[:CHECKSUM_BYTES], data[CHECKSUM_BYTES:]
-    if _checksum(rest) != stored:
-        raise CorruptExecutable("deserialize: checksum differs")
-    text, _, payload = rest.partition(b"\n")
+    text, _, payload = unchecked(data).partition(b"\n")
     _bind_lapack_for(payload)
     try:
         callbacks = callbacks_in(text)
@@ -207,6 +205,7 @@ class Executable:
         "callbacks",
         "calls_back",
         "is_provisional",
+        "shardings",
     )
 
     def __init__(
@@ -220,6 +219,7 @@ class Executable:
         self._execute = loaded.execute_sharded
         self._handlers: list[Any] | None = None
         self._wrap: Any = None
+        self.shardings: tuple[Sharding, ...] = ()
 
     def start(self, buffers: Sequence[Buffer]) -> Iterator[list[Buffer]]:
         """An iterator whose `next` starts a run and gives its results, which may be pending.
@@ -261,8 +261,7 @@ class Executable:
         payload, self._payload = self._payload, None
         if payload is None:
             payload = _client().serialize_executable(self._loaded)
-        rest = text_of(self.callbacks) + b"\n" + payload
-        return _checksum(rest) + rest
+        return checked(text_of(self.callbacks) + b"\n" + payload)
 
 
 def to_device(array: np.ndarray, *, owned: bool) -> Buffer:
@@ -422,8 +421,17 @@ def _bind_lapack_for(program: bytes) -> None:
         lapack.prepare_lapack_call("potrf_ffi", np.dtype(np.float64))  # it resolves all routines
 
 
-def _checksum(payload: bytes) -> bytes:
-    return zlib.crc32(payload).to_bytes(CHECKSUM_BYTES, "big")
+def checked(payload: bytes) -> bytes:
+    """The payload behind its checksum."""
+    return zlib.crc32(payload).to_bytes(CHECKSUM_BYTES, "big") + payload
+
+
+def unchecked(data: bytes) -> bytes:
+    """The payload that `checked` was given; raises `CorruptExecutable`."""
+    payload = data[CHECKSUM_BYTES:]
+    if checked(payload) != data:
+        raise CorruptExecutable("deserialize: checksum differs")
+    return payload
 
 
 def _processor() -> str:

@@ -14,11 +14,13 @@ from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.emitter import Emitter, emit
+from lazytensor.backends.xla.lowerings.sharding import attribute, declare
 from lazytensor.backends.xla.lowerings.storing import store_shared
 from lazytensor.backends.xla.tables import HOST, LOWERINGS
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.sharding import Sharding, replicated
 from lazytensor.core.ir.types import TensorType, tensor_type
 
 
@@ -36,22 +38,25 @@ def module_of(
     places: Sequence[Place | None] = (),
     is_portable: bool = False,
     is_plain: bool = False,
+    splits: Mapping[int, Sharding] | None = None,
 ) -> Emitted:
     """The module of a program (see `core.device.backend.Backend.compile`).
 
     is_portable: without calls back, so that it runs elsewhere. is_plain: in forms that every
-    compiler knows, a partitioner included, and not in those that are fastest on one CPU.
+    compiler knows, a partitioner included, and not in those that are fastest on one CPU. splits:
+    by position, the shardings of results that the partitioner is not to choose.
     """
-    is_plain = is_plain or client.platform() != "cpu"
+    is_plain = is_plain or bool(program.meshes) or client.platform() != "cpu"
     hosts = None if is_plain or is_portable else HOST
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
         packed = _packed_types(program, assumed.baked)
         with ir.InsertionPoint(module.body):
+            declare(program.meshes)
             signature = ir.FunctionType.get([ir_type(t) for t in [*inputs, *packed.values()]], [])
             main = func.FuncOp("main", signature, visibility="public")
-        _mark_donations(main, len(inputs) + len(packed), donated)
+        _mark_inputs(main, signature.inputs, donated, _shardings(program, signature.inputs))
         block = main.add_entry_block()
         emitter = Emitter(module, LOWERINGS, hosts, is_plain)
         with ir.InsertionPoint(block):
@@ -70,6 +75,10 @@ def module_of(
                 store_shared(module, block)
         ends = ir.FunctionType.get(signature.inputs, [x.ir.type for x in results])
         main.attributes["function_type"] = ir.TypeAttr.get(ends)
+        if splits:
+            main.attributes["res_attrs"] = ir.ArrayAttr.get(
+                [ir.DictAttr.get(_split(splits.get(at))) for at in range(len(results))]
+            )
     return Emitted(module, emitter.callbacks)
 
 
@@ -112,16 +121,30 @@ def _slot_values(
     return list(values.values())
 
 
-def _mark_donations(main: Any, inputs: int, donated: Sequence[tuple[int, int]]) -> None:
-    if not donated:
+def _shardings(program: Program, inputs: Sequence[ir.Type]) -> list[Sharding | None]:
+    """The inputs' shardings, if there is a mesh. The partitioner would split what has none."""
+    if not program.meshes:
+        return [None] * len(inputs)
+    given = [*program.shardings, *[None] * (len(inputs) - len(program.shardings))]
+    whole = [replicated(program.meshes[0], ir.ShapedType(t).rank) for t in inputs]
+    return [known or default for known, default in zip(given, whole, strict=True)]
+
+
+def _mark_inputs(
+    main: Any,
+    inputs: Sequence[ir.Type],
+    donated: Sequence[tuple[int, int]],
+    shardings: Sequence[Sharding | None],
+) -> None:
+    """Say of the inputs which result overwrites each, and how it is split."""
+    if not donated and not any(shardings):
         return
-    aliases = dict(donated)
-    index = ir.IntegerType.get_signless(32)
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(
-        [
-            ir.DictAttr.get({"tf.aliasing_output": ir.IntegerAttr.get(index, aliases[i])})
-            if i in aliases
-            else ir.DictAttr.get({})
-            for i in range(inputs)
-        ]
-    )
+    aliases, index = dict(donated), ir.IntegerType.get_signless(32)
+    marks = [_split(sharding) for sharding in shardings]
+    for i, output in aliases.items():
+        marks[i]["tf.aliasing_output"] = ir.IntegerAttr.get(index, output)
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(list(map(ir.DictAttr.get, marks)))
+
+
+def _split(sharding: Sharding | None) -> dict[str, ir.Attribute]:
+    return {} if sharding is None else {"sdy.sharding": attribute(sharding)}

@@ -97,9 +97,9 @@ class Tracebacks:
             _set_tracebacks(cls.taken)
 
 
-def cpu_client() -> Any:
-    """A client of the CPU. Its threads have the priority of the calling thread."""
-    return xla.make_cpu_client()
+def cpu_client(devices: int = 1) -> Any:
+    """A client of the CPU, as so many devices. Its threads have the calling thread's priority."""
+    return xla.make_cpu_client(num_devices=devices)
 
 
 def own_session() -> Session:

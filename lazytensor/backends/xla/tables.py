@@ -30,6 +30,7 @@ from lazytensor.backends.xla.lowerings import (
     movement,
     random,
     reduction,
+    sharding,
     sorting,
     spectral,
     transposition,
@@ -40,7 +41,7 @@ from lazytensor.backends.xla.lowerings import (
 REAL_MODULES: Final = (
     *(angle, arc, arithmetic, bits, division, exponential, hyperbolic, power, root, special),
     *(chosen, contraction, control, cumulative, foreign, forms, indexing, linalg, movement),
-    *(random, reduction, sorting, spectral, transposition, update, window),
+    *(random, reduction, sharding, sorting, spectral, transposition, update, window),
 )
 _REAL: Final[Rows] = {op: row for module in REAL_MODULES for op, row in module.ROWS.items()}
 LOWERINGS: Final[Rows] = _REAL | complexes.over(_REAL)

@@ -14,11 +14,13 @@ import numpy as np
 
 from lazytensor.core.device import gil
 from lazytensor.core.device.padded import Padded
+from lazytensor.core.device.sharded import Sharded
 
 if TYPE_CHECKING:
     from lazytensor.core.ir.assumptions import Assumptions
     from lazytensor.core.ir.program import Program
     from lazytensor.core.ir.recording import Place
+    from lazytensor.core.ir.sharding import Sharding
     from lazytensor.core.ir.types import TensorType
 
 _provided: Final[list[str]] = []
@@ -41,11 +43,13 @@ class Executable(Protocol):
     """A compiled program.
 
     `is_provisional`: whether it has forms that were not measured. `calls_back`: whether the host
-    runs a part of it, so that a run is waited for (see `gil.uncollected`).
+    runs a part of it, so that a run is waited for (see `gil.uncollected`). `shardings`: those of
+    its results, if it runs on a mesh.
     """
 
     is_provisional: bool
     calls_back: bool
+    shardings: tuple[Sharding, ...]
 
     def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
         """Run: parameters in order, then one packed buffer per dtype that has data slots.
@@ -109,6 +113,18 @@ class Backend(Protocol):
 
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
+
+    def place(self, array: np.ndarray, sharding: Sharding) -> Any:
+        """A buffer with the array's parts on the devices of a mesh."""
+
+    def gather(self, buffer: Any, sharding: Sharding) -> np.ndarray:
+        """The whole array on the host: of its own, or a read-only view of one device's copy."""
+
+    def copy_sharded(self, buffer: Any, sharding: Sharding) -> Any:
+        """A second buffer with the same parts."""
+
+    def first_part(self, buffer: Any) -> Any:
+        """The part on a mesh's first device, as a buffer of one device."""
 
     def wait(self, buffer: Any) -> None:
         """Return when the buffer has its contents."""
@@ -182,4 +198,6 @@ def on_host(value: Any) -> np.ndarray:
         return value
     if value.__class__ is Padded:
         return value.trimmed(backend().host_view(value.buffer))
+    if value.__class__ is Sharded:
+        return backend().gather(value.buffer, value.sharding)
     return backend().host_view(value)

@@ -22,6 +22,7 @@ from lazytensor.core.ir.module_scope import modules
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import DATUM, PARAMETER, SLOT, Op
 from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.sharding import Mesh, Sharding
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import NUMPYS_AXES, TensorType
 
@@ -34,6 +35,8 @@ class Program:
 
     `multiple` says whether the traced function gave several results (composites with one do not);
     `constants` are the slots' values where the program is a composite's body: there they are fixed.
+    `shardings` are the parameters', if one is split over devices; None for one that every device
+    has.
     `places`, `modules` and `cut_at` are no part of its identity: where each instruction was
     recorded, in which module (see `core/ir/module_scope.py`), and what line asked for its results,
     the first time that it was met. Neither are `steps`, which the interpreter makes of it.
@@ -51,12 +54,14 @@ class Program:
         outputs: tuple[int, ...],
         multiple: bool = True,
         constants: tuple[Any, ...] = (),
+        shardings: tuple[Sharding | None, ...] = (),
     ) -> None:
         self.instructions = instructions
         self.outputs = outputs
         self.multiple = multiple
         self.constants = constants
-        self._hash = hash((instructions, outputs))
+        self.shardings = shardings
+        self._hash = hash((instructions, outputs, shardings))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
@@ -65,6 +70,7 @@ class Program:
             self._hash == other._hash
             and self.outputs == other.outputs
             and self.instructions == other.instructions
+            and self.shardings == other.shardings
         )
 
     def __hash__(self) -> int:
@@ -118,9 +124,21 @@ class Program:
         )
 
     @cached_property
-    def is_beyond_numpy(self) -> bool:
-        """Whether a value has more axes than NumPy's arrays may have."""
-        return any(getattr(type, "ndim", 0) > NUMPYS_AXES for *_, type in self.instructions)
+    def meshes(self) -> tuple[Mesh, ...]:
+        """The meshes that its values are split over, each once."""
+        found: dict[Mesh, None] = {s.mesh: None for s in self.shardings if s is not None}
+        for _, _, attrs, _ in self.instructions:
+            found.update((a.mesh, None) for a in attrs if isinstance(a, Sharding))
+        return tuple(found)
+
+    @cached_property
+    def needs_backend(self) -> bool:
+        """Whether the host cannot run it: it runs on a mesh, or has more axes than NumPy's arrays.
+
+        The host would gather what is split, and split no result.
+        """
+        ranks = (getattr(type, "ndim", 0) for *_, type in self.instructions)
+        return bool(self.meshes) or any(n > NUMPYS_AXES for n in ranks)
 
     @cached_property
     def results(self) -> tuple[int, ...]:
@@ -150,9 +168,11 @@ class Program:
         return sum(line[0] not in INPUTS for line in self.instructions)
 
     def __str__(self) -> str:
-        lines = []
+        lines, shardings = [], iter(self.shardings)
         for i, (op, operands, attrs, type) in enumerate(self.instructions):
             said = [f"%{j}" for j in operands]
+            if op is PARAMETER and (sharding := next(shardings, None)) is not None:
+                said.append(str(sharding))
             said += [f"{name}={shown(v)}" for name, v in zip(op.attributes, attrs, strict=True)]
             lines.append(f"  %{i}: {shown(type)} = {op.name}({', '.join(said)})")
         results = ", ".join(f"%{i}" for i in self.outputs)
@@ -216,8 +236,8 @@ def _input(op: Op, type: TensorType) -> Instruction:
     return op, (), (), type
 
 
-def program_of(graph: NumberedGraph) -> Program:
-    """The program of a numbered graph."""
+def program_of(graph: NumberedGraph, shardings: tuple[Sharding | None, ...] = ()) -> Program:
+    """The program of a numbered graph. shardings: the leaves'."""
     numbers = iter(memoryview(graph.key).cast("i")[1:])
     lines: list[Instruction] = []
 
@@ -237,7 +257,7 @@ def program_of(graph: NumberedGraph) -> Program:
         operands = [line_of(x, x.op if x.op in SLOTS else PARAMETER) for x in node.operands]
         lines.append((node.op, tuple(operands), node.attrs, node.type))
     outputs = tuple([line_of(node, PARAMETER) for node in graph.outputs])
-    return Program(tuple(lines), outputs)
+    return Program(tuple(lines), outputs, shardings=shardings)
 
 
 def cut(nodes: list[Node], outputs: Sequence[Node]) -> Cut:

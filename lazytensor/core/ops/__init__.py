@@ -189,6 +189,7 @@ from lazytensor.core.ops.reduction import (
     reduce_xor,
 )
 from lazytensor.core.ops.searching import bisect
+from lazytensor.core.ops.sharding import sharding_constraint
 from lazytensor.core.ops.sorting import argsort, order_statistics, searchsorted, sort, top_k
 from lazytensor.core.ops.special import (
     acos,

@@ -49,12 +49,12 @@ def normal(program: Program) -> Normal:
     outputs = sorted(range(len(found)), key=lambda i: found[i].digest)
     guards = [_one(values[i]) for i in program.guards]
     lines, numbers, terms = _lines([*(found[i] for i in outputs), *guards])
-    made = Program(tuple(lines), tuple(numbers[found[i]] for i in outputs))
-    inputs = [term for term in terms if term.leaf is not None]
+    inputs = tuple(term.leaf for term in terms if term.leaf is not None)
+    shardings = tuple(program.shardings[i] for i in inputs) if program.shardings else ()
+    results = tuple(numbers[found[i]] for i in outputs)
+    made = Program(tuple(lines), results, shardings=shardings)
     recipes = tuple(term.recipe for term in terms if term.recipe is not None)
-    return Normal(
-        made, tuple(t.leaf for t in inputs if t.leaf is not None), recipes, tuple(outputs)
-    )
+    return Normal(made, inputs, recipes, tuple(outputs))
 
 
 def _one(value: Value) -> Term:

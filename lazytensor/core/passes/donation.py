@@ -8,6 +8,7 @@ from typing import Final
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import element
 from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.sharding import Sharding
 from lazytensor.core.ir.trait import Trait
 
 SMALLEST_BUFFER: Final = 16 * 1024
@@ -28,17 +29,59 @@ def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int],
         if owned[position] and lines[index][3].nbytes >= SMALLEST_BUFFER
     }
     pairs: dict[int, int] = {}
+    splits = kept_splits(program)
     for base_of in (_updated, _ancestor):
         for at, output in enumerate(program.outputs):
             base = base_of(program, output)
+            if program.meshes and at not in splits:
+                continue
             if at not in pairs and base in free and lines[base][3] is lines[output][3]:
                 pairs[at] = free.pop(base)
+    if program.meshes:
+        return tuple((position, at) for at, position in pairs.items())
     for at, output in enumerate(program.outputs):
         if at not in pairs:
             match = next((i for i in free if lines[i][3] is lines[output][3]), None)
             if match is not None:
                 pairs[at] = free.pop(match)
     return tuple((position, at) for at, position in pairs.items())
+
+
+def kept_splits(program: Program) -> dict[int, Sharding]:
+    """By position, the shardings of outputs that are later versions of parameters with these.
+
+    So state that a step updates stays where it is, and can be updated in place.
+    """
+    if not program.shardings:
+        return {}
+    lines, found = program.instructions, {}
+    given = dict(zip(program.parameters, program.shardings, strict=True))
+    for at, output in enumerate(program.outputs):
+        base = _version(program, output)
+        sharding = given.get(base)
+        if sharding is not None and lines[base][3] is lines[output][3]:
+            found[at] = sharding
+    return found
+
+
+def _version(program: Program, index: int) -> int:
+    """The instruction that `index` is a later version of, by updates and elementwise operations."""
+    while True:
+        op, operands, _, type = program.instructions[index]
+        base: int | None = None
+        if op is element:
+            index, base = (
+                operands[0],
+                _base_within(program, operands[0], program.instructions[index][2][0]),
+            )
+        elif Trait.ELEMENTWISE in op.traits or Trait.REPLACES in op.traits:
+            base = 0
+        elif isinstance(op, Composite):
+            base = _base_within(program, index, 0)
+        operands = program.instructions[index][1]
+        if base is None or program.instructions[operands[base]][3] is not type:
+            return index
+        index = operands[base]
 
 
 def _updated(program: Program, index: int) -> int:

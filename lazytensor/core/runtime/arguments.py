@@ -10,11 +10,12 @@ import numpy as np
 from lazytensor.core.buffers.cell import Cell, View, shown
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.device.padded import Padded, padded
+from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import SLOTS, Cut
 from lazytensor.core.runtime.guards import Failure
 
-_ELSEWHERE: Final = frozenset([np.ndarray, Padded])
+_ELSEWHERE: Final = frozenset([np.ndarray, Padded, Sharded])
 
 
 def host_operand(node: Node) -> np.ndarray:
@@ -55,6 +56,8 @@ def argument(leaf: Node, shared: bool) -> Any:
         leaf.value = backend().to_device(leaf.value, owned=True)
     elif leaf.value.__class__ is Padded:
         leaf.value = backend().to_device(on_host(leaf.value), owned=True)
+    elif leaf.value.__class__ is Sharded:  # whole on every device, or the program had a mesh
+        return backend().first_part(leaf.value.buffer)
     return backend().copy(leaf.value) if shared else leaf.value
 
 

@@ -19,7 +19,7 @@ from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
-from lazytensor.core.runtime import guards, locking, replay_op, variants
+from lazytensor.core.runtime import guards, locking, replay_op, sharded, variants
 from lazytensor.core.runtime.arguments import argument, in_rows, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
@@ -64,7 +64,7 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
     if how == "cached":
         metrics.count("cache_hits")
     try:
-        if settings.tier == "auto" and entry.trial.is_open():
+        if settings.tier == "auto" and entry.trial.is_open() and not entry.program.meshes:
             _try(run, entry)
         elif entry is run.entry:
             _remember_alone(run)
@@ -79,7 +79,7 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
 def _remember_alone(run: Run) -> None:
     """If this program, which `replay_op` may run from now on, is one operation, let it know."""
     program = run.found.program
-    is_plain = not program.guards and not program.is_beyond_numpy
+    is_plain = not program.guards and not program.needs_backend
     if program.size == 1 and is_plain and run.recorded is None:
         (node,) = run.outputs
         replay_op.remember(node, run.entry)
@@ -179,13 +179,17 @@ def _execute(run: Run, entry: Entry) -> None:
     start = time.perf_counter()
     donated = {position for position, _ in entry.donated}
     shared = [i in donated and not owned for i, owned in enumerate(run.owned)]
-    if run.exact is None:
-        buffers = list(map(argument, run.found.leaves, shared))
+    device, data = backend(), entry.history.data(run.packed)
+    if entry.program.meshes:
+        buffers = sharded.arguments(run.found.leaves, shared, entry.program.meshes[0])
+        buffers += sharded.slots(data, entry.program.meshes[0])
     else:
-        metrics.count("padded")
-        buffers = with_room(run.found, shared)
-    device = backend()
-    buffers += [device.to_device(a, owned=True) for a in entry.history.data(run.packed)]
+        if run.exact is None:
+            buffers = list(map(argument, run.found.leaves, shared))
+        else:
+            metrics.count("padded")
+            buffers = with_room(run.found, shared)
+        buffers += [device.to_device(a, owned=True) for a in data]
     metrics.spent("transferring", start)
     with metrics.timed("running"):
         # One C call from the arguments to `results`: a Ctrl-C either comes before the program
@@ -197,15 +201,16 @@ def _execute(run: Run, entry: Entry) -> None:
                 with locking.outside(run.outputs):
                     for flag in results[0][len(entry.program.outputs) :]:
                         device.wait(flag)
-            failed = _settle(run, entry.program.outputs, results[0])
+            values = sharded.results(executable, results[0])
+            failed = _settle(run, entry.program.outputs, values)
         except BaseException:
             locking.resume()
             if results:
-                _settle(run, entry.program.outputs, results[0])
+                _settle(run, entry.program.outputs, sharded.results(executable, results[0]))
             raise
         wait(executable, results[0])
     entry.runs += 1
-    guards.warn(run.found, entry.program.outputs, results[0])
+    guards.warn(run.found, entry.program.outputs, values)
     _raise_first(failed)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from lazytensor.core.buffers.refcounts import owned_by_one
 from lazytensor.core.device.backend import backend
+from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.interpreter.interpreter import quietly
 from lazytensor.core.interpreter.kernels import REFERENCES
 from lazytensor.core.ir.node import Node
@@ -32,6 +33,8 @@ from lazytensor.core.runtime.program_cache import Entry, cache, ran
 from lazytensor.core.settings import settings
 
 LOOKS_KEPT: Final = 256
+_ELSEWHERE: Final = frozenset([Failure, Sharded])
+"""Classes of values with which an operation is a program like others."""
 _type_of = attrgetter("type")
 
 
@@ -107,11 +110,11 @@ def account(entry: Entry, cause: str, how: str, start: float) -> None:
 
 
 def are_computed(operands: Iterable[Node]) -> bool:
-    """Whether all have their values, and none is a failure."""
+    """Whether all have their values, and none is a failure or on a mesh."""
     # In a frame of its own, which does not go on referring to the last one: that is counted.
     for operand in operands:
         value = operand.value
-        if value is None or value.__class__ is Failure:
+        if value is None or value.__class__ in _ELSEWHERE:
             return False
     return True
 
@@ -126,7 +129,7 @@ def _interpret(node: Node, known: KnownOp, start: float) -> bool:
     for operand in node.operands:
         value = operand.value
         if value.__class__ is not np.ndarray:
-            if value is None or value.__class__ is Failure:
+            if value is None or value.__class__ in _ELSEWHERE:
                 return False
             value = host_operand(operand)
             _keep_on_host(operand, value)

@@ -25,6 +25,7 @@ import numpy as np
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.device.gil import garbage
+from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node, TupleNode
@@ -35,7 +36,7 @@ from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
 from lazytensor.core.policy import PROGRAM_NODES_BOUND
-from lazytensor.core.runtime import executor, guards, locking, replay_op
+from lazytensor.core.runtime import executor, guards, locking, replay_op, sharded
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import cache
@@ -153,7 +154,9 @@ def fetch(node: Node) -> np.ndarray:
     view = observe(node)
     if view.flags.writeable and view is not node.value:
         return view
-    return np.array(view) if is_host(node.value) else backend().to_host(node.value)
+    if is_host(node.value) or node.value.__class__ is Sharded:
+        return np.array(view)
+    return backend().to_host(node.value)
 
 
 def _live(wanted: list[Node]) -> list[Node]:
@@ -195,13 +198,19 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     started = perf_counter()
     graph = _next_graph(outputs, max(request.largest, PROGRAM_NODES_BOUND))
     wanted = graph.outputs
-    if Failure in [leaf.value.__class__ for leaf in graph.leaves]:
+    classes, key, shardings = [leaf.value.__class__ for leaf in graph.leaves], graph.key, ()
+    if Failure in classes:
         guards.spread(_cut_of(graph, program_of(graph)), wanted)
         metrics.spent("cutting", started)
         return None
-    entry = cache.known(graph.key)
+    if Sharded in classes:
+        shardings = sharded.of_leaves(graph.leaves)
+        key = sharded.key_with(key, shardings)
+    entry = cache.known(key)
     if entry is None:
-        entry = cache.find(program_of(graph), graph.key)
+        program = program_of(graph, shardings)
+        sharded.check(program)
+        entry = cache.find(program, key)
     found = _cut_of(graph, entry.program)
     if not entry.program.places:
         found.note(user_place())

@@ -36,7 +36,7 @@ def padded(run: Run) -> Run | None:
     """The same run as one of the program with room; None if it has none."""
     if run.exact is not None or run.entry.executable is not None or run.request.once:
         return None
-    if not settings.padding or settings.tier == "interpret" or run.entry.program.is_beyond_numpy:
+    if not settings.padding or settings.tier == "interpret" or run.entry.program.needs_backend:
         return None
     growth = run.entry.growth or _met(run)
     if growth.refusal:

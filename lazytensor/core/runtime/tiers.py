@@ -29,7 +29,7 @@ def tier_of(run: Run) -> Tier:
         if run.request.compiles:
             background.finish(entry)
         background.take(run)
-    if run.found.program.is_beyond_numpy:
+    if run.found.program.needs_backend:
         return Tier.COMPILE if entry.executable is None else Tier.XLA
     if run.request.once or settings.tier == "interpret" or is_numpys(entry):
         return Tier.HOST

@@ -18,6 +18,7 @@ from lazytensor.core.interpreter.kernels import (
     movement,
     random,
     reduction,
+    sharding,
     sorting,
     special,
     spectral,
@@ -26,7 +27,7 @@ from lazytensor.core.interpreter.rows import InPlaceRows, PartRows, Rows
 
 MODULES: Final = (
     *(bits, choice, contraction, elementwise, foreign, indexing, linalg),
-    *(movement, random, reduction, sorting, special, spectral),
+    *(movement, random, reduction, sharding, sorting, special, spectral),
 )
 REFERENCES: Final[Rows] = {op: row for module in MODULES for op, row in module.ROWS.items()}
 IN_PLACE: Final[InPlaceRows] = (

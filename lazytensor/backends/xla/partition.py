@@ -1,0 +1,257 @@
+"""Programs and arrays that are split over the devices of a mesh, by XLA's partitioner.
+
+On a CPU the devices are virtual: a client of their own, made when the first mesh needs it, so that
+programs of one device run as they do without a mesh. On other platforms they are the session's.
+Besides the private names of `client.py` this file uses an executable's `get_output_shardings`,
+`HloSharding` and a sharding's `_to_xla_hlo_sharding`; each has a smoke test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import permutations
+from operator import methodcaller
+from typing import Any, Final
+
+import numpy as np
+from jaxlib import _jax
+from jaxlib import xla_client as xla
+from jaxlib.mlir import ir
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.forks import watch_forks
+from lazytensor.backends.xla.session import jax, session
+from lazytensor.core.device.host_memory import allocated
+from lazytensor.core.ir.sharding import Mesh, Names, Sharding, interned, replicated
+from lazytensor.core.ir.types import Shape, TensorType
+
+SPARE: Final = 1
+"""Devices of a CPU's client that no mesh uses. Where programs with collectives run on all of a
+client's devices, XLA:CPU waits for ever once too many are under way (jaxlib 0.10)."""
+
+
+class Partitioned(client.Executable):
+    """A program that runs on all devices of a mesh."""
+
+    __slots__ = ("mesh",)
+
+    def __init__(self, loaded: Any, mesh: Mesh) -> None:
+        super().__init__(loaded)
+        self.mesh = mesh
+
+    def expect(self, types: Sequence[Any]) -> None:
+        """Declare the results' types, so that their shardings are known.
+
+        Raises: Unnamed for results that XLA splits in a way that no spec says.
+        """
+        found = map(xla.HloSharding.from_proto, self._loaded.get_output_shardings() or [])
+        pairs = list(zip(types, found, strict=True))
+        named = [_named(self.mesh, type, hlo) for type, hlo in pairs]
+        if None in named:
+            unnamed = [at for at, sharding in enumerate(named) if sharding is None]
+            raise Unnamed({at: _nearest(self.mesh, *pairs[at]) for at in unnamed})
+        self.shardings = tuple(s for s in named if s is not None)
+        both = zip(types, self.shardings, strict=True)
+        self._handlers = [_handler(type.shape, type.dtype, s) for type, s in both]
+        self._wrap = methodcaller("consume_with_handlers", self._handlers)
+
+    def serialize(self) -> bytes:
+        """Bytes that `load` takes."""
+        payload = _client(self.mesh).serialize_executable(self._loaded)
+        return client.checked(payload)
+
+
+class Unnamed(Exception):
+    """XLA has split results along parts of a mesh's axis, or unequally.
+
+    nearest: by position, the sharding to ask for instead, which splits such axes not at all.
+    """
+
+    def __init__(self, nearest: dict[int, Sharding]) -> None:
+        super().__init__(nearest)
+        self.nearest = nearest
+
+
+def compile(module: ir.Module, mesh: Mesh) -> Partitioned:
+    """Compile a module whose values have shardings over a mesh."""
+    loaded = _client(mesh).compile_and_load(module, _devices(mesh), _options(mesh))
+    return Partitioned(loaded, mesh)
+
+
+def load(data: bytes, mesh: Mesh) -> Partitioned:
+    """The executable that was serialised. Raises: client.CorruptExecutable."""
+    payload = client.unchecked(data)
+    try:
+        loaded = _client(mesh).deserialize_executable(payload, _devices(mesh), _options(mesh))
+    except (client.ExecutionError, ValueError) as error:
+        raise client.CorruptExecutable(f"load: {error}") from error
+    return Partitioned(loaded, mesh)
+
+
+def place(array: np.ndarray, sharding: Sharding) -> Any:
+    """A buffer with a part of the array, which nobody will write to, on each device.
+
+    On a CPU a part that lies in one piece is not copied.
+    """
+    parts, devices = [], []
+    named = _sharding(sharding)
+    for device, region in named.devices_indices_map(array.shape).items():
+        parts.append(np.ascontiguousarray(array[region]))
+        devices.append(device)
+    kind = _array_type(array.shape, array.dtype)
+    return _jax.batched_device_put(kind, named, parts, devices, committed=True, enable_x64=True)
+
+
+def gather(buffer: Any, sharding: Sharding) -> np.ndarray:
+    """The whole array on the host; a view of one device's copy where each has all of it."""
+    if sharding.is_replicated:
+        return client.host_view(_first(buffer))
+    whole = allocated(buffer.shape, np.dtype(buffer.dtype))
+    for region, part in parts(buffer):
+        whole[region] = client.host_view(part)
+    return whole
+
+
+def parts(buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:
+    """The parts of an array, each once: its region, and a buffer of one device."""
+    seen = set()
+    for shard in buffer.addressable_shards:
+        key = tuple((s.start, s.stop) for s in shard.index)
+        if key not in seen:
+            seen.add(key)
+            yield shard.index, shard.data
+
+
+def _first(buffer: Any) -> Any:
+    return buffer.addressable_shards[0].data
+
+
+def first_part(buffer: Any) -> Any:
+    """The part on the mesh's first device, as a buffer that programs of one device may overwrite.
+
+    On a CPU it is that device's memory, which a program that would overwrite it copies.
+    """
+    part = _first(buffer)
+    if client.platform() == "cpu":
+        return client.to_device(client.host_view(part), owned=True)
+    return client.copy(part)
+
+
+def copy_sharded(buffer: Any, sharding: Sharding) -> Any:
+    """A second buffer with the same contents."""
+    always = _jax.ArrayCopySemantics.ALWAYS_COPY
+    places, named = [_devices(sharding.mesh)], [_sharding(sharding)]
+    made = _jax.batched_copy_array_to_devices_with_sharding([buffer], places, named, [always])
+    return made[0]
+
+
+def device_count() -> int | None:
+    """How many devices a mesh may have; None on a CPU, whose devices are virtual."""
+    return None if client.platform() == "cpu" else client.device_count()
+
+
+_clients: Final[dict[int, Any]] = {}
+
+
+def _client(mesh: Mesh) -> Any:
+    """The client with a mesh's devices."""
+    if client.platform() != "cpu":
+        return session().client
+    needed = max(mesh.devices) + 1 + SPARE
+    found = _clients.get(needed)
+    if found is None:
+        from lazytensor.backends.xla.session import cpu_client
+
+        found = _clients[needed] = cpu_client(needed)
+        watch_forks(found.live_arrays, (found,))
+    return found
+
+
+@cache
+def _all_of(mesh: Mesh) -> tuple[Any, ...]:
+    there = _client(mesh).devices()
+    if max(mesh.devices) >= len(there):
+        raise ValueError(f"{mesh}: this machine has {len(there)} devices")
+    return tuple(there[i] for i in mesh.devices)
+
+
+@cache
+def _devices(mesh: Mesh) -> Any:
+    return _jax.DeviceList(_all_of(mesh))
+
+
+@cache
+def _sharding(sharding: Sharding) -> Any:
+    """jax's object for a sharding."""
+    from functools import partial
+
+    shape, names = sharding.mesh.shape, sharding.mesh.names
+    devices = np.empty(len(sharding.mesh.devices), object)
+    devices[:] = _all_of(sharding.mesh)
+    make = partial(jax().sharding.Mesh, devices.reshape(shape), names)
+    spec = jax().sharding.PartitionSpec(*(axes or None for axes in sharding.spec))
+    return jax().sharding.NamedSharding(make(), spec)
+
+
+@cache
+def _array_type(shape: Shape, dtype: np.dtype) -> Any:
+    return jax().core.ShapedArray(shape, dtype)
+
+
+def _handler(shape: Shape, dtype: np.dtype, sharding: Sharding) -> Any:
+    kind, named = _array_type(shape, dtype), _sharding(sharding)
+    try:
+        return _jax.array_result_handler(kind, named, committed=True, _skip_checks=True)
+    except TypeError:  # newer versions never check, and lack `_skip_checks`
+        return _jax.array_result_handler(kind, named, committed=True)
+
+
+@cache
+def _options(mesh: Mesh) -> Any:
+    options = session().options()
+    options.num_partitions = mesh.size
+    options.executable_build_options.use_spmd_partitioning = True
+    options.executable_build_options.use_shardy_partitioner = True
+    return options
+
+
+def _named(mesh: Mesh, type: TensorType, hlo: Any) -> Sharding | None:
+    """The sharding of ours that XLA's is; None if no spec says it, or if its parts are unequal."""
+    if hlo.is_replicated() or not type.ndim:
+        return replicated(mesh, type.ndim)
+    counts = _counts(type, hlo)
+    if any(n % k for n, k in zip(type.shape, counts, strict=True)):
+        return None
+    for spec in _specs(mesh, counts, frozenset(mesh.names)):
+        found = interned(mesh, spec)
+        if _sharding(found)._to_xla_hlo_sharding(type.ndim) == hlo:
+            return found
+    return None
+
+
+def _nearest(mesh: Mesh, type: TensorType, hlo: Any) -> Sharding:
+    """A sharding that splits the axes which XLA splits in a way that a spec says."""
+    possible = [
+        k if n % k == 0 and next(_specs(mesh, [k], frozenset(mesh.names)), None) else 1
+        for n, k in zip(type.shape, _counts(type, hlo), strict=True)
+    ]
+    spec = next(_specs(mesh, possible, frozenset(mesh.names)), None)
+    return replicated(mesh, type.ndim) if spec is None else interned(mesh, spec)
+
+
+def _counts(type: TensorType, hlo: Any) -> list[int]:
+    """Into how many parts XLA splits each axis."""
+    return [int(n) for n in hlo.tile_assignment_dimensions()[: type.ndim]]
+
+
+def _specs(mesh: Mesh, counts: Sequence[int], names: frozenset[str]) -> Iterator[tuple[Names, ...]]:
+    """The specs that split the axes of an array into so many parts each."""
+    if not counts:
+        yield ()
+        return
+    for n in range(len(names) + 1):
+        for axes in permutations(sorted(names, key=mesh.names.index), n):
+            if mesh.parts(axes) == counts[0]:
+                for rest in _specs(mesh, counts[1:], names - set(axes)):
+                    yield (axes, *rest)

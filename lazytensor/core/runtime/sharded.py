@@ -1,0 +1,79 @@
+"""Cuts on a mesh: their identity, their arguments, their results.
+
+Data flow: leaves hold `Sharded` values → their shardings are part of the program and of its key →
+the backend compiles it for the mesh, and its partitioner splits everything between → results are
+`Sharded` values again. Invariants:
+
+- What has no sharding is whole on every device. It is put there once, and stays.
+- A program whose leaves are all whole, and that constrains nothing, runs on one device.
+- A program has the devices of one mesh. Several meshes may name these devices.
+- The host runs none of these programs: its results would not be split.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from lazytensor.core.device.backend import Executable, backend, on_host
+from lazytensor.core.device.sharded import Sharded
+from lazytensor.core.errors import ShardingError
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.sharding import Mesh, Sharding, replicated
+
+MARK: Final = b"sharded"
+"""It ends what numbers of 32 bits say, as its length is no multiple of four."""
+Shardings = tuple[Sharding | None, ...]
+
+
+def of_leaves(leaves: Sequence[Node]) -> Shardings:
+    """Per leaf its sharding, None for one that every device has; empty if all are such."""
+    values = [leaf.value for leaf in leaves]
+    found = tuple(x.sharding if x.__class__ is Sharded else None for x in values)
+    split = tuple(None if s is None or s.is_replicated else s for s in found)
+    return split if any(split) else ()
+
+
+def key_with(key: bytes, shardings: Shardings) -> bytes:
+    """The key of a graph whose leaves have these shardings."""
+    if not shardings:
+        return key
+    return key + MARK + array("i", [-1 if s is None else s.number for s in shardings]).tobytes()
+
+
+def check(program: Program) -> None:
+    """Raises: ShardingError if the program needs the devices of two meshes."""
+    if len({mesh.devices for mesh in program.meshes}) > 1:
+        first, second = program.meshes[:2]
+        text = f"an operation has operands on {first} and on {second}"
+        raise ShardingError(f"{text}: move one with lazytensor.shard, which gathers it")
+
+
+def arguments(leaves: Sequence[Node], shared: Iterable[bool], mesh: Mesh) -> list[Any]:
+    """The leaves' buffers on the mesh, copies of those that the program must not overwrite."""
+    buffers = []
+    for leaf, is_shared in zip(leaves, shared, strict=True):
+        value = leaf.value
+        if value.__class__ is not Sharded or value.sharding.mesh.devices != mesh.devices:
+            sharding = replicated(mesh, leaf.type.ndim)
+            placed = backend().place(on_host(value), sharding)
+            value = leaf.value = Sharded(placed, sharding)
+        if is_shared:
+            buffers.append(backend().copy_sharded(value.buffer, value.sharding))
+        else:
+            buffers.append(value.buffer)
+    return buffers
+
+
+def slots(data: Iterable[Any], mesh: Mesh) -> list[Any]:
+    """Packed slots, on every device."""
+    return [backend().place(x, replicated(mesh, x.ndim)) for x in data]
+
+
+def results(executable: Executable, values: list[Any]) -> list[Any]:
+    """The results of a run, with their shardings if they are on a mesh."""
+    if not executable.shardings:
+        return values
+    return list(map(Sharded, values, executable.shardings))

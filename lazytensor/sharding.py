@@ -1,0 +1,69 @@
+"""Arrays that are split over devices: `shard`, `mark_sharding`, `sharding_of`, `show`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lazytensor.core.buffers.interop import Offer, offered, shown
+from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, sharding
+from lazytensor.core.trace import splitting
+
+__all__ = ["Mesh", "Sharding", "mark_sharding", "shard", "sharding_of", "show"]
+
+
+def shard(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
+    """A lazy NumPy array like `x`, split over the devices of a mesh.
+
+    x: an array, or what NumPy makes one of. spec: per axis of `x` the name of the mesh's axis that
+    splits it, None for nothing, or several names; `()` puts all of `x` on every device. What is
+    computed of it is split too, as XLA's partitioner (Shardy) sees fit. An array that is not
+    computed yet never exists as a whole.
+
+    Raises: ValueError for a spec that is not one of the mesh, `ShapeError` for an axis whose length
+    the number of parts does not divide.
+    """
+    from lazytensor.frontends.numpy.arrays.array import wrap
+    from lazytensor.frontends.numpy.arrays.conversion import asarray
+
+    given = shown(x)
+    node = asarray(x).node if given is None else given.node
+    return wrap(splitting.split(node, sharding(mesh, spec, node.type.shape)))
+
+
+def mark_sharding(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
+    """Split `x`, a lazy array of any frontend, in place; the result is `x`. See `shard`."""
+    ref = _offer(x, "mark_sharding").ref
+    ref.write(splitting.split(ref.node, sharding(mesh, spec, ref.type.shape, "mark_sharding")))
+    return x
+
+
+def sharding_of(x: Any) -> Sharding | None:
+    """How `x`, a lazy array of any frontend, is split; None if it is on one device.
+
+    It is computed now if it was not.
+    """
+    return splitting.of(_offer(x, "sharding_of").node)
+
+
+def show(x: Any) -> str:
+    """Which device has which part of `x`, as text: a line for each part, with its devices."""
+    found = sharding_of(x)
+    shape = _offer(x, "show").node.type.shape
+    if found is None:
+        return f"{shape}: one device has all of it"
+    lines = [f"{shape} over {found.mesh}, parts of {found.part(shape)}"]
+    for region, devices in found.regions(shape).items():
+        axes = ", ".join(f"{start}:{stop}" for start, stop in region)
+        lines.append(f"  [{axes}]  device{'s' if len(devices) > 1 else ''} {_listed(devices)}")
+    return "\n".join(lines)
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _offer(x: Any, name: str) -> Offer:
+    found = offered(x)
+    if found is None:
+        raise TypeError(f"{name}: a lazy array was expected, got {type(x).__name__}")
+    return found
