@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lazytensor.core.buffers.interop import Offer, offered, shown
+from lazytensor.core.buffers.interop import Offer, shown
 from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, sharding
 from lazytensor.core.trace import splitting
 
@@ -63,7 +63,7 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _offer(x: Any, name: str) -> Offer:
-    found = offered(x)
+    found = shown(x)
     if found is None:
         raise TypeError(f"{name}: a lazy array was expected, got {type(x).__name__}")
     return found

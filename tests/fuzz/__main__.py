@@ -10,11 +10,14 @@ import random
 import sys
 import time
 
+from lazytensor import Mesh
 from lazytensor.core.ir.recording import nodes_made
 from lazytensor.core.settings import settings
-from tests.fuzz.walk import SMALL, Failure, leaving_small, shrunk, walk
+from tests.fuzz.walk import SMALL, Failure, leaving_small, shrunk, splitting, walk
 
 LENGTH = 60
+MESHES = (Mesh((2,), ("x",)), Mesh((2, 1), ("a", "b")))
+"""Of the same devices."""
 
 
 def main() -> int:
@@ -22,13 +25,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
+    parser.add_argument("--split", action="store_true", help="arrays over the devices of meshes")
     parser.add_argument("--keep-going", action="store_true", help="past the first difference")
     given = parser.parse_args()
     settings.disk = False
     found, steps, seed, start, made = 0, 0, given.seed, time.monotonic(), nodes_made()
     while steps < given.steps:
         small = SMALL[seed % len(SMALL)]
-        with leaving_small(small):
+        with leaving_small(small), splitting(*(MESHES if given.split else ())):
             lines, failure = _walked(seed)
         steps += lines
         if failure is not None:

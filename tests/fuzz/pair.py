@@ -13,10 +13,12 @@ import numpy
 
 import lazytensor
 import lazytensor.numpy
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar
 from lazytensor.frontends.numpy.host.bound import put_back
 from lazytensor.frontends.numpy.host.profitability import account
+from lazytensor.sharding import mark_sharding
 from tests.fuzz.test_barriers import usual
 
 TIERS = ["interpret", "compile", "auto", "interpret"]
@@ -59,6 +61,9 @@ class Side:
 class Pair:
     """Both sides, from an empty program on."""
 
+    meshes: tuple[lazytensor.Mesh, ...] = ()
+    """Those over which new arrays are split, every second of them."""
+
     def __init__(self) -> None:
         usual()
         count_as_small(0)
@@ -77,7 +82,19 @@ class Pair:
         self.real.seen.clear()
         made = re.match(r"(a\d+) = ", line)
         if made and made[1] in self.real.names:
+            if self.meshes:
+                self._split(made[1], zlib.crc32(line.encode()))
             self._keep(made[1], zlib.crc32(line.encode()))
+
+    def _split(self, name: str, number: int) -> None:
+        """Split an array of its own over a mesh, along an axis that has parts enough."""
+        x, mesh = self.lazy.names.get(name), self.meshes[number % len(self.meshes)]
+        if number % 2 or not isinstance(x, Lazy) or type(x.ref) is not Cell:
+            return
+        axes = [axis for axis, n in enumerate(x.shape) if n and n % mesh.size == 0]
+        if axes:
+            axis = axes[number // 2 % len(axes)]
+            mark_sharding(x, mesh, (None,) * axis + (mesh.names,))
 
     def _keep(self, name: str, number: int) -> None:
         """Compare a new array, three times out of four: looking makes a masked read a real one."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.__main__ import main
-from tests.fuzz.walk import SMALL, Failure, leaving_small, replay, shrunk, walk
+from tests.fuzz.__main__ import MESHES, main
+from tests.fuzz.walk import SMALL, Failure, leaving_small, replay, shrunk, splitting, walk
 
 CORPUS = (Path(__file__).parent / "corpus.txt").read_text().split("\n\n")
 numbers = st.lists(st.integers(0, 2**32 - 1), min_size=12, max_size=40)
@@ -24,6 +24,18 @@ def test_random_programs_equal_numpy(small: int, program: list[int]) -> None:
             walk(program)
     except Failure as failure:
         with leaving_small(small):
+            pytest.fail(str(shrunk(failure)))
+
+
+@settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(numbers)
+def test_split_programs_equal_numpy(program: list[int]) -> None:
+    """Every second new array is split over the devices of a mesh."""
+    try:
+        with leaving_small(0), splitting(*MESHES):
+            walk(program)
+    except Failure as failure:
+        with leaving_small(0), splitting(*MESHES):
             pytest.fail(str(shrunk(failure)))
 
 

@@ -9,6 +9,7 @@ from itertools import count
 
 import numpy
 
+from lazytensor import Mesh
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host import access_counters
 from tests.fuzz import grammar
@@ -38,6 +39,16 @@ def leaving_small(elements: int) -> Iterator[None]:
     finally:
         count_as_small(0)
         settings.small, access_counters.TRIALS = before, patience
+
+
+@contextmanager
+def splitting(*meshes: Mesh) -> Iterator[None]:
+    """Every second new array is split over one of the meshes."""
+    Pair.meshes = meshes
+    try:
+        yield
+    finally:
+        Pair.meshes = ()
 
 
 def walk(numbers: Iterable[int]) -> list[str]:

@@ -388,7 +388,7 @@ def test_damaged_bytes_are_refused() -> None:
     flips = np.random.default_rng(0).integers(0, len(good), 50)
     damaged = [b"", b"garbage" * 100, bytes(1000), good[:-1], good[: len(good) // 2], good + b"x"]
     damaged += [good[:i] + bytes([good[i] ^ 4]) + good[i + 1 :] for i in flips]
-    damaged.append(client._checksum(b"garbage") + b"garbage")
+    damaged.append(client.checked(b"garbage"))
     for data in damaged:
         with pytest.raises(client.CorruptExecutable):
             client.deserialize(data)

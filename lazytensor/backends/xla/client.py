@@ -35,7 +35,7 @@ from lazytensor.backends.xla.callbacks import Callback, callbacks_in, function, 
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import Tracebacks, cpu_client, jax, session, threads
 from lazytensor.core.device import gil
-from lazytensor.core.device.backend import Effort, undisturbed
+from lazytensor.core.device.backend import Collective, Effort, undisturbed
 from lazytensor.core.ir.sharding import Sharding
 
 Buffer: TypeAlias = Any
@@ -252,6 +252,10 @@ class Executable:
             return int(self._loaded.get_compiled_memory_stats().temp_size_in_bytes)
         except (AttributeError, ExecutionError):
             return 0
+
+    def collectives(self) -> list[Collective]:
+        """None: it runs on one device."""
+        return []
 
     def serialize(self) -> bytes:
         """Bytes that `deserialize` loads again where `fingerprint()` is equal.

@@ -24,6 +24,8 @@ from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
 
 INEXACT: Final = FLOATS | COMPLEX
+INSTRUCTION: Final = "instruction_"
+"""How the name of an instruction begins in what is compiled for a mesh; its number follows."""
 
 Lowering = Callable[..., Any]
 """`lower(emitter, result_type, *values, **attrs)`, which returns a Value or a tuple of them."""
@@ -116,7 +118,9 @@ def emit(
         elif op is element:
             values.append(values[operands[0]][attrs[0]])
         else:
-            if places and places[i] is not None:
+            if program.meshes:  # XLA's collectives say for which instruction they are
+                emitter.location = ir.Location.name(f"{INSTRUCTION}{i}")
+            elif places and places[i] is not None:
                 emitter.location = _location(places[i])
             values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
             if i in kept:

@@ -8,6 +8,8 @@ Besides the private names of `client.py` this file uses an executable's `get_out
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import permutations
@@ -20,15 +22,13 @@ from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
+from lazytensor.backends.xla.emitter import INSTRUCTION
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import jax, session
+from lazytensor.core.device.backend import Collective
 from lazytensor.core.device.host_memory import allocated
 from lazytensor.core.ir.sharding import Mesh, Names, Sharding, interned, replicated
 from lazytensor.core.ir.types import Shape, TensorType
-
-SPARE: Final = 1
-"""Devices of a CPU's client that no mesh uses. Where programs with collectives run on all of a
-client's devices, XLA:CPU waits for ever once too many are under way (jaxlib 0.10)."""
 
 
 class Partitioned(client.Executable):
@@ -56,10 +56,34 @@ class Partitioned(client.Executable):
         self._handlers = [_handler(type.shape, type.dtype, s) for type, s in both]
         self._wrap = methodcaller("consume_with_handlers", self._handlers)
 
+    def collectives(self) -> list[Collective]:
+        """The exchanges between devices that XLA has put into the program."""
+        (module,) = self._loaded.hlo_modules()
+        lines = map(_COLLECTIVE.match, module.to_string().splitlines())
+        return [_collective(line) for line in lines if line is not None]
+
     def serialize(self) -> bytes:
         """Bytes that `load` takes."""
         payload = _client(self.mesh).serialize_executable(self._loaded)
         return client.checked(payload)
+
+
+_COLLECTIVE: Final = re.compile(
+    r"\s*(?:ROOT )?%\S+ = (?P<types>.*?) "
+    r"(?P<kind>all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)(-start)?\("
+    r"(?P<rest>.*)"
+)
+_TYPE: Final = re.compile(r"([a-z]+)(\d+)?[a-z0-9]*\[([\d,]*)\]")
+
+
+def _collective(line: re.Match[str]) -> Collective:
+    """What a line of an HLO module says."""
+    bits = [
+        int(width or 8) * math.prod(int(n) for n in shape.split(",") if n)
+        for _, width, shape in _TYPE.findall(line["types"])
+    ]
+    named = re.findall(rf"{INSTRUCTION}(\d+)", line["rest"])
+    return Collective(line["kind"], sum(bits) // 8, tuple(sorted(set(map(int, named)))))
 
 
 class Unnamed(Exception):
@@ -97,7 +121,7 @@ def place(array: np.ndarray, sharding: Sharding) -> Any:
     parts, devices = [], []
     named = _sharding(sharding)
     for device, region in named.devices_indices_map(array.shape).items():
-        parts.append(np.ascontiguousarray(array[region]))
+        parts.append(np.asarray(array[region], order="C"))
         devices.append(device)
     kind = _array_type(array.shape, array.dtype)
     return _jax.batched_device_put(kind, named, parts, devices, committed=True, enable_x64=True)
@@ -158,7 +182,7 @@ def _client(mesh: Mesh) -> Any:
     """The client with a mesh's devices."""
     if client.platform() != "cpu":
         return session().client
-    needed = max(mesh.devices) + 1 + SPARE
+    needed = max(mesh.devices) + 1
     found = _clients.get(needed)
     if found is None:
         from lazytensor.backends.xla.session import cpu_client
@@ -211,6 +235,8 @@ def _handler(shape: Shape, dtype: np.dtype, sharding: Sharding) -> Any:
 def _options(mesh: Mesh) -> Any:
     options = session().options()
     options.num_partitions = mesh.size
+    numbers = np.array([[device.id for device in _all_of(mesh)]])
+    options.device_assignment = xla.DeviceAssignment.create(numbers)  # not known by the devices
     options.executable_build_options.use_spmd_partitioning = True
     options.executable_build_options.use_shardy_partitioner = True
     return options

@@ -39,6 +39,18 @@ class Effort(Enum):
     """By such threads; unknown forms are measured."""
 
 
+class Collective(NamedTuple):
+    """An exchange between the devices of a mesh within a program.
+
+    kind: XLA's name, as `all-reduce`. nbytes: of the results on one device. instructions: those of
+    the program that it is for.
+    """
+
+    kind: str
+    nbytes: int
+    instructions: tuple[int, ...]
+
+
 class Executable(Protocol):
     """A compiled program.
 
@@ -60,6 +72,9 @@ class Executable(Protocol):
 
     def serialize(self) -> bytes:
         """Bytes that `Backend.load` takes."""
+
+    def collectives(self) -> list[Collective]:
+        """The exchanges between devices, if it runs on a mesh."""
 
 
 class Imported(NamedTuple):

@@ -33,7 +33,7 @@ from lazytensor.core.runtime.program_cache import Entry, cache, ran
 from lazytensor.core.settings import settings
 
 LOOKS_KEPT: Final = 256
-_ELSEWHERE: Final = frozenset([Failure, Sharded])
+_LONG_WAY: Final = frozenset([Failure, Sharded])
 """Classes of values with which an operation is a program like others."""
 _type_of = attrgetter("type")
 
@@ -114,7 +114,7 @@ def are_computed(operands: Iterable[Node]) -> bool:
     # In a frame of its own, which does not go on referring to the last one: that is counted.
     for operand in operands:
         value = operand.value
-        if value is None or value.__class__ in _ELSEWHERE:
+        if value is None or value.__class__ in _LONG_WAY:
             return False
     return True
 
@@ -129,7 +129,7 @@ def _interpret(node: Node, known: KnownOp, start: float) -> bool:
     for operand in node.operands:
         value = operand.value
         if value.__class__ is not np.ndarray:
-            if value is None or value.__class__ in _ELSEWHERE:
+            if value is None or value.__class__ in _LONG_WAY:
                 return False
             value = host_operand(operand)
             _keep_on_host(operand, value)
