@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.buffers.interop import Offer, shown
 from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, sharding
 from lazytensor.core.trace import splitting
@@ -31,8 +32,13 @@ def shard(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
 
 
 def mark_sharding(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
-    """Split `x`, a lazy array of any frontend, in place; the result is `x`. See `shard`."""
+    """Split `x`, a lazy array of any frontend, in place; the result is `x`. See `shard`.
+
+    Raises: ValueError for a view, which has a part of another array's memory.
+    """
     ref = _offer(x, "mark_sharding").ref
+    if not isinstance(ref, Cell):
+        raise ValueError("mark_sharding: a view is split with the array that it is a view of")
     ref.write(splitting.split(ref.node, sharding(mesh, spec, ref.type.shape, "mark_sharding")))
     return x
 

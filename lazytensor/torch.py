@@ -5,6 +5,7 @@ optimizer's `step()` and reading a value compute the recorded operations.
 `wrap` makes a module that takes and returns CPU tensors. `torch.compile(f, backend="lazytensor")`
 uses torch's guards instead of recording. `torch.from_dlpack`, `from_numpy`, `as_tensor` and
 `asarray` share lazy arrays of the other frontends without computing them, as `from_lazy` does.
+`shard`, `mark_sharding` and `data_parallel` use many devices.
 """
 
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 from lazytensor.frontends.torch.device import registration as device
 from lazytensor.frontends.torch.device.compilation import backend
 from lazytensor.frontends.torch.tensors.sharing import from_lazy
+from lazytensor.frontends.torch.tensors.splitting import data_parallel, shard
 from lazytensor.frontends.torch.tensors.wrapping import wrap
+from lazytensor.sharding import Mesh, mark_sharding
 
 
 def as_lazy_numpy(tensor: Any) -> Any:
@@ -29,4 +32,14 @@ def as_lazy_numpy(tensor: Any) -> Any:
     return made
 
 
-__all__ = ["as_lazy_numpy", "backend", "device", "from_lazy", "wrap"]
+__all__ = [
+    "Mesh",
+    "as_lazy_numpy",
+    "backend",
+    "data_parallel",
+    "device",
+    "from_lazy",
+    "mark_sharding",
+    "shard",
+    "wrap",
+]
