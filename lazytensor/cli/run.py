@@ -1,11 +1,13 @@
 """`lazytensor run`: a user's script, with lazy NumPy instead of NumPy."""
 
+import os
 from pathlib import Path
 
 import click
 
 from lazytensor.cli.launch import Launch
 from lazytensor.cli.output import Target
+from lazytensor.core.settings import settings
 
 
 @click.command(
@@ -14,6 +16,9 @@ from lazytensor.cli.output import Target
 )
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
 @click.option("--compare", is_flag=True, help="Run it with NumPy as well, and print the table.")
+@click.option(
+    "--devices", default=1, type=click.IntRange(min=1), help="Split large arrays over them."
+)
 @click.option("--repeat", default=1, type=click.IntRange(min=1), help="How many times to run it.")
 @click.option("--plain", is_flag=True, help="Run it with NumPy: what --compare compares with.")
 @click.option("--json", "json_file", type=Target(), help="Write times and counts to a file.")
@@ -24,6 +29,7 @@ def run(
     arguments: tuple[str, ...],
     module: bool,
     compare: bool,
+    devices: int,
     repeat: int,
     plain: bool,
     json_file: Path | None,
@@ -33,6 +39,9 @@ def run(
     The script and the user's own modules get lazy NumPy where they import numpy; the standard
     library and installed packages get NumPy.
     """
+    if devices > 1:
+        os.environ["LAZYTENSOR_DEVICES"] = str(devices)  # for processes that the script starts
+        settings.devices = devices
     launch = Launch(script, arguments, module, plain, repeat, json_file)
     if not compare:
         return launch

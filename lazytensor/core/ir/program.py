@@ -36,7 +36,7 @@ class Program:
     `multiple` says whether the traced function gave several results (composites with one do not);
     `constants` are the slots' values where the program is a composite's body: there they are fixed.
     `shardings` are the parameters', if one is split over devices; None for one that every device
-    has.
+    has. `spread` is the mesh over which large results are split where nothing else says how.
     `places`, `modules` and `cut_at` are no part of its identity: where each instruction was
     recorded, in which module (see `core/ir/module_scope.py`), and what line asked for its results,
     the first time that it was met. Neither are `steps`, which the interpreter makes of it.
@@ -55,13 +55,15 @@ class Program:
         multiple: bool = True,
         constants: tuple[Any, ...] = (),
         shardings: tuple[Sharding | None, ...] = (),
+        spread: Mesh | None = None,
     ) -> None:
         self.instructions = instructions
         self.outputs = outputs
         self.multiple = multiple
         self.constants = constants
         self.shardings = shardings
-        self._hash = hash((instructions, outputs, shardings))
+        self.spread = spread
+        self._hash = hash((instructions, outputs, shardings, spread))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
@@ -71,6 +73,7 @@ class Program:
             and self.outputs == other.outputs
             and self.instructions == other.instructions
             and self.shardings == other.shardings
+            and self.spread == other.spread
         )
 
     def __hash__(self) -> int:
@@ -126,7 +129,8 @@ class Program:
     @cached_property
     def meshes(self) -> tuple[Mesh, ...]:
         """The meshes that its values are split over, each once."""
-        found: dict[Mesh, None] = {s.mesh: None for s in self.shardings if s is not None}
+        found: dict[Mesh, None] = {} if self.spread is None else {self.spread: None}
+        found.update((s.mesh, None) for s in self.shardings if s is not None)
         for _, _, attrs, _ in self.instructions:
             found.update((a.mesh, None) for a in attrs if isinstance(a, Sharding))
         return tuple(found)
@@ -176,7 +180,8 @@ class Program:
             said += [f"{name}={shown(v)}" for name, v in zip(op.attributes, attrs, strict=True)]
             lines.append(f"  %{i}: {shown(type)} = {op.name}({', '.join(said)})")
         results = ", ".join(f"%{i}" for i in self.outputs)
-        return "\n".join(["program {", *lines, f"  return {results}", "}"])
+        head = "program {" if self.spread is None else f"program over {self.spread} {{"
+        return "\n".join([head, *lines, f"  return {results}", "}"])
 
     __repr__ = __str__
 
@@ -236,8 +241,12 @@ def _input(op: Op, type: TensorType) -> Instruction:
     return op, (), (), type
 
 
-def program_of(graph: NumberedGraph, shardings: tuple[Sharding | None, ...] = ()) -> Program:
-    """The program of a numbered graph. shardings: the leaves'."""
+def program_of(
+    graph: NumberedGraph,
+    shardings: tuple[Sharding | None, ...] = (),
+    spread: Mesh | None = None,
+) -> Program:
+    """The program of a numbered graph. shardings: the leaves'. spread: see `Program`."""
     numbers = iter(memoryview(graph.key).cast("i")[1:])
     lines: list[Instruction] = []
 
@@ -257,7 +266,7 @@ def program_of(graph: NumberedGraph, shardings: tuple[Sharding | None, ...] = ()
         operands = [line_of(x, x.op if x.op in SLOTS else PARAMETER) for x in node.operands]
         lines.append((node.op, tuple(operands), node.attrs, node.type))
     outputs = tuple([line_of(node, PARAMETER) for node in graph.outputs])
-    return Program(tuple(lines), outputs, shardings=shardings)
+    return Program(tuple(lines), outputs, shardings=shardings, spread=spread)
 
 
 def cut(nodes: list[Node], outputs: Sequence[Node]) -> Cut:

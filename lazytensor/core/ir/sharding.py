@@ -132,6 +132,20 @@ def interned(mesh: Mesh, spec: tuple[Names, ...]) -> Sharding:
     return _interned.setdefault(key, Sharding(mesh, spec)) if found is None else found
 
 
+LEAST_SPLIT: Final = 2**20
+"""Bytes of an array from which it is split where the user has split nothing."""
+
+
+def first_axis(mesh: Mesh, shape: tuple[int, ...], nbytes: int) -> Sharding | None:
+    """A large array's sharding along its first axis that splits; None if it is to be whole."""
+    if nbytes < LEAST_SPLIT:
+        return None
+    axis = next((axis for axis, n in enumerate(shape) if n and n % mesh.size == 0), None)
+    if axis is None:
+        return None
+    return interned(mesh, tuple(mesh.names if i == axis else () for i in range(len(shape))))
+
+
 def replicated(mesh: Mesh, ndim: int) -> Sharding:
     """The sharding of an array that every device of a mesh has."""
     return interned(mesh, ((),) * ndim)

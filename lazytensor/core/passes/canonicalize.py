@@ -52,7 +52,7 @@ def normal(program: Program) -> Normal:
     inputs = tuple(term.leaf for term in terms if term.leaf is not None)
     shardings = tuple(program.shardings[i] for i in inputs) if program.shardings else ()
     results = tuple(numbers[found[i]] for i in outputs)
-    made = Program(tuple(lines), results, shardings=shardings)
+    made = Program(tuple(lines), results, shardings=shardings, spread=program.spread)
     recipes = tuple(term.recipe for term in terms if term.recipe is not None)
     return Normal(made, inputs, recipes, tuple(outputs))
 

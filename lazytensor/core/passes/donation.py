@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import element
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.sharding import Sharding
+from lazytensor.core.ir.sharding import Sharding, first_axis
 from lazytensor.core.ir.trait import Trait
 
 SMALLEST_BUFFER: Final = 16 * 1024
@@ -29,13 +29,11 @@ def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int],
         if owned[position] and lines[index][3].nbytes >= SMALLEST_BUFFER
     }
     pairs: dict[int, int] = {}
-    splits = kept_splits(program)
+    fits = _fitting(program)
     for base_of in (_updated, _ancestor):
         for at, output in enumerate(program.outputs):
             base = base_of(program, output)
-            if program.meshes and at not in splits:
-                continue
-            if at not in pairs and base in free and lines[base][3] is lines[output][3]:
+            if at not in pairs and base in free and fits(base, at):
                 pairs[at] = free.pop(base)
     if program.meshes:
         return tuple((position, at) for at, position in pairs.items())
@@ -47,20 +45,42 @@ def donations(program: Program, owned: Sequence[bool]) -> tuple[tuple[int, int],
     return tuple((position, at) for at, position in pairs.items())
 
 
-def kept_splits(program: Program) -> dict[int, Sharding]:
-    """By position, the shardings of outputs that are later versions of parameters with these.
+def _fitting(program: Program) -> Callable[[int, int], bool]:
+    """Whether an output, by position, may take the place of an instruction: types, shardings."""
+    lines = program.instructions
+    splits, given = kept_splits(program), _given(program)
 
-    So state that a step updates stays where it is, and can be updated in place.
+    def fits(base: int, at: int) -> bool:
+        if lines[base][3] is not lines[program.outputs[at]][3]:
+            return False
+        return not program.meshes or (at in splits and splits[at] is given.get(base))
+
+    return fits
+
+
+def _given(program: Program) -> dict[int, Sharding]:
+    """Per parameter that is split, by instruction, its sharding."""
+    pairs = zip(program.parameters, program.shardings, strict=False)
+    return {index: sharding for index, sharding in pairs if sharding is not None}
+
+
+def kept_splits(program: Program) -> dict[int, Sharding]:
+    """By position, the shardings of outputs that the partitioner is not to choose.
+
+    A later version of a parameter is split as that is. So state that a step updates stays where it
+    is, and can be updated in place. Large results of a program that is spread are split too.
     """
-    if not program.shardings:
-        return {}
-    lines, found = program.instructions, {}
-    given = dict(zip(program.parameters, program.shardings, strict=True))
+    lines, found, given = program.instructions, {}, _given(program)
     for at, output in enumerate(program.outputs):
-        base = _version(program, output)
+        type = lines[output][3]
+        base = _version(program, output) if given else output
         sharding = given.get(base)
-        if sharding is not None and lines[base][3] is lines[output][3]:
+        if sharding is not None and lines[base][3] is type:
             found[at] = sharding
+        elif program.spread is not None:
+            wanted = first_axis(program.spread, type.shape, type.nbytes)
+            if wanted is not None:
+                found[at] = wanted
     return found
 
 

@@ -41,6 +41,7 @@ from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.run import Request, Run
+from lazytensor.core.settings import settings
 
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
@@ -198,17 +199,20 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     started = perf_counter()
     graph = _next_graph(outputs, max(request.largest, PROGRAM_NODES_BOUND))
     wanted = graph.outputs
-    classes, key, shardings = [leaf.value.__class__ for leaf in graph.leaves], graph.key, ()
+    classes = [leaf.value.__class__ for leaf in graph.leaves]
     if Failure in classes:
         guards.spread(_cut_of(graph, program_of(graph)), wanted)
         metrics.spent("cutting", started)
         return None
-    if Sharded in classes:
+    key, spread = graph.key, None
+    shardings: sharded.Shardings = ()
+    if Sharded in classes or settings.devices > 1:
+        spread = sharded.spread(graph.leaves, graph.outputs)
         shardings = sharded.of_leaves(graph.leaves)
-        key = sharded.key_with(key, shardings)
+        key = sharded.key_with(key, shardings, spread)
     entry = cache.known(key)
     if entry is None:
-        program = program_of(graph, shardings)
+        program = program_of(graph, shardings, spread)
         sharded.check(program)
         entry = cache.find(program, key)
     found = _cut_of(graph, entry.program)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from lazytensor.core.device.backend import Executable, backend, on_host
@@ -21,7 +22,8 @@ from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
-from lazytensor.core.ir.sharding import Mesh, Sharding, replicated
+from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
+from lazytensor.core.settings import settings
 
 MARK: Final = b"sharded"
 """It ends what numbers of 32 bits say, as its length is no multiple of four."""
@@ -36,11 +38,35 @@ def of_leaves(leaves: Sequence[Node]) -> Shardings:
     return split if any(split) else ()
 
 
-def key_with(key: bytes, shardings: Shardings) -> bytes:
-    """The key of a graph whose leaves have these shardings."""
-    if not shardings:
+def spread(leaves: Sequence[Node], outputs: Sequence[Node]) -> Mesh | None:
+    """The mesh that the user has asked for arrays to be split over by themselves.
+
+    None where no array of a program is large; all large leaves are split here.
+    """
+    if settings.devices < 2:
+        return None
+    mesh = _line(settings.devices)
+    for leaf in leaves:
+        wanted = first_axis(mesh, leaf.type.shape, leaf.type.nbytes)
+        if wanted is not None and leaf.value.__class__ is not Sharded:
+            leaf.value = Sharded(backend().place(on_host(leaf.value), wanted), wanted)
+    there = any(leaf.value.__class__ is Sharded for leaf in leaves)
+    types = [node.type for node in outputs]
+    is_large = any(first_axis(mesh, t.shape, t.nbytes) is not None for t in types)
+    return mesh if there or is_large else None
+
+
+@cache
+def _line(devices: int) -> Mesh:
+    return Mesh((devices,), ("devices",))
+
+
+def key_with(key: bytes, shardings: Shardings, spread: Mesh | None) -> bytes:
+    """The key of a graph whose leaves have these shardings, and whose results are spread."""
+    if not shardings and spread is None:
         return key
-    return key + MARK + array("i", [-1 if s is None else s.number for s in shardings]).tobytes()
+    numbers = [-1 if s is None else s.number for s in shardings]
+    return key + MARK + array("i", [0 if spread is None else spread.size, *numbers]).tobytes()
 
 
 def check(program: Program) -> None:

@@ -15,6 +15,7 @@ from lazytensor.core.buffers.cell import Cell, Watcher, watched, writing
 from lazytensor.core.buffers.refcounts import is_own
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
+from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.ir.memo import keep
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import SLOT, leaf
@@ -162,7 +163,7 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     see it.
     """
     node, type = cell.node, cell.type
-    if count >= settings.small:
+    if count >= settings.small or node.value.__class__ is Sharded:
         return False
     if node.value is None and node.op is ops.broadcast and node.operands[0].op is SLOT:
         with writing:
@@ -199,6 +200,8 @@ def fetch(cell: Cell, count: float, reads: bool = False) -> bool:
     del node
     if cell.node.value is None:
         scheduler.sync(cell.node, cause="observation")
+    if cell.node.value.__class__ is Sharded:  # in one host's memory it would not be split
+        return False
     own(cell)
     return True
 

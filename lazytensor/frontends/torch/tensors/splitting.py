@@ -32,7 +32,7 @@ def shard(x: torch.Tensor, mesh: Mesh, spec: Spec = ()) -> torch.Tensor:
     names. Gradients flow through. Raises: ValueError, ShapeError, as `lazytensor.shard`.
     """
     there = x if is_lazy(x) else x.to("lazytensor")
-    made: torch.Tensor = _Split.apply(there, mesh, spec)  # type: ignore[no-untyped-call]
+    made: torch.Tensor = _Split.apply(there, mesh, spec)
     return made
 
 
