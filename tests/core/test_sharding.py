@@ -181,6 +181,11 @@ def test_more_runs_than_xla_lets_be_under_way() -> None:
     np.testing.assert_array_equal(fetch(total), ARRAY.sum(0))
 
 
+def test_a_mesh_of_one_device() -> None:
+    found = parted(ARRAY, Mesh((1,), ("x",)), "x") * 2.0
+    np.testing.assert_array_equal(fetch(found), 2 * ARRAY)
+
+
 def test_subsets_of_devices() -> None:
     mesh = Mesh((2,), ("x",), devices=(5, 3))
     found = parted(ARRAY, mesh, "x") * 2.0

@@ -206,6 +206,7 @@ class Executable:
         "calls_back",
         "is_provisional",
         "shardings",
+        "smallest",
     )
 
     def __init__(
@@ -220,6 +221,7 @@ class Executable:
         self._handlers: list[Any] | None = None
         self._wrap: Any = None
         self.shardings: tuple[Sharding, ...] = ()
+        self.smallest = 0
 
     def start(self, buffers: Sequence[Buffer]) -> Iterator[list[Buffer]]:
         """An iterator whose `next` starts a run and gives its results, which may be pending.

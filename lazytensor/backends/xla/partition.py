@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import permutations
@@ -24,11 +25,12 @@ from jaxlib.mlir import ir
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.emitter import INSTRUCTION
 from lazytensor.backends.xla.forks import watch_forks
-from lazytensor.backends.xla.session import jax, session
+from lazytensor.backends.xla.session import cpu_client, jax, session
 from lazytensor.core.device.backend import Collective
 from lazytensor.core.device.host_memory import allocated
 from lazytensor.core.ir.sharding import Mesh, Names, Sharding, interned, replicated
 from lazytensor.core.ir.types import Shape, TensorType
+from lazytensor.core.runtime.attendance import RUNS_UNDER_WAY
 
 
 class Partitioned(client.Executable):
@@ -45,13 +47,16 @@ class Partitioned(client.Executable):
 
         Raises: Unnamed for results that XLA splits in a way that no spec says.
         """
-        found = map(xla.HloSharding.from_proto, self._loaded.get_output_shardings() or [])
+        said = self._loaded.get_output_shardings()  # None for one device
+        whole = [xla.HloSharding.replicate()] * len(types)
+        found = whole if said is None else map(xla.HloSharding.from_proto, said)
         pairs = list(zip(types, found, strict=True))
         named = [_named(self.mesh, type, hlo) for type, hlo in pairs]
         if None in named:
             unnamed = [at for at, sharding in enumerate(named) if sharding is None]
             raise Unnamed({at: _nearest(self.mesh, *pairs[at]) for at in unnamed})
         self.shardings = tuple(s for s in named if s is not None)
+        self.smallest = min(range(len(types)), key=lambda at: types[at].nbytes)
         both = zip(types, self.shardings, strict=True)
         self._handlers = [_handler(type.shape, type.dtype, s) for type, s in both]
         self._wrap = methodcaller("consume_with_handlers", self._handlers)
@@ -175,6 +180,7 @@ def device_count() -> int | None:
     return None if client.platform() == "cpu" else client.device_count()
 
 
+_lock: Final = threading.Lock()
 _clients: Final[dict[int, Any]] = {}
 
 
@@ -182,14 +188,14 @@ def _client(mesh: Mesh) -> Any:
     """The client with a mesh's devices."""
     if client.platform() != "cpu":
         return session().client
-    needed = max(mesh.devices) + 1
-    found = _clients.get(needed)
-    if found is None:
-        from lazytensor.backends.xla.session import cpu_client
-
-        found = _clients[needed] = cpu_client(needed)
-        watch_forks(found.live_arrays, (found,))
-    return found
+    # As many threads as devices: one for each device of each run that may be under way.
+    needed = (max(mesh.devices) + 1) * (RUNS_UNDER_WAY + 1)
+    with _lock:
+        found = _clients.get(needed)
+        if found is None:
+            found = _clients[needed] = cpu_client(needed)
+            watch_forks(found.live_arrays, (found,))
+        return found
 
 
 @cache
@@ -208,14 +214,11 @@ def _devices(mesh: Mesh) -> Any:
 @cache
 def _sharding(sharding: Sharding) -> Any:
     """jax's object for a sharding."""
-    from functools import partial
-
-    shape, names = sharding.mesh.shape, sharding.mesh.names
-    devices = np.empty(len(sharding.mesh.devices), object)
-    devices[:] = _all_of(sharding.mesh)
-    make = partial(jax().sharding.Mesh, devices.reshape(shape), names)
-    spec = jax().sharding.PartitionSpec(*(axes or None for axes in sharding.spec))
-    return jax().sharding.NamedSharding(make(), spec)
+    made, mesh = jax().sharding, sharding.mesh
+    devices = np.empty(mesh.size, object)
+    devices[:] = _all_of(mesh)
+    spec = made.PartitionSpec(*(axes or None for axes in sharding.spec))
+    return made.NamedSharding(made.Mesh(devices.reshape(mesh.shape), mesh.names), spec)
 
 
 @cache

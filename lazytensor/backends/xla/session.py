@@ -28,6 +28,7 @@ from lazytensor.backends.xla.forks import hide_jax_warning, watch_forks
 from lazytensor.core.device.backend import imported
 
 _lock = threading.Lock()
+_importing = threading.RLock()
 
 
 class Session(NamedTuple):
@@ -181,9 +182,14 @@ def _session() -> Session:
         return jax_session("cpu")
 
 
-@cache
 def jax() -> Any:
     """The module jax, imported now: for what is lowered by its functions, and for its clients."""
+    with _importing:
+        return _jax_module()
+
+
+@cache
+def _jax_module() -> Any:
     is_ours = "jax" not in sys.modules
     made = imported("jax")
     for name in ("extend.backend", "interpreters.mlir", "lax.linalg"):

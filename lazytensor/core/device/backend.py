@@ -56,12 +56,13 @@ class Executable(Protocol):
 
     `is_provisional`: whether it has forms that were not measured. `calls_back`: whether the host
     runs a part of it, so that a run is waited for (see `gil.uncollected`). `shardings`: those of
-    its results, if it runs on a mesh.
+    its results, if it runs on a mesh. `smallest`: the position of its smallest result.
     """
 
     is_provisional: bool
     calls_back: bool
     shardings: tuple[Sharding, ...]
+    smallest: int
 
     def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
         """Run: parameters in order, then one packed buffer per dtype that has data slots.

@@ -1,10 +1,10 @@
 """Runs that are waited for where they are started: the host runs a part of them, or the user wants
-to know what each takes, or many on a mesh are under way."""
+to know what each takes, or others on a mesh are under way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import count
+from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final
 
 from lazytensor.core.device import interrupts
@@ -12,17 +12,32 @@ from lazytensor.core.device.backend import Executable, backend
 from lazytensor.core.runtime import locking
 from lazytensor.core.settings import settings
 
-RUNS_UNDER_WAY: Final = 16
-"""Runs on meshes after which one is waited for. With twice as many under way the collectives of
-XLA:CPU wait for one another for ever (jaxlib 0.10)."""
-_on_meshes: Final = count(1)
+RUNS_UNDER_WAY: Final = 4
+"""Runs on meshes that may be under way when another one is started. In each of them a thread of
+XLA:CPU's waits for each device: too many, and they wait for ever (jaxlib 0.10)."""
+_under_way: Final[deque[Any]] = deque()
+"""A result of each of the last runs on meshes, the smallest."""
 
 
-def wait(executable: Executable, values: Iterable[Any]) -> None:
+def wait(executable: Executable, values: Sequence[Any]) -> None:
     """Return when a run has its results, if it is one that is waited for."""
-    is_due = bool(executable.shardings) and next(_on_meshes) % RUNS_UNDER_WAY == 0
-    if is_due or settings.wait or executable.calls_back:
+    if executable.shardings:
+        _wait_for_another(values[executable.smallest])
+    if settings.wait or executable.calls_back:
         with locking.outside():
             for value in values:
                 backend().wait(value)
         interrupts.raise_deferred()
+
+
+def _wait_for_another(result: Any) -> None:
+    """Note a run, and wait for the one that was started a few runs before it.
+
+    A result that a later run overwrites is not waited for: that run is, and has not begun yet.
+    """
+    _under_way.append(result)
+    while len(_under_way) > RUNS_UNDER_WAY:
+        oldest = _under_way.popleft()
+        if not oldest.is_deleted():
+            with locking.outside():
+                backend().wait(oldest)

@@ -15,7 +15,10 @@ from tensorflow.python.framework import tensor_conversion_registry as registry
 from tensorflow.python.ops import resource_variable_ops
 
 from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.sharding import Mesh, Spec, sharding
 from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace.splitting import split
 from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, state
 
 
@@ -34,6 +37,21 @@ def from_lazy(array: Any) -> Any:
     if made is None:
         raise TypeError(f"from_lazy: TensorFlow has no dtype for {offer.node.type}")
     return made if state.on else constant_op.constant(values(offer))
+
+
+def shard(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
+    """A tensor with the present value of `x`, split over a mesh. No gradient flows through it.
+
+    x: a tensor, or what TensorFlow makes one of, of a thread that records. spec: per axis of `x`
+    the name of the mesh's axis that splits it, None for nothing, or several names.
+    Raises: ValueError, ShapeError, as `lazytensor.shard`; RuntimeError in a thread that does not
+    record.
+    """
+    if not state.on:
+        raise RuntimeError("shard: this thread does not record; call lazytensor.tf.enable() first")
+    offer = offered(x) or Offer(leaf(np.asarray(constant_op.constant(x))))
+    node = offer.node
+    return taken(Offer(split(node, sharding(mesh, spec, node.type.shape))))
 
 
 def taken(offer: Offer) -> LazyTensor | None:

@@ -1,0 +1,158 @@
+"""Programs on many devices: what one device computes, holds and exchanges, and what a call costs.
+
+`python -m benchmarks.devices growth` compiles programs for 1 to 256 devices and reads their costs:
+none of them is run. `python -m benchmarks.devices dispatch` compares a call over eight virtual
+devices with `jax.jit` with the same shardings, on an idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy
+
+DEVICES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+ROWS: Final = 4096
+WIDTH: Final = 256
+ROUNDS, CALLS = 60, 10
+
+
+class Cost(NamedTuple):
+    """Of one device's part of a program: operations, bytes read and written, bytes exchanged."""
+
+    flops: float
+    memory: float
+    exchanged: float
+
+
+def step(np: Any, x: Any, w: Any, v: Any) -> Any:
+    """One step of gradient descent of a network of two layers, by hand."""
+    hidden = np.tanh(x @ w)
+    error = hidden @ v - x
+    back = (error @ v.T) * (1 - hidden * hidden)
+    return w - 0.01 * (x.T @ back), v - 0.01 * (hidden.T @ error)
+
+
+def stencil(np: Any, u: Any, *_: Any) -> Any:
+    """One sweep of a five-point stencil."""
+    v = u.copy()
+    v[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+    return v
+
+
+PROGRAMS: Final[dict[str, Callable[..., Any]]] = {
+    "a step of an MLP, batch split": step,
+    "a stencil, rows split": stencil,
+}
+
+
+def arrays() -> list[numpy.ndarray]:
+    """A batch, and two matrices."""
+    draw = numpy.random.default_rng(0).standard_normal
+    return [draw((ROWS, WIDTH)), *(draw((WIDTH, WIDTH)) / WIDTH for _ in range(2))]
+
+
+def cost(program: Callable[..., Any], devices: int) -> Cost:
+    """The cost of a program for so many devices, compiled and not run."""
+    import lazytensor
+    import lazytensor.numpy as lnp
+    from lazytensor.core.device.backend import backend
+    from lazytensor.core.ir.graph import numbered, reachable
+    from lazytensor.core.ir.program import program_of
+    from lazytensor.core.passes.specialize import SlotHistory, pack
+    from lazytensor.core.runtime.sharded import of_leaves
+
+    mesh = lazytensor.Mesh((devices,), ("x",))
+    batch, *rest = arrays()
+    given = [lazytensor.shard(batch, mesh, ("x",)), *(lazytensor.shard(a, mesh) for a in rest)]
+    found = program(lnp, *given)
+    outputs = [x.node for x in (found if isinstance(found, tuple) else (found,))]
+    graph = numbered(reachable(outputs), outputs)
+    made = program_of(graph, of_leaves(graph.leaves))
+    history = SlotHistory(made.data)
+    history.observe(pack(made, graph.slots))
+    executable: Any = backend().compile(made, history.assumptions(made), (), ())
+    read = executable._loaded.cost_analysis()
+    read = read[0] if isinstance(read, list) else read
+    exchanged = sum(c.nbytes for c in executable.collectives())
+    return Cost(read["flops"], read["bytes accessed"], exchanged)
+
+
+def growth() -> None:
+    """Print the table."""
+    for name, program in PROGRAMS.items():
+        print(
+            f"\n{name}\n| devices | Mflop | MB read and written | kB exchanged |\n|---|---|---|---|"
+        )
+        for devices in DEVICES:
+            flops, memory, exchanged = cost(program, devices)
+            print(f"| {devices} | {flops / 1e6:.2f} | {memory / 1e6:.3f} | {exchanged / 1e3:.1f} |")
+
+
+def dispatch(devices: int = 8) -> None:
+    """Print the medians of ours and of `jax.jit`, waited for and not, in microseconds a call."""
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    import lazytensor
+    import lazytensor.numpy as lnp
+
+    jax.config.update("jax_enable_x64", True)
+    mesh = lazytensor.Mesh((devices,), ("x",))
+    there = jax.sharding.Mesh(numpy.array(jax.devices()[:devices]), ("x",))
+    specs = ("x",), (), ()
+    mine = [lazytensor.shard(a, mesh, s) for a, s in zip(arrays(), specs, strict=True)]
+    theirs = [
+        jax.device_put(a, NamedSharding(there, PartitionSpec(*s)))
+        for a, s in zip(arrays(), specs, strict=True)
+    ]
+    compiled = jax.jit(partial(step, jnp))
+
+    def ours() -> list[Any]:
+        made = step(lnp, *mine)
+        lazytensor.sync()
+        return [x.node.value.buffer for x in made]
+
+    def jits() -> list[Any]:
+        return list(compiled(*theirs))
+
+    for call in (ours, jits):
+        for _ in range(CALLS):
+            wait(call())
+    seconds: dict[str, list[float]] = {"ours": [], "jax.jit": []}
+    for _ in range(ROUNDS):
+        for name, call in (("ours", ours), ("jax.jit", jits)):
+            start = time.perf_counter()
+            for _ in range(CALLS):
+                wait(call())
+            seconds[name].append((time.perf_counter() - start) / CALLS)
+    mine_took, theirs_took = (statistics.median(found) for found in seconds.values())
+    print(f"ours {mine_took * 1e6:.0f} us, jax.jit {theirs_took * 1e6:.0f} us a call, waited for: ")
+    print(f"{mine_took / theirs_took:.2f} times jax.jit's time")
+
+
+def wait(buffers: list[Any]) -> None:
+    """Return when these have their values."""
+    for buffer in buffers:
+        buffer.block_until_ready()
+
+
+def main() -> int:
+    """Run what the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.devices", description=__doc__)
+    parser.add_argument("what", choices=("growth", "dispatch"))
+    {"growth": growth, "dispatch": dispatch}[parser.parse_args().what]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
