@@ -33,6 +33,7 @@ NAMES: Final = {
     "check": "LAZYTENSOR_CHECK",
     "modules": "LAZYTENSOR_MODULES",
     "malloc": "LAZYTENSOR_MALLOC",
+    "devices": "LAZYTENSOR_DEVICES",
 }
 """Per setting: its environment variable."""
 OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM")

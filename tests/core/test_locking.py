@@ -18,7 +18,7 @@ from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
 
 F64 = np.dtype(np.float64)
-LONG, SHORT = 2**22, 2**15
+LONG, SHORT = 2**24, 2**15
 PATIENCE = 60.0
 
 

@@ -29,6 +29,7 @@ NUMBERS = {
     "programs": "LAZYTENSOR_PROGRAMS",
     "disk_bytes": "LAZYTENSOR_CACHE_BYTES",
     "small": "LAZYTENSOR_SMALL",
+    "devices": "LAZYTENSOR_DEVICES",
     "slow_compile": "LAZYTENSOR_SLOW_COMPILE",
 }
 SWITCHES = {
