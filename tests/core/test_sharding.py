@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import lazytensor
-from lazytensor import Mesh, ShapeError, ShardingError
+from lazytensor import DTypeError, Mesh, ShapeError, ShardingError
 from lazytensor.core import ops
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ir.sharding import Sharding, sharding
 from lazytensor.core.observe import metrics
 from lazytensor.core.runtime.program_cache import cache
@@ -179,6 +179,21 @@ def test_more_runs_than_xla_lets_be_under_way() -> None:
         total = ops.reduce_sum(x + ops.broadcast(total * 0.0, shape=ARRAY.shape), axes=(0,))
         sync(total)
     np.testing.assert_array_equal(fetch(total), ARRAY.sum(0))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "u1", "i1", "i2", "i4", "i8", "u8", "f2", "f4", "f8", "c16"]
+)
+@pytest.mark.parametrize("kind", ["sum", "prod", "max", "min", "and", "or", "xor"])
+def test_reductions_along_a_split_axis(kind: str, dtype: str) -> None:
+    op: Op = getattr(ops, f"reduce_{kind}")
+    array = (np.arange(32) % 5 - 2).astype(dtype).reshape(16, 2)
+    try:
+        expected = fetch(op(leaf(array), axes=(0,)))
+    except DTypeError:
+        pytest.skip("not of this dtype")
+    found = fetch(op(parted(array, LINE, "x"), axes=(0,)))
+    assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
 
 
 def test_a_mesh_of_one_device() -> None:

@@ -160,6 +160,14 @@ def test_tensor_parallel_training_gives_the_losses_of_one_device(mesh: Mesh) -> 
 
 
 @pytest.mark.parametrize("mesh", [MODEL, BOTH], ids=str)
+def test_a_step_of_a_block_exchanges_as_megatrons(mesh: Mesh) -> None:
+    """Twice forward, twice backward; once more for the gradients, where the batch is split."""
+    fitted(tensor_parallel(seeded(Block), mesh), mesh)
+    assert [e.kind for e in exchanges()] == ["all-reduce"] * (5 if mesh is BOTH else 4)
+    assert all("layer_norm" not in e.lines[0] for e in exchanges()[:4])
+
+
+@pytest.mark.parametrize("mesh", [MODEL, BOTH], ids=str)
 def test_a_block_needs_two_exchanges(mesh: Mesh) -> None:
     net = tensor_parallel(seeded(Block), mesh)
     x = torch.ones(8, 16, 32, device="lazytensor")

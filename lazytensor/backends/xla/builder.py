@@ -26,14 +26,15 @@ class Value:
     `constant`: its value if known (a baked slot). `opaque`: the constant is hidden from XLA, which
     would reassociate (x + 1e16) - 1e16. `stored`: it is an input, and so in memory. `shared`:
     several instructions use it. `update`: the last write into it, (value, starts, strides), unless
-    the result is an output. `turned`: (source, axes) if it is a transpose. `parts`: its real and
-    imaginary parts, if known.
+    the result is an output. `turned`: (source, axes) if it is a transpose. `folded`: the value
+    whose first axes it has as one. `parts`: its real and imaginary parts, if known.
     """
 
     __slots__ = (
         "_builder",
         "_ir",
         "constant",
+        "folded",
         "opaque",
         "parts",
         "shared",
@@ -58,6 +59,7 @@ class Value:
         self.stored = self.shared = False
         self.update: tuple[Value, tuple[int, ...], tuple[int, ...]] | None = None
         self.turned: tuple[Value, tuple[int, ...]] | None = None
+        self.folded: Value | None = None
         self.parts: tuple[Value, Value] | None = None
 
     @property

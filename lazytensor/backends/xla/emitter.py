@@ -73,7 +73,13 @@ class Emitter(Builder):
         """`x` in another shape of the same size."""
         if x.type.shape == shape:
             return x
-        return self.op("reshape", x.type.with_shape(shape), x)
+        if x.folded is not None and x.folded.type.shape == shape:
+            return x.folded
+        made = self.op("reshape", x.type.with_shape(shape), x)
+        kept = len(shape) - 1
+        if self.is_plain and x.type.ndim > kept > 0 and x.type.shape[-kept:] == shape[1:]:
+            made.folded = x
+        return made
 
     def expand(self, x: Value, shape: Shape) -> Value:
         """`x` broadcast to `shape` by NumPy's rule."""

@@ -77,7 +77,7 @@ def _dot_general(
     dot = Dot(batch, contract)
     inner = math.prod(x.type.shape[axis] for axis in contract[0])
     if e.is_plain:
-        return _product(e, type, x, y, dot)
+        return _unfolded(e, type, x, y, dot)
     if 1 <= inner <= SUMMED_PRODUCTS_BOUND:
         return _sum_of_products(e, type, x, y, dot, inner)
     if type.dtype in BLAS and not dot.batch[0]:
@@ -128,6 +128,22 @@ def _is_matrix(x: Value, y: Value, dot: Dot) -> bool:
         for side, value in enumerate((x, y))
     )
     return min(sizes) >= NARROW_ROWS
+
+
+def _unfolded(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
+    """A product with the axes of a batch apart, where both operands have them folded into one.
+
+    A partitioner cannot split a folded axis along the second of its axes, as attention's heads.
+    """
+    if x.folded is None or y.folded is None or dot.batch != ((0,), (0,)):
+        return _product(e, type, x, y, dot)
+    lead = x.folded.type.shape[: x.folded.type.ndim - x.type.ndim + 1]
+    if y.folded.type.shape[: y.folded.type.ndim - y.type.ndim + 1] != lead:
+        return _product(e, type, x, y, dot)
+    first, second = (tuple(axis + len(lead) - 1 for axis in axes) for axes in dot.contract)
+    apart = Dot((tuple(range(len(lead))),) * 2, (first, second))
+    whole = type.with_shape((*lead, *type.shape[1:]))
+    return e.reshape(_product(e, whole, x.folded, y.folded, apart), type.shape)
 
 
 def _product(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:

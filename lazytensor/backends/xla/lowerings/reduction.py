@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
 from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import workarounds
@@ -135,6 +136,8 @@ def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     """`x` reduced over `axes` by the method that is fastest for its type."""
     if e.is_plain and kind in ("max", "min") and x.type.dtype in FLOATS:
         return _or_nan(e, x, axes, kind)
+    if e.is_plain and kind in _OF_BITS:
+        return _by_bits(e, x, axes, _OF_BITS[kind])
     if e.is_plain or not x.type.size:
         return reduce(e, x, axes, kind, COMBINE[kind])
     if kind != "sum" or _is_in_parts(x, axes):
@@ -144,6 +147,31 @@ def reduced(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
     if _is_laden(x):
         x = workarounds.loop_of_its_own(e, x)
     return workarounds.loop_of_its_own(e, reduce(e, x, axes, kind, COMBINE[kind]))
+
+
+_OF_BITS: Final = {"and": "min", "or": "max", "xor": "sum"}
+"""Kinds for which no devices exchange results, and what does the same to single bits."""
+
+
+def _by_bits(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:
+    """A reduction of numbers or flags, bit by bit: the bits get an axis of their own."""
+    if x.type.dtype == BOOL:
+        ones = reduced(e, e.convert(x, U8), axes, kind)
+        odd = e.op("and", ones.type, ones, e.full(1, ones.type))
+        return compare("NE")(e, odd.type.with_dtype(BOOL), odd, e.full(0, odd.type))
+    dtype, width = x.type.dtype, 8 * x.type.dtype.itemsize
+    bits = x.type.with_shape((*x.type.shape, width))
+    places = e.constant(np.arange(width, dtype=dtype))
+    shown = e.op(
+        "shift_right_logical",
+        bits,
+        e.place(x, bits.shape, range(x.type.ndim)),
+        e.expand(places, bits.shape),
+    )
+    found = reduced(e, e.op("and", bits, shown, e.full(1, bits)), axes, kind)
+    one = e.op("and", found.type, found, e.full(1, found.type))
+    put = e.op("shift_left", one.type, one, e.expand(places, one.type.shape))
+    return reduced(e, put, (put.type.ndim - 1,), "sum")
 
 
 def _or_nan(e: Emitter, x: Value, axes: Ints, kind: str) -> Value:

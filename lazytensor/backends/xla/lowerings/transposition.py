@@ -34,9 +34,19 @@ def transpose(e: Emitter, type: TensorType, x: Value, *, axes: Ints) -> Value:
         axes = tuple(before[axis] for axis in axes)
     if axes == tuple(range(len(axes))):
         return x
-    made = _written(e, x, axes)
+    if x.folded is not None and axes[0] == 0:
+        return _of_folded(e, type, x, x.folded, axes)
+    made = _plain(e, x, axes) if e.is_plain else _written(e, x, axes)
     made.turned = x, axes
     return made
+
+
+def _of_folded(e: Emitter, type: TensorType, x: Value, apart: Value, axes: Ints) -> Value:
+    """The transpose of an array whose first axis is several ones: of the array that has them."""
+    more = apart.type.ndim - x.type.ndim
+    moved = (*range(more + 1), *(axis + more for axis in axes[1:]))
+    shape = tuple(apart.type.shape[axis] for axis in moved)
+    return e.reshape(transpose(e, type.with_shape(shape), apart, axes=moved), type.shape)
 
 
 def _written(e: Emitter, x: Value, axes: Ints) -> Value:
@@ -47,7 +57,7 @@ def _written(e: Emitter, x: Value, axes: Ints) -> Value:
     sizes = tuple(math.prod(x.type.shape[axis] for axis in group) for group in order)
     x, axes = e.reshape(x, sizes), tuple(order.index(group) for group in groups)
     type = x.type.with_shape(tuple(sizes[axis] for axis in axes))
-    blocks = None if e.is_plain else _blocks(type, axes)
+    blocks = _blocks(type, axes)
     # Move the last axis alone first, in blocks; moving the others then copies whole rows.
     first = (*(axis for axis in range(len(axes)) if axis != axes[-1]), axes[-1])
     if blocks is not None:
