@@ -17,6 +17,7 @@ from lazytensor.core.observe.recompile_reason import FIRST_RUN, MEASURED, RUN_AG
 from lazytensor.core.settings import settings
 from lazytensor.inspection.advice import advice
 from lazytensor.inspection.asking import asked
+from lazytensor.inspection.exchanges import described
 from lazytensor.inspection.finding import Finding
 from lazytensor.inspection.ledger import Tally, own_frame
 from lazytensor.inspection.source import Source, source
@@ -105,6 +106,7 @@ class Explanation:
         happened = list(happened)
         self.lines: dict[tuple[str, int], Line] = {}
         events = [(event, place) for event, place in happened if isinstance(event, Event)]
+        self.meshes = Counter(event.program for event, _ in events if event.program.meshes)
         new = (change for _, change in changes(event for event, _ in events))
         for (event, place), change in zip(events, new, strict=True):
             self._cut(event, place, change)
@@ -157,6 +159,7 @@ class Explanation:
         yield from _section("Programs that were new, and what had changed", _news(lines))
         yield from _section("Recompilation hot spots", _hot_spots(lines))
         yield from _section("Fallbacks", _fallbacks(lines))
+        yield from _section("Exchanges between devices", described(self.meshes))
         yield from _section("Advice", _advice(lines))
 
 

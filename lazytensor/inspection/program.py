@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir import program
-from lazytensor.core.ir.source_location import describe
-from lazytensor.core.runtime.program_cache import cache
+from lazytensor.inspection.exchanges import Exchange, exchanges
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
-
-
-class Exchange(NamedTuple):
-    """An exchange between devices: XLA's name for it, bytes of its results on one device, and for
-    which operations it is, at which of your lines."""
-
-    kind: str
-    nbytes: int
-    lines: tuple[str, ...]
 
 
 class Program(program.Program):
@@ -39,18 +29,7 @@ class Program(program.Program):
 
     def collectives(self) -> list[Exchange]:
         """What XLA exchanges between devices to run this program, which must have run on a mesh."""
-        entry = next((e for e in cache.entries() if e.program == self), None)
-        if entry is None or entry.executable is None:
-            return []
-        return [
-            Exchange(kind, nbytes, tuple(dict.fromkeys(self._line(i) for i in instructions)))
-            for kind, nbytes, instructions in entry.executable.collectives()
-        ]
-
-    def _line(self, instruction: int) -> str:
-        op = self.instructions[instruction][0].name
-        place = self.places[instruction] if self.places else None
-        return f"{op} at {describe(place)}"
+        return exchanges(self)
 
     def dot(self) -> str:
         """The graph in Graphviz's language."""

@@ -12,7 +12,7 @@ import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor import Mesh, shard
 from lazytensor.core.runtime.program_cache import cache
-from lazytensor.inspection.program import Exchange
+from lazytensor.inspection.exchanges import Exchange
 from lazytensor.sharding import sharding_of
 
 LINE = Mesh((8,), ("x",))
@@ -134,6 +134,18 @@ def test_exchanges_name_the_users_lines() -> None:
     assert exchange.lines[0].startswith("reduce_sum at ")
     assert "test_sharding.py" in exchange.lines[0]
     assert total.shape == (64,)
+
+
+def test_explain_says_what_is_exchanged_and_what_is_whole() -> None:
+    lazytensor.metrics.reset()
+    x = shard(SQUARE, LINE, ("x",))
+    total = x.sum(axis=0)
+    few = x[:60] * 2.0
+    lazytensor.sync(total, few)
+    text = str(lazytensor.explain())
+    assert "Exchanges between devices" in text
+    assert "all-reduce of 512 bytes: reduce_sum at " in text
+    assert "whole on every device: f64[60,64] of multiply at " in text
 
 
 def test_a_mesh_of_two_axes_splits_a_product_both_ways() -> None:

@@ -14,7 +14,7 @@ import lazytensor
 import lazytensor.torch
 from lazytensor import Mesh
 from lazytensor.core.runtime.program_cache import cache
-from lazytensor.inspection.program import Exchange
+from lazytensor.inspection.exchanges import Exchange
 from lazytensor.sharding import sharding_of
 from lazytensor.torch import data_parallel, mark_sharding, shard
 

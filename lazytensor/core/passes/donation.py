@@ -73,7 +73,7 @@ def kept_splits(program: Program) -> dict[int, Sharding]:
     lines, found, given = program.instructions, {}, _given(program)
     for at, output in enumerate(program.outputs):
         type = lines[output][3]
-        base = _version(program, output) if given else output
+        base = version_of(program, output) if given else output
         sharding = given.get(base)
         if sharding is not None and lines[base][3] is type:
             found[at] = sharding
@@ -84,16 +84,14 @@ def kept_splits(program: Program) -> dict[int, Sharding]:
     return found
 
 
-def _version(program: Program, index: int) -> int:
+def version_of(program: Program, index: int) -> int:
     """The instruction that `index` is a later version of, by updates and elementwise operations."""
     while True:
-        op, operands, _, type = program.instructions[index]
+        op, operands, attrs, type = program.instructions[index]
         base: int | None = None
         if op is element:
-            index, base = (
-                operands[0],
-                _base_within(program, operands[0], program.instructions[index][2][0]),
-            )
+            index = operands[0]
+            base = _base_within(program, index, attrs[0])
         elif Trait.ELEMENTWISE in op.traits or Trait.REPLACES in op.traits:
             base = 0
         elif isinstance(op, Composite):
