@@ -13,7 +13,6 @@ from lazytensor.core.ir.source_location import describe
 from lazytensor.core.passes.donation import version_of
 from lazytensor.core.runtime.program_cache import Entry, cache
 
-
 WHOLE_SHOWN: Final = 4
 """Results of one program that are listed as whole."""
 

@@ -159,6 +159,19 @@ def test_work_on_other_meshes_goes_on() -> None:
     np.testing.assert_array_equal(fetch(y), ARRAY + 2)
 
 
+def test_work_on_one_device_stays_there() -> None:
+    """It is pending beside a mesh's, which is cut with it."""
+    x, y = parted(ARRAY, LINE, "x") + 1.0, leaf(ARRAY) + 2.0
+    both = parted(ARRAY, LINE, "x") * y
+    sync(x, y, both)
+    assert of(both) is sharding(LINE, ("x",), ARRAY.shape)
+    alone = leaf(ARRAY) * 3.0
+    again = parted(ARRAY, LINE, "x") * 3.0
+    sync(again, alone)
+    assert of(alone) is None
+    np.testing.assert_array_equal(fetch(alone), fetch(again))
+
+
 def test_a_result_that_no_spec_splits_is_whole() -> None:
     """60 rows do not split into eight, and neither do four: XLA would split both."""
     x = parted(ARRAY, LINE, "x")

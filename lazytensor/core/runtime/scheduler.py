@@ -242,9 +242,13 @@ def _next_graph(outputs: list[Node], largest: int) -> NumberedGraph:
     Raises: Elsewhere, while another thread computes one of its nodes.
     """
     nodes, wanted = _with_elements(reachable(outputs)), outputs
+    if sharded.used and len(outputs) > 1:
+        wanted = sharded.together(nodes, outputs)
+        if len(wanted) < len(outputs):
+            nodes = _with_elements(reachable(wanted))
     if len(nodes) > largest:
         first = _with_elements(nodes[:largest])
-        nodes, wanted = first, _frontier(first, nodes, outputs)
+        nodes, wanted = first, _frontier(first, nodes, wanted)
     if locking.are_elsewhere(nodes):
         raise locking.Elsewhere
     return numbered(nodes, wanted, keeping_held=True)

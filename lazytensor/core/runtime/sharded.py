@@ -6,7 +6,8 @@ the backend compiles it for the mesh, and its partitioner splits everything betw
 
 - What has no sharding is whole on every device. It is put there once, and stays.
 - A program whose leaves are all whole, and that constrains nothing, runs on one device.
-- A program has the devices of one mesh. Several meshes may name these devices.
+- A program has the devices of one mesh. Several meshes may name these devices. What is pending on
+  other devices, or on one, is another program.
 - The host runs none of these programs: its results would not be split.
 """
 
@@ -23,11 +24,37 @@ from lazytensor.core.errors import ShardingError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
+from lazytensor.core.ops import sharding_constraint
 from lazytensor.core.settings import settings
 
 MARK: Final = b"sharded"
 """It ends what numbers of 32 bits say, as its length is no multiple of four."""
 Shardings = tuple[Sharding | None, ...]
+
+
+used: Final[list[Mesh]] = []
+"""The first mesh that something was split over, if there is one: before that nothing is asked."""
+
+
+def together(nodes: Sequence[Node], outputs: list[Node]) -> list[Node]:
+    """Of the outputs that need `nodes`, those that are on the same devices as the first."""
+    devices: dict[Node, tuple[int, ...]] = {}
+    for node in nodes:
+        found = [devices.get(x, ()) if x.value is None else _devices(x) for x in node.operands]
+        if node.op is sharding_constraint:
+            found.append(node.attrs[0].mesh.devices)
+        devices[node] = next(filter(None, found), ())
+    first = devices[outputs[0]]
+    return [output for output in outputs if devices[output] == first]
+
+
+def _devices(leaf: Node) -> tuple[int, ...]:
+    """Over which devices a leaf's value is split; none if each has it whole."""
+    value = leaf.value
+    if value.__class__ is not Sharded or value.sharding.is_replicated:
+        return ()
+    devices: tuple[int, ...] = value.sharding.mesh.devices
+    return devices
 
 
 def of_leaves(leaves: Sequence[Node]) -> Shardings:

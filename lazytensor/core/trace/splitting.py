@@ -13,10 +13,12 @@ from lazytensor.core.ir.program import SLOTS
 from lazytensor.core.ir.sharding import Sharding
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.runtime.guards import Failure
+from lazytensor.core.runtime.sharded import used
 
 
 def split(node: Node, sharding: Sharding) -> Node:
     """The node's value, split so. What has a value is moved now, all else when it is computed."""
+    used[:] = [sharding.mesh]
     if node.op in SLOTS:
         node = leaf(np.asarray(node.value, node.type.dtype))
     value = node.value
