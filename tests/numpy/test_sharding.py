@@ -11,6 +11,7 @@ import pytest
 import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor import Mesh, shard
+from lazytensor.core.device.backend import backend
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.inspection.exchanges import Exchange
 from lazytensor.sharding import sharding_of
@@ -155,6 +156,27 @@ def test_a_mesh_of_two_axes_splits_a_product_both_ways() -> None:
     assert exchanges() == []
     assert sharding_of(found).spec == (("x",), ("y",))
     numpy.testing.assert_allclose(numpy.asarray(found), SQUARE @ SQUARE, rtol=1e-12, atol=1e-12)
+
+
+def test_looking_at_a_part_reads_the_parts_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And runs no program."""
+    x, read = shard(SQUARE, LINE, ("x",)), []
+    there = backend()
+    host_view = there.host_view
+
+    def counting(buffer: Any) -> numpy.ndarray:
+        read.append(buffer)
+        return host_view(buffer)
+
+    monkeypatch.setattr(there, "host_view", counting)
+    before = lazytensor.metrics.counts["cuts"]
+    looks: list[tuple[Any, int]] = [((3, 4), 1), (9, 1), (slice(10, 14), 1), (slice(4, 20, 3), 3)]
+    for key, parts in looks:
+        read.clear()
+        numpy.testing.assert_array_equal(numpy.asarray(x[key]), SQUARE[key])
+        assert len(read) == parts
+    assert lazytensor.metrics.counts["cuts"] == before
+    assert x.sharding is sharding_of(x) is not None
 
 
 def test_random_numbers_are_those_of_one_device() -> None:

@@ -20,7 +20,7 @@ from lazytensor.backends.xla.client import (
 from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.lowerings.foreign import imported
 from lazytensor.backends.xla.module import module_of
-from lazytensor.backends.xla.partition import copy_sharded, first_part, gather, place
+from lazytensor.backends.xla.partition import copy_sharded, first_part, parts, place
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import Effort
 from lazytensor.core.errors import OutOfMemory
@@ -37,10 +37,10 @@ __all__ = [
     "copy_sharded",
     "fingerprint",
     "first_part",
-    "gather",
     "host_view",
     "imported",
     "load",
+    "parts",
     "place",
     "shows_memory",
     "stablehlo",

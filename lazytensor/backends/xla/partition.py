@@ -27,7 +27,6 @@ from lazytensor.backends.xla.emitter import INSTRUCTION
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session
 from lazytensor.core.device.backend import Collective
-from lazytensor.core.device.host_memory import allocated
 from lazytensor.core.ir.sharding import Mesh, Names, Sharding, interned, replicated
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.runtime.attendance import RUNS_UNDER_WAY
@@ -130,16 +129,6 @@ def place(array: np.ndarray, sharding: Sharding) -> Any:
         devices.append(device)
     kind = _array_type(array.shape, array.dtype)
     return _jax.batched_device_put(kind, named, parts, devices, committed=True, enable_x64=True)
-
-
-def gather(buffer: Any, sharding: Sharding) -> np.ndarray:
-    """The whole array on the host; a view of one device's copy where each has all of it."""
-    if sharding.is_replicated:
-        return client.host_view(_first(buffer))
-    whole = allocated(buffer.shape, np.dtype(buffer.dtype))
-    for region, part in parts(buffer):
-        whole[region] = client.host_view(part)
-    return whole
 
 
 def parts(buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cas
 import numpy as np
 
 from lazytensor.core.device import gil
+from lazytensor.core.device.host_memory import allocated, copied
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.device.sharded import Sharded
 
@@ -133,8 +134,8 @@ class Backend(Protocol):
     def place(self, array: np.ndarray, sharding: Sharding) -> Any:
         """A buffer with the array's parts on the devices of a mesh."""
 
-    def gather(self, buffer: Any, sharding: Sharding) -> np.ndarray:
-        """The whole array on the host: of its own, or a read-only view of one device's copy."""
+    def parts(self, buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:
+        """The parts on the devices of a mesh, each once: its region, a buffer of one device."""
 
     def copy_sharded(self, buffer: Any, sharding: Sharding) -> Any:
         """A second buffer with the same parts."""
@@ -215,5 +216,26 @@ def on_host(value: Any) -> np.ndarray:
     if value.__class__ is Padded:
         return value.trimmed(backend().host_view(value.buffer))
     if value.__class__ is Sharded:
-        return backend().gather(value.buffer, value.sharding)
+        return gathered(value)
     return backend().host_view(value)
+
+
+def gathered(value: Sharded, show: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
+    """A split array on the host: of its own, or a read-only view of one device's copy.
+
+    show: what to show of it, where that is not all; then only the parts that it needs are copied.
+    """
+    there = backend()
+    if value.sharding.is_replicated:
+        whole = there.host_view(next(there.parts(value.buffer))[1])
+        return whole if show is None else copied(show(whole))
+    whole = allocated(value.buffer.shape, np.dtype(value.buffer.dtype))
+    seen = whole if show is None else show(whole)
+    is_view = np.may_share_memory(seen, whole)
+    for region, part in there.parts(value.buffer):
+        place = whole[region]
+        if not is_view or np.may_share_memory(place, seen):
+            place[...] = there.host_view(part)
+    if show is None:
+        return whole
+    return copied(seen if is_view else show(whole))

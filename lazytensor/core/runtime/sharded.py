@@ -15,14 +15,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Final
 
-from lazytensor.core.device.backend import Executable, backend, on_host
+import numpy as np
+
+from lazytensor.core.buffers.cell import SHOWS, Show
+from lazytensor.core.device.backend import Executable, backend, gathered, on_host
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
 from lazytensor.core.ops import sharding_constraint
 from lazytensor.core.settings import settings
@@ -55,6 +58,24 @@ def _devices(leaf: Node) -> tuple[int, ...]:
         return ()
     devices: tuple[int, ...] = value.sharding.mesh.devices
     return devices
+
+
+def seen(node: Node) -> np.ndarray | None:
+    """What a pending node shows of a split leaf, in an array of its own; None for others.
+
+    A program for each place and size that is looked at would take far longer.
+    """
+    shows: list[Show] = []
+    while node.value is None and node.op in SHOWS:
+        base, *starts = node.operands
+        if any(x.op not in SLOTS for x in starts):
+            return None
+        data = [np.asarray(x.value, x.type.dtype) for x in starts]
+        shows.insert(0, SHOWS[node.op](*data, **node.op.attrs_of(node.attrs)))
+        node = base
+    if node.value.__class__ is not Sharded:
+        return None
+    return gathered(node.value, lambda whole: reduce(lambda x, show: show(x), shows, whole))
 
 
 def of_leaves(leaves: Sequence[Node]) -> Shardings:

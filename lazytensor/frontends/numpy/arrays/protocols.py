@@ -10,7 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.interop import Offer
+from lazytensor.core.ir.sharding import Sharding
 from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace import splitting
 from lazytensor.frontends.numpy import namespace
 from lazytensor.frontends.numpy.arrays import conversion
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, extends, ndarray, wrap
@@ -136,6 +138,11 @@ class Protocols(Lazy):
     def __dlpack_device__(self) -> tuple[int, int]:
         """The device of the memory that `__dlpack__` returns."""
         return _CPU
+
+    @property
+    def sharding(self) -> Sharding | None:
+        """How it is split over devices; None on one device. It is computed now if it was not."""
+        return splitting.of(self.node)
 
     def __lazytensor__(self) -> Offer:
         """The cell or view for an array that may be written to, else the node."""
