@@ -2,8 +2,9 @@
 
 On a CPU the devices are virtual: a client of their own, made when the first mesh needs it, so that
 programs of one device run as they do without a mesh. On other platforms they are the session's.
-Besides the private names of `client.py` this file uses an executable's `get_output_shardings`,
-`HloSharding` and a sharding's `_to_xla_hlo_sharding`; each has a smoke test.
+Besides the private names of `client.py` this file uses an executable's `get_output_shardings` and
+`hlo_modules`, `HloSharding`, `DeviceAssignment`, an array's `addressable_shards` and a sharding's
+`_to_xla_hlo_sharding`; each has a smoke test.
 """
 
 from __future__ import annotations

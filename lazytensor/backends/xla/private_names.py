@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 from jaxlib import _jax, lapack
+from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client, session
+from lazytensor.backends.xla import client, partition, session
+from lazytensor.core.ir.sharding import Mesh, interned
 
 SAME: Final = """
 func.func public @main(%a: tensor<1xf64>) -> tensor<1xf64> {
@@ -58,6 +60,25 @@ def _deserialize() -> Any:
     return _client().deserialize_executable(payload, _devices(), client.compile_options())
 
 
+MESH: Final = Mesh((2,), ("x",))
+SPLIT: Final = interned(MESH, (("x",),))
+PARTED: Final = f"""
+module attributes {{mhlo.num_partitions = 2 : i32}} {{
+  sdy.mesh @mesh_x2 = <["x"=2]>
+  {SAME.replace("tensor<1xf64>", "tensor<2xf64>").strip()}
+}}
+"""
+
+
+def _partitioned() -> Any:
+    with client.context():
+        return partition.compile(ir.Module.parse(PARTED), MESH)
+
+
+def _put_parts() -> Any:
+    return partition.place(np.ones(2), SPLIT)
+
+
 def _x64_put() -> Any:
     jax = session.jax()
     with jax.enable_x64(True):
@@ -92,6 +113,18 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
         host_buffer_semantics=_jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     ),
     "HostBufferSemantics.ZERO_COPY": lambda: _jax.HostBufferSemantics.ZERO_COPY,
+    "batched_device_put of parts": _put_parts,
+    "ArrayImpl.addressable_shards": lambda: dict(enumerate(partition.parts(_put_parts()))),
+    "DeviceAssignment.create": _partitioned,
+    "LoadedExecutable.get_output_shardings": lambda: _partitioned()._loaded.get_output_shardings()[
+        0
+    ],
+    "LoadedExecutable.hlo_modules": lambda: _partitioned().collectives(),
+    "HloSharding.from_proto": lambda: xla.HloSharding.from_proto(
+        _partitioned()._loaded.get_output_shardings()[0]
+    ).tile_assignment_dimensions(),
+    "Sharding._to_xla_hlo_sharding": lambda: partition._sharding(SPLIT)._to_xla_hlo_sharding(1),
+    "make_cpu_client(num_devices)": lambda: session.cpu_client(2),
     "collect_garbage": lambda: _jax.collect_garbage() is None,
     "ArrayImpl.on_device_size_in_bytes": lambda: _put(enable_x64=True).on_device_size_in_bytes(),
     "ArrayImpl._single_device_array_to_np_array_did_copy": lambda: _put(
