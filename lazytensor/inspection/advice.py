@@ -177,6 +177,11 @@ COMPILES: Final = (
         "Nothing to do: compiled once more, so that an input's memory is used for a result.",
     ),
     Row(
+        "sharding",
+        _changed(recompile_reason.SHARDING),
+        "Another sharding than last time: each is compiled once. Split arrays before the loop.",
+    ),
+    Row(
         "scalar",
         _changed(recompile_reason.SCALAR),
         "Nothing to do: numbers that vary cost a program at most two more compiles.",

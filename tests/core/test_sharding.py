@@ -15,7 +15,7 @@ from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import Op, leaf
 from lazytensor.core.ir.sharding import Sharding, sharding
-from lazytensor.core.observe import metrics
+from lazytensor.core.observe import events, metrics
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.scheduler import fetch, sync
 from lazytensor.core.settings import settings
@@ -136,6 +136,27 @@ def test_shardings_are_part_of_a_programs_identity() -> None:
     texts = [str(entry.program) for entry in cache.entries()]
     # The first is split along no axis, and is run on one device like the last.
     assert len(set(texts)) == len(texts) == len(SPECS)
+
+
+def test_more_results_of_another_sharding_are_another_program() -> None:
+    """One that is compiled and has more results may run in a program's place, if all else is so."""
+    first = parted(ARRAY, LINE, "x") + 1.0
+    second = first * 2.0
+    sync(first, second)
+    last = (leaf(ARRAY) + 1.0) * 2.0
+    sync(last, compiles=True)
+    assert of(last) is None
+    np.testing.assert_array_equal(fetch(last), fetch(second))
+
+
+def test_a_changed_sharding_is_the_reason_of_a_compile() -> None:
+    for spec in (("x",), (None, "x"), ()):
+        sync(parted(ARRAY, LINE, *spec) + 1.0, compiles=True)
+    said = [event.change.text for event in events.events if event.change is not None]
+    assert "first" in said[0]
+    split, back = (sharding(LINE, spec, ARRAY.shape) for spec in ((None, "x"), ("x",)))
+    assert said[1] == f"an input is split as {split} instead of split as {back}"
+    assert said[2] == f"an input is on one device instead of split as {split}"
 
 
 def test_meshes_of_the_same_devices_meet() -> None:

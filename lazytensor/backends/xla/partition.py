@@ -165,11 +165,6 @@ def copy_sharded(buffer: Any, sharding: Sharding) -> Any:
     return made[0]
 
 
-def device_count() -> int | None:
-    """How many devices a mesh may have; None on a CPU, whose devices are virtual."""
-    return None if client.platform() == "cpu" else client.device_count()
-
-
 _lock: Final = threading.Lock()
 _clients: Final[dict[int, Any]] = {}
 

@@ -63,7 +63,8 @@ class Program:
         self.constants = constants
         self.shardings = shardings
         self.spread = spread
-        self._hash = hash((instructions, outputs, shardings, spread))
+        self.placement = shardings, spread
+        self._hash = hash((instructions, outputs, self.placement))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
@@ -72,8 +73,7 @@ class Program:
             self._hash == other._hash
             and self.outputs == other.outputs
             and self.instructions == other.instructions
-            and self.shardings == other.shardings
-            and self.spread == other.spread
+            and self.placement == other.placement
         )
 
     def __hash__(self) -> int:

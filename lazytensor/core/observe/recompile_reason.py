@@ -30,6 +30,7 @@ INPUT: Final = "input"
 LIVE: Final = "live"
 SCALAR: Final = "scalar"
 DONATION: Final = "donation"
+SHARDING: Final = "sharding"
 RUN_AGAIN: Final = "again"
 MEASURED: Final = "measured"
 
@@ -86,6 +87,7 @@ def change(program: Program, known: Sequence[Program]) -> Change:
     if nearest is None:
         return Change(FIRST_RUN, "the first program of its kind")
     changed = _of_types(nearest) or _of_inputs(nearest) or _of_preparation(nearest)
+    changed = changed or _of_shardings(nearest)
     if changed is not None:
         return changed
     if nearest.more or nearest.fewer:
@@ -178,6 +180,23 @@ def _of_inputs(pair: _Pair) -> Change | None:
             if pair.new.instructions[i][3] is not pair.old.instructions[j][3]:
                 return _of_type(pair, i, j)
     return None
+
+
+def _of_shardings(pair: _Pair) -> Change | None:
+    """The first input that is split another way, where all lines are alike."""
+    if pair.more or pair.fewer or pair.new.placement == pair.old.placement:
+        return None
+    for i, new, old in zip(pair.new.parameters, *_shardings(pair), strict=False):
+        if new is not old:
+            words = ["on one device" if s is None else f"split as {s}" for s in (new, old)]
+            place = _place(pair.new, i)
+            return Change(SHARDING, f"an input is {words[0]} instead of {words[1]}", place)
+    return Change(SHARDING, "results are split over other devices")
+
+
+def _shardings(pair: _Pair) -> list[Sequence[Any]]:
+    """The parameters' shardings in both programs."""
+    return [p.shardings or (None,) * len(p.parameters) for p in (pair.new, pair.old)]
 
 
 def _of_preparation(pair: _Pair) -> Change | None:

@@ -154,6 +154,11 @@ class Growth:
     wasted: float = 0.0
 
 
+def _computed(program: Program) -> tuple[Any, ...]:
+    """What programs have in common that differ in their outputs only."""
+    return program.instructions, program.placement
+
+
 class Cache:
     """Entries by program, least recently used first; programs are compared whole."""
 
@@ -192,16 +197,16 @@ class Cache:
 
     def _add(self, program: Program) -> Entry:
         entry = Entry(program, SlotHistory(program.data))
-        self._by_instructions.setdefault(program.instructions, []).append(entry)
+        self._by_instructions.setdefault(_computed(program), []).append(entry)
         self._entries[program] = entry
         while len(self._entries) > settings.programs:
             _, old = self._entries.popitem(last=False)
             for key in old.keys:
                 del self._by_key[key]
-            siblings = self._by_instructions[old.program.instructions]
+            siblings = self._by_instructions[_computed(old.program)]
             siblings.remove(old)
             if not siblings:
-                del self._by_instructions[old.program.instructions]
+                del self._by_instructions[_computed(old.program)]
             self.alone.clear()
             metrics.count("evictions")
         return entry
@@ -209,7 +214,7 @@ class Cache:
     def superset(self, program: Program, packed: Packed) -> Entry | None:
         """A compiled entry with the same instructions and more outputs, good for these slots."""
         wanted = set(program.outputs)
-        for entry in self._by_instructions.get(program.instructions, ()):
+        for entry in self._by_instructions.get(_computed(program), ()):
             if entry.executable is None or not wanted < set(entry.program.outputs):
                 continue
             if entry.history.allows(packed):

@@ -245,7 +245,7 @@ def _next_graph(outputs: list[Node], largest: int) -> NumberedGraph:
     Raises: Elsewhere, while another thread computes one of its nodes.
     """
     nodes, wanted = _with_elements(reachable(outputs)), outputs
-    if sharded.used and len(outputs) > 1:
+    if sharded.used and len(outputs) > 1 and settings.devices < 2:
         wanted = sharded.together(nodes, outputs)
         if len(wanted) < len(outputs):
             nodes = _with_elements(reachable(wanted))

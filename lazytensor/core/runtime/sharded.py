@@ -36,7 +36,7 @@ Shardings = tuple[Sharding | None, ...]
 
 
 used: Final[list[Mesh]] = []
-"""The first mesh that something was split over, if there is one: before that nothing is asked."""
+"""The last mesh that something was split over, if there is one: before that nothing is asked."""
 
 
 def together(nodes: Sequence[Node], outputs: list[Node]) -> list[Node]:
@@ -94,6 +94,7 @@ def spread(leaves: Sequence[Node], outputs: Sequence[Node]) -> Mesh | None:
     if settings.devices < 2:
         return None
     mesh = _line(settings.devices)
+    used[:] = [mesh]
     for leaf in leaves:
         wanted = first_axis(mesh, leaf.type.shape, leaf.type.nbytes)
         if wanted is not None and leaf.value.__class__ is not Sharded:
