@@ -67,7 +67,7 @@ def cost(program: Callable[..., Any], devices: int) -> Cost:
     from lazytensor.core.ir.graph import numbered, reachable
     from lazytensor.core.ir.program import program_of
     from lazytensor.core.passes.specialize import SlotHistory, pack
-    from lazytensor.core.runtime.sharded import of_leaves
+    from lazytensor.core.runtime.sharded import placement
 
     mesh = lazytensor.Mesh((devices,), ("x",))
     batch, *rest = arrays()
@@ -75,7 +75,7 @@ def cost(program: Callable[..., Any], devices: int) -> Cost:
     found = program(lnp, *given)
     outputs = [x.node for x in (found if isinstance(found, tuple) else (found,))]
     graph = numbered(reachable(outputs), outputs)
-    made = program_of(graph, of_leaves(graph.leaves))
+    made = program_of(graph, placement(graph).shardings)
     history = SlotHistory(made.data)
     history.observe(pack(made, graph.slots))
     executable: Any = backend().compile(made, history.assumptions(made), (), ())

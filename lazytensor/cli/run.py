@@ -17,7 +17,10 @@ from lazytensor.core.settings import settings
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
 @click.option("--compare", is_flag=True, help="Run it with NumPy as well, and print the table.")
 @click.option(
-    "--devices", default=1, type=click.IntRange(min=1), help="Split large arrays over them."
+    "--devices",
+    default=1,
+    type=click.IntRange(min=1),
+    help="Over how many devices large arrays are split.",
 )
 @click.option("--repeat", default=1, type=click.IntRange(min=1), help="How many times to run it.")
 @click.option("--plain", is_flag=True, help="Run it with NumPy: what --compare compares with.")

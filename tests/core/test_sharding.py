@@ -230,6 +230,22 @@ def test_reductions_along_a_split_axis(kind: str, dtype: str) -> None:
     assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
 
 
+@pytest.mark.parametrize("mode", ["set", "add", "mul", "min", "max"])
+@pytest.mark.parametrize("mesh", [FEW, MESH, LINE], ids=str)
+@pytest.mark.parametrize("more", [0, 1, 3, 5])
+def test_scatters_into_unequal_parts(mesh: Mesh, more: int, mode: str) -> None:
+    draw = np.random.default_rng(more)
+    array, head = draw.integers(0, 9, 16), np.arange(more)
+    for n in (1, 3):
+        places, values = draw.permutation(16 + more)[:n], draw.integers(1, 9, n)
+        expected = np.concatenate([head, array])
+        operands = [leaf(x) for x in (values, places)]
+        whole = fetch(ops.scatter(leaf(expected), *operands, axes=(0,), mode=mode))
+        x = ops.concatenate(leaf(head), parted(array, mesh, mesh.names), axis=0)
+        found = ops.scatter(x, *operands, axes=(0,), mode=mode)
+        np.testing.assert_array_equal(fetch(found), whole)
+
+
 def test_a_mesh_of_one_device() -> None:
     found = parted(ARRAY, Mesh((1,), ("x",)), "x") * 2.0
     np.testing.assert_array_equal(fetch(found), 2 * ARRAY)

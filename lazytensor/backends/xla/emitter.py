@@ -19,6 +19,7 @@ from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
 from lazytensor.core.ir.op import PARAMETER, Op, element, find_op
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.sharding import Mesh
 from lazytensor.core.ir.source_location import line_of
 from lazytensor.core.ir.trait import Trait
 from lazytensor.core.ir.types import Shape, TensorType, tensor_type
@@ -40,7 +41,8 @@ class Emitter(Builder):
 
     `hosts`: which ops the host runs instead; `callbacks`: those that it was found to run.
     `is_plain`: each op is what any compiler knows, a partitioner included. Else it is in the form
-    that is fastest on one CPU, which may have reducers of ours, branches and blocks.
+    that is fastest on one CPU, which may have reducers of ours, branches and blocks. `mesh`: the
+    devices over which the program is split, if it is.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Emitter(Builder):
         self.lowerings = lowerings
         self.hosts = hosts
         self.is_plain = is_plain
+        self.mesh: Mesh | None = None
         self.callbacks: list[Callback] = []
 
     def constant(self, array: Any, dtype: np.dtype | None = None) -> Value:

@@ -59,6 +59,7 @@ def module_of(
         _mark_inputs(main, signature.inputs, donated, _shardings(program, signature.inputs))
         block = main.add_entry_block()
         emitter = Emitter(module, LOWERINGS, hosts, is_plain)
+        emitter.mesh = next(iter(program.meshes), None)
         with ir.InsertionPoint(block):
             arguments = [
                 Value(emitter, t, a)

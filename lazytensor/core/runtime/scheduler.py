@@ -39,9 +39,8 @@ from lazytensor.core.policy import PROGRAM_NODES_BOUND
 from lazytensor.core.runtime import executor, guards, locking, replay_op, sharded
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.locking import lock
-from lazytensor.core.runtime.program_cache import cache
+from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Request, Run
-from lazytensor.core.settings import settings
 
 _operands_of = attrgetter("operands")
 _by_serial = attrgetter("serial")
@@ -200,24 +199,16 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     The result is the failure of an output that no memory can hold, which is settled with it.
     """
     started = perf_counter()
-    graph = _next_graph(outputs, max(request.largest, PROGRAM_NODES_BOUND))
+    graph, placement, entry = _found(outputs, max(request.largest, PROGRAM_NODES_BOUND))
     wanted = graph.outputs
-    classes = [leaf.value.__class__ for leaf in graph.leaves]
-    if Failure in classes:
+    if Failure in [leaf.value.__class__ for leaf in graph.leaves]:
         guards.spread(_cut_of(graph, program_of(graph)), wanted)
         metrics.spent("cutting", started)
         return None
-    key, spread = graph.key, None
-    shardings: sharded.Shardings = ()
-    if Sharded in classes or settings.devices > 1:
-        spread = sharded.spread(graph.leaves, graph.outputs)
-        shardings = sharded.of_leaves(graph.leaves)
-        key = sharded.key_with(key, shardings, spread)
-    entry = cache.known(key)
     if entry is None:
-        program = program_of(graph, shardings, spread)
+        program = program_of(graph, placement.shardings, placement.spread)
         sharded.check(program)
-        entry = cache.find(program, key)
+        entry = cache.find(program, placement.key)
     found = _cut_of(graph, entry.program)
     if not entry.program.places:
         found.note(user_place())
@@ -235,6 +226,26 @@ def _compute_next(outputs: list[Node], request: Request) -> Failure | None:
     return None
 
 
+def _found(
+    outputs: list[Node], largest: int
+) -> tuple[NumberedGraph, sharded.Placement, Entry | None]:
+    """The graph of the next program, where its values are, and what is known of that program.
+
+    What is on other devices is left to the programs after it.
+    """
+    while True:
+        graph = _next_graph(outputs, largest)
+        placement = sharded.placement(graph)
+        entry = cache.known(placement.key)
+        if entry is not None or not sharded.used:
+            return graph, placement, entry
+        there = sharded.together(graph.recorded, outputs)
+        if len(there) == len(outputs):
+            return graph, placement, entry
+        outputs = there
+        del graph  # it refers to nodes, all of which would become outputs
+
+
 def _cut_of(graph: NumberedGraph, program: Program) -> Cut:
     return Cut(program, graph.nodes, graph.leaves, graph.slots)
 
@@ -245,13 +256,9 @@ def _next_graph(outputs: list[Node], largest: int) -> NumberedGraph:
     Raises: Elsewhere, while another thread computes one of its nodes.
     """
     nodes, wanted = _with_elements(reachable(outputs)), outputs
-    if sharded.used and len(outputs) > 1 and settings.devices < 2:
-        wanted = sharded.together(nodes, outputs)
-        if len(wanted) < len(outputs):
-            nodes = _with_elements(reachable(wanted))
     if len(nodes) > largest:
         first = _with_elements(nodes[:largest])
-        nodes, wanted = first, _frontier(first, nodes, wanted)
+        nodes, wanted = first, _frontier(first, nodes, outputs)
     if locking.are_elsewhere(nodes):
         raise locking.Elsewhere
     return numbered(nodes, wanted, keeping_held=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache, reduce
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -24,31 +24,50 @@ from lazytensor.core.buffers.cell import SHOWS, Show
 from lazytensor.core.device.backend import Executable, backend, gathered, on_host
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
+from lazytensor.core.ir.graph import NumberedGraph
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
 from lazytensor.core.ops import sharding_constraint
+from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.settings import settings
 
 MARK: Final = b"sharded"
 """It ends what numbers of 32 bits say, as its length is no multiple of four."""
 Shardings = tuple[Sharding | None, ...]
-
-
 used: Final[list[Mesh]] = []
 """The last mesh that something was split over, if there is one: before that nothing is asked."""
 
 
+class Placement(NamedTuple):
+    """Where the values of a graph are, and the graph's key with that. spread: see `Program`."""
+
+    key: bytes
+    shardings: Shardings = ()
+    spread: Mesh | None = None
+
+
+def placement(graph: NumberedGraph) -> Placement:
+    """Where a graph's values are. Large leaves are split here, if the user has asked for that."""
+    if settings.devices < 2 and Sharded not in [leaf.value.__class__ for leaf in graph.leaves]:
+        return Placement(graph.key)
+    over = _spread(graph.leaves, graph.outputs)
+    shardings = _of_leaves(graph.leaves)
+    return Placement(_key_with(graph.key, shardings, over), shardings, over)
+
+
 def together(nodes: Sequence[Node], outputs: list[Node]) -> list[Node]:
-    """Of the outputs that need `nodes`, those that are on the same devices as the first."""
+    """Of the outputs, which need `nodes` first, those that are on the same devices as the first."""
+    if len(outputs) < 2 or settings.devices > 1:
+        return outputs
     devices: dict[Node, tuple[int, ...]] = {}
     for node in nodes:
         found = [devices.get(x, ()) if x.value is None else _devices(x) for x in node.operands]
         if node.op is sharding_constraint:
             found.append(node.attrs[0].mesh.devices)
         devices[node] = next(filter(None, found), ())
-    first = devices[outputs[0]]
-    return [output for output in outputs if devices[output] == first]
+    first = devices.get(outputs[0], ())
+    return [output for output in outputs if devices.get(output, first) == first]
 
 
 def _devices(leaf: Node) -> tuple[int, ...]:
@@ -78,7 +97,7 @@ def seen(node: Node) -> np.ndarray | None:
     return gathered(node.value, lambda whole: reduce(lambda x, show: show(x), shows, whole))
 
 
-def of_leaves(leaves: Sequence[Node]) -> Shardings:
+def _of_leaves(leaves: Sequence[Node]) -> Shardings:
     """Per leaf its sharding, None for one that every device has; empty if all are such."""
     values = [leaf.value for leaf in leaves]
     found = tuple(x.sharding if x.__class__ is Sharded else None for x in values)
@@ -86,7 +105,7 @@ def of_leaves(leaves: Sequence[Node]) -> Shardings:
     return split if any(split) else ()
 
 
-def spread(leaves: Sequence[Node], outputs: Sequence[Node]) -> Mesh | None:
+def _spread(leaves: Sequence[Node], outputs: Sequence[Node]) -> Mesh | None:
     """The mesh that the user has asked for arrays to be split over by themselves.
 
     None where no array of a program is large; all large leaves are split here.
@@ -97,7 +116,7 @@ def spread(leaves: Sequence[Node], outputs: Sequence[Node]) -> Mesh | None:
     used[:] = [mesh]
     for leaf in leaves:
         wanted = first_axis(mesh, leaf.type.shape, leaf.type.nbytes)
-        if wanted is not None and leaf.value.__class__ is not Sharded:
+        if wanted is not None and leaf.value.__class__ not in (Sharded, Failure):
             leaf.value = Sharded(backend().place(on_host(leaf.value), wanted), wanted)
     there = any(leaf.value.__class__ is Sharded for leaf in leaves)
     types = [node.type for node in outputs]
@@ -110,7 +129,7 @@ def _line(devices: int) -> Mesh:
     return Mesh((devices,), ("devices",))
 
 
-def key_with(key: bytes, shardings: Shardings, spread: Mesh | None) -> bytes:
+def _key_with(key: bytes, shardings: Shardings, spread: Mesh | None) -> bytes:
     """The key of a graph whose leaves have these shardings, and whose results are spread."""
     if not shardings and spread is None:
         return key

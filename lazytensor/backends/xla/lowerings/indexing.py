@@ -13,6 +13,7 @@ from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, HostRules, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion
 from lazytensor.backends.xla.lowerings.reduction import COMBINE
+from lazytensor.backends.xla.lowerings.sharding import whole_along
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import S64
 from lazytensor.core.ir.node import Node
@@ -84,7 +85,7 @@ def _scatter(
         return x
     if mode == "set" and e.is_plain:
         return _last_wins(e, type, x, updates, *indices, axes=axes)
-    places = _places(e, indices)
+    x, places = whole_along(e, x, axes), _places(e, indices)
     front = places.type.ndim - 1
     numbers = hlo.ScatterDimensionNumbers.get(
         list(range(front, updates.type.ndim)), sorted(axes), [], [], list(axes), front
@@ -96,7 +97,7 @@ def _scatter(
             return [new]
         return [COMBINE[_KINDS.get(mode, mode)](e, unit, old, new)]
 
-    return e.region_op(
+    (made,) = e.region_op(
         "scatter",
         [type],
         [x, places, updates],
@@ -104,7 +105,8 @@ def _scatter(
         scatter_dimension_numbers=numbers,
         indices_are_sorted=ir.BoolAttr.get(False),
         unique_indices=ir.BoolAttr.get(False),
-    )[0]
+    )
+    return whole_along(e, made, axes)
 
 
 _KINDS = {"add": "sum", "mul": "prod"}

@@ -30,6 +30,19 @@ def attribute(sharding: Sharding) -> ir.Attribute:
     return ir.Attribute.parse(f"#sdy.sharding<@{_name(sharding.mesh)}, [{axes}]>")
 
 
+def whole_along(e: Emitter, x: Value, axes: Sequence[int]) -> Value:
+    """`x`, split along none of these axes if their lengths do not split into equal parts.
+
+    XLA's partitioner writes to a wrong place where an operand of a scatter has unequal parts
+    (jaxlib 0.10).
+    """
+    if e.mesh is None or all(x.type.shape[axis] % e.mesh.size == 0 for axis in axes):
+        return x
+    said = ", ".join("{}" if axis in axes else "{?}" for axis in range(x.type.ndim))
+    asked = ir.Attribute.parse(f"#sdy.sharding<@{_name(e.mesh)}, [{said}]>")
+    return e.op("sdy.sharding_constraint", x.type, x, sharding=asked)
+
+
 def _name(mesh: Mesh) -> str:
     """The name of a mesh in a module. All meshes of a module have the same devices."""
     axes = "_".join(f"{name}{n}" for name, n in zip(mesh.names, mesh.shape, strict=True))
