@@ -49,6 +49,7 @@ READS = """
     """
 COMPILED = """
     import numpy as np
+    from lazytensor import Mesh, shard
 
     x = np.linspace(0.0, 1.0, 40)
     np.sin(x).tolist()  # first
@@ -86,6 +87,9 @@ COMPILED = """
         z.tolist()  # live
     for number in (1.0, 2.0):
         (np.expm1(x) * number).tolist()  # scalar
+    for axis in ("x", None):
+        parts = shard(square, Mesh((2,), ("x",)), (axis,))
+        np.arctan(parts).tolist()  # sharding
     first = x = np.arcsinh(np.linspace(0.0, 1.0, 5000))
     first.tolist()
     for i in range(5):
