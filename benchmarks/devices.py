@@ -60,7 +60,7 @@ def arrays() -> list[numpy.ndarray]:
 
 
 def cost(program: Callable[..., Any], devices: int) -> Cost:
-    """The cost of a program for so many devices, compiled and not run."""
+    """The cost of a program on a number of devices. It is compiled and not run."""
     import lazytensor
     import lazytensor.numpy as lnp
     from lazytensor.core.device.backend import backend

@@ -38,7 +38,7 @@ def exchanges(program: Program) -> list[Exchange]:
 
 
 def whole_results(program: Program) -> list[str]:
-    """The results that every device has whole, but for later versions of what was whole before."""
+    """The results that every device has whole. Later versions of whole inputs are left out."""
     entry = _entry(program)
     if entry is None or entry.executable is None:
         return []

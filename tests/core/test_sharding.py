@@ -206,7 +206,7 @@ def test_a_result_that_no_spec_splits_is_whole() -> None:
 
 
 def test_more_runs_than_xla_lets_be_under_way() -> None:
-    """Nobody waits for any of them: XLA:CPU waits for ever once there are too many."""
+    """The program waits for none of them. Too many at once would block each other in XLA:CPU."""
     x = parted(ARRAY, LINE, "x")
     total = ops.reduce_sum(x, axes=(0,))
     for _ in range(200):

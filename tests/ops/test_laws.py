@@ -46,6 +46,12 @@ def test_compiled_equals_reference(op: Op) -> None:
     samples = samples_of(op)
     expected = computed(samples, "interpret")
     actual = computed(samples, "compile")
+    assert_all_same(samples, actual, expected)
+
+
+def assert_all_same(
+    samples: list[Sample], actual: list[list[np.ndarray]], expected: list[list[np.ndarray]]
+) -> None:
     for sample, left, right in zip(samples, actual, expected, strict=True):
         for node, x, y in zip(sample.record(), left, right, strict=True):
             assert x.dtype == y.dtype == node.type.dtype, sample

@@ -225,8 +225,6 @@ def _options(mesh: Mesh) -> Any:
     options.num_partitions = mesh.size
     numbers = np.array([[device.id for device in _all_of(mesh)]])
     options.device_assignment = xla.DeviceAssignment.create(numbers)  # not known by the devices
-    options.executable_build_options.use_spmd_partitioning = True
-    options.executable_build_options.use_shardy_partitioner = True
     return options
 
 
@@ -260,7 +258,7 @@ def _counts(type: TensorType, hlo: Any) -> list[int]:
 
 
 def _specs(mesh: Mesh, counts: Sequence[int], names: frozenset[str]) -> Iterator[tuple[Names, ...]]:
-    """The specs that split the axes of an array into so many parts each."""
+    """The specs that split each axis of an array into `counts` parts."""
     if not counts:
         yield ()
         return

@@ -99,7 +99,7 @@ class Tracebacks:
 
 
 def cpu_client(devices: int = 1) -> Any:
-    """A client of the CPU, as so many devices. Its threads have the calling thread's priority."""
+    """A client that shows the CPU as `devices` devices. Its threads get this thread's priority."""
     return xla.make_cpu_client(num_devices=devices)
 
 

@@ -13,8 +13,8 @@ from lazytensor.core.runtime import locking
 from lazytensor.core.settings import settings
 
 RUNS_UNDER_WAY: Final = 4
-"""Runs on meshes that may be under way when another one is started. In each of them a thread of
-XLA:CPU's waits for each device: too many, and they wait for ever (jaxlib 0.10)."""
+"""Runs on meshes that may be under way when another one is started. A run blocks a thread
+of XLA:CPU for each device. With too few threads, runs block each other (jaxlib 0.10)."""
 _under_way: Final[deque[Any]] = deque()
 """A result of each of the last runs on meshes, the smallest."""
 
