@@ -14,8 +14,12 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 from hypothesis import HealthCheck, settings
 
 import lazytensor
+from lazytensor.core.device import backend
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.trace_state import Recorder
+
+if os.environ.get("LAZYTENSOR_TESTS_APART"):
+    backend.provide("tests.apart")
 
 # A compile may take seconds, and comes at unforeseeable examples: time per example says nothing.
 SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

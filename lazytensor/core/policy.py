@@ -35,6 +35,13 @@ COMPILE_SECONDS_PER_OPERATION: Final = 3e-3
 """Processor seconds that an operation adds to a compile. Half of 34 measured programs, of 1 to 450
 operations, took between half and twice the sum."""
 
+DEVICE_COMPILE_SECONDS: Final = 0.3
+"""The same of a compile for a device that is not the host."""
+DEVICE_COMPILE_SECONDS_PER_OPERATION: Final = 5e-3
+"""The same that an operation adds to it."""
+SECONDS_PER_BYTE: Final = 2e-10
+"""Seconds to move a byte between the host's memory and such a device's."""
+
 COMPILING_SHARE: Final = 0.3
 """Share of a compile's seconds that the host spends on a program before it is compiled. A compile
 takes a processor, and a process may end before it pays."""

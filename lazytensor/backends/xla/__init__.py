@@ -13,7 +13,7 @@ from lazytensor.backends.xla.client import (
     allocated,
     copy,
     host_view,
-    shows_memory,
+    platform,
     to_device,
     to_host,
 )
@@ -42,7 +42,7 @@ __all__ = [
     "load",
     "parts",
     "place",
-    "shows_memory",
+    "platform",
     "stablehlo",
     "to_device",
     "to_host",
@@ -95,8 +95,8 @@ def _partitioned(
 
 def _typed(executable: client.Executable, program: Program) -> client.Executable:
     needed = executable.temporary_bytes()
-    if needed > host_memory.most():  # XLA would start it, fail, and lose all results
-        size, most = map(host_memory.in_words, (needed, host_memory.most()))
+    if needed > client.most_bytes():  # XLA would start it, fail, and lose all results
+        size, most = map(host_memory.in_words, (needed, client.most_bytes()))
         raise OutOfMemory(f"Unable to allocate {size} for intermediate results; there are {most}")
     executable.expect([program.instructions[i][3] for i in program.results])
     return executable

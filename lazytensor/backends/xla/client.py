@@ -30,12 +30,12 @@ import numpy as np
 from jaxlib import _jax, lapack
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import priority
+from lazytensor.backends.xla import forks, priority
 from lazytensor.backends.xla.callbacks import Callback, callbacks_in, function, text_of
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import Tracebacks, cpu_client, jax, session, threads
-from lazytensor.core.device import gil
-from lazytensor.core.device.backend import Collective, Effort, undisturbed
+from lazytensor.core.device import gil, host_memory
+from lazytensor.core.device.backend import HOST_PLATFORM, Collective, Effort, undisturbed
 from lazytensor.core.ir.sharding import Sharding
 
 Buffer: TypeAlias = Any
@@ -291,25 +291,39 @@ def to_device(array: np.ndarray, *, owned: bool) -> Buffer:
 
 def to_host(buffer: Buffer) -> np.ndarray:
     """A fresh, writable copy; waits for the buffer. Raises `ExecutionError` if making it failed."""
-    return np.array(host_view(buffer))
+    view = host_view(buffer)
+    return view if view.flags.writeable else np.array(view)
 
 
 def host_view(buffer: Buffer) -> np.ndarray:
-    """A read-only array, on a CPU without a copy. While it lives a donation copies the buffer.
+    """On a CPU a read-only array of the buffer's memory, else a fresh, writable copy.
 
-    Raises `ExecutionError` if making the buffer failed.
+    While the former lives, a donation copies the buffer. Raises `ExecutionError` if making the
+    buffer failed.
     """
+    if forks.fetched.is_child:
+        return forks.fetched.value(buffer).copy()
     block_until_ready(buffer)
+    if platform() != HOST_PLATFORM:
+        return _fetched(buffer)
     try:
         return np.asarray(memoryview(buffer))
-    except (TypeError, BufferError):  # an element type that Python's buffers lack, or no CPU
-        jax()  # it is imported by the next line, from C++
-        return np.asarray(buffer._single_device_array_to_np_array_did_copy()[0])
+    except (TypeError, BufferError):  # an element type that Python's buffers lack
+        return _by_jax(buffer)
 
 
-def shows_memory() -> bool:
-    """Whether `host_view` makes no copy."""
-    return platform() == "cpu"
+def _fetched(buffer: Buffer) -> np.ndarray:
+    """A copy in the host's memory. jaxlib would keep it for as long as the array lives."""
+    array = _by_jax(buffer.clone())
+    if not array.flags.owndata:
+        return array.copy()
+    array.flags.writeable = True
+    return array
+
+
+def _by_jax(buffer: Buffer) -> np.ndarray:
+    jax()  # it is imported by the next line, from C++
+    return np.asarray(buffer._single_device_array_to_np_array_did_copy()[0])
 
 
 def copy(buffer: Buffer) -> Buffer:
@@ -338,6 +352,14 @@ def delete(buffer: Buffer) -> None:
     buffer.delete()
 
 
+@cache
+def most_bytes() -> int:
+    """Bytes that arrays on the device can have at most."""
+    if platform() == HOST_PLATFORM:
+        return host_memory.most()
+    return int((_device().memory_stats() or {}).get("bytes_limit", 2**63))
+
+
 def allocated() -> int:
     """Bytes of all live buffers."""
     return sum(array.on_device_size_in_bytes() for array in _client().live_arrays())
@@ -359,7 +381,9 @@ def _look_out_for(buffer: Buffer) -> None:
 @cache
 def _client() -> Any:
     client = session().client
-    watch_forks(client.live_arrays, (client, threads))
+    name = getattr(client, "_raw_platform", client.platform)
+    copied = None if name == HOST_PLATFORM else _fetched
+    watch_forks(client.live_arrays, (client, threads), copied)
     return client
 
 

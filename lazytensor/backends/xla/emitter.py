@@ -41,8 +41,8 @@ class Emitter(Builder):
 
     `hosts`: which ops the host runs instead; `callbacks`: those that it was found to run.
     `is_plain`: each op is what any compiler knows, a partitioner included. Else it is in the form
-    that is fastest on one CPU, which may have reducers of ours, branches and blocks. `mesh`: the
-    devices over which the program is split, if it is.
+    that is fastest on one CPU, which may have reducers of ours, branches and blocks. `platform`:
+    what the module is compiled for. `mesh`: the devices over which the program is split, if it is.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class Emitter(Builder):
         lowerings: Rows,
         hosts: HostRules | None = None,
         is_plain: bool = False,
+        platform: str = "cpu",
     ) -> None:
         super().__init__(module)
         self.lowerings = lowerings
         self.hosts = hosts
         self.is_plain = is_plain
+        self.platform = platform
         self.mesh: Mesh | None = None
         self.callbacks: list[Callback] = []
 

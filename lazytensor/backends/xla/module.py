@@ -39,14 +39,17 @@ def module_of(
     is_portable: bool = False,
     is_plain: bool = False,
     splits: Mapping[int, Sharding] | None = None,
+    platform: str | None = None,
 ) -> Emitted:
     """The module of a program (see `core.device.backend.Backend.compile`).
 
     is_portable: without calls back, so that it runs elsewhere. is_plain: in forms that every
     compiler knows, a partitioner included, and not in those that are fastest on one CPU. splits:
-    by position, the shardings of results that the partitioner is not to choose.
+    by position, the shardings of results that the partitioner is not to choose. platform: what it
+    is compiled for, if that is not where this process runs programs.
     """
-    is_plain = is_plain or bool(program.meshes) or client.platform() != "cpu"
+    platform = client.platform() if platform is None else platform
+    is_plain = is_plain or bool(program.meshes) or platform != "cpu"
     hosts = None if is_plain or is_portable else HOST
     with client.context(), ir.Location.unknown():
         module = ir.Module.create()
@@ -58,7 +61,7 @@ def module_of(
             main = func.FuncOp("main", signature, visibility="public")
         _mark_inputs(main, signature.inputs, donated, _shardings(program, signature.inputs))
         block = main.add_entry_block()
-        emitter = Emitter(module, LOWERINGS, hosts, is_plain)
+        emitter = Emitter(module, LOWERINGS, hosts, is_plain, platform)
         emitter.mesh = next(iter(program.meshes), None)
         with ir.InsertionPoint(block):
             arguments = [

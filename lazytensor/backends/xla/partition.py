@@ -9,7 +9,6 @@ Besides the private names of `client.py` this file uses an executable's `get_out
 
 from __future__ import annotations
 
-import math
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,7 @@ from jaxlib import _jax
 from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client
+from lazytensor.backends.xla import client, hlo
 from lazytensor.backends.xla.emitter import INSTRUCTION
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session
@@ -78,17 +77,12 @@ _COLLECTIVE: Final = re.compile(
     r"(?P<kind>all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)(-start)?\("
     r"(?P<rest>.*)"
 )
-_TYPE: Final = re.compile(r"([a-z]+)(\d+)?[a-z0-9]*\[([\d,]*)\]")
 
 
 def _collective(line: re.Match[str]) -> Collective:
     """What a line of an HLO module says."""
-    bits = [
-        int(width or 8) * math.prod(int(n) for n in shape.split(",") if n)
-        for _, width, shape in _TYPE.findall(line["types"])
-    ]
     named = re.findall(rf"{INSTRUCTION}(\d+)", line["rest"])
-    return Collective(line["kind"], sum(bits) // 8, tuple(sorted(set(map(int, named)))))
+    return Collective(line["kind"], hlo.nbytes(line["types"]), tuple(sorted(set(map(int, named)))))
 
 
 class Unnamed(Exception):

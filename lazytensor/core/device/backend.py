@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from lazytensor.core.ir.sharding import Sharding
     from lazytensor.core.ir.types import TensorType
 
+HOST_PLATFORM: Final = "cpu"
+"""The platform whose memory is the host's."""
 _provided: Final[list[str]] = []
 """The name of the module that is the backend."""
+_platforms: Final[list[str]] = []
+"""The backend's platform, once it is there."""
 T = TypeVar("T")
 
 
@@ -123,10 +127,10 @@ class Backend(Protocol):
         """A fresh, writable copy."""
 
     def host_view(self, buffer: Any) -> np.ndarray:
-        """A read-only array, without a copy where that is possible."""
+        """A read-only array of the buffer's memory, or a fresh, writable copy."""
 
-    def shows_memory(self) -> bool:
-        """Whether `host_view` takes no copy."""
+    def platform(self) -> str:
+        """What programs run on. The memory of "cpu" is the host's: `host_view` takes no copy."""
 
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
@@ -161,7 +165,22 @@ def backend() -> Backend:
     from lazytensor.core.device import malloc
 
     malloc.keep_freed_memory()  # before there are threads
-    return cast(Backend, imported(*_provided))
+    made = cast(Backend, imported(*_provided))
+    _platforms.append(made.platform())
+    return made
+
+
+def platform() -> str:
+    """The platform that programs run on; "" before the backend is there."""
+    return _platforms[-1] if _platforms else ""
+
+
+def is_apart() -> bool:
+    """Whether programs run on a device whose memory the host cannot look at.
+
+    False before the backend is there: until then all values are the host's.
+    """
+    return platform() not in ("", HOST_PLATFORM)
 
 
 def imported(module: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lazytensor.core.buffers.cell import Cell, View, shown
-from lazytensor.core.device.backend import backend, is_host, on_host
+from lazytensor.core.device.backend import backend, is_apart, is_host, on_host
 from lazytensor.core.device.padded import Padded, padded
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.ir.node import Node
@@ -28,7 +28,7 @@ def can_be_shown(leaf: Node) -> bool:
     value = leaf.value
     if value is None or value.__class__ is Failure or value.__class__ in _ELSEWHERE:
         return False
-    return backend().shows_memory()
+    return not is_apart()
 
 
 def seen_through(ref: Cell | View) -> np.ndarray | None:

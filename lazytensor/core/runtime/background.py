@@ -264,7 +264,7 @@ def _found(job: Job) -> str:
     """What is found for a job, in a word; the job has the rest."""
     from lazytensor.core.runtime import disk_cache
 
-    backend().shows_memory()  # it makes the client
+    backend()
     program, entry = job.wanted.program, job.entry()
     if job.is_recorded and entry is not None:
         job.twin = equivalent_programs.find(entry)

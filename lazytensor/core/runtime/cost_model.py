@@ -1,26 +1,32 @@
 """What running and compiling cost, and whether compiling a program pays.
 
 A program that is new is interpreted. What interpreting it has cost is added up, and once that
-reaches a share of the price of compiling it, it is compiled in the background.
+reaches a share of the price of compiling it, it is compiled in the background. Where the device is
+not the host, a program is compiled once it comes back: what the host computes is far slower, and
+moved to the device afterwards.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from lazytensor.core.device.backend import is_loaded
+from lazytensor.core.device.backend import is_apart, is_host, is_loaded
 from lazytensor.core.ir.program import Program
 from lazytensor.core.policy import (
     COMPILE_SECONDS,
     COMPILE_SECONDS_PER_OPERATION,
     COMPILING_SHARE,
+    DEVICE_COMPILE_SECONDS,
+    DEVICE_COMPILE_SECONDS_PER_OPERATION,
     LOOP_OPERATIONS,
+    SECONDS_PER_BYTE,
     SECONDS_PER_CALL,
     SECONDS_PER_ELEMENT,
     SECONDS_PER_OPERATION,
     TRYING_SHARE,
 )
 from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
 
 
@@ -43,6 +49,8 @@ class Costs(Protocol):
 
 def price_of(program: Program | Costs) -> float:
     """Seconds that compiling a program takes, roughly."""
+    if is_apart():
+        return DEVICE_COMPILE_SECONDS + program.size * DEVICE_COMPILE_SECONDS_PER_OPERATION
     return COMPILE_SECONDS + program.size * COMPILE_SECONDS_PER_OPERATION
 
 
@@ -64,6 +72,8 @@ def debt(program: Costs) -> float:
 
 def pays(program: Costs) -> bool:
     """Whether to compile a program: the host has spent a share of the compile's price on it."""
+    if is_apart():
+        return program.runs > 0
     spent = debt(program) - program.runs * SECONDS_PER_CALL
     return spent > COMPILING_SHARE * price_of(program)
 
@@ -107,9 +117,19 @@ def is_load_short(entry: Entry) -> bool:
     return estimate(entry) > COMPILE_SECONDS * (1.0 if is_loaded() else 2.0)
 
 
-def is_too_slow(entry: Entry) -> bool:
+def is_too_slow(run: Run) -> bool:
     """Whether the user waits longer for the host than for a compile and XLA, by far."""
-    return COMPILING_SHARE * once(entry) > price_of(entry.program) + COMPILE_SECONDS
+    entry = run.entry
+    price = price_of(entry.program) + COMPILE_SECONDS
+    if is_apart():
+        return once(entry) + _fetching(run) > price
+    return COMPILING_SHARE * once(entry) > price
+
+
+def _fetching(run: Run) -> float:
+    """Seconds to move to the host what a program needs from the device."""
+    there = sum(leaf.type.nbytes for leaf in run.found.leaves if not is_host(leaf.value))
+    return there * SECONDS_PER_BYTE
 
 
 def recording_seconds(program: Costs) -> float:

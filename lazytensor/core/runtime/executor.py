@@ -26,8 +26,7 @@ from lazytensor.core.runtime.compilation import obtain
 from lazytensor.core.runtime.guards import Failure
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.runtime.run import Run
-from lazytensor.core.runtime.tiers import Tier, executable_entry, tier_of
-from lazytensor.core.settings import settings
+from lazytensor.core.runtime.tiers import Tier, executable_entry, is_timed, tier_of
 
 OBSERVING_CAUSES: Final = frozenset(["observation", "boolean mask"])
 """Causes of cuts after which the host does nothing until it has the results."""
@@ -64,7 +63,7 @@ def _run_by_xla(run: Run, tier: Tier) -> None:
     if how == "cached":
         metrics.count("cache_hits")
     try:
-        if settings.tier == "auto" and entry.trial.is_open() and not entry.program.meshes:
+        if is_timed(entry):
             _try(run, entry)
         elif entry is run.entry:
             _remember_alone(run)

@@ -24,7 +24,7 @@ from lazytensor.core.ir.recording import Place, nodes_made, thread, user_place
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.donation import donations
-from lazytensor.core.runtime import replay_op
+from lazytensor.core.runtime import replay_op, tiers
 from lazytensor.core.runtime.arguments import arguments
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.guards import Failure
@@ -108,10 +108,8 @@ def _is_plain(run: Run) -> bool:
         return False
     if run.found.slots or run.request.once or _overwrites(program):
         return False
-    if settings.tier == "auto":
-        trial = entry.trial
-        if not trial.is_decided() or trial.interprets():
-            return False
+    if not tiers.is_settled(entry):
+        return False
     return all(node.value.__class__ is not Failure for node in run.outputs)
 
 

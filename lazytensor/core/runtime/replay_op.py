@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core.buffers.refcounts import owned_by_one
-from lazytensor.core.device.backend import backend
+from lazytensor.core.device.backend import backend, is_apart
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.interpreter.interpreter import quietly
 from lazytensor.core.interpreter.kernels import REFERENCES
@@ -155,9 +155,10 @@ def _keep_on_host(node: Node, value: np.ndarray) -> None:
 
     To look costs as much as some whole operations. Not at the first time: a loop that looks at each
     of its results once donates them, which would then cost a copy. If a program has taken it back
-    to the device, at the fourth, the eighth time, and so on.
+    to the device, at the fourth, the eighth time, and so on. Not at all where that would be a copy
+    to another memory.
     """
-    if node.op in SLOTS:
+    if node.op in SLOTS or is_apart():
         return
     if len(_looks) >= LOOKS_KEPT:
         _looks.clear()
@@ -170,8 +171,7 @@ def _keep_on_host(node: Node, value: np.ndarray) -> None:
 def _execute(node: Node, known: KnownOp) -> bool:
     """Run the executable, if all is as it was when that was made; say whether it was."""
     entry, executable = known.entry, known.entry.executable
-    is_timed = settings.tier == "auto" and entry.trial.is_open()
-    if executable is None or entry.twin is not None or is_timed:
+    if executable is None or entry.twin is not None or tiers.is_timed(entry):
         return False
     given = _inputs(node, known)
     if given is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from lazytensor.core.device.backend import Effort
+from lazytensor.core.device.backend import Effort, is_apart
 from lazytensor.core.runtime import background, cost_model
 from lazytensor.core.runtime.program_cache import Entry, cache
 from lazytensor.core.runtime.run import Run
@@ -39,7 +39,7 @@ def tier_of(run: Run) -> Tier:
         if is_improvable(entry):
             background.want(run, effort=Effort.MEASURED)
         return Tier.XLA
-    waits = run.request.compiles or cost_model.is_too_slow(entry)
+    waits = run.request.compiles or cost_model.is_too_slow(run)
     if settings.tier == "auto" and not waits:
         return _meanwhile(run)
     return Tier.COMPILE
@@ -63,6 +63,20 @@ def is_due(entry: Entry) -> bool:
     if entry.refused or entry.twin is not None:
         return False
     return cost_model.should_compile(entry) or cost_model.is_worth_a_look(entry)
+
+
+def is_timed(entry: Entry) -> bool:
+    """Whether the next run by XLA is timed, results waited for, to compare it with the host's."""
+    if settings.tier != "auto" or entry.program.meshes or is_apart():
+        return False
+    return entry.trial.is_open()
+
+
+def is_settled(entry: Entry) -> bool:
+    """Whether XLA runs the program from now on."""
+    if settings.tier != "auto" or is_apart():
+        return True
+    return entry.trial.is_decided() and not entry.trial.interprets()
 
 
 def is_improvable(entry: Entry) -> bool:

@@ -20,9 +20,9 @@ from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.convolution.unfolding import padded, reordered, space, steps
 from lazytensor.backends.xla.emitter import Emitter
-from lazytensor.backends.xla.lowerings.contraction import total
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.reduction import reduced
+from lazytensor.backends.xla.lowerings.splitting import total
 from lazytensor.core.ir.dtypes import F32, F64
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.ops.contraction import Axes

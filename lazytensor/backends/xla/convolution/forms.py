@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -36,6 +37,7 @@ from lazytensor.backends.xla.convolution.unfolding import (
 from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.contraction import highest
 from lazytensor.backends.xla.lowerings.movement import static_slice
+from lazytensor.backends.xla.lowerings.splitting import split_if_lacking
 from lazytensor.core import ops
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs, dense, layouts
@@ -77,7 +79,9 @@ def _convolution(
         strides, padding, outer, inner, feature_groups, batch_groups, *axes, tuple(backward)
     )
     if e.is_plain:
-        return _as_it_is(e, type, x, w, window)
+        inner = w.type.size // max(w.type.shape[window.kernel[0]], 1)
+        plain = partial(_as_it_is, window=window)
+        return split_if_lacking(e, "convolution", type, x, w, inner, plain)
     return _of_what_is_met(e, type, x, w, window)
 
 

@@ -21,8 +21,8 @@ from lazytensor.backends.xla.convolution.unfolding import (
     steps,
 )
 from lazytensor.backends.xla.emitter import Emitter
-from lazytensor.backends.xla.lowerings.contraction import total
 from lazytensor.backends.xla.lowerings.movement import static_slice
+from lazytensor.backends.xla.lowerings.splitting import total
 from lazytensor.core.ir.types import TensorType
 
 

@@ -19,8 +19,9 @@ from lazytensor.backends.xla.attributes import i64, i64s
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.convolution.placement import Window
 from lazytensor.backends.xla.emitter import Emitter
-from lazytensor.backends.xla.lowerings.contraction import highest, total
+from lazytensor.backends.xla.lowerings.contraction import highest
 from lazytensor.backends.xla.lowerings.movement import static_slice
+from lazytensor.backends.xla.lowerings.splitting import total
 from lazytensor.backends.xla.lowerings.transposition import transpose
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.ops.contraction import Axes, Pairs

@@ -9,9 +9,7 @@ fuses, and is up to ten times faster than XLA's own small loop.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import reduce
-from itertools import product
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,9 +22,15 @@ from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter, Rows
 from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.reduction import reduced
+from lazytensor.backends.xla.lowerings.splitting import (
+    split_if_lacking,
+    sum_of_limbs,
+    sum_of_parts,
+    total,
+)
 from lazytensor.core import ops
-from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, INTS, S32, S64, real_of
-from lazytensor.core.ir.types import TensorType, tensor_type
+from lazytensor.core.ir.dtypes import COMPLEX, F32, F64, INTS, S32
+from lazytensor.core.ir.types import TensorType
 from lazytensor.core.ops.contraction import Axes, AxesPair, sum_dtype
 
 SUMMED_PRODUCTS_BOUND: Final = 8
@@ -77,7 +81,11 @@ def _dot_general(
     dot = Dot(batch, contract)
     inner = math.prod(x.type.shape[axis] for axis in contract[0])
     if e.is_plain:
-        return _unfolded(e, type, x, y, dot)
+        if type.dtype in COMPLEX:  # cuBLAS has no product whose result is of another type
+            x, y = e.convert(x, type.dtype), e.convert(y, type.dtype)
+        unfolded = partial(_unfolded, dot=dot)
+        return split_if_lacking(e, "dot_general", type, x, y, inner, unfolded)
+    multiply = partial(_product, dot=dot)
     if 1 <= inner <= SUMMED_PRODUCTS_BOUND:
         return _sum_of_products(e, type, x, y, dot, inner)
     if type.dtype in BLAS and not dot.batch[0]:
@@ -90,9 +98,9 @@ def _dot_general(
     if type.dtype in INTS:
         x, y = e.convert(x, type.dtype), e.convert(y, type.dtype)
         if type.size * inner >= SPLIT_PRODUCTS:
-            return _sum_of_limbs(e, type, x, y, dot, inner)
+            return sum_of_limbs(e, type, x, y, inner, multiply)
     if type.dtype in COMPLEX and type.size * inner >= SPLIT_PRODUCTS and _is_matrix(x, y, dot):
-        return _sum_of_parts(e, type, x, y, dot)
+        return sum_of_parts(e, type, x, y, multiply)
     return _product(e, type, x, y, dot)
 
 
@@ -247,52 +255,6 @@ def _columns(e: Emitter, x: Value, dot: Dot, side: int, inner: int) -> list[Valu
         e.reshape(static_slice(e, rows, (*begin, k), (*shape, 1), (1,) * rows.type.ndim), shape)
         for k in range(inner)
     ]
-
-
-def _sum_of_parts(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot) -> Value:
-    """A complex product as four real ones, which Eigen computes faster."""
-    part = type.with_dtype(real_of(type.dtype))
-    (a, b), (c, d) = (
-        [e.op(name, v.type.with_dtype(part.dtype), v) for name in ("real", "imag")]
-        for v in (e.convert(x, type.dtype), e.convert(y, type.dtype))
-    )
-    ac, bd, ad, bc = (_product(e, part, *pair, dot) for pair in ((a, c), (b, d), (a, d), (b, c)))
-    real, imag = e.op("subtract", part, ac, bd), e.op("add", part, ad, bc)
-    return e.op("complex", type, real, imag)
-
-
-def _sum_of_limbs(e: Emitter, type: TensorType, x: Value, y: Value, dot: Dot, inner: int) -> Value:
-    """A product of 64-bit integers, modulo 2 to the 64, by products of their limbs in f64.
-
-    The limbs are narrow enough for all sums of `inner` products to stay below 2 to the 53, so that
-    they are exact in any order of the additions.
-    """
-    width = (53 - max(inner - 1, 1).bit_length()) // 2
-    line = tensor_type(S64, type.shape)
-    left, right = (_limbs(e, e.convert(value, S64), width) for value in (x, y))
-    terms = []
-    for i, j in product(range(len(left)), repeat=2):
-        shift = (i + j) * width
-        if shift < 64:
-            exact = _product(e, line.with_dtype(F64), left[i], right[j], dot)
-            places = e.full(shift, line)
-            terms.append(e.op("shift_left", line, e.convert(exact, S64), places))
-    return e.convert(total(e, terms), type.dtype)
-
-
-def _limbs(e: Emitter, x: Value, width: int) -> list[Value]:
-    """`x` cut into pieces of `width` bits, the lowest first, as f64."""
-    mask = e.full(2**width - 1, x.type)
-    shifted = [
-        e.op("shift_right_logical", x.type, x, e.full(shift, x.type))
-        for shift in range(0, 64, width)
-    ]
-    return [e.convert(e.op("and", x.type, limb, mask), F64) for limb in shifted]
-
-
-def total(e: Emitter, terms: Sequence[Value]) -> Value:
-    """The sum of values of one type, added up from the first on."""
-    return reduce(lambda x, y: e.op("add", x.type, x, y), terms)
 
 
 def highest() -> ir.Attribute:

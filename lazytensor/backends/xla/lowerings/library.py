@@ -53,7 +53,8 @@ def call(
 
     `function` takes and gives jax arrays and lives as long as the process; `attrs` are hashable.
     """
-    key = (function, tuple(x.type for x in operands), tuple(sorted(attrs.items())))
+    types_in, fixed = tuple(x.type for x in operands), tuple(sorted(attrs.items()))
+    key = (function, types_in, fixed, e.platform)
     return merged(e, key, lambda: bytecode(*key), types, operands)
 
 
@@ -93,8 +94,10 @@ def inlined(function: Function) -> Lowering:
 
 
 @lru_cache(maxsize=SIGNATURES_KEPT)
-def bytecode(function: Function, types: tuple[TensorType, ...], attrs: Attributes) -> bytes:
-    """The module that `function` lowers to, for the platform that programs run on."""
+def bytecode(
+    function: Function, types: tuple[TensorType, ...], attrs: Attributes, platform: str
+) -> bytes:
+    """The module that `function` lowers to for a platform."""
     fixed, jax = dict(attrs), session.jax()
 
     def library(*arrays: Any) -> Any:
@@ -103,7 +106,7 @@ def bytecode(function: Function, types: tuple[TensorType, ...], attrs: Attribute
     arguments = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
     with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"):  # for this thread only
         traced = jax.jit(library, keep_unused=True).trace(*arguments)
-        lowered = traced.lower(lowering_platforms=(client.platform(),))
+        lowered = traced.lower(lowering_platforms=(platform,))
     buffer = io.BytesIO()
     lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
     return buffer.getvalue()

@@ -1,0 +1,48 @@
+"""The XLA backend on a CPU as a device that is not the host: no buffer may be looked at in place.
+
+The environment variable LAZYTENSOR_TESTS_APART lets the whole suite run on it (see `conftest.py`).
+A test can count what moves between the two memories.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+
+from lazytensor.backends import xla
+from lazytensor.backends.xla import *  # noqa: F403
+from lazytensor.core.ir.sharding import Sharding
+
+moved: Final = Counter[str]()
+"""How often something was moved, and the bytes: "up", "up bytes", "down", "down bytes"."""
+
+
+def platform() -> str:
+    """No CPU."""
+    return "apart"
+
+
+def to_device(array: np.ndarray, *, owned: bool) -> Any:
+    """A copy, even of memory that nobody will write to."""
+    return xla.to_device(_noted("up", array), owned=False)
+
+
+def place(array: np.ndarray, sharding: Sharding) -> Any:
+    """Parts of a copy."""
+    return xla.place(np.array(_noted("up", array)), sharding)
+
+
+def to_host(buffer: Any) -> np.ndarray:
+    """A copy."""
+    return _noted("down", xla.to_host(buffer))
+
+
+host_view = to_host
+
+
+def _noted(way: str, array: np.ndarray) -> np.ndarray:
+    moved[way] += 1
+    moved[f"{way} bytes"] += array.nbytes
+    return array
