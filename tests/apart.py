@@ -7,16 +7,21 @@ A test can count what moves between the two memories.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from lazytensor.backends import xla
 from lazytensor.backends.xla import *  # noqa: F403
+from lazytensor.backends.xla import slot_buffers
 from lazytensor.core.ir.sharding import Sharding
 
 moved: Final = Counter[str]()
 """How often something was moved, and the bytes: "up", "up bytes", "down", "down bytes"."""
+
+
+slot_buffers.are_joined = lambda platform: True
 
 
 def platform() -> str:
@@ -27,6 +32,14 @@ def platform() -> str:
 def to_device(array: np.ndarray, *, owned: bool) -> Any:
     """A copy, even of memory that nobody will write to."""
     return xla.to_device(_noted("up", array), owned=False)
+
+
+def slots(packed: Sequence[np.ndarray]) -> list[Any]:
+    """Copies."""
+    made = xla.slots(packed)
+    for buffer in made:
+        _noted("up", np.asarray(buffer))
+    return made
 
 
 def place(array: np.ndarray, sharding: Sharding) -> Any:

@@ -21,6 +21,7 @@ from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.lowerings.foreign import imported
 from lazytensor.backends.xla.module import module_of
 from lazytensor.backends.xla.partition import copy_sharded, first_part, parts, place
+from lazytensor.backends.xla.slot_buffers import slots
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import Effort
 from lazytensor.core.errors import OutOfMemory
@@ -43,6 +44,7 @@ __all__ = [
     "parts",
     "place",
     "platform",
+    "slots",
     "stablehlo",
     "to_device",
     "to_host",
@@ -98,7 +100,8 @@ def _typed(executable: client.Executable, program: Program) -> client.Executable
     if needed > client.most_bytes():  # XLA would start it, fail, and lose all results
         size, most = map(host_memory.in_words, (needed, client.most_bytes()))
         raise OutOfMemory(f"Unable to allocate {size} for intermediate results; there are {most}")
-    executable.expect([program.instructions[i][3] for i in program.results])
+    types = [program.instructions[i][3] for i in program.results]
+    executable.expect(types + types[-1:] if program.has_verdict else types)
     return executable
 
 

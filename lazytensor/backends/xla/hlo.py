@@ -18,9 +18,8 @@ _CALLED: Final = re.compile(r"(?:to_apply|body|condition|calls|branch_computatio
 _NAME: Final = re.compile(r"%([^\s,()]+)")
 
 FREE: Final = frozenset(
-    ["parameter", "constant", "get-tuple-element", "tuple", "bitcast", "after-all"]
-    + ["partition-id", "replica-id"]
-    + ["copy-done", "all-reduce-done", "all-gather-done", "async-done"]
+    """parameter constant get-tuple-element tuple bitcast after-all partition-id replica-id
+    copy-done all-reduce-done all-gather-done async-done""".split()  # noqa: SIM905
 )
 """Opcodes that no kernel runs for."""
 CALLS: Final = frozenset(["call", "while", "conditional", "async-start"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
-from lazytensor.backends.xla import client, workarounds
+from lazytensor.backends.xla import client, slot_buffers, workarounds
 from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.callbacks import Callback
@@ -55,24 +56,24 @@ def module_of(
         module = ir.Module.create()
         inputs = [program.instructions[i][3] for i in program.parameters]
         packed = _packed_types(program, assumed.baked)
+        data = None if program.meshes else platform
+        given = [*inputs, *slot_buffers.parameters(packed, data)]
         with ir.InsertionPoint(module.body):
             declare(program.meshes)
-            signature = ir.FunctionType.get([ir_type(t) for t in [*inputs, *packed.values()]], [])
+            signature = ir.FunctionType.get([ir_type(t) for t in given], [])
             main = func.FuncOp("main", signature, visibility="public")
         _mark_inputs(main, signature.inputs, donated, _shardings(program, signature.inputs))
         block = main.add_entry_block()
         emitter = Emitter(module, LOWERINGS, hosts, is_plain, platform)
         emitter.mesh = next(iter(program.meshes), None)
         with ir.InsertionPoint(block):
-            arguments = [
-                Value(emitter, t, a)
-                for t, a in zip([*inputs, *packed.values()], block.arguments, strict=True)
-            ]
+            arguments = [Value(emitter, t, a) for t, a in zip(given, block.arguments, strict=True)]
             for argument in arguments:
                 argument.stored = True
-            buffers = dict(zip(packed, arguments[len(inputs) :], strict=True))
-            slots = _slot_values(emitter, program, assumed, buffers)
-            results = emit(emitter, program, arguments[: len(inputs)], slots, places)
+            buffers = slot_buffers.arrays(emitter, packed, arguments[len(inputs) :], data)
+            values = _slot_values(emitter, program, assumed, buffers)
+            results = emit(emitter, program, arguments[: len(inputs)], values, places)
+            results += _verdict(emitter, program, results)
             func.ReturnOp([x.ir for x in results])
             if not is_plain:
                 workarounds.read_shared(block)
@@ -84,6 +85,14 @@ def module_of(
                 [ir.DictAttr.get(_split(splits.get(at))) for at in range(len(results))]
             )
     return Emitted(module, emitter.callbacks)
+
+
+def _verdict(emitter: Emitter, program: Program, results: list[Value]) -> list[Value]:
+    """Whether all guards hold, where the program says so."""
+    if not program.has_verdict:
+        return []
+    flags = results[len(program.outputs) :]
+    return [reduce(lambda x, y: emitter.op("and", x.type, x, y), flags)]
 
 
 def _packed_types(program: Program, baked: Mapping[int, Any]) -> dict[np.dtype, TensorType]:

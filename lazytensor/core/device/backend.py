@@ -70,7 +70,7 @@ class Executable(Protocol):
     smallest: int
 
     def start(self, buffers: list[Any]) -> Iterator[list[Any]]:
-        """Run: parameters in order, then one packed buffer per dtype that has data slots.
+        """Run: parameters in order, then what `Backend.slots` makes of the packed data slots.
 
         The program runs when the one element is taken, by C code alone: no signal handler comes
         between the run, which uses donated buffers up, and its results.
@@ -122,6 +122,12 @@ class Backend(Protocol):
 
     def to_device(self, array: np.ndarray, *, owned: bool) -> Any:
         """A device buffer; `owned` allows it to alias `array`, which nobody will write to."""
+
+    def slots(self, packed: Sequence[np.ndarray]) -> list[Any]:
+        """The buffers that an executable of one device takes after its parameters: its data.
+
+        packed: per dtype that has data slots, their values.
+        """
 
     def to_host(self, buffer: Any) -> np.ndarray:
         """A fresh, writable copy."""

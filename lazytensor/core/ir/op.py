@@ -257,9 +257,10 @@ def scalar(value: bool | int | float | complex, dtype: np.dtype) -> Node:
     return Input(SLOT, tensor_type(dtype), value)
 
 
-def varying(value: bool | int | float | complex, dtype: np.dtype) -> Node:
-    """A `scalar` that is known to differ from run to run, so that it is never compiled in."""
-    return Input(DATUM, tensor_type(dtype), value)
+def varying(value: bool | int | float | complex | tuple[int, ...], dtype: np.dtype) -> Node:
+    """A number or a vector that is known to differ from run to run: it is never compiled in."""
+    shape = (len(value),) if isinstance(value, tuple) else ()
+    return Input(DATUM, tensor_type(dtype, shape), value)
 
 
 def starts(values: tuple[int, ...]) -> Node:

@@ -126,6 +126,11 @@ class Program:
             i for i, line in enumerate(self.instructions) if Trait.CHECKS in line[0].traits
         )
 
+    @property
+    def has_verdict(self) -> bool:
+        """Whether an executable's last result says if all guards held: to ask one is cheaper."""
+        return len(self.guards) > 1
+
     @cached_property
     def meshes(self) -> tuple[Mesh, ...]:
         """The meshes that its values are split over, each once."""

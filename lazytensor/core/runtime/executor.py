@@ -23,7 +23,7 @@ from lazytensor.core.runtime import guards, locking, replay_op, sharded, variant
 from lazytensor.core.runtime.arguments import argument, in_rows, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
-from lazytensor.core.runtime.guards import Failure
+from lazytensor.core.runtime.guards import Failure, Outcome
 from lazytensor.core.runtime.program_cache import Entry, ran
 from lazytensor.core.runtime.run import Run
 from lazytensor.core.runtime.tiers import Tier, executable_entry, is_timed, tier_of
@@ -127,9 +127,7 @@ def _interpret(run: Run) -> None:
         entry.owe(time.thread_time() - worked)
         entry.runs += 1
         metrics.count("interpreted")
-        failed = _settle(exact, program.outputs, results)
-        guards.warn(exact.found, program.outputs, results)
-        _raise_first(failed)
+        _settle(exact, program.outputs, results).tell()
     except BaseException:
         locking.resume()
         if given:
@@ -188,7 +186,7 @@ def _execute(run: Run, entry: Entry) -> None:
         else:
             metrics.count("padded")
             buffers = with_room(run.found, shared)
-        buffers += [device.to_device(a, owned=True) for a in data]
+        buffers += device.slots(data)
     metrics.spent("transferring", start)
     with metrics.timed("running"):
         # One C call from the arguments to `results`: a Ctrl-C either comes before the program
@@ -198,10 +196,9 @@ def _execute(run: Run, entry: Entry) -> None:
             results.extend(executable.start(buffers))
             if entry.program.guards:
                 with locking.outside(run.outputs):
-                    for flag in results[0][len(entry.program.outputs) :]:
-                        device.wait(flag)
+                    device.wait(results[0][-1])
             values = sharded.results(executable, results[0])
-            failed = _settle(run, entry.program.outputs, values)
+            outcome = _settle(run, entry.program.outputs, values)
         except BaseException:
             locking.resume()
             if results:
@@ -209,30 +206,23 @@ def _execute(run: Run, entry: Entry) -> None:
             raise
         wait(executable, results[0])
     entry.runs += 1
-    guards.warn(run.found, entry.program.outputs, values)
-    _raise_first(failed)
+    outcome.tell()
 
 
-def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> dict[int, Failure]:
+def _settle(run: Run, computed: tuple[int, ...], values: Sequence[Any]) -> Outcome:
     """Give the values, which are of the instructions `computed` and the guards, to the nodes.
 
-    The result says which instructions a guard has spoiled.
+    The result is what the guards have found.
     """
     found = run.found
     by_index: dict[int, Any] = dict(zip(computed, values, strict=False))
-    failed = guards.failed(found, computed, values)
+    outcome = guards.outcome(found, computed, values)
     if run.exact is not None:
         lines = found.program.instructions
         for node, index in zip(run.outputs, found.program.outputs, strict=True):
             if lines[index][3] is not node.type:
                 by_index[index] = Padded(by_index[index], node.type, lines[index][3])
-    by_index.update(failed)
+    by_index.update(outcome.failed)
     for node, index in zip(run.outputs, found.program.outputs, strict=True):
         node.settle(by_index[index])
-    return failed
-
-
-def _raise_first(failed: dict[int, Failure]) -> None:
-    """Raise the failure recorded first, if there is one."""
-    if failed:
-        failed[min(failed)].throw()
+    return outcome

@@ -7,10 +7,8 @@ again whenever one of them is observed; all others are as they should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
-
-import numpy as np
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import on_host
@@ -23,6 +21,15 @@ from lazytensor.core.ops.guard import guard, guarded
 if TYPE_CHECKING:
     from lazytensor.core.ir.node import Node
     from lazytensor.core.ir.program import Cut
+
+
+class Violation(NamedTuple):
+    """A guard that was false: its instruction, error and text, and where it was recorded."""
+
+    instruction: int
+    error: type[Exception]
+    text: str
+    place: Place | None
 
 
 class Failure:
@@ -38,13 +45,41 @@ class Failure:
         raise self.error(f"{self.text} (recorded at {describe(self.place)})")
 
 
-def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict[int, Failure]:
-    """Per instruction that a false guard spoils: its failure. `values` of guards come last."""
+class Outcome(NamedTuple):
+    """What the guards of a run have found.
+
+    failed: per instruction that a false guard spoils, its failure. warnings: those to give.
+    """
+
+    failed: dict[int, Failure] = {}
+    warnings: Sequence[Violation] = ()
+
+    def tell(self) -> None:
+        """Give the warnings, at the lines that recorded them, and raise the first failure."""
+        for _, error, text, place in self.warnings:
+            warn_at(place, text, cast(type[Warning], error))
+        if self.failed:
+            self.failed[min(self.failed)].throw()
+
+
+FINE: Final = Outcome()
+
+
+def outcome(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> Outcome:
+    """What a run's guards have found. values: its results; those of guards come last."""
     if not found.program.guards:
-        return {}
-    spoiled: dict[int, Failure] = {}
-    for index, error, text, place in _violated(found, computed, values, warnings=False):
-        spoiled[index] = Failure(error, text, place)
+        return FINE
+    violations = _violations(found, values[len(computed) :])
+    if not violations:
+        return FINE
+    failures = [x for x in violations if not issubclass(x.error, Warning)]
+    warnings = [x for x in violations if issubclass(x.error, Warning)]
+    return Outcome(_spoiled(found, failures), warnings)
+
+
+def _spoiled(found: Cut, failures: Sequence[Violation]) -> dict[int, Failure]:
+    """The failure of each instruction that depends on a false guard."""
+    spoiled = {x.instruction: Failure(x.error, x.text, x.place) for x in failures}
     if spoiled:
         for i, (op, operands, _, _) in enumerate(found.program.instructions):
             inherits = operands if op is not guard else ()
@@ -55,21 +90,19 @@ def failed(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> dict
     return spoiled
 
 
-def warn(found: Cut, computed: tuple[int, ...], values: Sequence[Any]) -> None:
-    """Give the warnings of the guards that were false, at the lines that recorded them."""
-    for _, error, text, place in _violated(found, computed, values, warnings=True):
-        warn_at(place, text, cast(type[Warning], error))
-
-
-def _violated(
-    found: Cut, computed: tuple[int, ...], values: Sequence[Any], *, warnings: bool
-) -> Iterator[tuple[int, type[Exception], str, Place | None]]:
-    """The guards of one kind that were false: instruction, error, text, where it was recorded."""
-    for index, flag in zip(found.program.guards, values[len(computed) :], strict=True):
-        error, text = found.program.instructions[index][2]
-        if issubclass(error, Warning) is warnings and not np.all(on_host(flag)):
+def _violations(found: Cut, flags: Sequence[Any]) -> list[Violation]:
+    """The guards that were false. flags: theirs, and the verdict if the backend gives one."""
+    guards = found.program.guards
+    if len(flags) > len(guards) and on_host(flags[-1]):
+        return []
+    made = []
+    for index, flag in zip(guards, flags, strict=False):
+        if not on_host(flag):
             node = found.nodes[index]
-            yield index, error, text, node.place if node is not None else None
+            error, text = found.program.instructions[index][2]
+            place = node.place if node is not None else None
+            made.append(Violation(index, error, text, place))
+    return made
 
 
 def oversized(found: Cut, outputs: list[Node]) -> Failure:

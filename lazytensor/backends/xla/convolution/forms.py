@@ -79,9 +79,9 @@ def _convolution(
         strides, padding, outer, inner, feature_groups, batch_groups, *axes, tuple(backward)
     )
     if e.is_plain:
-        inner = w.type.size // max(w.type.shape[window.kernel[0]], 1)
+        terms = w.type.size // max(w.type.shape[window.kernel[0]], 1)
         plain = partial(_as_it_is, window=window)
-        return split_if_lacking(e, "convolution", type, x, w, inner, plain)
+        return split_if_lacking(e, "convolution", type, x, w, terms, plain)
     return _of_what_is_met(e, type, x, w, window)
 
 

@@ -14,7 +14,7 @@ from lazytensor.core import ops
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.dtypes import F32, F64, U32, U64
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.op import leaf, scalar
+from lazytensor.core.ir.op import scalar, varying
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.types import Shape
 
@@ -29,12 +29,12 @@ class RandomStream:
         self.counter = 0
         self.lock = Lock()
 
-    def take(self, blocks: int) -> np.ndarray:
+    def take(self, blocks: int) -> tuple[int, int]:
         """Reserve `blocks` blocks. Result: seed and counter of the first one."""
         if thread.recorder.tracing:
             raise Unsupported("random numbers differ from call to call: no body of a composite")
         with self.lock:
-            words = np.array([self.seed, self.counter], np.uint64)
+            words = self.seed, self.counter
             self.counter = (self.counter + blocks) % 2**64
         return words
 
@@ -86,7 +86,7 @@ class Generator(torch._C.Generator):
 
     def get_state(self) -> torch.Tensor:
         """Seed and counter, as bytes in a CPU tensor."""
-        return torch.from_numpy(self.stream.take(0).view(np.uint8).copy())
+        return torch.from_numpy(np.array(self.stream.take(0), np.uint64).view(np.uint8))
 
     def set_state(self, state: torch.Tensor) -> Generator:
         """Go on where `get_state` was called. Raises: TypeError, RuntimeError."""
@@ -157,7 +157,7 @@ def stream_of(generator: Any) -> RandomStream:
 def bits(shape: Shape, dtype: np.dtype, generator: Any = None) -> Node:
     """Fresh random bits."""
     count = int(np.prod(shape, dtype=np.int64)) * max(dtype.itemsize // 4, 1)
-    words = leaf(stream_of(generator).take(count // 4 + 1))
+    words = varying(stream_of(generator).take(count // 4 + 1), U64)
     _, found = ops.rng_bit_generator(words, shape=shape, dtype=dtype, algorithm="PHILOX")
     return found
 
