@@ -1,6 +1,6 @@
 """The XLA backend on a CPU as a device that is not the host: no buffer may be looked at in place.
 
-The environment variable LAZYTENSOR_TESTS_APART lets the whole suite run on it (see `conftest.py`).
+With the environment variable LAZYTENSOR_TESTS_APART the whole suite runs on it (see `conftest.py`).
 A test can count what moves between the two memories.
 """
 
@@ -15,13 +15,27 @@ import numpy as np
 from lazytensor.backends import xla
 from lazytensor.backends.xla import *  # noqa: F403
 from lazytensor.backends.xla import slot_buffers
+from lazytensor.core.device import backend
 from lazytensor.core.ir.sharding import Sharding
 
 moved: Final = Counter[str]()
 """How often something was moved, and the bytes: "up", "up bytes", "down", "down bytes"."""
 
 
-slot_buffers.are_joined = lambda platform: True
+def take_over() -> None:
+    """Be the backend of this process from now on."""
+    slot_buffers.are_joined = lambda _: True
+    backend.provide(__name__)
+    backend.backend.cache_clear()
+    backend.backend()
+
+
+def give_back() -> None:
+    """Let XLA be the backend as it is."""
+    slot_buffers.are_joined = lambda platform: platform != backend.HOST_PLATFORM
+    backend.provide(xla.__name__)
+    backend.backend.cache_clear()
+    backend.backend()
 
 
 def platform() -> str:
@@ -35,7 +49,7 @@ def to_device(array: np.ndarray, *, owned: bool) -> Any:
 
 
 def slots(packed: Sequence[np.ndarray]) -> list[Any]:
-    """Copies."""
+    """Buffers of slots."""
     made = xla.slots(packed)
     for buffer in made:
         _noted("up", np.asarray(buffer))

@@ -3,6 +3,8 @@
 import gc
 import os
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,12 +16,17 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 from hypothesis import HealthCheck, settings
 
 import lazytensor
-from lazytensor.core.device import backend
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.ir.trace_state import Recorder
+from lazytensor.core.runtime import background
+from lazytensor.core.runtime.program_cache import cache
 
-if os.environ.get("LAZYTENSOR_TESTS_APART"):
-    backend.provide("tests.apart")
+IS_APART = bool(os.environ.get("LAZYTENSOR_TESTS_APART"))
+"""Whether the suite runs on a device that is not the host."""
+if IS_APART:
+    from tests import apart
+
+    apart.take_over()
 
 # A compile may take seconds, and comes at unforeseeable examples: time per example says nothing.
 SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -49,6 +56,26 @@ def _nothing_recorded() -> None:
     thread.recorder = Recorder()
 
 
+@pytest.fixture
+def moved(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """What moves between two memories: the backend is a device that is not the host."""
+    from tests import apart
+
+    def settle() -> None:
+        lazytensor.sync()
+        background.drain()
+        cache.clear()
+
+    monkeypatch.setattr(lazytensor.settings, "disk", False)
+    settle()
+    apart.take_over()
+    apart.moved.clear()
+    yield apart.moved
+    settle()
+    if not IS_APART:
+        apart.give_back()
+
+
 @pytest.fixture(params=["interpret", "compile"])
 def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Programs are run by NumPy, or by XLA."""
@@ -65,3 +92,8 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    if IS_APART:
+        other = pytest.mark.skip(reason="about a device whose memory is the host's")
+        for item in items:
+            if item.get_closest_marker("one_memory"):
+                item.add_marker(other)

@@ -285,6 +285,7 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (counts["padded"], counts["compiles"]) == (0, 5)
 
 
+@pytest.mark.one_memory
 def test_a_size_that_comes_again_and_again_gets_its_own_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -297,6 +298,7 @@ def test_a_size_that_comes_again_and_again_gets_its_own_program(
     assert 5 < counts["padded"] < 20
 
 
+@pytest.mark.one_memory
 def test_what_would_be_padding_for_the_most_part_is_not_padded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

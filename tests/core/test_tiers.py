@@ -94,6 +94,7 @@ def asked(spent: float, runs: int) -> bool:
     return cost_model.should_compile(Entry(found.program, spent=spent, runs=runs))
 
 
+@pytest.mark.one_memory
 def test_a_program_is_compiled_when_it_has_cost_a_share_of_that() -> None:
     price = policy.COMPILE_SECONDS + 2 * policy.COMPILE_SECONDS_PER_OPERATION
     many, share = 1000, policy.COMPILING_SHARE
@@ -102,6 +103,7 @@ def test_a_program_is_compiled_when_it_has_cost_a_share_of_that() -> None:
     assert not asked(many * policy.SECONDS_PER_CALL, many)
 
 
+@pytest.mark.one_memory
 def test_the_first_compile_pays_for_jax_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost_model, "is_loaded", lambda: False)
     share = policy.COMPILING_SHARE * policy.COMPILE_SECONDS
@@ -110,6 +112,7 @@ def test_the_first_compile_pays_for_jax_too(monkeypatch: pytest.MonkeyPatch) -> 
         assert asked(spent, 0) is expected
 
 
+@pytest.mark.one_memory
 def test_what_the_interpreter_runs_faster_it_goes_on_running(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -131,6 +134,7 @@ def test_what_the_interpreter_runs_faster_it_goes_on_running(
     assert counts("compiles", "cache_hits") == [1, 2 * trials]  # one is the compile's
 
 
+@pytest.mark.one_memory
 def test_what_is_too_slow_for_the_host_is_compiled_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

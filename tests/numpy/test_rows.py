@@ -141,6 +141,7 @@ def test_parts_lie_as_numpys_do(key: Any) -> None:
     numpy.testing.assert_array_equal(numpy.asarray(array), expected)
 
 
+@pytest.mark.one_memory
 def test_elements_of_what_xla_computed_are_read_in_its_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

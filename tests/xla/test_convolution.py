@@ -217,6 +217,7 @@ def test_what_was_measured_is_remembered(tmp_path: Path, monkeypatch: pytest.Mon
     choice._known.cache_clear()
 
 
+@pytest.mark.one_memory
 def test_forms_are_likely_in_the_background_and_measured_once_xla_is_in_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ def twice(x: jax.Array, *, times: int) -> tuple[jax.Array, jax.Array]:
 def run(times: int = 2) -> list[np.ndarray]:
     """`twice` of 1, 2, 3, traced afresh, lowered and run."""
     library.bytecode.cache_clear()
-    source = library.bytecode(twice, (F64,), (("times", times),))
+    source = library.bytecode(twice, (F64,), (("times", times),), "cpu")
     x = client.to_device(np.array([1.0, 2.0, 3.0]), owned=True)
     return [client.to_host(y) for y in client.compile(source)([x])]
 
@@ -77,7 +77,7 @@ def test_traces_once_a_signature() -> None:
         return -x
 
     for types, flag in [((F64,), True), ((F64,), True), ((F64,), False), ((S64,), False)]:
-        library.bytecode(counting, types, (("flag", flag),))
+        library.bytecode(counting, types, (("flag", flag),), "cpu")
     assert traced == [((3,), True), ((3,), False), ((3,), False)]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, auto
 from functools import cache, partial
 from importlib import import_module
+from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cast
 
@@ -184,9 +186,18 @@ def platform() -> str:
 def is_apart() -> bool:
     """Whether programs run on a device whose memory the host cannot look at.
 
-    False before the backend is there: until then all values are the host's.
+    Before the backend is there, and all values are the host's: whether that is likely.
     """
-    return platform() not in ("", HOST_PLATFORM)
+    return platform() != HOST_PLATFORM if _platforms else _is_accelerator_likely()
+
+
+@cache
+def _is_accelerator_likely() -> bool:
+    """Whether the user has chosen one, or jax has a plugin for one."""
+    chosen = os.environ.get("LAZYTENSOR_PLATFORM") or os.environ.get("JAX_PLATFORMS")
+    if chosen:
+        return chosen.strip() != HOST_PLATFORM
+    return any(find_spec(name) for name in ("jax_plugins", "libtpu"))
 
 
 def imported(module: str) -> Any:
