@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxlib.mlir import ir
 
+from lazytensor.backends.xla import limits
 from lazytensor.backends.xla.attributes import element_type, ir_type
 from lazytensor.core.ir.types import TensorType
 
@@ -76,10 +77,18 @@ class Value:
 class Builder:
     """Builds the instructions of one module. Methods return Values of the types passed to them."""
 
-    def __init__(self, module: ir.Module) -> None:
+    def __init__(self, module: ir.Module, platform: str) -> None:
         self.module = module
+        self.platform = platform
+        self._limits = limits.LIMITS.get(platform)
         self.location: ir.Location | None = None
         self.library: dict[Any, str] = {}
+
+    def check(self, name: str, types: Sequence[TensorType], operands: Sequence[Value]) -> None:
+        """Raise Refused if the platform's compiler lacks an operation."""
+        if self._limits is not None:
+            dtypes = [*(t.dtype for t in types), *(x.type.dtype for x in operands)]
+            limits.check(self.platform, self._limits, name, dtypes)
 
     def op(self, name: str, type: TensorType, *operands: Value, **attributes: Any) -> Value:
         """One instruction with one result; a `name` without a dialect is of `stablehlo`."""
@@ -89,6 +98,7 @@ class Builder:
         self, name: str, types: Sequence[TensorType], *operands: Value, **attributes: Any
     ) -> tuple[Value, ...]:
         """One instruction with several results."""
+        self.check(name, types, operands)
         full = name if "." in name else f"stablehlo.{name}"
         made = create(
             full,
@@ -108,6 +118,7 @@ class Builder:
         **attributes: Any,
     ) -> tuple[Value, ...]:
         """An instruction with regions; bodies: per region its argument types and a function."""
+        self.check(name, types, operands)
         made = create(
             f"stablehlo.{name}",
             [ir_type(t) for t in types],

@@ -13,6 +13,7 @@ from jaxlib.mlir import ir
 from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.builder import Builder, Value
 from lazytensor.backends.xla.callbacks import Callback, called, can_be_called
+from lazytensor.backends.xla.limits import Refused
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.dtypes import BOOL, COMPLEX, FLOATS
@@ -53,11 +54,10 @@ class Emitter(Builder):
         is_plain: bool = False,
         platform: str = "cpu",
     ) -> None:
-        super().__init__(module)
+        super().__init__(module, platform)
         self.lowerings = lowerings
         self.hosts = hosts
         self.is_plain = is_plain
-        self.platform = platform
         self.mesh: Mesh | None = None
         self.callbacks: list[Callback] = []
 
@@ -133,7 +133,11 @@ def emit(
                 emitter.location = ir.Location.name(f"{INSTRUCTION}{i}")
             elif places and places[i] is not None:
                 emitter.location = _location(places[i])
-            values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
+            try:
+                values.append(_lower(emitter, op, type, [values[j] for j in operands], attrs))
+            except Refused as refused:
+                refused.op, refused.place = op.name, places[i] if places else None
+                raise
             if i in kept:
                 values[i].update = None
             if isinstance(values[i], Value):

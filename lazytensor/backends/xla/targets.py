@@ -84,6 +84,7 @@ TARGETS: Final = {
         "v5e:2x2",
         environment={
             "TPU_SKIP_MDS_QUERY": "1",  # ask no server what machine this is
+            "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",  # no process has the device
             "TPU_WORKER_HOSTNAMES": "localhost",
             "TPU_WORKER_ID": "0",
             "TPU_ACCELERATOR_TYPE": "v5litepod-4",

@@ -13,12 +13,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lazytensor.backends.xla import workarounds
+from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.elementwise.arithmetic import real_or_complex
-from lazytensor.backends.xla.emitter import Lowering, Rows
+from lazytensor.backends.xla.emitter import Emitter, Lowering, Rows
 from lazytensor.backends.xla.lowerings.expansion import costly, expansion, number, polynomial
 from lazytensor.core import ops
 from lazytensor.core.ir.dtypes import F32, F64, S32, S64
 from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType
 
 # Minimax polynomials. LOGARITHM: for log((1 + s) / (1 - s)) from s³ on, in s². EXPONENTIAL: for
 # exp(r) from r³ on.
@@ -162,14 +164,26 @@ def log1p_of(x: Node) -> Node:
 
 
 def _in_double(body: Callable[[Node], Node]) -> Lowering:
-    """A row: an expansion that computes every dtype in f64."""
+    """A row: an expansion that computes every dtype in f64, or at least in f32 on a TPU."""
+    wide, narrow = costly(_through(F64, body)), costly(_through(F32, body))
 
-    def wide(x: Node) -> Node:
-        if x.type.dtype == F64:
+    def lower(e: Emitter, type: TensorType, x: Value) -> Value:
+        is_narrow = e.platform == "tpu" and type.dtype != F64
+        found: Value = (narrow if is_narrow else wide)(e, type, x)
+        return found
+
+    return lower
+
+
+def _through(dtype: np.dtype, body: Callable[[Node], Node]) -> Callable[[Node], Node]:
+    """`body`, computed in a dtype."""
+
+    def through(x: Node) -> Node:
+        if x.type.dtype == dtype:
             return body(x)
-        return ops.convert(body(ops.convert(x, dtype=F64)), dtype=x.type.dtype)
+        return ops.convert(body(ops.convert(x, dtype=dtype)), dtype=x.type.dtype)
 
-    return costly(wide)
+    return through
 
 
 def _log2(x: Node) -> Node:

@@ -29,6 +29,8 @@ from lazytensor.core.ops.reduction import identity
 SCAN_LANES: Final = 8
 PLAIN_SCAN_ELEMENTS: Final = 4096
 """Elements up to which XLA's own method is used: it costs little."""
+BLOCK_LENGTH: Final = 64
+"""Length of a block in a scan by blocks."""
 MOST_LANES: Final = 4096
 """Largest number of elements in one step of a loop that takes all lines together."""
 
@@ -44,7 +46,9 @@ def cumulative(kind: str) -> Lowering:
         x = e.convert(backwards(e, x, [axis] if reverse else []), wide)
         before, after = math.prod(type.shape[:axis]), math.prod(type.shape[axis + 1 :])
         x = e.reshape(x, (before, n, after))
-        if type.size <= PLAIN_SCAN_ELEMENTS or e.is_plain:
+        if e.platform == "tpu":
+            found = _blocks(e, x, kind)
+        elif type.size <= PLAIN_SCAN_ELEMENTS or e.is_plain:
             found = _window(e, x, kind)
         else:
             found = _lines(e, x, kind)
@@ -76,6 +80,27 @@ def _window(e: Emitter, x: Value, kind: str) -> Value:
         window_dilations=ones,
         padding=ir.DenseElementsAttr.get(np.array([[0, 0], [n - 1, 0], [0, 0]], S64)),
     )[0]
+
+
+def _blocks(e: Emitter, x: Value, kind: str) -> Value:
+    """Along the middle axis: of short blocks by windows, to which those before them are added.
+
+    XLA compiles a long window for minutes on some platforms.
+    """
+    m, n, k = x.type.shape
+    if n <= BLOCK_LENGTH:
+        return _window(e, x, kind)
+    count = -(-n // BLOCK_LENGTH)
+    whole = _padded(e, x, count * BLOCK_LENGTH)
+    within = _window(e, e.reshape(whole, (m * count, BLOCK_LENGTH, k)), kind)
+    blocks = e.reshape(within, (m, count, BLOCK_LENGTH, k))
+    ends = static_slice(e, blocks, (0, 0, BLOCK_LENGTH - 1, 0), (m, count - 1, 1, k), (1,) * 4)
+    sums = _blocks(e, e.reshape(ends, (m, count - 1, k)), kind)
+    start = e.expand(_start(e, kind, x.type.dtype), (m, 1, k))
+    before = e.op("concatenate", x.type.with_shape((m, count, k)), start, sums, dimension=i64(1))
+    spread = e.place(before, blocks.type.shape, (0, 1, 3))
+    found = e.reshape(COMBINE[kind](e, blocks.type, spread, blocks), whole.type.shape)
+    return static_slice(e, found, (0, 0, 0), (m, n, k), (1, 1, 1))
 
 
 def _lines(e: Emitter, x: Value, kind: str) -> Value:

@@ -53,6 +53,7 @@ def call(
 
     `function` takes and gives jax arrays and lives as long as the process; `attrs` are hashable.
     """
+    e.check(getattr(function, "name", getattr(function, "__name__", "")), types, operands)
     types_in, fixed = tuple(x.type for x in operands), tuple(sorted(attrs.items()))
     key = (function, types_in, fixed, e.platform)
     return merged(e, key, lambda: bytecode(*key), types, operands)
