@@ -10,7 +10,7 @@ SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-re
 PURE := tests/core tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \
 	tests/numpy/test_threads.py tests/pytorch/test_strides.py tests/pytorch/test_boxed.py
 
-.PHONY: binaries demo test test-all fuzz array-api bench docs lint clean
+.PHONY: binaries demo test test-all fuzz array-api accelerators apart bench docs lint clean
 
 demo: binaries
 	$(BIN)/python -m lazytensor demo
@@ -47,6 +47,18 @@ array-api: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[array-api]'
 	$(BIN)/python -m pytest tests/array_api
+
+# Compiles programs for an H100 and a TPU v5e, neither of which is needed. The compilers lie in a
+# folder of their own: where jax finds a plugin, it looks for the device.
+accelerators: binaries
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+		--target $(VENV)/accelerators $$($(BIN)/python -m tests.accelerators.plugins)
+	PYTHONPATH=$(VENV)/accelerators JAX_PLATFORMS=cpu LAZYTENSOR_PLATFORM=cpu \
+		$(BIN)/python -m pytest --numprocesses=2 tests/accelerators
+
+# The suite with XLA on a CPU as a device whose memory is not the host's.
+apart: binaries
+	LAZYTENSOR_TESTS_APART=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest $(SPREAD)
 
 # The stamp is written last, so a set-up that was interrupted is taken up again by the next command.
 $(STAMP): pyproject.toml constraints.txt

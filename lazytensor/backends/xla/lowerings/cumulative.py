@@ -82,17 +82,30 @@ def _window(e: Emitter, x: Value, kind: str) -> Value:
     )[0]
 
 
-def _blocks(e: Emitter, x: Value, kind: str) -> Value:
-    """Along the middle axis: of short blocks by windows, to which those before them are added.
+def _doubling(e: Emitter, x: Value, kind: str) -> Value:
+    """Along the middle axis, by steps: each element and the one 1, 2, 4, … before it."""
+    m, n, k = x.type.shape
+    step = 1
+    while step < n:
+        lead = e.expand(_start(e, kind, x.type.dtype), (m, step, k))
+        before = static_slice(e, x, (0, 0, 0), (m, n - step, k), (1, 1, 1))
+        shifted = e.op("concatenate", x.type, lead, before, dimension=i64(1))
+        x = COMBINE[kind](e, x.type, shifted, x)
+        step *= 2
+    return x
 
-    XLA compiles a long window for minutes on some platforms.
+
+def _blocks(e: Emitter, x: Value, kind: str) -> Value:
+    """Along the middle axis: of short blocks, to which those before them are added.
+
+    A TPU's compiler takes minutes for windows of f64.
     """
     m, n, k = x.type.shape
     if n <= BLOCK_LENGTH:
-        return _window(e, x, kind)
+        return _doubling(e, x, kind)
     count = -(-n // BLOCK_LENGTH)
     whole = _padded(e, x, count * BLOCK_LENGTH)
-    within = _window(e, e.reshape(whole, (m * count, BLOCK_LENGTH, k)), kind)
+    within = _doubling(e, e.reshape(whole, (m * count, BLOCK_LENGTH, k)), kind)
     blocks = e.reshape(within, (m, count, BLOCK_LENGTH, k))
     ends = static_slice(e, blocks, (0, 0, BLOCK_LENGTH - 1, 0), (m, count - 1, 1, k), (1,) * 4)
     sums = _blocks(e, e.reshape(ends, (m, count - 1, k)), kind)
