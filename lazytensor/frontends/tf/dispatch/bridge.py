@@ -17,6 +17,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 
 from lazytensor.core import ops
+from lazytensor.core.device.backend import backend
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.types import TensorType
@@ -27,6 +28,10 @@ from lazytensor.frontends.tf.dispatch.table import rows
 from lazytensor.frontends.tf.tensors.tensor import TF, of_array, state
 
 MODULES_KEPT: Final = 4096
+PLATFORMS: Final = {"cpu": "CPU", "cuda": "GPU", "tpu": "TPU"}
+"""The bridge's names of XLA's platforms."""
+ANY_PLATFORM: Final = "CPU"
+"""The one for which TensorFlow always has a bridge."""
 _modules: Final[dict[Any, tuple[Foreign, list[np.dtype]]]] = {}
 """Per signature: the module, and the dtypes that TensorFlow has for its results."""
 
@@ -129,8 +134,25 @@ def _written(function: Any, specs: Sequence[Any]) -> tuple[str, list[np.dtype]]:
     made = tf.nest.flatten(function.get_concrete_function(*specs).structured_outputs)
     dtypes = [np.dtype(x.dtype.as_numpy_dtype) for x in made]
     with _seeds_kept():
-        text = function.experimental_get_compiler_ir(*specs)(stage="stablehlo", platform_name="CPU")
+        text = stablehlo(function, specs, PLATFORMS.get(backend().platform(), ANY_PLATFORM))
     return text, dtypes
+
+
+def stablehlo(function: Any, specs: Sequence[Any], platform: str) -> str:
+    """What the bridge writes for a platform, or else for a CPU, if that would run there too.
+
+    Raises: ValueError if the bridge does not know an op, or calls a CPU's library for it.
+    """
+    write = function.experimental_get_compiler_ir(*specs)
+    try:
+        return str(write(stage="stablehlo", platform_name=platform))
+    except ValueError:
+        if platform == ANY_PLATFORM:
+            raise
+        text = str(write(stage="stablehlo", platform_name=ANY_PLATFORM))
+        if "custom_call" in text:
+            raise
+        return text
 
 
 @contextmanager
