@@ -32,8 +32,11 @@ def arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="a rough look: few rounds, small sizes"
     )
     parser.add_argument("--peers", action="store_true", help="also jax.numpy, jitted by hand")
+    parser.add_argument("--platform", help="steps on an accelerator, beside its frameworks")
     parser.add_argument("--inside", metavar="NAME", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.platform:
+        return chosen
     names = [row.name for row in TABLES[chosen.table]]
     unknown = sorted(set(chosen.only or []) - set(names))
     if unknown:
@@ -63,6 +66,11 @@ def measure(row: Row, table: str, effort: Effort) -> report.Outcome:
 def main() -> int:
     """Run the chosen rows one after another."""
     chosen = arguments()
+    if chosen.platform:
+        from benchmarks.accelerators import steps
+
+        steps.table(chosen.platform, chosen.only)
+        return 0
     effort = Effort(quick=chosen.quick, peers=chosen.peers)
     rows = TABLES[chosen.table]
     if chosen.inside:

@@ -75,11 +75,16 @@ class Value:
 
 
 class Builder:
-    """Builds the instructions of one module. Methods return Values of the types passed to them."""
+    """Builds the instructions of one module. Methods return Values of the types passed to them.
 
-    def __init__(self, module: ir.Module, platform: str) -> None:
+    `depth`: of the composites whose bodies are being emitted.
+    """
+
+    def __init__(self, module: ir.Module, platform: str, is_plain: bool) -> None:
         self.module = module
         self.platform = platform
+        self.is_plain = is_plain
+        self.depth = 0
         self._limits = limits.LIMITS.get(platform)
         self.location: ir.Location | None = None
         self.library: dict[Any, str] = {}

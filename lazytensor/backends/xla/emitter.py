@@ -54,10 +54,9 @@ class Emitter(Builder):
         is_plain: bool = False,
         platform: str = "cpu",
     ) -> None:
-        super().__init__(module, platform)
+        super().__init__(module, platform, is_plain)
         self.lowerings = lowerings
         self.hosts = hosts
-        self.is_plain = is_plain
         self.mesh: Mesh | None = None
         self.callbacks: list[Callback] = []
 
@@ -151,7 +150,11 @@ def emit_body(emitter: Emitter, body: Program, operands: Sequence[Value]) -> lis
         emitter.scalar(value, body.instructions[i][3].dtype)
         for i, value in zip(body.slots, body.constants, strict=True)
     ]
-    return emit(emitter, body, operands, constants)[: len(body.outputs)]
+    emitter.depth += 1
+    try:
+        return emit(emitter, body, operands, constants)[: len(body.outputs)]
+    finally:
+        emitter.depth -= 1
 
 
 def _lower(

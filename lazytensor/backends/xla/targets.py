@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from time import perf_counter
@@ -114,14 +114,19 @@ class Compiled(NamedTuple):
         return sum(kernel.nbytes for kernel in self.kernels)
 
 
-def compiled(program: Program, target: str, assumed: Assumptions = NOTHING_ASSUMED) -> Compiled:
-    """Compile a program for a target.
+def compiled(
+    program: Program,
+    target: str,
+    assumed: Assumptions = NOTHING_ASSUMED,
+    donated: Sequence[tuple[int, int]] = (),
+) -> Compiled:
+    """Compile a program for a target. donated: see `core.device.backend.Backend.compile`.
 
     Raises: ValueError for a target that is not known, ImportError where its plugin is missing,
     Unsupported for a program that the target cannot run.
     """
     kind = _kind(target)
-    module = module_of(program, assumed, platform=kind.platform).module
+    module = module_of(program, assumed, donated, platform=kind.platform).module
     return compiled_module(module, target)
 
 

@@ -43,8 +43,11 @@ def hide_constant(value: Value) -> Value:
 def opaque(b: Builder, x: Value) -> Value:
     """The float `x`, its instruction hidden from its uses. It costs nothing, and fuses.
 
-    XLA joins constants across instructions, and turns `x / y / z` into `x / (y * z)`.
+    XLA joins constants across instructions, and turns `x / y / z` into `x / (y * z)`. What hides it
+    on a CPU would be a kernel of its own on a GPU: plain forms round x to its own format.
     """
+    if b.is_plain and x.constant is None:
+        return loop_of_its_own(b, x) if b.platform != "tpu" else x
     return _barred(b, x) if x.type.dtype in FLOATS else x
 
 
@@ -56,8 +59,12 @@ def hide_from_windows(b: Builder, x: Value) -> Value:
 def divisor(b: Builder, type: TensorType, x: Value, y: Value) -> Value:
     """The divisor `y` of the floats `x`, hidden from XLA.
 
-    XLA multiplies by the inexact reciprocal of a constant or broadcast divisor.
+    XLA multiplies by the inexact reciprocal of a constant or broadcast divisor. In plain forms the
+    body of a composite is not exact to the last bit: other compilers know a softmax or a mean by
+    its plain quotient.
     """
+    if b.is_plain and b.depth:
+        return y
     flag = type.with_dtype(BOOL)
     nan = b.op(
         "compare",
@@ -97,8 +104,11 @@ def computed_once(b: Builder, x: Value) -> Value:
 
     XLA:CPU repeats additions and products in each loop that needs their result, but no divisions:
     sums of sines over each of two axes would compute all sines twice. So x is divided by ones that
-    are hidden from XLA. LLVM sees them later, so the division costs nothing.
+    are hidden from XLA. LLVM sees them later, so the division costs nothing. Other compilers would
+    store the ones: in plain forms x stays as it is.
     """
+    if b.is_plain:
+        return x
     one = Value(b, x.type.with_shape(()), None, np.ones((), x.type.dtype))
     ones = b.op("broadcast_in_dim", x.type, one, broadcast_dimensions=ir.DenseI64ArrayAttr.get([]))
     return b.op("divide", x.type, x, _barred(b, ones))

@@ -287,8 +287,7 @@ def softmax_backward(grad: Node, y: Node, *, axis: int) -> Node:
     Result: that type. Raises: DTypeError, ShapeError.
     """
     given, wide = _wide("softmax_backward", grad), _wide("softmax_backward", y)
-    product = given * wide
-    return _narrow(product - wide * _sum_kept(product, (axis,)), y)
+    return _narrow(wide * (given - _sum_kept(given * wide, (axis,))), y)
 
 
 @composite
