@@ -27,7 +27,7 @@ from lazytensor.inspection.program import Program
 from lazytensor.sharding import Mesh, shard
 
 environment.prepare()
-backend.provide("lazytensor.backends.xla")
+backend.provide("lazytensor.backends.xla", environment.is_accelerator_likely)
 fork.watch()
 if settings.logged:
     from lazytensor.inspection import log

@@ -1,4 +1,4 @@
-"""Environment variables of XLA and jax, set when the library is imported.
+"""Environment variables of XLA and jax, set and read when the library is imported.
 
 A thread of the library's imports XLA, and jax for some programs. What they would set then, or read,
 is set here: a variable that is new moves the process's table of variables, and a thread that reads
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -29,3 +31,15 @@ def _has_tpu() -> bool:
         makers = (path.read_text().strip() for path in DEVICES.glob("*/vendor"))
         return MAKER_OF_TPUS in makers
     return False
+
+
+@cache
+def is_accelerator_likely() -> bool:
+    """Whether the user has chosen one, or jax has a plugin for one: before the backend is there."""
+    chosen = os.environ.get("LAZYTENSOR_PLATFORM") or os.environ.get("JAX_PLATFORMS")
+    if chosen:
+        return chosen.strip() != "cpu"
+    try:
+        return any(find_spec(name) for name in ("jax_plugins", "libtpu"))
+    except ImportError:  # imports are restricted
+        return False

@@ -17,6 +17,7 @@ from lazytensor.backends.xla import *  # noqa: F403
 from lazytensor.backends.xla import slot_buffers
 from lazytensor.core.device import backend
 from lazytensor.core.ir.sharding import Sharding
+from lazytensor.environment import is_accelerator_likely
 
 moved: Final = Counter[str]()
 """How often something was moved, and the bytes: "up", "up bytes", "down", "down bytes"."""
@@ -25,7 +26,7 @@ moved: Final = Counter[str]()
 def take_over() -> None:
     """Be the backend of this process from now on."""
     slot_buffers.are_joined = lambda _: True
-    backend.provide(__name__)
+    backend.provide(__name__, lambda: True)
     backend.backend.cache_clear()
     backend.backend()
 
@@ -33,7 +34,7 @@ def take_over() -> None:
 def give_back() -> None:
     """Let XLA be the backend as it is."""
     slot_buffers.are_joined = lambda platform: platform != backend.HOST_PLATFORM
-    backend.provide(xla.__name__)
+    backend.provide(xla.__name__, is_accelerator_likely)
     backend.backend.cache_clear()
     backend.backend()
 

@@ -63,7 +63,9 @@ def reuse(frontend: str, workload: str) -> None:
     module = import_module(f"lazytensor.reuse.workloads.in_{frontend}")
     run = getattr(module, workload.replace("-", ""))
     with AROUND.get(frontend, nullcontext)():
-        results(run(chosen.data(np.random.default_rng(0))))
+        kept = results(run(chosen.data(np.random.default_rng(0))))
+        sync()
+    del kept
 
 
 KINDS: dict[str, Callable[..., None]] = {f.__name__: f for f in (script, torch, tf, reuse)}

@@ -14,8 +14,10 @@ _LINE: Final = re.compile(
     r"\s+(?:ROOT )?%(?P<name>\S+) = (?P<types>\(.*?\)|\S+) (?P<opcode>[a-z][\w-]*)\("
     r"(?P<operands>.*?)\)(?P<rest>.*)"
 )
-_CALLED: Final = re.compile(r"(?:to_apply|body|condition|calls|branch_computations)=\{?([^}\s]+)")
-_NAME: Final = re.compile(r"%([^\s,()]+)")
+_COMPUTATIONS: Final = re.compile(
+    r"(?:to_apply|body|condition|calls|branch_computations)=\{?([^}\s]+)"
+)
+_OPERANDS: Final = re.compile(r"%([^\s,()]+)")
 
 FREE: Final = frozenset(
     """parameter constant get-tuple-element tuple bitcast after-all partition-id replica-id
@@ -88,11 +90,11 @@ def _computations(text: str) -> tuple[dict[str, list[_Line]], str]:
 
 
 def _line(found: re.Match[str]) -> _Line:
-    called = ",".join(_CALLED.findall(found["rest"]))
+    called = ",".join(_COMPUTATIONS.findall(found["rest"]))
     return _Line(
         found["name"],
         found["opcode"],
         found["types"],
-        tuple(_NAME.findall(found["operands"])),
+        tuple(_OPERANDS.findall(found["operands"])),
         tuple(name.strip("% ") for name in called.split(",") if name),
     )

@@ -33,7 +33,7 @@ from lazytensor.core.ir.types import TensorType, tensor_type
 U16: Final = np.dtype(np.uint16)
 BITS: Final = {F64: U64, F32: U32, F16: U16, BF16: U16}
 """Per float, the integer with its bits."""
-LACKING: Final = {"tpu": frozenset([F64, *COMPLEX])}
+UNREADABLE: Final = {"tpu": frozenset([F64, *COMPLEX])}
 """Per platform, the dtypes whose bits its compiler does not take from words."""
 Types = dict[np.dtype, TensorType]
 
@@ -47,7 +47,7 @@ def _joined(dtypes: Sequence[np.dtype], platform: str | None) -> list[np.dtype]:
     """Those of the dtypes whose slots one buffer holds; none, if there is nothing to join."""
     if platform is None or not are_joined(platform):
         return []
-    known = {BOOL, *INTS, *BITS, *COMPLEX} - LACKING.get(platform, frozenset())
+    known = {BOOL, *INTS, *BITS, *COMPLEX} - UNREADABLE.get(platform, frozenset())
     found = [dtype for dtype in dtypes if dtype in known]
     return found if len(found) > 1 else []
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, auto
 from functools import cache, partial
 from importlib import import_module
-from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar, cast
 
@@ -30,6 +28,8 @@ HOST_PLATFORM: Final = "cpu"
 """The platform whose memory is the host's."""
 _provided: Final[list[str]] = []
 """The name of the module that is the backend."""
+_guesses: Final[list[Callable[[], bool]]] = []
+"""What guesses where that backend will run programs."""
 _platforms: Final[list[str]] = []
 """The backend's platform, once it is there."""
 T = TypeVar("T")
@@ -162,9 +162,12 @@ class Backend(Protocol):
         """Bytes of the buffers that are alive."""
 
 
-def provide(module: str) -> None:
-    """Let the module of this name be the backend."""
-    _provided[:] = [module]
+def provide(module: str, is_apart_likely: Callable[[], bool]) -> None:
+    """Let the module of this name be the backend.
+
+    is_apart_likely: a guess of what `is_apart` will say, before the backend is imported.
+    """
+    _provided[:], _guesses[:] = [module], [is_apart_likely]
 
 
 @cache
@@ -188,16 +191,7 @@ def is_apart() -> bool:
 
     Before the backend is there, and all values are the host's: whether that is likely.
     """
-    return platform() != HOST_PLATFORM if _platforms else _is_accelerator_likely()
-
-
-@cache
-def _is_accelerator_likely() -> bool:
-    """Whether the user has chosen one, or jax has a plugin for one."""
-    chosen = os.environ.get("LAZYTENSOR_PLATFORM") or os.environ.get("JAX_PLATFORMS")
-    if chosen:
-        return chosen.strip() != HOST_PLATFORM
-    return any(find_spec(name) for name in ("jax_plugins", "libtpu"))
+    return platform() != HOST_PLATFORM if _platforms else any(guess() for guess in _guesses)
 
 
 def imported(module: str) -> Any:
