@@ -10,6 +10,10 @@ SPREAD := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-re
 PURE := tests/core tests/inspection/test_reuse.py tests/numpy/test_small_by_now.py \
 	tests/numpy/test_threads.py tests/pytorch/test_strides.py tests/pytorch/test_boxed.py
 
+# What runs a third time, on a device whose memory is not the host's.
+APART := tests/core tests/exchange/test_exchange.py tests/numpy/test_threads.py \
+	tests/pytorch/test_aliasing.py tests/pytorch/test_training.py
+
 .PHONY: binaries demo test test-all fuzz array-api accelerators apart bench docs lint clean
 
 demo: binaries
@@ -26,10 +30,12 @@ lint: $(STAMP)
 test: lint binaries
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest --session-timeout=2700 $(SPREAD)
 	LAZYTENSOR_PURE=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest $(SPREAD) $(PURE)
+	LAZYTENSOR_TESTS_APART=1 HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest $(SPREAD) $(APART)
 
 # Some eighty times as many random programs, and every sweep whole.
 test-all: lint binaries
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=7200
+	$(MAKE) apart
 	$(BIN)/python -m tests.fuzz
 
 # Random programs, 100,000 lines of them, with NumPy and with ours in step.

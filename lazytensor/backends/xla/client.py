@@ -2,11 +2,11 @@
 
 It relies on these private names, each with a smoke test: `DeviceList`, `batched_device_put`,
 `batched_copy_array_to_devices_with_sharding`, `HostBufferSemantics` and `array_result_handler` of
-`jaxlib._jax`; `jaxlib.lapack`; a client's `compile_and_load`, `live_arrays`, `serialize_executable`
-and `deserialize_executable`; a loaded executable's `execute`, `execute_sharded`,
-`consume_with_handlers` and `get_compiled_memory_stats`. A name that is needed for speed only has a
-public replacement, used when it is missing. `session.py` has those that make a client. The user's
-jax configuration is read and never written.
+`jaxlib._jax`; `jaxlib.lapack`; an array's `clone`; a device's `memory_stats`; a client's
+`compile_and_load`, `live_arrays`, `serialize_executable` and `deserialize_executable`; a loaded
+executable's `execute`, `execute_sharded`, `consume_with_handlers` and `get_compiled_memory_stats`.
+A name that is needed for speed only has a public replacement, used when it is missing. `session.py`
+has those that make a client. The user's jax configuration is read and never written.
 """
 
 from __future__ import annotations
@@ -314,6 +314,7 @@ def host_view(buffer: Buffer) -> np.ndarray:
 
 def _fetched(buffer: Buffer) -> np.ndarray:
     """A copy in the host's memory. jaxlib would keep it for as long as the array lives."""
+    jax()  # it gives arrays this method
     array = _by_jax(buffer.clone())
     if not array.flags.owndata:
         return array.copy()

@@ -19,6 +19,10 @@ FETCHED_BYTES: Final = 2**28
 """Bytes that a fork moves from the device's memory to the host's at most."""
 
 
+def _nbytes(array: Any) -> int:
+    return int(array.on_device_size_in_bytes())
+
+
 class Fetched:
     """Values on a device that the child of a fork can read, as they were moved to the host before.
 
@@ -32,8 +36,8 @@ class Fetched:
     def fetch(self, arrays: Iterable[Any], copied: Callable[[Any], np.ndarray]) -> None:
         """Copy the smallest arrays, as many as `FETCHED_BYTES` hold."""
         room = FETCHED_BYTES
-        for array in sorted(arrays, key=lambda array: array.nbytes):
-            room -= array.nbytes
+        for array in sorted(arrays, key=_nbytes):
+            room -= _nbytes(array)
             if room < 0:
                 return
             with suppress(RuntimeError):  # it failed or was deleted
@@ -48,7 +52,7 @@ class Fetched:
         if id(array) in self._values:
             return self._values[id(array)]
         most = in_words(FETCHED_BYTES)
-        text = f"a process made by os.fork cannot read the {in_words(array.nbytes)} of an array"
+        text = f"a process made by os.fork cannot read the {in_words(_nbytes(array))} of an array"
         cure = "observe it before the fork, or start the process by 'spawn'"
         raise Unsupported(f"{text} on the device: a fork moves {most} at most; {cure}")
 
