@@ -139,6 +139,14 @@ def _note_span(recorder: Recorder, made: int) -> None:
 
 def observe(node: Node) -> np.ndarray:
     """The value on the host, not to be written to; computed now if it is pending."""
+    seen = _observed(node)
+    if seen.flags.writeable and seen is not node.value:  # a copy from the device's memory
+        seen.flags.writeable = False
+    return seen
+
+
+def _observed(node: Node) -> np.ndarray:
+    """The value on the host, or a fresh copy of it; computed now if it is pending."""
     if node.op in SLOTS:
         return np.asarray(node.value, node.type.dtype)
     if node.value is None or node.value.__class__ is Failure:
@@ -154,7 +162,7 @@ def observe(node: Node) -> np.ndarray:
 
 def fetch(node: Node) -> np.ndarray:
     """The value on the host, in an array of the caller's own."""
-    view = observe(node)
+    view = _observed(node)
     if view.flags.writeable and view is not node.value:
         return view
     if is_host(node.value) or node.value.__class__ is Sharded:
