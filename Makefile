@@ -60,7 +60,7 @@ accelerators: binaries
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 		--target $(VENV)/accelerators $$($(BIN)/python -m tests.accelerators.plugins)
 	PYTHONPATH=$(VENV)/accelerators JAX_PLATFORMS=cpu LAZYTENSOR_PLATFORM=cpu \
-		$(BIN)/python -m pytest --numprocesses=2 tests/accelerators
+		$(BIN)/python -m pytest tests/accelerators
 
 # The suite with XLA on a CPU as a device whose memory is not the host's.
 apart: binaries

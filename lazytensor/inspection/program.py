@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lazytensor.core.device.backend import backend
+from lazytensor.core.device.backend import Compiled, backend
 from lazytensor.core.ir import program
 from lazytensor.inspection.exchanges import Exchange, exchanges
 
@@ -30,6 +30,14 @@ class Program(program.Program):
     def collectives(self) -> list[Exchange]:
         """What XLA exchanges between devices to run this program, which must have run on a mesh."""
         return exchanges(self)
+
+    def compiled_for(self, target: str) -> Compiled:
+        """Compile for a device that need not be here, and read what XLA says: kernels, bytes, text.
+
+        target: "h100", "h200" or "v5e". Raises: ValueError for another one, ImportError where its
+        compiler is not installed, Unsupported for what the target lacks.
+        """
+        return backend().compiled_for(self, target)
 
     def dot(self) -> str:
         """The graph in Graphviz's language."""

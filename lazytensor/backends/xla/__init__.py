@@ -23,7 +23,7 @@ from lazytensor.backends.xla.module import module_of
 from lazytensor.backends.xla.partition import copy_sharded, first_part, parts, place
 from lazytensor.backends.xla.slot_buffers import slots
 from lazytensor.core.device import host_memory
-from lazytensor.core.device.backend import Effort
+from lazytensor.core.device.backend import Compiled, Effort
 from lazytensor.core.errors import OutOfMemory
 from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions
 from lazytensor.core.ir.program import Program
@@ -34,6 +34,7 @@ from lazytensor.core.passes.donation import kept_splits
 __all__ = [
     "allocated",
     "compile",
+    "compiled_for",
     "copy",
     "copy_sharded",
     "fingerprint",
@@ -103,6 +104,13 @@ def _typed(executable: client.Executable, program: Program) -> client.Executable
     types = [program.instructions[i][3] for i in program.results]
     executable.expect(types + types[-1:] if program.has_verdict else types)
     return executable
+
+
+def compiled_for(program: Program, target: str) -> Compiled:
+    """The program, compiled for a device that need not be here."""
+    from lazytensor.backends.xla import targets
+
+    return targets.compiled(program, target)
 
 
 def stablehlo(program: Program) -> str:

@@ -93,13 +93,8 @@ TARGETS: Final = {
 }
 
 
-class Compiled(NamedTuple):
-    """A program that was compiled for a target, and what XLA says of it.
-
-    seconds: that the compile took. kernels: of one run, those of a loop's body once. memory: bytes
-    that a run needs besides its inputs and results. calls: the library routines, each with how
-    often it is called. text: the HLO.
-    """
+class CompiledFor(NamedTuple):
+    """A program that was compiled for a target (see `core.device.backend.Compiled`); text: HLO."""
 
     target: str
     seconds: float
@@ -119,7 +114,7 @@ def compiled(
     target: str,
     assumed: Assumptions = NOTHING_ASSUMED,
     donated: Sequence[tuple[int, int]] = (),
-) -> Compiled:
+) -> CompiledFor:
     """Compile a program for a target. donated: see `core.device.backend.Backend.compile`.
 
     Raises: ValueError for a target that is not known, ImportError where its plugin is missing,
@@ -130,7 +125,7 @@ def compiled(
     return compiled_module(module, target)
 
 
-def compiled_module(module: ir.Module, target: str) -> Compiled:
+def compiled_module(module: ir.Module, target: str) -> CompiledFor:
     """Compile a module for a target (see `compiled`)."""
     device, options = _device(target)
     start = perf_counter()
@@ -141,7 +136,7 @@ def compiled_module(module: ir.Module, target: str) -> Compiled:
     seconds = perf_counter() - start
     (found,) = made.hlo_modules()
     text = found.to_string()
-    return Compiled(
+    return CompiledFor(
         target,
         seconds,
         tuple(hlo.kernels(text)),

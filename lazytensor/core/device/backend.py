@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache, partial
 from importlib import import_module
@@ -56,6 +56,28 @@ class Collective(NamedTuple):
     kind: str
     nbytes: int
     instructions: tuple[int, ...]
+
+
+class Compiled(Protocol):
+    """A program that was compiled for a target and is not run.
+
+    seconds: that the compile took. kernels: of one run, those of a loop's body once. nbytes: that
+    they read and write. memory: bytes that a run needs besides its inputs and results. calls: the
+    library routines, each with how often it is called. text: the compiled program.
+    """
+
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def kernels(self) -> Sequence[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def calls(self) -> Mapping[str, int]: ...
+    @property
+    def text(self) -> str: ...
 
 
 class Executable(Protocol):
@@ -115,6 +137,9 @@ class Backend(Protocol):
 
     def stablehlo(self, program: Program) -> str:
         """The module that `compile` would emit, every slot as data."""
+
+    def compiled_for(self, program: Program, target: str) -> Compiled:
+        """Compile for a device that need not be here. Raises: see `inspection.program.Program`."""
 
     def imported(self, text: str) -> Imported:
         """A StableHLO module from elsewhere, read. Raises: Unsupported if it cannot be inlined."""

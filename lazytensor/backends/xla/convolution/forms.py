@@ -49,6 +49,9 @@ MATRIX_ELEMENTS_BOUND: Final = 2**26
 THIN: Final = 96
 """Largest number of features in the result for `by_lines`: there the matrix of all patches costs
 much beside the product."""
+WINDOW_BOUND: Final = 256
+"""Taps of a kernel from which a TPU's compiler takes minutes for a convolution of f32 in f32. The
+gradient of a kernel by a picture has so many, and few places."""
 WORTH: Final = 2**20
 """Products in a convolution from which forms are measured."""
 KNOWN_MATRIX_ELEMENTS_BOUND: Final = 2**24
@@ -79,6 +82,9 @@ def _convolution(
         strides, padding, outer, inner, feature_groups, batch_groups, *axes, tuple(backward)
     )
     if e.is_plain:
+        large = math.prod(space(w.type, window.kernel)) > WINDOW_BOUND
+        if e.platform == "tpu" and large and "places" in _suitable(type, x.type, w.type, window):
+            return by_places(e, type, x, w, window)
         terms = w.type.size // max(w.type.shape[window.kernel[0]], 1)
         plain = partial(_as_it_is, window=window)
         return split_if_lacking(e, "convolution", type, x, w, terms, plain)
