@@ -1,5 +1,6 @@
 """An account of recording: arrays count as small where it has lost, for a while, in its thread."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,7 +14,8 @@ from lazytensor.core.ir.op import leaf, starts
 from lazytensor.core.ir.program import cut
 from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
 from lazytensor.core.runtime import cost_model
-from lazytensor.core.runtime.program_cache import Entry
+from lazytensor.core.runtime.program_cache import Entry, cache
+from lazytensor.core.runtime.scheduler import sync
 from lazytensor.core.runtime.shape_buckets import Family, Growth
 from lazytensor.core.settings import settings
 from lazytensor.frontends.numpy.host import profitability
@@ -70,6 +72,19 @@ def test_arrays_on_which_recording_loses_count_as_small_for_a_while() -> None:
         account.until = account.worked = 0.0
         account.look()
         assert settings.small == BOUND
+
+
+def test_what_runs_on_another_device_loses_nothing(moved: Counter[str]) -> None:
+    """It is not timed against NumPy, which would have to fetch its arrays."""
+    account, x = Account(), leaf(np.zeros(2 * BOUND))
+    settings.tier = "compile"
+    sync(ops.add(x, x))
+    settings.tier = "auto"
+    (there,) = cache.entries()
+    account.note(there)
+    assert settings.small == BOUND
+    account.note(entry(2 * BOUND, 0.0))  # which the host has run so far
+    assert settings.small == 2 * BOUND + 1
 
 
 def test_what_is_gained_later_shortens_the_interval() -> None:

@@ -182,6 +182,30 @@ print("end")
     assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
 
 
+@pytest.mark.parametrize("made", ["step(3.0)", "np.sort(x)"])
+def test_an_interrupt_at_the_start_of_a_callback_is_one(made: str) -> None:
+    program = f"""
+import sys
+
+def interrupt(frame, event, _):
+    if event == "call" and frame.f_code.co_filename.endswith("callbacks.py"):
+        sys.setprofile(None)
+        raise KeyboardInterrupt
+
+for _ in range(2):
+    np.asarray({made})
+y = {made}
+sys.setprofile(interrupt)
+try:
+    np.asarray(y)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+print(np.array_equal(np.asarray(y), np.asarray({made})))
+"""
+    assert run(PROGRAM + program, LAZYTENSOR_TIER="compile").stdout == "interrupted\nTrue\n"
+
+
 def test_another_process_runs_what_is_on_disk(tmp_path: Path) -> None:
     program = """
 found = np.asarray(step(2.0))

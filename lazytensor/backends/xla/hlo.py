@@ -15,7 +15,7 @@ _LINE: Final = re.compile(
     r"(?P<operands>.*?)\)(?P<rest>.*)"
 )
 _COMPUTATIONS: Final = re.compile(
-    r"(?:to_apply|body|condition|calls|branch_computations)=\{?([^}\s]+)"
+    r"(?:to_apply|body|condition|calls|branch_computations)=(?:\{([^}]*)\}|([^,\s]+))"
 )
 _OPERANDS: Final = re.compile(r"%([^\s,()]+)")
 
@@ -90,7 +90,7 @@ def _computations(text: str) -> tuple[dict[str, list[_Line]], str]:
 
 
 def _line(found: re.Match[str]) -> _Line:
-    called = ",".join(_COMPUTATIONS.findall(found["rest"]))
+    called = ",".join(several or one for several, one in _COMPUTATIONS.findall(found["rest"]))
     return _Line(
         found["name"],
         found["opcode"],

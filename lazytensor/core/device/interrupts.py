@@ -12,6 +12,16 @@ def defer(interrupt: BaseException) -> None:
     _deferred.append(interrupt)
 
 
+def raise_instead(error: BaseException) -> None:
+    """Raise KeyboardInterrupt if that is why a run failed.
+
+    A Ctrl-C at the first instruction of a callback, before it can be kept, ends the run. The
+    backend says so in its error's text only.
+    """
+    if isinstance(error, Exception) and KeyboardInterrupt.__name__ in str(error):
+        raise KeyboardInterrupt from error
+
+
 def raise_deferred() -> None:
     """Raise the first interrupt that was kept, and forget the others."""
     if _deferred:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lazytensor.core import ops
 from lazytensor.core.buffers.refcounts import has_own_array
-from lazytensor.core.device import blas
+from lazytensor.core.device import blas, interrupts
 from lazytensor.core.device.backend import backend, on_host
 from lazytensor.core.device.padded import Padded
 from lazytensor.core.interpreter.interpreter import compute, takes, with_leaves
@@ -199,10 +199,11 @@ def _execute(run: Run, entry: Entry) -> None:
                     device.wait(results[0][-1])
             values = sharded.results(executable, results[0])
             outcome = _settle(run, entry.program.outputs, values)
-        except BaseException:
+        except BaseException as error:
             locking.resume()
             if results:
                 _settle(run, entry.program.outputs, sharded.results(executable, results[0]))
+            interrupts.raise_instead(error)
             raise
         wait(executable, results[0])
     entry.runs += 1

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lazytensor.core.buffers.refcounts import owned_by_one
+from lazytensor.core.device import interrupts
 from lazytensor.core.device.backend import backend, is_apart
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.interpreter.interpreter import quietly
@@ -187,9 +188,10 @@ def _execute(node: Node, known: KnownOp) -> bool:
     try:
         results.extend(executable.start(buffers))
         node.settle(results[0][0])
-    except BaseException:
+    except BaseException as error:
         if results:
             node.settle(results[0][0])
+        interrupts.raise_instead(error)
         raise
     wait(executable, results[0])
     metrics.spent("running", start)

@@ -22,6 +22,7 @@ from time import perf_counter, process_time
 from types import FrameType
 from typing import Final
 
+from lazytensor.core.device.backend import is_apart
 from lazytensor.core.policy import LOOP_OPERATIONS, LOSS_SECONDS, TRIALS
 from lazytensor.core.runtime import cost_model
 from lazytensor.core.runtime.program_cache import Entry, ran
@@ -54,8 +55,11 @@ class Account:
         """Note a cut.
 
         is_observed: whether the results were waited for. room: the factor by which the program
-        computes more than was recorded.
+        computes more than was recorded. What runs on a device that is not the host is not timed
+        against NumPy, and loses nothing.
         """
+        if is_apart() and entry.executable is not None:
+            return
         largest = entry.extent.largest
         is_small = largest < settings.small and entry.size >= LOOP_OPERATIONS and not is_raised()
         if not self._counts(max(largest, settings.small) if is_small else largest):
