@@ -11,8 +11,9 @@ PURE := tests/core tests/inspection/test_reuse.py tests/numpy/test_small_by_now.
 	tests/numpy/test_threads.py tests/pytorch/test_strides.py tests/pytorch/test_boxed.py
 
 # What runs a third time, on a device whose memory is not the host's.
-APART := tests/core tests/exchange/test_exchange.py tests/numpy/test_threads.py \
-	tests/pytorch/test_aliasing.py tests/pytorch/test_training.py
+APART := tests/core/test_cell.py tests/core/test_cutting.py tests/core/test_donation.py \
+	tests/core/test_in_place.py tests/core/test_specialize.py tests/exchange/test_exchange.py \
+	tests/pytorch/test_aliasing.py
 
 .PHONY: binaries demo test test-all fuzz array-api accelerators apart bench docs lint clean
 

@@ -54,6 +54,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def _nothing_recorded() -> None:
     """Where a graph is cut by itself depends on the loops before, and not on other tests'."""
     thread.recorder = Recorder()
+    if IS_APART:  # there, all programs that come back are compiled in the background
+        background.drain()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import lazytensor
 import lazytensor.numpy as lnp
 from lazytensor.core import binaries, ops
 from lazytensor.core.ir.op import leaf
+from lazytensor.core.runtime import background
 
 NODE_BYTES = 160
 """Bytes of a pending node of two operands, the tuple of these included."""
@@ -61,6 +62,7 @@ def test_what_is_dropped_leaves_no_objects(
         for _ in range(10):
             work()
         lazytensor.sync()
+        background.drain()
         lazytensor.metrics.reset()  # which forgets the log of cuts
         gc.collect()
         return sys.getallocatedblocks()
