@@ -1,4 +1,4 @@
-"""Sizes of the models that are compared, and of what they work on."""
+"""Sizes of the compared models and of their inputs."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ SIDES: Final = {
     "jacobi": ("ours", "eager", "jax"),
     "black_scholes": ("ours", "eager", "jax"),
 }
-"""Per model: who is measured. "eager" is the framework itself, NumPy on the host."""
+"""Per model, the sides. "eager" is the framework itself; for NumPy that is the host."""
 Step = Callable[[], Any]
 
 

@@ -15,6 +15,7 @@ from lazytensor.backends.xla.attributes import ir_type
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.callbacks import Callback
 from lazytensor.backends.xla.emitter import Emitter, emit
+from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.backends.xla.lowerings.sharding import attribute, declare
 from lazytensor.backends.xla.lowerings.storing import store_shared
 from lazytensor.backends.xla.tables import HOST, LOWERINGS
@@ -122,14 +123,7 @@ def _slot_values(
         if index in assumed.leaders:
             values[index] = values[assumed.leaders[index]]
             continue
-        cut = emitter.op(
-            "slice",
-            tensor_type(dtype, (type.size,)),
-            buffers[dtype],
-            start_indices=ir.DenseI64ArrayAttr.get([at]),
-            limit_indices=ir.DenseI64ArrayAttr.get([at + type.size]),
-            strides=ir.DenseI64ArrayAttr.get([1]),
-        )
+        cut = static_slice(emitter, buffers[dtype], (at,), (type.size,), (1,))
         values[index] = emitter.reshape(cut, type.shape)
     return list(values.values())
 

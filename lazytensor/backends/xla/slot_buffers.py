@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import client
 from lazytensor.backends.xla.builder import Value
 from lazytensor.backends.xla.emitter import Emitter
+from lazytensor.backends.xla.lowerings.movement import static_slice
 from lazytensor.core.device.backend import HOST_PLATFORM
 from lazytensor.core.ir.dtypes import (
     BF16,
@@ -94,7 +94,7 @@ def arrays(
             continue
         assert words is not None
         count = type.size * _words_each(dtype)
-        found[dtype] = _of_words(e, _sliced(e, words, at, at + count), type)
+        found[dtype] = _of_words(e, static_slice(e, words, (at,), (count,), (1,)), type)
         at += count
     return found
 
@@ -103,22 +103,12 @@ def _words_each(dtype: np.dtype) -> int:
     return 2 if dtype in COMPLEX else 1
 
 
-def _sliced(e: Emitter, x: Value, start: int, end: int, step: int = 1) -> Value:
-    return e.op(
-        "slice",
-        x.type.with_shape((-(-(end - start) // step),)),
-        x,
-        start_indices=ir.DenseI64ArrayAttr.get([start]),
-        limit_indices=ir.DenseI64ArrayAttr.get([end]),
-        strides=ir.DenseI64ArrayAttr.get([step]),
-    )
-
-
 def _of_words(e: Emitter, words: Value, type: TensorType) -> Value:
     """Elements of `type` from their words."""
     if type.dtype in COMPLEX:
         part = type.with_dtype(real_of(type.dtype))
-        pair = [_of_words(e, _sliced(e, words, i, words.type.size, 2), part) for i in (0, 1)]
+        halves = [static_slice(e, words, (i,), (type.size,), (2,)) for i in (0, 1)]
+        pair = [_of_words(e, half, part) for half in halves]
         return e.op("complex", type, *pair)
     bits = BITS.get(type.dtype)
     if bits is None:

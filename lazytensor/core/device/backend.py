@@ -190,7 +190,7 @@ class Backend(Protocol):
 def provide(module: str, is_apart_likely: Callable[[], bool]) -> None:
     """Let the module of this name be the backend.
 
-    is_apart_likely: a guess of what `is_apart` will say, before the backend is imported.
+    is_apart_likely: guesses the answer of `is_apart` until the backend is imported.
     """
     _provided[:], _guesses[:] = [module], [is_apart_likely]
 

@@ -50,8 +50,8 @@ THIN: Final = 96
 """Largest number of features in the result for `by_lines`: there the matrix of all patches costs
 much beside the product."""
 WINDOW_BOUND: Final = 256
-"""Taps of a kernel from which a TPU's compiler takes minutes for a convolution of f32 in f32. The
-gradient of a kernel by a picture has so many, and few places."""
+"""Taps of a kernel from which a TPU's compiler takes minutes for a convolution of f32 in f32. A
+kernel's gradient is such a convolution: its own kernel is as large as the result's picture."""
 WORTH: Final = 2**20
 """Products in a convolution from which forms are measured."""
 KNOWN_MATRIX_ELEMENTS_BOUND: Final = 2**24
