@@ -27,7 +27,7 @@ CUTS_RECORDED: Final = 400
 
 def observe(path: str, script: str, arguments: list[str]) -> int:
     """Run a script, and write each of its cuts: program, seconds before it, seconds, how."""
-    from lazytensor.cli.launch import Launch
+    from lazytensor.cli.script_run import ScriptRun
     from lazytensor.core.observe import events
     from lazytensor.core.runtime.program_cache import cache
 
@@ -50,7 +50,7 @@ def observe(path: str, script: str, arguments: list[str]) -> int:
     events.listeners.append(note)
     is_file = script.endswith(".py")
     try:
-        return Launch(script, tuple(arguments), not is_file, not is_file, 1, None).start()
+        return ScriptRun(script, tuple(arguments), not is_file, not is_file, 1, None).start()
     finally:
         Path(path).write_text(json.dumps({"cuts": cuts, "sizes": sizes}))
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lazytensor.cli.difference import difference
-from lazytensor.cli.launch import Launch
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import say, write
 from lazytensor.cli.process import Outcome, import_seconds, measure
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
@@ -17,7 +17,7 @@ from lazytensor.cli.table import ABSENT, ratio, seconds, table
 COUNTS = ("cuts", "compiles", "cache_hits", "disk_hits", "interpreted", "fallbacks")
 
 
-def compare_runs(launch: Launch) -> int:
+def compare_runs(launch: ScriptRun) -> int:
     """Run the script both ways, print the table, and return the first exit status that is not 0."""
     numpy, lazy = (_measure(launch, plain=plain) for plain in (True, False))
     for name, side in (("NumPy", numpy), ("lazytensor", lazy)):
@@ -35,7 +35,7 @@ def compare_runs(launch: Launch) -> int:
     return lazy.status or numpy.status
 
 
-def _measure(launch: Launch, *, plain: bool) -> Outcome:
+def _measure(launch: ScriptRun, *, plain: bool) -> Outcome:
     with Console(stderr=True).status("with NumPy …" if plain else "with lazytensor …"):
         return measure(
             launch.name,
@@ -46,7 +46,7 @@ def _measure(launch: Launch, *, plain: bool) -> Outcome:
         )
 
 
-def _table(launch: Launch, numpy: Outcome, lazy: Outcome) -> Table:
+def _table(launch: ScriptRun, numpy: Outcome, lazy: Outcome) -> Table:
     title = " ".join([launch.name, *launch.arguments])
     shown = table(title, "NumPy", "lazytensor", "NumPy ÷ lazytensor")
     done = numpy.runs and lazy.runs and not numpy.status and not lazy.status
@@ -62,7 +62,7 @@ def _table(launch: Launch, numpy: Outcome, lazy: Outcome) -> Table:
 
 
 def _times(
-    launch: Launch, numpy: list[float], lazy: list[float]
+    launch: ScriptRun, numpy: list[float], lazy: list[float]
 ) -> Iterator[tuple[str, float, float]]:
     """Yield a label for each timing, with the seconds for NumPy and for lazytensor."""
     imports = import_seconds("numpy"), import_seconds("lazytensor.numpy")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lazytensor.cli.launch import Launch
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import Target, write
 
 
@@ -17,7 +17,7 @@ from lazytensor.cli.output import Target, write
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def doctor(
     script: str | None, arguments: tuple[str, ...], module: bool, json_file: Path | None
-) -> Launch | int:
+) -> ScriptRun | int:
     """Run SCRIPT as `lazytensor run` does, and say what its lines cost and what to write instead.
 
     Without a script: print versions, devices and settings.
@@ -25,7 +25,7 @@ def doctor(
     if script is not None:
         from lazytensor.cli.examination import examined
 
-        return Launch(script, arguments, module, False, 1, None, partial(examined, json_file))
+        return ScriptRun(script, arguments, module, False, 1, None, partial(examined, json_file))
     from lazytensor.cli.setup import set_up
 
     said = dict(set_up())

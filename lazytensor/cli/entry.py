@@ -7,7 +7,7 @@ from typing import NoReturn
 import click
 
 import lazytensor
-from lazytensor.cli.launch import Launch
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import lenient
 
 COMMANDS = ("run", "explain", "doctor", "demo", "cache", "reuse", "build", "tune")
@@ -46,4 +46,4 @@ def main() -> NoReturn:
         sys.exit(INTERRUPTED)
     # The user's script starts here and not inside click. click would handle some of the script's
     # exceptions as its own, and a script that uses click would find our context.
-    sys.exit(result.start() if isinstance(result, Launch) else result)
+    sys.exit(result.start() if isinstance(result, ScriptRun) else result)

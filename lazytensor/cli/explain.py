@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from lazytensor.cli.launch import Launch
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import Target, say, write
 from lazytensor.swap import standard_input
 
@@ -20,14 +20,14 @@ from lazytensor.swap import standard_input
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def explain(
     script: str, arguments: tuple[str, ...], module: bool, json_file: Path | None
-) -> Launch:
+) -> ScriptRun:
     """Run SCRIPT, and say what cut its graph, what was compiled, and what had changed.
 
     A script that imports lazytensor itself is run as it is; any other with lazy NumPy instead of
     NumPy, as `lazytensor run` does.
     """
     plain = imports_lazytensor(script, module=module)
-    return Launch(script, arguments, module, plain, 1, None, partial(explained, json_file))
+    return ScriptRun(script, arguments, module, plain, 1, None, partial(explained, json_file))
 
 
 def imports_lazytensor(script: str, *, module: bool) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lazytensor.cli.launch import Launch
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import Target
 from lazytensor.core.settings import settings
 
@@ -36,7 +36,7 @@ def run(
     repeat: int,
     plain: bool,
     json_file: Path | None,
-) -> Launch | int:
+) -> ScriptRun | int:
     """Run SCRIPT with lazy NumPy instead of NumPy.
 
     The script and the user's own modules get lazy NumPy where they import numpy; the standard
@@ -45,7 +45,7 @@ def run(
     if devices > 1:
         os.environ["LAZYTENSOR_DEVICES"] = str(devices)  # for processes that the script starts
         settings.devices = devices
-    launch = Launch(script, arguments, module, plain, repeat, json_file)
+    launch = ScriptRun(script, arguments, module, plain, repeat, json_file)
     if not compare:
         return launch
     if plain:

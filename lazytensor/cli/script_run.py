@@ -23,7 +23,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Launch:
+class ScriptRun:
     """A script to run in this process, after the command line has been read."""
 
     name: str
