@@ -7,13 +7,14 @@ lazytensor.metrics.report()        # counts and seconds
 """
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
-from lazytensor import environment, sharding
+from lazytensor import distributed, environment, sharding
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend
 from lazytensor.core.errors import (
     DTypeError,
     LazyTensorError,
     LazyTensorWarning,
+    ProcessError,
     ShapeError,
     ShardingError,
     Unsupported,
@@ -24,7 +25,7 @@ from lazytensor.core.runtime import fork
 from lazytensor.core.settings import settings
 from lazytensor.inspection import explain, load_ipython_extension, profile
 from lazytensor.inspection.program import Program
-from lazytensor.sharding import Mesh, shard
+from lazytensor.sharding import Mesh, from_local, shard
 
 environment.prepare()
 backend.provide("lazytensor.backends.xla", environment.is_accelerator_likely)
@@ -45,11 +46,14 @@ __all__ = [
     "LazyTensorError",
     "LazyTensorWarning",
     "Mesh",
+    "ProcessError",
     "Program",
     "ShapeError",
     "ShardingError",
     "Unsupported",
+    "distributed",
     "explain",
+    "from_local",
     "load_ipython_extension",
     "metrics",
     "profile",

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.buffers.interop import Offer, shown
 from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, sharding
 from lazytensor.core.trace import splitting
 
-__all__ = ["Mesh", "Sharding", "mark_sharding", "shard", "sharding_of", "show"]
+__all__ = [
+    "Mesh",
+    "Sharding",
+    "from_local",
+    "mark_sharding",
+    "shard",
+    "sharding_of",
+    "show",
+    "to_local",
+]
 
 
 def shard(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
@@ -29,6 +40,32 @@ def shard(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
     given = shown(x)
     node = asarray(x).node if given is None else given.node
     return wrap(splitting.split(node, sharding(mesh, spec, node.type.shape)))
+
+
+def from_local(local: Any, mesh: Mesh, spec: Spec = ()) -> Any:
+    """A lazy NumPy array of which each process gives its own part: one batch of the data of all.
+
+    local: this process's part, an array: what its devices of the mesh have of the whole. So along
+    an axis that the spec splits over processes, the whole is longer than the part. The parts of all
+    processes have one shape and dtype. In a process alone, the part is the whole.
+
+    Raises: as `shard`; ValueError if the devices of this process do not have one block of the whole.
+    """
+    from lazytensor.frontends.numpy.arrays.array import wrap
+
+    own = np.array(local)
+    return wrap(splitting.of_parts(own, *splitting.within(mesh, spec, own.shape)))
+
+
+def to_local(x: Any) -> np.ndarray:
+    """This process's part of `x`, a lazy array of any frontend, as a NumPy array of its own.
+
+    It is what `from_local` is given. Nothing is exchanged. An array that is not split is given
+    whole.
+    """
+    node = _offer(x, "to_local").node
+    splitting.of(node)
+    return splitting.own_part(node)
 
 
 def mark_sharding(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final
 
 import lazytensor
+from lazytensor import launched
 from lazytensor.building import torch_kernel
 from lazytensor.cli.cache import size
 from lazytensor.core import binaries
@@ -34,9 +35,14 @@ NAMES: Final = {
     "modules": "LAZYTENSOR_MODULES",
     "malloc": "LAZYTENSOR_MALLOC",
     "devices": "LAZYTENSOR_DEVICES",
+    "peer_timeout": "LAZYTENSOR_PEER_TIMEOUT",
 }
 """Per setting: its environment variable."""
-OTHERS: Final = ("LAZYTENSOR_CACHE_DIR", "LAZYTENSOR_PLATFORM")
+OTHERS: Final = (
+    "LAZYTENSOR_CACHE_DIR",
+    "LAZYTENSOR_PLATFORM",
+    *(launched.ADDRESS, launched.PROCESSES, launched.RANK, launched.LOCAL_DEVICES),
+)
 FOREIGN: Final = ("XLA_", "JAX_")
 BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 

@@ -19,6 +19,10 @@ class ShardingError(LazyTensorError, ValueError):
     """Arrays on the devices of different meshes in one operation."""
 
 
+class ProcessError(LazyTensorError, RuntimeError):
+    """One of several processes that compute together has ended, or does not do the same."""
+
+
 class Unsupported(LazyTensorError, NotImplementedError):
     """Something that is not written yet; the text names the file to edit."""
 

@@ -69,7 +69,8 @@ class Settings:
     (LAZYTENSOR_CHECK=nan): the same, and the first operation that makes a NaN of numbers raises.
     `modules` (LAZYTENSOR_MODULES=1): what a torch module records is named by its path, for
     `program.show()`. These four are read when lazytensor is imported, and not again.
-    `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `device/malloc.py`. A flag is one of 1, true,
+    `peer_timeout` (LAZYTENSOR_PEER_TIMEOUT): seconds for which one of several processes waits for
+    another one that lives and does not come. `malloc` (LAZYTENSOR_MALLOC=0 turns it off): see `device/malloc.py`. A flag is one of 1, true,
     on, yes, 0, false, off, no; an empty variable is as none.
     """
 
@@ -84,6 +85,7 @@ class Settings:
     padding: bool = field(default_factory=lambda: flag("LAZYTENSOR_PADDING", True))
     log: str = field(default_factory=lambda: _given("LAZYTENSOR_LOG"))
     eager: bool = field(default_factory=lambda: flag("LAZYTENSOR_EAGER", False))
+    peer_timeout: float = field(default_factory=lambda: _seconds("LAZYTENSOR_PEER_TIMEOUT", 600.0))
     modules: bool = field(default_factory=lambda: flag("LAZYTENSOR_MODULES", False))
     malloc: bool = field(default_factory=lambda: flag("LAZYTENSOR_MALLOC", True))
     check: str = field(default_factory=lambda: _given("LAZYTENSOR_CHECK"))

@@ -31,6 +31,7 @@ NUMBERS = {
     "small": "LAZYTENSOR_SMALL",
     "devices": "LAZYTENSOR_DEVICES",
     "slow_compile": "LAZYTENSOR_SLOW_COMPILE",
+    "peer_timeout": "LAZYTENSOR_PEER_TIMEOUT",
 }
 SWITCHES = {
     "disk": "LAZYTENSOR_DISK",

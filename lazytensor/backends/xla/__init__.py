@@ -20,10 +20,11 @@ from lazytensor.backends.xla.client import (
 from lazytensor.backends.xla.client import block_until_ready as wait
 from lazytensor.backends.xla.lowerings.foreign import imported
 from lazytensor.backends.xla.module import module_of
-from lazytensor.backends.xla.partition import copy_sharded, first_part, parts, place
+from lazytensor.backends.xla.partition import copy_sharded, first_part, join, parts, place
 from lazytensor.backends.xla.slot_buffers import slots
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import Compiled, Effort
+from lazytensor.core.device.processes import cluster
 from lazytensor.core.errors import OutOfMemory
 from lazytensor.core.ir.assumptions import NOTHING_ASSUMED, Assumptions
 from lazytensor.core.ir.program import Program
@@ -41,6 +42,7 @@ __all__ = [
     "first_part",
     "host_view",
     "imported",
+    "join",
     "load",
     "parts",
     "place",
@@ -118,8 +120,16 @@ def stablehlo(program: Program) -> str:
     return str(module_of(program, NOTHING_ASSUMED, is_portable=True).module)
 
 
-@cache
 def fingerprint() -> bytes:
+    """What an executable depends on: client, lowerings, and which one of several processes it is.
+    """
+    members = cluster()
+    place = b"" if members is None else f"{members[1:4]}".encode()
+    return _fingerprint() + place
+
+
+@cache
+def _fingerprint() -> bytes:
     """The client's, and a hash of the lowerings, so that a changed one recompiles."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     text = b"".join(path.read_bytes() for path in sources)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import platform as machine
 import threading
-import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import methodcaller
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 import jaxlib.version
@@ -30,7 +28,7 @@ import numpy as np
 from jaxlib import _jax, lapack
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import forks, priority
+from lazytensor.backends.xla import forks, priority, waiting
 from lazytensor.backends.xla.callbacks import Callback, callbacks_in, function, text_of
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import Tracebacks, cpu_client, jax, session, threads
@@ -43,10 +41,6 @@ Buffer: TypeAlias = Any
 ExecutionError: Final[type[RuntimeError]] = _jax.JaxRuntimeError
 
 CHECKSUM_BYTES: Final = 4
-LOOKING: Final = 200e-6
-"""Seconds for which a thread polls for a result before it sleeps."""
-_give_way: Final[Callable[[], object]] = getattr(os, "sched_yield", lambda: time.sleep(0))
-
 _context_lock = threading.Lock()
 
 
@@ -344,8 +338,7 @@ def is_ready(buffer: Buffer) -> bool:
 
 def block_until_ready(buffer: Buffer) -> None:
     """Wait for the buffer; raises `ExecutionError` if the program that makes it failed."""
-    _look_out_for(buffer)
-    buffer.block_until_ready()
+    waiting.wait(buffer)
 
 
 def delete(buffer: Buffer) -> None:
@@ -364,19 +357,6 @@ def most_bytes() -> int:
 def allocated() -> int:
     """Bytes of all live buffers."""
     return sum(array.on_device_size_in_bytes() for array in _client().live_arrays())
-
-
-def _look_out_for(buffer: Buffer) -> None:
-    """Poll for a while before sleeping: waking up takes as long as many programs run.
-
-    The thread yields the processor to XLA's threads before each poll.
-    """
-    ready = buffer.is_ready
-    if buffer.is_deleted() or ready():  # in this order: `is_ready` of a deleted buffer crashes
-        return
-    end = perf_counter() + LOOKING
-    while not ready() and perf_counter() < end:
-        _give_way()
 
 
 @cache

@@ -22,11 +22,13 @@ from jaxlib import _jax
 from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client, hlo
+from lazytensor.backends.xla import client, hlo, processes
 from lazytensor.backends.xla.emitter import INSTRUCTION
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session
-from lazytensor.core.device.backend import Collective
+from lazytensor.core.device.backend import Collective, Within
+from lazytensor.core.device.processes import Cluster, Messages, Watch, cluster
+from lazytensor.core.errors import ProcessError
 from lazytensor.core.ir.sharding import Mesh, Names, Sharding, interned, replicated
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.runtime.attendance import RUNS_UNDER_WAY
@@ -112,22 +114,26 @@ def load(data: bytes, mesh: Mesh) -> Partitioned:
     return Partitioned(loaded, mesh)
 
 
-def place(array: np.ndarray, sharding: Sharding) -> Any:
+def place(array: np.ndarray, sharding: Sharding, within: Within | None = None) -> Any:
     """A buffer with a part of the array, which nobody will write to, on each device.
 
-    On a CPU a part that lies in one piece is not copied.
+    within: of what the array is this process's part. On a CPU a part that lies in one piece is not
+    copied.
     """
     parts, devices = [], []
     named = _sharding(sharding)
-    for device, region in named.devices_indices_map(array.shape).items():
-        parts.append(np.asarray(array[region], order="C"))
+    shape, start = within or (array.shape, (0,) * array.ndim)
+    for device, region in named.addressable_devices_indices_map(shape).items():
+        moved = (s.indices(n)[:2] for s, n in zip(region, shape, strict=True))
+        own = (slice(a - at, b - at) for (a, b), at in zip(moved, start, strict=True))
+        parts.append(np.asarray(array[tuple(own)], order="C"))
         devices.append(device)
-    kind = _array_type(array.shape, array.dtype)
+    kind = _array_type(shape, array.dtype)
     return _jax.batched_device_put(kind, named, parts, devices, committed=True, enable_x64=True)
 
 
 def parts(buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:
-    """The parts of an array, each once: its region, and a buffer of one device."""
+    """This process's parts of an array, each once: its region, and a buffer of one device."""
     seen = set()
     for shard in buffer.addressable_shards:
         key = tuple((s.start, s.stop) for s in shard.index)
@@ -167,6 +173,8 @@ def _client(mesh: Mesh) -> Any:
     """The client with a mesh's devices."""
     if client.platform() != "cpu":
         return session().client
+    if processes.clients:
+        return processes.clients[0]
     # As many threads as devices: one for each device of each run that may be under way.
     needed = (max(mesh.devices) + 1) * (RUNS_UNDER_WAY + 1)
     with _lock:
@@ -179,10 +187,38 @@ def _client(mesh: Mesh) -> Any:
 
 @cache
 def _all_of(mesh: Mesh) -> tuple[Any, ...]:
-    there = _client(mesh).devices()
+    there = _numbered(_client(mesh))
     if max(mesh.devices) >= len(there):
-        raise ValueError(f"{mesh}: this machine has {len(there)} devices")
-    return tuple(there[i] for i in mesh.devices)
+        raise ValueError(f"{mesh}: there are {len(there)} devices")
+    found = tuple(there[i] for i in mesh.devices)
+    taking_part = {device.process_index for device in found}
+    members = cluster()
+    if members is not None and len(taking_part) < members.size:
+        missing = min(set(range(members.size)) - taking_part)
+        raise ValueError(f"{mesh}: a device of each process was expected, none of {missing}'s is")
+    return found
+
+
+def _numbered(there: Any) -> list[Any]:
+    """A client's devices in the order of their numbers: those of process 0 first.
+
+    Each process has spare ones, for their threads (see `_client`).
+    """
+    members = cluster()
+    if members is None:
+        return list(there.devices())
+    of_each: list[list[Any]] = [[] for _ in range(members.size)]
+    for device in there.devices():
+        of_each[device.process_index].append(device)
+    return [device for devices in of_each for device in devices[: members.devices]]
+
+
+def join(members: Cluster, seconds: float, watch: Watch) -> Messages:
+    """Connect with the other processes of a cluster. See `processes.join`."""
+    if _clients:
+        text = "a mesh is in use already: call it before anything is split"
+        raise ProcessError(f"initialize: {text}")
+    return processes.join(members, members.devices * (RUNS_UNDER_WAY + 1), seconds, watch)
 
 
 @cache

@@ -18,6 +18,7 @@ from lazytensor.core.device.padded import Padded
 from lazytensor.core.device.sharded import Sharded
 
 if TYPE_CHECKING:
+    from lazytensor.core.device.processes import Cluster, Messages, Watch
     from lazytensor.core.ir.assumptions import Assumptions
     from lazytensor.core.ir.program import Program
     from lazytensor.core.ir.recording import Place
@@ -56,6 +57,13 @@ class Collective(NamedTuple):
     kind: str
     nbytes: int
     instructions: tuple[int, ...]
+
+
+class Within(NamedTuple):
+    """Where a process's part of an array begins on each axis, and the shape of the whole."""
+
+    shape: tuple[int, ...]
+    start: tuple[int, ...]
 
 
 class Compiled(Protocol):
@@ -168,11 +176,23 @@ class Backend(Protocol):
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
 
-    def place(self, array: np.ndarray, sharding: Sharding) -> Any:
-        """A buffer with the array's parts on the devices of a mesh."""
+    def place(
+        self, array: np.ndarray, sharding: Sharding, within: Within | None = None
+    ) -> Any:
+        """A buffer with the array's parts on the devices of a mesh.
+
+        within: of what the array is this process's part, where it is not the whole.
+        """
 
     def parts(self, buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:
-        """The parts on the devices of a mesh, each once: its region, a buffer of one device."""
+        """The parts on this process's devices of a mesh, each once: its region, a buffer."""
+
+    def join(self, members: Cluster, seconds: float, watch: Watch) -> Messages:
+        """Connect with the other processes of a cluster, which have so many seconds to come.
+
+        watch: is asked while results are waited for that others take part in. Raises: ProcessError
+        if they do not come, or a mesh is in use already.
+        """
 
     def copy_sharded(self, buffer: Any, sharding: Sharding) -> Any:
         """A second buffer with the same parts."""

@@ -19,6 +19,10 @@ Spec = Sequence["str | Sequence[str] | None"]
 """Per axis of an array: nothing, an axis of the mesh, or several, the outermost first."""
 
 
+Region = tuple[tuple[int, int], ...]
+"""A part of an array: per axis from where to where."""
+
+
 class Mesh:
     """Devices in an array whose axes have names: `Mesh((4, 2), ("data", "model"))`.
 
@@ -95,10 +99,10 @@ class Sharding:
         parts = map(self.mesh.parts, self.spec)
         return tuple(n // k for n, k in zip(shape, parts, strict=True))
 
-    def regions(self, shape: tuple[int, ...]) -> dict[tuple[tuple[int, int], ...], list[int]]:
+    def regions(self, shape: tuple[int, ...]) -> dict[Region, list[int]]:
         """Per part of an array, from where to where it goes on each axis: the devices with it."""
         part = self.part(shape)
-        found: dict[tuple[tuple[int, int], ...], list[int]] = {}
+        found: dict[Region, list[int]] = {}
         places = product(*map(range, self.mesh.shape))
         for device, place in zip(self.mesh.devices, places, strict=True):
             at = dict(zip(self.mesh.names, place, strict=True))

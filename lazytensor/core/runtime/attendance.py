@@ -30,6 +30,14 @@ def wait(executable: Executable, values: Sequence[Any]) -> None:
         interrupts.raise_deferred()
 
 
+def wait_for_all() -> None:
+    """Return when no run on a mesh is under way."""
+    while _under_way:
+        result = _under_way.popleft()
+        if not result.is_deleted():
+            backend().wait(result)
+
+
 def _wait_for_another(result: Any) -> None:
     """Note a run, and wait for the one that was started a few runs before it.
 

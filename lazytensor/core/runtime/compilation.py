@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from threading import RLock, get_ident
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lazytensor.core.device.backend import backend
 from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events
 from lazytensor.core.observe.recompile_reason import DONATION, Change, change, scalar_change
 from lazytensor.core.policy import TRIALS
-from lazytensor.core.runtime import equivalent_programs, locking, shape_buckets
+from lazytensor.core.runtime import equivalent_programs, locking, peers, shape_buckets, sharded
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.runtime.run import Run
+
+if TYPE_CHECKING:
+    from lazytensor.core.runtime import disk_cache
 
 _compiling: Final = RLock()
 """Held while a program is compiled. A compiler that another one interrupts has untested states, and
@@ -28,20 +32,31 @@ def obtain(run: Run) -> tuple[str, Change | None]:
 
     backend()  # made with the lock held
     wanted, new = disk_cache.wanted(entry, run.owned), None
-    found = disk_cache.find(wanted)
-    if found is None:
-        new = reason(run)
-        entry.compiled_by = get_ident()
-        try:
-            with locking.outside(run.outputs), _compiling:
-                found = disk_cache.make(wanted, entry.program.places, user_place())
-        finally:
-            entry.compiled_by = 0
+    among_others = peers.members and entry.program.meshes
+    if among_others:
+        peers.agree(disk_cache.identity(wanted), user_place(), sharded.given(run))
+    with peers.Compiling() if among_others else nullcontext():
+        found = disk_cache.find(wanted)
+        if found is None:
+            new = reason(run)
+            found = _compiled(run, wanted)
     entry.donated, entry.owned = wanted.pairs, run.owned
     entry.executable, entry.history = found  # last, as other threads may be looking for one
     if run.exact is None:
         equivalent_programs.remember(entry)
     return "loaded from disk" if new is None else "compiled", new
+
+
+def _compiled(run: Run, wanted: disk_cache.Wanted) -> disk_cache.Found:
+    from lazytensor.core.runtime import disk_cache
+
+    entry = run.entry
+    entry.compiled_by = get_ident()
+    try:
+        with locking.outside(run.outputs), _compiling:
+            return disk_cache.make(wanted, entry.program.places, user_place())
+    finally:
+        entry.compiled_by = 0
 
 
 def reason(run: Run) -> Change:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from lazytensor.core.device.backend import Effort, Executable, backend
+from lazytensor.core.device.processes import cluster
 from lazytensor.core.errors import LazyTensorWarning
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.composite import composites
@@ -128,7 +129,9 @@ def find(this: Wanted) -> Found | None:
     if not settings.disk:
         return None
     text = _text(this.program)
-    learned = None if this.history.changes else _learned(this.history, text)
+    # Several processes must assume the same, and each may find another file.
+    is_alone = cluster() is None or not this.program.meshes
+    learned = _learned(this.history, text) if is_alone and not this.history.changes else None
     if learned is not None:
         known = this._replace(history=learned, assumed=learned.assumptions(this.program))
         found = _find(known, text)
@@ -204,6 +207,11 @@ def _store(this: Wanted, executable: Executable) -> None:
         # Not the whole text of an OSError, which names a file that is another each time.
         reason = error.strerror if isinstance(error, OSError) else error
         _warn(f"{folder()} cannot be written ({reason}); executables are not kept")
+
+
+def identity(this: Wanted) -> str:
+    """All that is compiled, as text."""
+    return f"{_text(this.program)}\n{this.assumed.text()}\n{this.pairs}\n"
 
 
 def _key(this: Wanted, text: str) -> bytes:

@@ -19,7 +19,7 @@ from lazytensor.core.ir.recording import user_place
 from lazytensor.core.observe import events, metrics
 from lazytensor.core.observe.events import Event
 from lazytensor.core.observe.recompile_reason import Change
-from lazytensor.core.runtime import guards, locking, replay_op, sharded, variants
+from lazytensor.core.runtime import guards, locking, peers, replay_op, sharded, variants
 from lazytensor.core.runtime.arguments import argument, in_rows, with_room
 from lazytensor.core.runtime.attendance import wait
 from lazytensor.core.runtime.compilation import obtain
@@ -178,6 +178,8 @@ def _execute(run: Run, entry: Entry) -> None:
     shared = [i in donated and not owned for i, owned in enumerate(run.owned)]
     device, data = backend(), entry.history.data(run.packed)
     if entry.program.meshes:
+        if peers.members:
+            peers.runs(user_place())
         buffers = sharded.arguments(run.found.leaves, shared, entry.program.meshes[0])
         buffers += sharded.slots(data, entry.program.meshes[0])
     else:

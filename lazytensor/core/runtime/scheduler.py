@@ -22,6 +22,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from lazytensor.core import ops
 from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.device.gil import garbage
@@ -32,6 +33,7 @@ from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
 from lazytensor.core.ir.program import SLOTS, Cut, Program, program_of
 from lazytensor.core.ir.recording import nodes_made, thread, user_place
+from lazytensor.core.ir.sharding import replicated
 from lazytensor.core.ir.trace_state import Recorder
 from lazytensor.core.observe import metrics
 from lazytensor.core.passes.specialize import pack
@@ -154,10 +156,20 @@ def _observed(node: Node) -> np.ndarray:
         if seen is not None:
             return seen
         sync(node, cause="observation")
+    if sharded.is_elsewhere(node.value):
+        node = _everywhere(node)
     if is_host(node.value):
         return np.asarray(node.value)
     with metrics.timed("transferring"):
         return on_host(node.value)
+
+
+def _everywhere(node: Node) -> Node:
+    """The value of a node, gathered by an exchange that every process takes part in."""
+    whole = replicated(node.value.sharding.mesh, node.type.ndim)
+    made = ops.sharding_constraint(node, sharding=whole)
+    sync(made, cause="observation", alone=True)
+    return made
 
 
 def fetch(node: Node) -> np.ndarray:

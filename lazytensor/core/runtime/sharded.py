@@ -14,7 +14,7 @@ the backend compiles it for the mesh, and its partitioner splits everything betw
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, reduce
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from lazytensor.core.buffers.cell import SHOWS, Show
 from lazytensor.core.device.backend import Executable, backend, gathered, on_host
+from lazytensor.core.device.processes import cluster
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
 from lazytensor.core.ir.graph import NumberedGraph
@@ -30,6 +31,7 @@ from lazytensor.core.ir.program import SLOTS, Program
 from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
 from lazytensor.core.ops import sharding_constraint
 from lazytensor.core.runtime.guards import Failure
+from lazytensor.core.runtime.run import Run
 from lazytensor.core.settings import settings
 
 MARK: Final = b"sharded"
@@ -92,7 +94,7 @@ def seen(node: Node) -> np.ndarray | None:
         data = [np.asarray(x.value, x.type.dtype) for x in starts]
         shows.insert(0, SHOWS[node.op](*data, **node.op.attrs_of(node.attrs)))
         node = base
-    if node.value.__class__ is not Sharded:
+    if node.value.__class__ is not Sharded or is_elsewhere(node.value):
         return None
     return gathered(node.value, lambda whole: reduce(lambda x, show: show(x), shows, whole))
 
@@ -151,6 +153,9 @@ def arguments(leaves: Sequence[Node], shared: Iterable[bool], mesh: Mesh) -> lis
     for leaf, is_shared in zip(leaves, shared, strict=True):
         value = leaf.value
         if value.__class__ is not Sharded or value.sharding.mesh.devices != mesh.devices:
+            if is_elsewhere(value):
+                text = f"an array on {value.sharding.mesh} is used with one on {mesh}"
+                raise ShardingError(f"{text}: move it with lazytensor.shard, in every process")
             sharding = replicated(mesh, leaf.type.ndim)
             placed = backend().place(on_host(value), sharding)
             value = leaf.value = Sharded(placed, sharding)
@@ -159,6 +164,21 @@ def arguments(leaves: Sequence[Node], shared: Iterable[bool], mesh: Mesh) -> lis
         else:
             buffers.append(value.buffer)
     return buffers
+
+
+def given(run: Run) -> Iterator[np.ndarray]:
+    """The values that a run puts whole on every device: other processes must have the same."""
+    for leaf in run.found.leaves:
+        if leaf.value.__class__ is not Sharded:
+            yield on_host(leaf.value)
+    yield from run.entry.history.data(run.packed)
+
+
+def is_elsewhere(value: Any) -> bool:
+    """Whether other processes have parts of a leaf's value that this one lacks."""
+    if cluster() is None or value.__class__ is not Sharded:
+        return False
+    return not value.sharding.is_replicated
 
 
 def slots(data: Iterable[Any], mesh: Mesh) -> list[Any]:

@@ -1,0 +1,135 @@
+"""Processes that compute together on CPUs: XLA's coordination service, and gloo's collectives.
+
+The service is a process of its own (`coordinator.py`): where one of the computing processes hosts
+it, XLA ends all others at once when that one dies, and none can say why. XLA's own heartbeats are
+off for the same reason; the core has heartbeats (`core/runtime/peers.py`). Private names of jaxlib:
+`get_distributed_runtime_client`, `make_gloo_tcp_collectives` and the arguments of the CPU's client.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from jaxlib import _jax
+from jaxlib import xla_client as xla
+
+from lazytensor.backends.xla import client, waiting
+from lazytensor.backends.xla.forks import watch_forks
+from lazytensor.core.device.backend import HOST_PLATFORM
+from lazytensor.core.device.processes import Cluster, Messages, Watch
+from lazytensor.core.errors import ProcessError, Unsupported
+
+NEVER: Final = 10**7
+"""Seconds without a heartbeat after which XLA ends a process: its own heartbeats are off."""
+LONGEST_LOOK: Final = 0.25
+"""Seconds for which a message is waited for at once: a Ctrl-C is heard between two looks."""
+FOLDER: Final = "lazytensor/"
+
+
+class ThroughCoordinator:
+    """Messages through the coordinator's key-value store."""
+
+    def __init__(self, service: Any) -> None:
+        self._service = service
+
+    def tell(self, name: str, text: str) -> None:
+        """See `Messages`."""
+        self._service.key_value_set(FOLDER + name, text, allow_overwrite=True)
+
+    def heard(self, name: str, seconds: float) -> str | None:
+        """See `Messages`."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            look = max(1, int(min(left, LONGEST_LOOK) * 1000))
+            with suppress(client.ExecutionError):  # not there yet
+                return str(self._service.blocking_key_value_get(FOLDER + name, look))
+        return None
+
+    def told(self, folder: str) -> Mapping[str, str]:
+        """See `Messages`."""
+        start = f"{FOLDER}{folder}/"
+        pairs = self._service.key_value_dir_get(start)
+        return {name.removeprefix(start): text for name, text in pairs}
+
+
+clients: Final[list[Any]] = []
+"""The client with the devices of all processes, if this process is one of several."""
+
+
+def connected(address: str, nodes: int, node: int, seconds: float) -> Any:
+    """A client of the coordination service. Raises: client.ExecutionError if there is none."""
+    service = _jax.get_distributed_runtime_client(
+        address,
+        node,
+        init_timeout=max(1, int(seconds)),
+        heartbeat_timeout=NEVER,
+        shutdown_on_destruction=False,
+    )
+    service.connect()
+    return service
+
+
+def join(cluster: Cluster, devices: int, seconds: float, watch: Watch) -> Messages:
+    """Connect with the other processes, each of which shows its CPU as `devices` devices.
+
+    seconds: how long the others may take to come. Raises: Unsupported on other platforms,
+    `ProcessError` if the others do not come, or the coordinator's address is taken.
+    """
+    if client.platform() != HOST_PLATFORM:
+        text = f"several processes on {client.platform()}: only those of CPUs are connected"
+        raise Unsupported(f"initialize: {text}; edit lazytensor/backends/xla/processes.py")
+    if cluster.rank == 0:
+        start_coordinator(cluster.address, cluster.size)
+    host = cluster.address.rpartition(":")[0]
+    try:
+        service = connected(cluster.address, cluster.size + 1, cluster.rank, seconds)
+        collectives = _jax.make_gloo_tcp_collectives(
+            distributed_client=service, hostname=host if is_loopback(host) else None
+        )
+        made = xla.make_cpu_client(
+            distributed_client=service,
+            node_id=cluster.rank,
+            num_nodes=cluster.size,
+            collectives=collectives,
+            num_devices=devices,
+            get_global_topology_timeout_minutes=max(1, int(seconds / 60)),
+        )
+    except client.ExecutionError as error:
+        text = f"{cluster.size} processes were expected at {cluster.address}"
+        raise ProcessError(
+            f"initialize: {text} within {seconds:g} s, not all came ({error})"
+        ) from None
+    watch_forks(made.live_arrays, (made, service))
+    clients.append(made)
+    waiting.watches.append(watch)
+    return ThroughCoordinator(service)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only processes of this machine find the host."""
+    return host == "localhost" or host.startswith("127.")
+
+
+def start_coordinator(address: str, size: int) -> subprocess.Popen[str]:
+    """Start the coordinator, and return when it listens. It ends after the last of its processes.
+
+    Raises: ProcessError if it cannot listen there.
+    """
+    command = [sys.executable, "-m", "lazytensor.backends.xla.coordinator", address, str(size)]
+    start = partial(subprocess.Popen, text=True, start_new_session=True)
+    made = start(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert made.stdout is not None and made.stderr is not None
+    with made.stdout, made.stderr:
+        if not made.stdout.readline():
+            said = made.stderr.read().strip().splitlines()
+            reason = said[-1] if said else f"status {made.wait()}"
+            raise ProcessError(f"no coordinator can listen at {address}: {reason}")
+    return made

@@ -1,0 +1,62 @@
+"""Waiting for results; where other processes take part in making them, the wait is watched."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Final
+
+from jaxlib import _jax
+
+from lazytensor.core.device.processes import Watch
+
+LOOKING: Final = 200e-6
+"""Seconds for which a thread polls for a result before it sleeps."""
+LONGEST_SLEEP: Final = 2e-3
+"""Seconds between two looks at a result of several processes."""
+SLEEP_SHARE: Final = 0.1
+"""How long a look may come too late, as a share of the wait until then."""
+WATCHES_APART: Final = 0.25
+"""Seconds after which the watch is asked again."""
+watches: Final[list[Watch]] = []
+"""What watches the waits, if this process is one of several that compute together."""
+_give_way: Final[Callable[[], object]] = getattr(os, "sched_yield", lambda: time.sleep(0))
+
+
+def wait(buffer: Any) -> None:
+    """Return when the buffer is there. Raises: ExecutionError or ProcessError if it failed."""
+    _look_out_for(buffer)
+    for watch in watches:
+        _watched(buffer, watch)
+        return
+    buffer.block_until_ready()
+
+
+def _look_out_for(buffer: Any) -> None:
+    """Poll for a while before sleeping: waking up takes as long as many programs run.
+
+    The thread yields the processor to XLA's threads before each poll.
+    """
+    ready = buffer.is_ready
+    if buffer.is_deleted() or ready():  # in this order: `is_ready` of a deleted buffer crashes
+        return
+    end = perf_counter() + LOOKING
+    while not ready() and perf_counter() < end:
+        _give_way()
+
+
+def _watched(buffer: Any, watch: Watch) -> None:
+    """Wait by looking: XLA itself would wait for ever for a process that never comes."""
+    start = asked = perf_counter()
+    while not buffer.is_deleted() and not buffer.is_ready():
+        now = perf_counter()
+        if now - asked > WATCHES_APART:
+            asked = now
+            watch.waiting(now - start)
+        time.sleep(min(LONGEST_SLEEP, SLEEP_SHARE * (now - start)))
+    try:
+        buffer.block_until_ready()
+    except _jax.JaxRuntimeError as error:
+        raise watch.failed(error) from error
