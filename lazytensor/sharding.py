@@ -49,7 +49,7 @@ def from_local(local: Any, mesh: Mesh, spec: Spec = ()) -> Any:
     an axis that the spec splits over processes, the whole is longer than the part. The parts of all
     processes have one shape and dtype. In a process alone, the part is the whole.
 
-    Raises: as `shard`; ValueError if the devices of this process do not have one block of the whole.
+    Raises: as `shard`; ValueError if this process's devices do not have one block of the whole.
     """
     from lazytensor.frontends.numpy.arrays.array import wrap
 

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from lazytensor.cli.difference import difference
-from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import say, write
 from lazytensor.cli.process import Outcome, import_seconds, measure
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.table import ABSENT, ratio, seconds, table
 
 COUNTS = ("cuts", "compiles", "cache_hits", "disk_hits", "interpreted", "fallbacks")

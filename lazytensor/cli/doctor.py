@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import Target, write
+from lazytensor.cli.script_run import ScriptRun
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

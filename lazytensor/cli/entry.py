@@ -7,8 +7,8 @@ from typing import NoReturn
 import click
 
 import lazytensor
-from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import lenient
+from lazytensor.cli.script_run import ScriptRun
 
 COMMANDS = ("run", "launch", "explain", "doctor", "demo", "cache", "reuse", "build", "tune")
 INTERRUPTED = 130  # a shell's exit status for a program ended by Ctrl-C

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import Target, say, write
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.swap import standard_input
 
 

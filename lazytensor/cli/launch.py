@@ -21,6 +21,8 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 GRACE: Final = 20.0
 """Seconds that the others have to say why they end, once a process has failed."""
 LOOKS_APART: Final = 0.05
+GLOO: Final = "[Gloo] Rank "
+"""How the lines begin that gloo writes for each device when it connects."""
 
 
 @click.command(
@@ -33,9 +35,7 @@ LOOKS_APART: Final = 0.05
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def launch(
-    size: int, devices: int, module: bool, script: str, arguments: tuple[str, ...]
-) -> int:
+def launch(size: int, devices: int, module: bool, script: str, arguments: tuple[str, ...]) -> int:
     """Run SCRIPT in several processes of this machine, which compute together.
 
     SCRIPT calls lazytensor.distributed.initialize() before it splits anything. Its output is shown
@@ -95,6 +95,8 @@ def _shown(process: subprocess.Popen[str], rank: int, size: int) -> Iterator[Thr
 
 def _show(source: IO[str], target: IO[str], head: str) -> None:
     for line in source:
+        if line.startswith(GLOO):
+            continue
         with suppress(BrokenPipeError):
             target.write(f"{head}{line}" if line.endswith("\n") else f"{head}{line}\n")
             target.flush()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from lazytensor.cli.script_run import ScriptRun
 from lazytensor.cli.output import Target
+from lazytensor.cli.script_run import ScriptRun
 from lazytensor.core.settings import settings
 
 

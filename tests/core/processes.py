@@ -46,6 +46,32 @@ def attempt(program: str, *arguments: str, **variables: str) -> Done:
     )
 
 
+def launch(
+    program: str, size: int, devices: int, *arguments: str, folder: Path, **variables: str
+) -> Done:
+    """Run a program's text in processes that compute together, to whatever end.
+
+    folder: for the program's file.
+    """
+    script = folder / "script.py"
+    script.write_text(dedent(program))
+    command = [sys.executable, "-m", "lazytensor", "launch", "-n", str(size)]
+    return subprocess.run(
+        [*command, "--devices", str(devices), str(script), *arguments],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def said_by(rank: int, text: str) -> list[str]:
+    """The lines of `lazytensor launch` that one process has written."""
+    head = f"[{rank}] "
+    return [line.removeprefix(head) for line in text.splitlines() if line.startswith(head)]
+
+
 def start(program: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     """Start a program; to be interrupted with `signal.SIGINT`, or killed."""
     return subprocess.Popen(

@@ -121,8 +121,7 @@ def stablehlo(program: Program) -> str:
 
 
 def fingerprint() -> bytes:
-    """What an executable depends on: client, lowerings, and which one of several processes it is.
-    """
+    """What an executable depends on: the client, the lowerings, which of several processes."""
     members = cluster()
     place = b"" if members is None else f"{members[1:4]}".encode()
     return _fingerprint() + place

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
 from typing import Final
 
 from jaxlib import _jax
 
-from lazytensor.backends.xla import processes
-from lazytensor.core.runtime.peers import BEATS
+from lazytensor.backends.xla import processes, waiting
+from lazytensor.core.runtime.peers import BEATS, FINISHED
 
 STARTING: Final = 600.0
 """Seconds for which the processes may take to come."""
@@ -33,8 +34,9 @@ def _serve(address: str, size: int) -> None:
     )
     print("listening", flush=True)
     _let_go_of_output()
-    member = processes.connected(address, size + 1, size, STARTING)
-    _watch(processes.ThroughCoordinator(member), size)
+    connect = partial(processes.connected, address, size)
+    member = waiting.watched_call(connect, STARTING)
+    _watch(processes.ThroughCoordinator(member, address), size)
     time.sleep(LINGERING)
     del service
     os._exit(0)  # the member would wait for the others to say goodbye
@@ -55,7 +57,7 @@ def _watch(messages: processes.ThroughCoordinator, size: int) -> None:
         beats = messages.told(BEATS)
         if beats != last:
             last, heard = beats, time.monotonic()
-        if len(messages.told(processes.FINISHED)) == size:
+        if len(messages.told(FINISHED)) == size:
             return
 
 

@@ -22,7 +22,7 @@ from jaxlib import _jax
 from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
-from lazytensor.backends.xla import client, hlo, processes
+from lazytensor.backends.xla import client, hlo, processes, waiting
 from lazytensor.backends.xla.emitter import INSTRUCTION
 from lazytensor.backends.xla.forks import watch_forks
 from lazytensor.backends.xla.session import cpu_client, jax, session
@@ -37,11 +37,17 @@ from lazytensor.core.runtime.attendance import RUNS_UNDER_WAY
 class Partitioned(client.Executable):
     """A program that runs on all devices of a mesh."""
 
-    __slots__ = ("mesh",)
+    __slots__ = ("_is_inline", "mesh")
 
     def __init__(self, loaded: Any, mesh: Mesh) -> None:
         super().__init__(loaded)
         self.mesh = mesh
+        self._is_inline = _is_inline(loaded)
+
+    def start(self, buffers: Sequence[client.Buffer]) -> Iterator[list[client.Buffer]]:
+        """See `client.Executable`."""
+        runs = super().start(buffers)
+        return map(waiting.watched_call, (lambda: next(runs),)) if self._is_inline else runs
 
     def expect(self, types: Sequence[Any]) -> None:
         """Declare the results' types, so that their shardings are known.
@@ -72,6 +78,18 @@ class Partitioned(client.Executable):
         """Bytes that `load` takes."""
         payload = _client(self.mesh).serialize_executable(self._loaded)
         return client.checked(payload)
+
+
+INLINE_FLOPS: Final = 10_000
+"""With fewer, XLA:CPU runs a program of one device in the thread that starts it (jaxlib 0.10: below
+1,000). That thread would wait for other processes without an end."""
+
+
+def _is_inline(loaded: Any) -> bool:
+    members = cluster()
+    if members is None or members.devices > 1:
+        return False
+    return float(loaded.cost_analysis().get("flops", 0)) < INLINE_FLOPS
 
 
 _COLLECTIVE: Final = re.compile(

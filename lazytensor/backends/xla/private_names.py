@@ -5,6 +5,7 @@ The tests and `lazytensor doctor` run them.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -80,6 +81,18 @@ def _put_parts() -> Any:
     return partition.place(np.ones(2), SPLIT)
 
 
+def _distributed() -> Any:
+    """What connects processes is there; that it works only several processes can try."""
+    arguments = inspect.signature(xla.make_cpu_client).parameters
+    assert {"distributed_client", "node_id", "num_nodes", "collectives"} <= arguments.keys()
+    return (
+        _jax.get_distributed_runtime_service,
+        _jax.get_distributed_runtime_client,
+        _jax.make_gloo_tcp_collectives,
+        _jax.DistributedRuntimeClient.key_value_dir_get,
+    )
+
+
 def _x64_put() -> Any:
     jax = session.jax()
     with jax.enable_x64(True):
@@ -125,6 +138,8 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
         _partitioned()._loaded.get_output_shardings()[0]
     ).tile_assignment_dimensions(),
     "Sharding._to_xla_hlo_sharding": lambda: partition._sharding(SPLIT)._to_xla_hlo_sharding(1),
+    "LoadedExecutable.cost_analysis": lambda: _partitioned()._loaded.cost_analysis()["flops"],
+    "get_distributed_runtime_service, get_distributed_runtime_client": _distributed,
     "make_cpu_client(num_devices)": lambda: session.cpu_client(2),
     "collect_garbage": lambda: _jax.collect_garbage() is None,
     "ArrayImpl.clone": lambda: client._fetched(_put(enable_x64=True)),
@@ -150,6 +165,7 @@ OF_TWO_DEVICES: Final = frozenset(
         "LoadedExecutable.get_output_shardings",
         "LoadedExecutable.hlo_modules",
         "HloSharding.from_proto",
+        "LoadedExecutable.cost_analysis",
         "Sharding._to_xla_hlo_sharding",
     ]
 )

@@ -11,8 +11,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -35,12 +35,14 @@ FOLDER: Final = "lazytensor/"
 class ThroughCoordinator:
     """Messages through the coordinator's key-value store."""
 
-    def __init__(self, service: Any) -> None:
+    def __init__(self, service: Any, address: str) -> None:
         self._service = service
+        self._address = address
 
     def tell(self, name: str, text: str) -> None:
-        """See `Messages`."""
-        self._service.key_value_set(FOLDER + name, text, allow_overwrite=True)
+        """See `Messages`. Raises: ProcessError if the coordinator has ended."""
+        with self._there():
+            self._service.key_value_set(FOLDER + name, text, allow_overwrite=True)
 
     def heard(self, name: str, seconds: float) -> str | None:
         """See `Messages`."""
@@ -52,22 +54,35 @@ class ThroughCoordinator:
         return None
 
     def told(self, folder: str) -> Mapping[str, str]:
-        """See `Messages`."""
+        """See `Messages`. Raises: ProcessError if the coordinator has ended."""
         start = f"{FOLDER}{folder}/"
-        pairs = self._service.key_value_dir_get(start)
+        with self._there():
+            pairs = self._service.key_value_dir_get(start)
         return {name.removeprefix(start): text for name, text in pairs}
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        try:
+            yield
+        except client.ExecutionError as error:
+            reason = str(error).partition("\n")[0]
+            text = f"the coordinator at {self._address} has ended: {reason}"
+            raise ProcessError(text) from None
 
 
 clients: Final[list[Any]] = []
 """The client with the devices of all processes, if this process is one of several."""
 
 
-def connected(address: str, nodes: int, node: int, seconds: float) -> Any:
-    """A client of the coordination service. Raises: client.ExecutionError if there is none."""
+def connected(address: str, node: int) -> Any:
+    """A client of the coordination service, waited for without an end: XLA ends the process else.
+
+    node: the process's number in the service.
+    """
     service = _jax.get_distributed_runtime_client(
         address,
         node,
-        init_timeout=max(1, int(seconds)),
+        init_timeout=NEVER,
         heartbeat_timeout=NEVER,
         shutdown_on_destruction=False,
     )
@@ -87,28 +102,26 @@ def join(cluster: Cluster, devices: int, seconds: float, watch: Watch) -> Messag
     if cluster.rank == 0:
         start_coordinator(cluster.address, cluster.size)
     host = cluster.address.rpartition(":")[0]
+    connect = partial(connected, cluster.address, cluster.rank)
     try:
-        service = connected(cluster.address, cluster.size + 1, cluster.rank, seconds)
-        collectives = _jax.make_gloo_tcp_collectives(
-            distributed_client=service, hostname=host if is_loopback(host) else None
-        )
-        made = xla.make_cpu_client(
-            distributed_client=service,
-            node_id=cluster.rank,
-            num_nodes=cluster.size,
-            collectives=collectives,
-            num_devices=devices,
-            get_global_topology_timeout_minutes=max(1, int(seconds / 60)),
-        )
-    except client.ExecutionError as error:
+        service = waiting.watched_call(connect, seconds)
+    except TimeoutError:
         text = f"{cluster.size} processes were expected at {cluster.address}"
-        raise ProcessError(
-            f"initialize: {text} within {seconds:g} s, not all came ({error})"
-        ) from None
+        raise ProcessError(f"initialize: {text} within {seconds:g} s; not all came") from None
+    collectives = _jax.make_gloo_tcp_collectives(
+        distributed_client=service, hostname=host if is_loopback(host) else None
+    )
+    made = xla.make_cpu_client(
+        distributed_client=service,
+        node_id=cluster.rank,
+        num_nodes=cluster.size,
+        collectives=collectives,
+        num_devices=devices,
+    )
     watch_forks(made.live_arrays, (made, service))
     clients.append(made)
     waiting.watches.append(watch)
-    return ThroughCoordinator(service)
+    return ThroughCoordinator(service, cluster.address)
 
 
 def is_loopback(host: str) -> bool:
@@ -122,11 +135,16 @@ def start_coordinator(address: str, size: int) -> subprocess.Popen[str]:
     Raises: ProcessError if it cannot listen there.
     """
     command = [sys.executable, "-m", "lazytensor.backends.xla.coordinator", address, str(size)]
-    start = partial(subprocess.Popen, text=True, start_new_session=True)
-    made = start(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    made = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # it outlives a Ctrl-C, and whoever starts it
     )
-    assert made.stdout is not None and made.stderr is not None
+    assert made.stdout is not None
+    assert made.stderr is not None
     with made.stdout, made.stderr:
         if not made.stdout.readline():
             said = made.stderr.read().strip().splitlines()

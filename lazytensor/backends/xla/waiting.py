@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from math import inf
+from threading import Thread
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from jaxlib import _jax
 
 from lazytensor.core.device.processes import Watch
 
+T = TypeVar("T")
 LOOKING: Final = 200e-6
 """Seconds for which a thread polls for a result before it sleeps."""
 LONGEST_SLEEP: Final = 2e-3
@@ -45,6 +48,38 @@ def _look_out_for(buffer: Any) -> None:
     end = perf_counter() + LOOKING
     while not ready() and perf_counter() < end:
         _give_way()
+
+
+def watched_call(function: Callable[[], T], most: float = inf) -> T:
+    """`function()`, in a thread of its own, so that the wait for it can be watched, too.
+
+    Raises: TimeoutError after `most` seconds. The thread goes on.
+    """
+    from concurrent.futures import Future
+
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(function())
+        except BaseException as error:  # noqa: BLE001  it is for who waits
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    start = perf_counter()
+    while True:
+        try:
+            return done.result(WATCHES_APART)
+        except TimeoutError:
+            waited = perf_counter() - start
+            if waited > most:
+                raise
+            for watch in watches:
+                watch.waiting(waited)
+        except _jax.JaxRuntimeError as error:
+            for watch in watches:
+                raise watch.failed(error) from error
+            raise
 
 
 def _watched(buffer: Any, watch: Watch) -> None:

@@ -176,9 +176,7 @@ class Backend(Protocol):
     def copy(self, buffer: Any) -> Any:
         """A second buffer with the same contents."""
 
-    def place(
-        self, array: np.ndarray, sharding: Sharding, within: Within | None = None
-    ) -> Any:
+    def place(self, array: np.ndarray, sharding: Sharding, within: Within | None = None) -> Any:
         """A buffer with the array's parts on the devices of a mesh.
 
         within: of what the array is this process's part, where it is not the whole.

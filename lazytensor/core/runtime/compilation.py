@@ -34,8 +34,8 @@ def obtain(run: Run) -> tuple[str, Change | None]:
     wanted, new = disk_cache.wanted(entry, run.owned), None
     among_others = peers.members and entry.program.meshes
     if among_others:
-        peers.agree(disk_cache.identity(wanted), user_place(), sharded.given(run))
-    with peers.Compiling() if among_others else nullcontext():
+        entry.agreed = peers.agree(disk_cache.identity(wanted), user_place(), sharded.given(run))
+    with peers.compiling() if among_others else nullcontext():
         found = disk_cache.find(wanted)
         if found is None:
             new = reason(run)

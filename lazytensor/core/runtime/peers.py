@@ -20,8 +20,9 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -40,19 +41,29 @@ from lazytensor.core.settings import settings
 BEATS: Final = "beats"
 FINISHED: Final = "finished"
 CHECKS: Final = "programs"
-"""Folders of messages: of each process what it does now, whether it has ended, what it runs."""
+HISTORIES: Final = "histories"
+"""Folders of messages: of each process what it does now, whether it has ended, what it is about to
+run, and what it has run last."""
+RUNNING, COMPILING, LEAVING = "running", "compiling", "leaving"
+"""What a process does."""
+SAME: Final = "all must run the same ones, and ask for the same values in the same order"
 BEATS_APART: Final = 1.0
 """Seconds between two heartbeats."""
 SILENCE: Final = 30.0
 """Seconds without a heartbeat after which a process of another machine is taken for dead."""
 BEFORE_A_LOOK: Final = 1.0
 """Seconds that a result is waited for before the other processes are looked at."""
+BEFORE_A_COMPARISON: Final = 5.0
+"""Seconds after which what the processes have run is compared."""
 BEFORE_A_NOTE: Final = 10.0
-"""Seconds after which standard error says what is waited for."""
+NOTES_APART: Final = 60.0
+"""Seconds after which standard error says what is waited for, and then again."""
+REMEMBERED_RUNS: Final = 64
+"""The last runs that a process can compare with the others'."""
 COMPILE_SECONDS: Final = 3600.0
 """How long another process may compile."""
-LEAVING_SECONDS: Final = 10.0
-"""How long a process that exits waits for runs that others take part in, once one has left."""
+ANSWER_SECONDS: Final = 10.0
+"""How long a process that runs another program may take to show it."""
 CHECKED_BYTES: Final = 2**20
 """How much of each value the processes compare."""
 
@@ -61,7 +72,7 @@ class Beat(NamedTuple):
     """What a process says of itself.
 
     number: counts its heartbeats. home: its machine and its set of process numbers. pid, born: its
-    number there, and when it was started. doing: `running`, `compiling` or `leaving`. runs: how
+    number there, and when it was started. doing: `RUNNING`, `COMPILING` or `LEAVING`. runs: how
     many programs over meshes it has started. at: the user's line of the last.
     """
 
@@ -103,8 +114,9 @@ class Member:
         self.checks = count()
         self.runs = 0
         self.at = ""
-        self.doing = "running"
+        self.doing = RUNNING
         self.placed = 0
+        self.history: deque[tuple[int, int, str]] = deque(maxlen=REMEMBERED_RUNS)
         self.has_failed = False
         self._beats = count()
         self._heard: dict[int, tuple[Beat, float]] = {}
@@ -115,9 +127,7 @@ class Member:
         if self.messages is None:
             return
         pid = os.getpid()
-        said = Beat(
-            next(self._beats), _home(), pid, _born(pid), self.doing, self.runs, self.at
-        )
+        said = Beat(next(self._beats), _home(), pid, _born(pid), self.doing, self.runs, self.at)
         self.messages.tell(f"{BEATS}/{self.cluster.rank}", json.dumps(said))
 
     def now(self, doing: str) -> None:
@@ -125,10 +135,20 @@ class Member:
         self.doing = doing
         self.beat()
 
-    def agree(self, text: str, place: str, values: int) -> None:
-        """Compare a new program with the other processes'. Raises: ProcessError if one differs."""
+    def runs_now(self, program: int, place: str) -> None:
+        """Take note of a run. program: the number of the check that it passed."""
+        self.runs += 1
+        self.at = place
+        self.history.append((self.runs, program, place))
+
+    def agree(self, text: str, place: str, values: int) -> int:
+        """Compare a new program with the other processes'; the number of the check.
+
+        Raises: ProcessError if one differs.
+        """
         assert self.messages is not None
         number = next(self.checks)
+        self.history.append((self.runs + 1, number, place))
         digest = blake2b(text.encode(), digest_size=16).hexdigest()
         mine = [digest, place, values, self.placed]
         self.at = place
@@ -138,6 +158,7 @@ class Member:
             theirs = json.loads(self._awaited(f"{folder}/{rank}"))
             if theirs != mine:
                 raise self._differs(f"{folder}.texts", rank, theirs, mine, text)
+        return number
 
     def _differs(
         self, folder: str, rank: int, theirs: list[Any], mine: list[Any], text: str
@@ -150,11 +171,14 @@ class Member:
             return ProcessError(f"{said}: {cure}its own part by lazytensor.from_local")
         assert self.messages is not None
         self.messages.tell(f"{folder}/{self.cluster.rank}", text)
-        other = self.messages.heard(f"{folder}/{rank}", LEAVING_SECONDS)
-        where = f"this process runs the program of {mine[1]}, process {rank} that of {theirs[1]}"
-        cure = "all must run the same ones, and ask for the same values in the same order"
+        other = self.messages.heard(f"{folder}/{rank}", ANSWER_SECONDS)
         found = "" if other is None else _first_difference(text, other)
-        return ProcessError(f"{where}: {cure}{found}")
+        return self._other_program(mine[1], rank, theirs[1], found)
+
+    def _other_program(self, here: str, rank: int, there: str, shown: str = "") -> ProcessError:
+        self.has_failed = True
+        where = f"process {self.cluster.rank} runs the program of {here}, {rank} that of {there}"
+        return ProcessError(f"{where}: {SAME}{shown}")
 
     def _awaited(self, name: str) -> str:
         """A message of another process, waited for like a run."""
@@ -172,17 +196,28 @@ class Member:
         for rank in self.cluster.others:
             if reason := self._reason(rank, beats.get(rank)):
                 raise self._lost(rank, beats.get(rank), reason)
+        if seconds > BEFORE_A_COMPARISON:
+            self._compare_histories()
         slowest = min(beats, key=lambda rank: beats[rank].runs, default=None)
         if slowest is None:
             return
         beat = beats[slowest]
-        if seconds > BEFORE_A_NOTE and self._noted + BEFORE_A_NOTE < time.monotonic():
-            self._noted = time.monotonic() + BEFORE_A_NOTE * 5
+        if seconds > BEFORE_A_NOTE and time.monotonic() - self._noted > NOTES_APART:
+            self._noted = time.monotonic()
             text = f"waits for process {slowest}, which is {beat.doing} {beat.at or 'nothing yet'}"
             print(f"lazytensor: {self.at}: {text}", file=sys.stderr, flush=True)
-        most = COMPILE_SECONDS if beat.doing == "compiling" else settings.peer_timeout
-        if seconds > most:
+        if seconds > (COMPILE_SECONDS if beat.doing == COMPILING else settings.peer_timeout):
             raise self._lost(slowest, beat, f"has not come for {seconds:.0f} s")
+
+    def _compare_histories(self) -> None:
+        """Raises: ProcessError if a process that waits, too, has run another program than this."""
+        assert self.messages is not None
+        self.messages.tell(f"{HISTORIES}/{self.cluster.rank}", json.dumps(list(self.history)))
+        mine = {run: (program, at) for run, program, at in self.history}
+        for rank, text in self.messages.told(HISTORIES).items():
+            for run, program, at in json.loads(text):
+                if run in mine and mine[run][0] != program:
+                    raise self._other_program(mine[run][1], int(rank), at)
 
     def _listen(self) -> dict[int, Beat]:
         """The last heartbeat of each other process that has said anything."""
@@ -201,13 +236,14 @@ class Member:
         if beat is None:
             return ""
         assert self.messages is not None
-        if str(rank) in self.messages.told(FINISHED):
-            return "has ended"
+        finished = self.messages.told(FINISHED)
+        if str(rank) in finished:
+            return f"has ended {finished[str(rank)]}".rstrip()
         if beat.is_gone():
             return "has died"
         if time.monotonic() - self._heard[rank][1] > SILENCE:
             return f"has said nothing for {SILENCE:.0f} s"
-        return "is leaving" if beat.doing == "leaving" and beat.runs < self.runs else ""
+        return "is leaving" if beat.doing == LEAVING and beat.runs < self.runs else ""
 
     def _lost(self, rank: int, beat: Beat | None, reason: str) -> ProcessError:
         self.has_failed = True
@@ -257,18 +293,17 @@ def join(cluster: Cluster, seconds: float) -> None:
 
 def _beat(member: Member) -> None:
     with suppress(Exception):  # the coordinator has gone: whoever waits hears of it
-        while not (member.doing == "leaving"):
+        while member.doing != LEAVING:
             member.beat()
             time.sleep(BEATS_APART)
 
 
-def agree(text: str, place: Place | None, values: Iterable[np.ndarray]) -> None:
-    """Check that all processes run this program next, with these values."""
+def agree(text: str, place: Place | None, values: Iterable[np.ndarray]) -> int:
+    """Check that all processes run this program next, with these values. The check's number."""
     checksum = 0
     for value in values:
         checksum = _checksum(value, checksum)
-    for member in members:
-        member.agree(text, describe(place), checksum)
+    return members[0].agree(text, describe(place), checksum)
 
 
 def placed(value: np.ndarray) -> None:
@@ -280,26 +315,25 @@ def placed(value: np.ndarray) -> None:
 def _checksum(value: np.ndarray, start: int) -> int:
     said = zlib.crc32(f"{value.dtype} {value.shape}".encode(), start)
     most = max(1, CHECKED_BYTES // value.dtype.itemsize)
-    return zlib.crc32(np.ascontiguousarray(value.reshape(-1)[:most]).view(np.uint8), said)
+    return zlib.crc32(value.reshape(-1)[:most].tobytes(), said)
 
 
-def runs(place: Place | None) -> None:
-    """Take note of a program over a mesh that starts to run."""
+def runs(program: int, place: Place | None) -> None:
+    """Take note of a program over a mesh that starts to run. program: the number of its check."""
     for member in members:
-        member.runs += 1
-        member.at = describe(place)
+        member.runs_now(program, describe(place))
 
 
-class Compiling:
+@contextmanager
+def compiling() -> Iterator[None]:
     """A block in which this process compiles, which the others are patient with."""
-
-    def __enter__(self) -> None:
+    for member in members:
+        member.now(COMPILING)
+    try:
+        yield
+    finally:
         for member in members:
-            member.now("compiling")
-
-    def __exit__(self, *_: object) -> None:
-        for member in members:
-            member.now("running")
+            member.now(RUNNING)
 
 
 def _first_difference(mine: str, theirs: str) -> str:
@@ -309,16 +343,24 @@ def _first_difference(mine: str, theirs: str) -> str:
     return "" if different is None else f"\n  here:  {different[0]}\n  there: {different[1]}"
 
 
+def _last_words() -> str:
+    """The uncaught exception that ends this process, in words; "" if there is none."""
+    error = getattr(sys, "last_value", None)
+    if error is None:
+        return ""
+    return f"with {type(error).__name__}: {error}".partition("\n")[0]
+
+
 def _leave(member: Member) -> None:
     """Wait for the runs under way, and say goodbye. A process that has failed waits for nothing."""
     from lazytensor.core.runtime import attendance
 
     try:
-        member.now("leaving")
+        member.now(LEAVING)
         if not member.has_failed:
             attendance.wait_for_all()
         assert member.messages is not None
-        member.messages.tell(f"{FINISHED}/{member.cluster.rank}", "")
+        member.messages.tell(f"{FINISHED}/{member.cluster.rank}", _last_words())
     except Exception as error:  # noqa: BLE001  it is the last thing that this process says
         print(f"lazytensor: {error}", file=sys.stderr)
         member.has_failed = True

@@ -39,6 +39,7 @@ class Entry:
     what is known of its sizes, and `padded`: that it is a program made with room for more (see
     `passes/bucketing`). `compiled_by`: the thread that compiles it just now and is waited for.
     `keys`: those of the graphs that gave the program, one where each operation has one signature.
+    `agreed`: the number of the check by which several processes run the same (see `peers.py`).
     """
 
     program: Program
@@ -60,6 +61,7 @@ class Entry:
     padded: bool = False
     compiled_by: int = 0
     keys: list[bytes] = field(default_factory=list)
+    agreed: int = -1
     _extent: Work | None = None
 
     def observe(self, packed: Packed, owned: list[bool]) -> None:

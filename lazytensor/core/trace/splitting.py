@@ -60,7 +60,9 @@ def within(mesh: Mesh, spec: Spec, own: Shape) -> tuple[Sharding, Within]:
         raise ValueError(f"from_local: {text} over {mesh}")
     for axis, (n, (first, last)) in enumerate(zip(own, block, strict=True)):
         if n % (last - first):
-            text = f"axis {axis} of a part of shape {own} does not split over {last - first} devices"
+            text = (
+                f"axis {axis} of a part of shape {own} does not split over {last - first} devices"
+            )
             raise ShapeError(f"from_local: {text} of this process")
     sizes = [n // (last - first) for n, (first, last) in zip(own, block, strict=True)]
     whole = tuple(n * count for n, count in zip(sizes, counts, strict=True))
