@@ -53,8 +53,7 @@ def from_local(local: Any, mesh: Mesh, spec: Spec = ()) -> Any:
     """
     from lazytensor.frontends.numpy.arrays.array import wrap
 
-    own = np.array(local)
-    return wrap(splitting.of_parts(own, *splitting.within(mesh, spec, own.shape)))
+    return wrap(splitting.joined(np.array(local), mesh, spec))
 
 
 def to_local(x: Any) -> np.ndarray:

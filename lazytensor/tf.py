@@ -8,7 +8,16 @@ many devices.
 """
 
 from lazytensor.frontends.tf.dispatch.switch import UnsupportedTensorFlow, disable, enable, enabled
-from lazytensor.frontends.tf.tensors.sharing import from_lazy, shard
+from lazytensor.frontends.tf.tensors.sharing import from_lazy, from_local, shard
 from lazytensor.sharding import Mesh
 
-__all__ = ["Mesh", "UnsupportedTensorFlow", "disable", "enable", "enabled", "from_lazy", "shard"]
+__all__ = [
+    "Mesh",
+    "UnsupportedTensorFlow",
+    "disable",
+    "enable",
+    "enabled",
+    "from_lazy",
+    "from_local",
+    "shard",
+]

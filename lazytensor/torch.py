@@ -5,7 +5,7 @@ optimizer's `step()` and reading a value compute the recorded operations.
 `wrap` makes a module that takes and returns CPU tensors. `torch.compile(f, backend="lazytensor")`
 uses torch's guards instead of recording. `torch.from_dlpack`, `from_numpy`, `as_tensor` and
 `asarray` share lazy arrays of the other frontends without computing them, as `from_lazy` does.
-`shard`, `mark_sharding` and `data_parallel` use many devices.
+`shard`, `mark_sharding`, `data_parallel` and `from_local` use many devices.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from lazytensor.frontends.torch.device import registration as device
 from lazytensor.frontends.torch.device.compilation import backend
 from lazytensor.frontends.torch.tensors.sharing import from_lazy
-from lazytensor.frontends.torch.tensors.splitting import data_parallel, shard
+from lazytensor.frontends.torch.tensors.splitting import data_parallel, from_local, shard
 from lazytensor.frontends.torch.tensors.wrapping import wrap
 from lazytensor.sharding import Mesh, mark_sharding
 
@@ -39,6 +39,7 @@ __all__ = [
     "data_parallel",
     "device",
     "from_lazy",
+    "from_local",
     "mark_sharding",
     "shard",
     "wrap",

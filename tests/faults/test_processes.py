@@ -93,7 +93,7 @@ def test_the_first_process_may_die_too(tmp_path: Path) -> None:
 
 def test_another_program_is_shown_by_its_first_line_that_differs(tmp_path: Path) -> None:
     done = launch(f"{BEGIN}\n    x = x.T @ x if me else x - 1.0\n{GO_ON}", 2, 1, folder=tmp_path)
-    assert "there: %1: f64[8,64] = transpose(%0, axes=(1, 0))" in said_by(0, done.stderr)[-1]
+    assert "there: %1: f64[8,96] = transpose(%0, axes=(1, 0))" in said_by(0, done.stderr)[-1]
     assert "transpose" in said_by(1, done.stderr)[-2]
 
 

@@ -40,18 +40,20 @@ def split(node: Node, wanted: Sharding) -> Node:
     return leaf(Sharded(backend().place(host, wanted), wanted), node.type)
 
 
-def of_parts(own: np.ndarray, sharding: Sharding, within: Within) -> Node:
-    """The node of a split array of which each process has a part. own: this one's."""
-    used[:] = [sharding.mesh]
-    placed = backend().place(own, sharding, within)
-    return leaf(Sharded(placed, sharding), tensor_type(own.dtype, within.shape))
-
-
-def within(mesh: Mesh, spec: Spec, own: Shape) -> tuple[Sharding, Within]:
-    """How the whole is split of which this process's part has the shape `own`, and where that is.
+def joined(own: np.ndarray, mesh: Mesh, spec: Spec) -> Node:
+    """The node of a split array of which each process has a part, this one `own`.
 
     Raises: as `sharding`; ValueError if this process's devices do not have one block of the whole.
     """
+    used[:] = [mesh]
+    named, where = _within(mesh, spec, own.shape)
+    return leaf(
+        Sharded(backend().place(own, named, where), named), tensor_type(own.dtype, where.shape)
+    )
+
+
+def _within(mesh: Mesh, spec: Spec, own: Shape) -> tuple[Sharding, Within]:
+    """How the whole is split of which this process's part has the shape `own`, and where that is."""
     named = sharding(mesh, spec, (0,) * len(own), "from_local")
     counts = tuple(map(mesh.parts, named.spec))
     block = _block(region for region in _own_regions(named, counts))
@@ -90,7 +92,10 @@ def _block(regions: Iterable[Region]) -> Region | None:
 
 
 def own_part(node: Node) -> np.ndarray:
-    """This process's part of a node's value, in an array of its own. Raises: see `within`."""
+    """This process's part of a node's value, in an array of its own.
+
+    Raises: ValueError if it is not one block.
+    """
     value = node.value
     if value.__class__ is not Sharded or not is_elsewhere(value):
         return scheduler.fetch(node)

@@ -15,10 +15,11 @@ from tensorflow.python.framework import tensor_conversion_registry as registry
 from tensorflow.python.ops import resource_variable_ops
 
 from lazytensor.core.buffers.interop import METHOD, Offer, offered
+from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.sharding import Mesh, Spec, sharding
 from lazytensor.core.runtime import scheduler
-from lazytensor.core.trace.splitting import split
+from lazytensor.core.trace.splitting import joined, split
 from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, state
 
 
@@ -47,11 +48,26 @@ def shard(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
     Raises: ValueError, ShapeError, as `lazytensor.shard`; RuntimeError in a thread that does not
     record.
     """
-    if not state.on:
-        raise RuntimeError("shard: this thread does not record; call lazytensor.tf.enable() first")
-    offer = offered(x) or Offer(leaf(np.asarray(constant_op.constant(x))))
-    node = offer.node
+    node = _recorded("shard", x)
     return taken(Offer(split(node, sharding(mesh, spec, node.type.shape))))
+
+
+def from_local(local: Any, mesh: Mesh, spec: Spec = ()) -> Any:
+    """A tensor of which each process gives its own part: one batch of the data of all.
+
+    local: this process's part, a tensor, or what TensorFlow makes one of. No gradient flows
+    through. See `lazytensor.from_local`; raises RuntimeError in a thread that does not record.
+    """
+    own = scheduler.fetch(_recorded("from_local", local))
+    return taken(Offer(joined(own, mesh, spec)))
+
+
+def _recorded(name: str, x: Any) -> Node:
+    """The node of what TensorFlow makes a tensor of. Raises: RuntimeError, naming the function."""
+    if not state.on:
+        text = "this thread does not record; call lazytensor.tf.enable() first"
+        raise RuntimeError(f"{name}: {text}")
+    return (offered(x) or Offer(leaf(np.asarray(constant_op.constant(x))))).node
 
 
 def taken(offer: Offer) -> LazyTensor | None:

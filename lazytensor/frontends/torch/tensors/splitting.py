@@ -8,7 +8,8 @@ import torch
 from torch.utils._pytree import tree_map
 
 from lazytensor.core.ir.sharding import Mesh, Spec, sharding
-from lazytensor.core.trace.splitting import split
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace.splitting import joined, split
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node, wrap
 
 
@@ -36,12 +37,23 @@ def shard(x: torch.Tensor, mesh: Mesh, spec: Spec = ()) -> torch.Tensor:
     return made
 
 
+def from_local(local: torch.Tensor, mesh: Mesh, spec: Spec = ()) -> torch.Tensor:
+    """A tensor of which each process gives its own part: one batch of the data of all.
+
+    local: this process's part. No gradient flows through. See `lazytensor.from_local`.
+    """
+    own = scheduler.fetch(node(local if is_lazy(local) else local.to("lazytensor")))
+    made: torch.Tensor = wrap(joined(own, mesh, spec))
+    return made
+
+
 def data_parallel(module: torch.nn.Module, mesh: Mesh) -> torch.nn.Module:
     """`module`, moved to the device, with every batch that it is called with split over a mesh.
 
     The first axis of each tensor argument is split along the mesh's first axis, where the number of
     its devices divides it; every device has all parameters. XLA adds the gradients up, in one
-    exchange a step or few. The result is `module` itself.
+    exchange a step or few. Where each process has a batch of its own, it is joined by `from_local`
+    before. The result is `module` itself.
     """
     if not isinstance(module, torch.nn.Module):
         given = type(module).__name__
