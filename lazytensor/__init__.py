@@ -7,7 +7,7 @@ lazytensor.metrics.report()        # counts and seconds
 """
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
-from lazytensor import distributed, environment, sharding
+from lazytensor import checkpoint, distributed, environment, sharding
 from lazytensor.api import programs, sync, trace
 from lazytensor.core.device import backend
 from lazytensor.core.errors import (
@@ -51,6 +51,7 @@ __all__ = [
     "ShapeError",
     "ShardingError",
     "Unsupported",
+    "checkpoint",
     "distributed",
     "explain",
     "from_local",

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.buffers.interop import Offer, shown
 from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, sharding
 from lazytensor.core.trace import splitting
@@ -70,12 +69,12 @@ def to_local(x: Any) -> np.ndarray:
 def mark_sharding(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
     """Split `x`, a lazy array of any frontend, in place; the result is `x`. See `shard`.
 
-    Raises: ValueError for a view, which has a part of another array's memory.
+    Raises: ValueError for a view, which has a part of another array's memory, and for a tensor that
+    never changes, as TensorFlow's do.
     """
-    ref = _offer(x, "mark_sharding").ref
-    if not isinstance(ref, Cell):
-        raise ValueError("mark_sharding: a view is split with the array that it is a view of")
-    ref.write(splitting.split(ref.node, sharding(mesh, spec, ref.type.shape, "mark_sharding")))
+    offer = _offer(x, "mark_sharding")
+    wanted = sharding(mesh, spec, offer.node.type.shape, "mark_sharding")
+    offer.change(splitting.split(offer.node, wanted))
     return x
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -21,8 +22,8 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 GRACE: Final = 20.0
 """Seconds that the others have to say why they end, once a process has failed."""
 LOOKS_APART: Final = 0.05
-GLOO: Final = "[Gloo] Rank "
-"""How the lines begin that gloo writes for each device when it connects."""
+GLOO: Final = re.compile(r"is connected to \d+ peer ranks\. Expected number|^\[Gloo\] Rank ")
+"""What gloo writes for each device when it connects, several at once."""
 
 
 @click.command(
@@ -42,7 +43,11 @@ def launch(size: int, devices: int, module: bool, script: str, arguments: tuple[
     line by line, each behind the number of its process. If a process fails, the others are ended,
     and its status is returned.
     """
-    command = [sys.executable, *(["-m"] if module else []), script, *arguments]
+    return run_in_processes([sys.executable, *["-m"] * module, script, *arguments], size, devices)
+
+
+def run_in_processes(command: Sequence[str], size: int, devices: int) -> int:
+    """Run a command in several processes, each with `devices` devices, to its exit status."""
     address = f"127.0.0.1:{_free_port()}"
     started = [_started(command, address, size, rank, devices) for rank in range(size)]
     readers = [reader for rank, one in enumerate(started) for reader in _shown(one, rank, size)]
@@ -95,7 +100,7 @@ def _shown(process: subprocess.Popen[str], rank: int, size: int) -> Iterator[Thr
 
 def _show(source: IO[str], target: IO[str], head: str) -> None:
     for line in source:
-        if line.startswith(GLOO):
+        if GLOO.search(line):
             continue
         with suppress(BrokenPipeError):
             target.write(f"{head}{line}" if line.endswith("\n") else f"{head}{line}\n")

@@ -1,4 +1,4 @@
-"""Unmodified scripts on eight devices: `lazytensor run --devices 8`."""
+"""Unmodified scripts on eight devices: `lazytensor run --devices 8`, also in two processes."""
 
 import subprocess
 from collections.abc import Callable
@@ -37,13 +37,25 @@ def test_results_are_those_of_one_device(
     if name in SCRIPTS:
         (folder / "script.py").write_text((EXAMPLES / f"{name}.py").read_text())
     arguments, found = SCRIPTS.get(name, ()), []
-    for devices in ("1", "8"):
-        out = tmp_path / f"{devices}.npy"
-        given = ("run", "--devices", devices, "script.py", *arguments, f"--out={out}")
-        done = lazytensor(*given, cwd=folder)
+    for devices, processes in ((1, 1), (8, 1), (8, 2)):
+        out = tmp_path / f"{devices}.{processes}.npy"
+        options = (f"--devices={devices}", f"--processes={processes}")
+        given = (*options, "script.py", *arguments, f"--out={out}")
+        # Several processes compile everything: NumPy's functions are rounded another way.
+        done = lazytensor("run", *given, cwd=folder, LAZYTENSOR_TIER="compile")
         assert done.returncode == 0, done.stderr
         found.append(np.load(out))
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-12)
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-9, atol=1e-12)
+
+
+def test_devices_are_divided_among_processes(lazytensor: Run, tmp_path: Path) -> None:
+    done = lazytensor("run", "--devices=3", "--processes=2", "script.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "3 devices cannot be divided among 2 processes: give a multiple" in done.stderr
+    options = ("--devices=4", "--processes=2", "--compare")
+    done = lazytensor("run", *options, "script.py", cwd=tmp_path)
+    assert "--processes goes with --devices and -m only" in done.stderr
 
 
 def test_large_arrays_are_split(project: Callable[[dict[str, str]], Path], lazytensor: Run) -> None:

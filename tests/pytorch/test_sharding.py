@@ -186,7 +186,7 @@ def test_gradients_flow_through_shard() -> None:
 
 def test_a_view_is_not_marked() -> None:
     x = torch.ones(16, 4, device="lazytensor")
-    with pytest.raises(ValueError, match="a view is split with the array"):
+    with pytest.raises(ValueError, match="a view changes with its array"):
         mark_sharding(x[:8], DATA, ("data",))
 
 

@@ -66,3 +66,16 @@ def test_a_tensor_is_split() -> None:
 def test_a_thread_that_does_not_record_is_told_so() -> None:
     with pytest.raises(RuntimeError, match="this thread does not record"):
         lazytensor.tf.shard(tf.ones(8), DATA, ("data",))
+
+
+def test_a_variable_is_split_in_place() -> None:
+    with lazytensor.tf.enabled():
+        variable = tf.Variable(tf.ones((16, 4)))
+        assert lazytensor.sharding.mark_sharding(variable, DATA, ("data",)) is variable
+        variable.assign_add(tf.ones((16, 4)))
+        found = sharding_of(variable)
+        assert found is not None
+        assert found.spec == (("data",), ())
+        np.testing.assert_array_equal(variable.numpy(), 2)
+        with pytest.raises(ValueError, match="it never changes"):
+            lazytensor.sharding.mark_sharding(tf.ones(8) * 2, DATA, ("data",))

@@ -138,7 +138,7 @@ PRIVATE_NAMES: Final[dict[str, Callable[[], Any]]] = {
         _partitioned()._loaded.get_output_shardings()[0]
     ).tile_assignment_dimensions(),
     "Sharding._to_xla_hlo_sharding": lambda: partition._sharding(SPLIT)._to_xla_hlo_sharding(1),
-    "LoadedExecutable.cost_analysis": lambda: _partitioned()._loaded.cost_analysis()["flops"],
+    "LoadedExecutable.cost_analysis": lambda: dict(_partitioned()._loaded.cost_analysis()),
     "get_distributed_runtime_service, get_distributed_runtime_client": _distributed,
     "make_cpu_client(num_devices)": lambda: session.cpu_client(2),
     "collect_garbage": lambda: _jax.collect_garbage() is None,

@@ -12,6 +12,7 @@ Ownership:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -27,12 +28,14 @@ class Offer(NamedTuple):
     """What an array shows: a cell or view, if it may be written to, else a node.
 
     `strides`, in bytes, is how the elements lie in the eyes of its framework, where not in rows.
-    `refusal` says why it may be looked at, and not taken by another framework.
+    `refusal` says why it may be looked at, and not taken by another framework. `assign` gives it
+    another value, where a node is held that is not for good.
     """
 
     held: Cell | View | Node
     strides: tuple[int, ...] | None = None
     refusal: str = ""
+    assign: Callable[[Node], None] | None = None
 
     @property
     def node(self) -> Node:
@@ -43,6 +46,20 @@ class Offer(NamedTuple):
     def ref(self) -> Cell | View:
         """What to write to: the offered cell or view, or a cell of its own where a node is."""
         return self.copy if isinstance(self.held, Node) else self.held
+
+    @property
+    def change(self) -> Callable[[Node], None]:
+        """What gives the array another value of this type.
+
+        Raises: ValueError for a view, which has a part of another array's memory, and for a tensor
+        that never changes.
+        """
+        if self.assign is not None:
+            return self.assign
+        if isinstance(self.held, Cell):
+            return self.held.write
+        is_view = isinstance(self.held, View)
+        raise ValueError("a view changes with its array" if is_view else "it never changes")
 
     @property
     def copy(self) -> Cell:

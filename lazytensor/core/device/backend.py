@@ -15,7 +15,9 @@ import numpy as np
 from lazytensor.core.device import gil
 from lazytensor.core.device.host_memory import allocated, copied
 from lazytensor.core.device.padded import Padded
+from lazytensor.core.device.processes import cluster
 from lazytensor.core.device.sharded import Sharded
+from lazytensor.core.errors import ShardingError
 
 if TYPE_CHECKING:
     from lazytensor.core.device.processes import Cluster, Messages, Watch
@@ -302,6 +304,9 @@ def gathered(value: Sharded, show: Callable[[np.ndarray], np.ndarray] | None = N
     if value.sharding.is_replicated:
         whole = there.host_view(next(there.parts(value.buffer))[1])
         return whole if show is None else copied(show(whole))
+    if cluster() is not None:
+        text = f"an array with {value.sharding} has parts in other processes"
+        raise ShardingError(f"{text}: every process must look at it, in the same order")
     whole = allocated(value.buffer.shape, np.dtype(value.buffer.dtype))
     seen = whole if show is None else show(whole)
     is_view = np.may_share_memory(seen, whole)

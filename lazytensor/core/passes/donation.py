@@ -10,6 +10,7 @@ from lazytensor.core.ir.op import element
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.sharding import Sharding, first_axis
 from lazytensor.core.ir.trait import Trait
+from lazytensor.core.ops.sharding import sharding_constraint
 
 SMALLEST_BUFFER: Final = 16 * 1024
 """Bytes under which giving a buffer back to the allocator costs nothing worth saving."""
@@ -68,11 +69,15 @@ def kept_splits(program: Program) -> dict[int, Sharding]:
     """By position, the shardings of outputs that the partitioner is not to choose.
 
     A later version of a parameter is split as that is. So state that a step updates stays where it
-    is, and can be updated in place. Large results of a program that is spread are split too.
+    is, and can be updated in place. Large results of a program that is spread are split too. What
+    the program itself constrains is as it says.
     """
     lines, found, given = program.instructions, {}, _given(program)
     for at, output in enumerate(program.outputs):
-        type = lines[output][3]
+        op, _, attrs, type = lines[output]
+        if op is sharding_constraint:
+            found[at] = attrs[0]
+            continue
         base = version_of(program, output) if given else output
         sharding = given.get(base)
         if sharding is not None and lines[base][3] is type:

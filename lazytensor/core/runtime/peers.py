@@ -42,8 +42,9 @@ BEATS: Final = "beats"
 FINISHED: Final = "finished"
 CHECKS: Final = "programs"
 HISTORIES: Final = "histories"
+MEETINGS: Final = "meetings"
 """Folders of messages: of each process what it does now, whether it has ended, what it is about to
-run, and what it has run last."""
+run, what it has run last, and where it waits for all others."""
 RUNNING, COMPILING, LEAVING = "running", "compiling", "leaving"
 """What a process does."""
 SAME: Final = "all must run the same ones, and ask for the same values in the same order"
@@ -60,7 +61,7 @@ NOTES_APART: Final = 60.0
 """Seconds after which standard error says what is waited for, and then again."""
 REMEMBERED_RUNS: Final = 64
 """The last runs that a process can compare with the others'."""
-COMPILE_SECONDS: Final = 3600.0
+LONGEST_COMPILE: Final = 3600.0
 """How long another process may compile."""
 ANSWER_SECONDS: Final = 10.0
 """How long a process that runs another program may take to show it."""
@@ -118,7 +119,7 @@ class Member:
         self.placed = 0
         self.history: deque[tuple[int, int, str]] = deque(maxlen=REMEMBERED_RUNS)
         self.has_failed = False
-        self._beats = count()
+        self._beats, self._meetings = count(), count()
         self._heard: dict[int, tuple[Beat, float]] = {}
         self._noted = 0.0
 
@@ -159,6 +160,14 @@ class Member:
             if theirs != mine:
                 raise self._differs(f"{folder}.texts", rank, theirs, mine, text)
         return number
+
+    def meet(self) -> None:
+        """See the function `meet`."""
+        assert self.messages is not None
+        folder = f"{MEETINGS}/{next(self._meetings)}"
+        self.messages.tell(f"{folder}/{self.cluster.rank}", "")
+        for rank in self.cluster.others:
+            self._awaited(f"{folder}/{rank}")
 
     def _differs(
         self, folder: str, rank: int, theirs: list[Any], mine: list[Any], text: str
@@ -206,7 +215,7 @@ class Member:
             self._noted = time.monotonic()
             text = f"waits for process {slowest}, which is {beat.doing} {beat.at or 'nothing yet'}"
             print(f"lazytensor: {self.at}: {text}", file=sys.stderr, flush=True)
-        if seconds > (COMPILE_SECONDS if beat.doing == COMPILING else settings.peer_timeout):
+        if seconds > (LONGEST_COMPILE if beat.doing == COMPILING else settings.peer_timeout):
             raise self._lost(slowest, beat, f"has not come for {seconds:.0f} s")
 
     def _compare_histories(self) -> None:
@@ -304,6 +313,12 @@ def agree(text: str, place: Place | None, values: Iterable[np.ndarray]) -> int:
     for value in values:
         checksum = _checksum(value, checksum)
     return members[0].agree(text, describe(place), checksum)
+
+
+def meet() -> None:
+    """Return when all processes have called this. Raises: ProcessError if one does not come."""
+    for member in members:
+        member.meet()
 
 
 def placed(value: np.ndarray) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from math import prod
 
 import numpy as np
@@ -45,49 +44,39 @@ def joined(own: np.ndarray, mesh: Mesh, spec: Spec) -> Node:
 
     Raises: as `sharding`; ValueError if this process's devices do not have one block of the whole.
     """
-    used[:] = [mesh]
-    named, where = _within(mesh, spec, own.shape)
-    return leaf(
-        Sharded(backend().place(own, named, where), named), tensor_type(own.dtype, where.shape)
-    )
-
-
-def _within(mesh: Mesh, spec: Spec, own: Shape) -> tuple[Sharding, Within]:
-    """How the whole is split of which this process's part has the shape `own`, and where that is."""
-    named = sharding(mesh, spec, (0,) * len(own), "from_local")
+    named = sharding(mesh, spec, (0,) * own.ndim, "from_local")
     counts = tuple(map(mesh.parts, named.spec))
-    block = _block(region for region in _own_regions(named, counts))
+    block = own_block(named, counts)
     if block is None:
         text = f"this process's devices have no single block of an array split by {spec!r}"
         raise ValueError(f"from_local: {text} over {mesh}")
-    for axis, (n, (first, last)) in enumerate(zip(own, block, strict=True)):
+    for axis, (n, (first, last)) in enumerate(zip(own.shape, block, strict=True)):
         if n % (last - first):
-            text = (
-                f"axis {axis} of a part of shape {own} does not split over {last - first} devices"
-            )
-            raise ShapeError(f"from_local: {text} of this process")
-    sizes = [n // (last - first) for n, (first, last) in zip(own, block, strict=True)]
+            text = f"axis {axis} of a part of shape {own.shape} does not split over"
+            raise ShapeError(f"from_local: {text} {last - first} devices of this process")
+    sizes = [n // (last - first) for n, (first, last) in zip(own.shape, block, strict=True)]
     whole = tuple(n * count for n, count in zip(sizes, counts, strict=True))
     start = tuple(n * first for n, (first, _) in zip(sizes, block, strict=True))
-    return named, Within(whole, start)
+    return placed_within(own, named, Within(whole, start))
 
 
-def _own_regions(named: Sharding, shape: Shape) -> Iterator[Region]:
-    """The regions of an array that this process's devices have."""
-    members = cluster()
-    for region, devices in named.regions(shape).items():
-        if members is None or any(i // members.devices == members.rank for i in devices):
-            yield region
+def placed_within(own: np.ndarray, named: Sharding, where: Within) -> Node:
+    """The node of a split array of which this process has the block `own`."""
+    used[:] = [named.mesh]
+    value = Sharded(backend().place(own, named, where), named)
+    return leaf(value, tensor_type(own.dtype, where.shape))
 
 
-def _block(regions: Iterable[Region]) -> Region | None:
-    """The block that regions of one shape, each another, make up; None if they leave gaps."""
-    there = list(regions)
-    block = tuple(
-        (min(start for start, _ in axis), max(stop for _, stop in axis))
-        for axis in zip(*there, strict=True)
-    )
-    size = sum(prod(stop - start for start, stop in region) for region in there)
+def own_block(named: Sharding, shape: Shape) -> Region | None:
+    """The block of an array that this process's devices have; None if it is not one block."""
+    members, regions = cluster(), named.regions(shape)
+    if members is not None:
+        first = members.rank * members.devices
+        own = range(first, first + members.devices)
+        regions = {region: there for region, there in regions.items() if set(own) & set(there)}
+    axes = list(zip(*regions, strict=True))
+    block = tuple((min(axis)[0], max(axis)[1]) for axis in axes)
+    size = sum(prod(stop - start for start, stop in region) for region in regions)
     return block if size == prod(stop - start for start, stop in block) else None
 
 
@@ -99,7 +88,7 @@ def own_part(node: Node) -> np.ndarray:
     value = node.value
     if value.__class__ is not Sharded or not is_elsewhere(value):
         return scheduler.fetch(node)
-    block = _block(_own_regions(value.sharding, node.type.shape))
+    block = own_block(value.sharding, node.type.shape)
     if block is None:
         text = f"this process's devices have no single block of an array with {value.sharding}"
         raise ValueError(f"to_local: {text}")

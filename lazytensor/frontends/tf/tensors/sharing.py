@@ -6,6 +6,7 @@ too. A copy costs nothing until one side is written to (`core/buffers/interop.py
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from lazytensor.core.ir.sharding import Mesh, Spec, sharding
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace.splitting import joined, split
 from lazytensor.frontends.tf.tensors.tensor import TF, LazyTensor, state
+from lazytensor.frontends.tf.tensors.variables import hold
 
 
 def from_lazy(array: Any) -> Any:
@@ -93,7 +95,9 @@ def _converted(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = F
 def _offer(variable: Any) -> Offer | None:
     """What a variable holds now; None in a thread that does not record."""
     held = variable.value() if state.on else None
-    return Offer(held.node) if type(held) is LazyTensor else None
+    if type(held) is not LazyTensor:
+        return None
+    return Offer(held.node, assign=partial(hold, variable.handle))
 
 
 def attach() -> None:
