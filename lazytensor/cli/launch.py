@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import IO, Final
@@ -48,8 +48,18 @@ def launch(size: int, devices: int, module: bool, script: str, arguments: tuple[
 
 def run_in_processes(command: Sequence[str], size: int, devices: int) -> int:
     """Run a command in several processes, each with `devices` devices, to its exit status."""
-    address = f"127.0.0.1:{_free_port()}"
-    started = [_started(command, address, size, rank, devices) for rank in range(size)]
+    shared = {
+        launched.ADDRESS: f"127.0.0.1:{_free_port()}",
+        launched.PROCESSES: str(size),
+        launched.LOCAL_DEVICES: str(devices),
+        "PYTHONUNBUFFERED": "1",
+        # As torchrun sets them, for `torch.distributed.init_process_group`.
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(_free_port()),
+        "WORLD_SIZE": str(size),
+        "LOCAL_WORLD_SIZE": str(size),
+    }
+    started = [_started(command, shared, rank) for rank in range(size)]
     readers = [reader for rank, one in enumerate(started) for reader in _shown(one, rank, size)]
     with _passing_on(started) as interrupted:
         status = _status_of_all(started)
@@ -66,19 +76,13 @@ def _free_port() -> int:
 
 
 def _started(
-    command: Sequence[str], address: str, size: int, rank: int, devices: int
+    command: Sequence[str], shared: Mapping[str, str], rank: int
 ) -> subprocess.Popen[str]:
     """A process, in a group of its own: a Ctrl-C reaches it through us."""
-    said = {
-        launched.ADDRESS: address,
-        launched.PROCESSES: str(size),
-        launched.RANK: str(rank),
-        launched.LOCAL_DEVICES: str(devices),
-        "PYTHONUNBUFFERED": "1",
-    }
+    own = dict.fromkeys((launched.RANK, "RANK", "LOCAL_RANK"), str(rank))
     return subprocess.Popen(
         command,
-        env=os.environ | said,
+        env={**os.environ, **shared, **own},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,0 +1,88 @@
+"""Exchanges between processes of values that each has for itself, by XLA's collectives.
+
+The values of all processes are the rows of one array that is split over a mesh with one device of
+each process. What a collective gives is a function of that array; its sharding says which part of
+the result each process gets. All processes call the same functions in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Final
+
+import numpy as np
+
+from lazytensor.core import ops
+from lazytensor.core.device.processes import cluster
+from lazytensor.core.errors import ProcessError
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.op import leaf
+from lazytensor.core.ir.sharding import Mesh, Spec, sharding
+from lazytensor.core.runtime import scheduler
+from lazytensor.core.trace.splitting import joined, own_part
+
+AXIS: Final = "process"
+REDUCTIONS: Final[dict[str, Callable[..., Node]]] = {
+    "sum": ops.reduce_sum,
+    "product": ops.reduce_prod,
+    "min": ops.reduce_min,
+    "max": ops.reduce_max,
+    "and": ops.reduce_and,
+    "or": ops.reduce_or,
+    "xor": ops.reduce_xor,
+}
+
+
+@cache
+def _mesh() -> Mesh:
+    members = cluster()
+    if members is None:
+        text = "this process is alone: call lazytensor.distributed.initialize() first"
+        raise ProcessError(f"a collective: {text}")
+    first = range(0, members.size * members.devices, members.devices)
+    return Mesh((members.size,), (AXIS,), first)
+
+
+def all_reduce(value: Node, kind: str) -> Node:
+    """All processes' values, combined. kind: a name in `REDUCTIONS`."""
+    return leaf(_exchanged(_own(value), partial(REDUCTIONS[kind], axes=(0,)), ()))
+
+
+def all_gather(value: Node) -> Node:
+    """All processes' values, stacked along a new first axis."""
+    return leaf(_exchanged(_own(value), lambda rows: rows, ()))
+
+
+def broadcast(value: Node, rank: int) -> Node:
+    """The value of the process of this rank, to the bit; the others give any of its type."""
+    members, own = cluster(), np.ascontiguousarray(_own(value))
+    said = own.reshape(-1).view(np.uint8)
+    if members is not None and members.rank != rank:
+        said = np.zeros_like(said)
+    found = _exchanged(said, partial(ops.reduce_sum, axes=(0,)), ())
+    return leaf(found.view(own.dtype).reshape(own.shape))
+
+
+def reduce_scatter(value: Node, kind: str) -> Node:
+    """The row of this process of all values, combined: a value has a row for each process."""
+    return leaf(_exchanged(_own(value), partial(REDUCTIONS[kind], axes=(0,)), (AXIS,))[0])
+
+
+def all_to_all(value: Node) -> Node:
+    """This process's rows of all values, stacked: a value has a row for each process."""
+    found = _exchanged(_own(value), lambda rows: rows, (None, AXIS))
+    return leaf(found.reshape(value.type.shape))
+
+
+def _own(value: Node) -> np.ndarray:
+    return np.asarray(scheduler.observe(value))
+
+
+def _exchanged(own: np.ndarray, compute: Callable[[Node], Node], spec: Spec) -> np.ndarray:
+    """This process's part of what is computed of all processes' values, which are its rows."""
+    made = compute(joined(own[np.newaxis], _mesh(), (AXIS,)))
+    named = sharding(_mesh(), spec, made.type.shape, "a collective")
+    made = ops.sharding_constraint(made, sharding=named)
+    scheduler.sync(made, cause="exchange between processes", alone=True)
+    return own_part(made)

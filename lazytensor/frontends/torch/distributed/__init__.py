@@ -1,0 +1,1 @@
+"""Torch's process groups and plans on the device."""

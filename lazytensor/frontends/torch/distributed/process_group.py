@@ -1,0 +1,213 @@
+"""A process group for `torch.distributed`, whose collectives are XLA's.
+
+`dist.init_process_group("lazytensor")` makes it. Each process has tensors of its own on the device,
+as on any other one, so `DistributedDataParallel` trains. A collective computes what is pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import _create_work_from_future
+from torch.futures import Future
+
+from lazytensor import distributed
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.node import Node
+from lazytensor.core.trace import collectives
+from lazytensor.frontends.torch.random.randomness import DEVICE
+from lazytensor.frontends.torch.tensors.tensor import is_lazy, node, wrap
+
+Tensors = Sequence[torch.Tensor]
+KINDS: Final = {
+    "SUM": "sum",
+    "AVG": "sum",
+    "PRODUCT": "product",
+    "MIN": "min",
+    "MAX": "max",
+    "BAND": "and",
+    "BOR": "or",
+    "BXOR": "xor",
+}
+"""Per name of torch's reductions, ours."""
+
+
+class Group(dist.ProcessGroup):
+    """The group of all processes; smaller ones are not made."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        super().__init__(rank, size)
+
+    def name(self) -> str:
+        """The backend's name."""
+        return DEVICE
+
+    def getBackendName(self) -> str:  # noqa: N802  torch's name
+        """The backend's name."""
+        return DEVICE
+
+    def allreduce(self, tensors: Tensors, opts: Any = None) -> Any:
+        """Combine each tensor with the other processes'."""
+        for x in tensors:
+            _write(x, self._reduced(collectives.all_reduce, x, opts))
+        return _done(tensors)
+
+    allreduce_coalesced = allreduce
+
+    def reduce(self, tensors: Tensors, opts: Any = None) -> Any:
+        """As `allreduce`, for the process `opts.rootRank` alone."""
+        for x in tensors:
+            made = self._reduced(collectives.all_reduce, x, opts)
+            if opts.rootRank == self.rank():
+                _write(x, made)
+        return _done(tensors)
+
+    def broadcast(self, tensors: Tensors, opts: Any = None) -> Any:
+        """Give each tensor the value that the process `opts.rootRank` has."""
+        for x in tensors:
+            _write(x, collectives.broadcast(_node(x), 0 if opts is None else opts.rootRank))
+        return _done(tensors)
+
+    def allgather(
+        self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None
+    ) -> Any:
+        """Give the tensors of each list the values of all processes."""
+        for all_of, x in zip(outputs, inputs, strict=True):
+            rows = wrap(collectives.all_gather(_node(x)))
+            for row, out in zip(rows, all_of, strict=True):
+                _copy(out, row)
+        return _done(outputs)
+
+    def all_gather_single(self, output: torch.Tensor, x: torch.Tensor, opts: Any = None) -> Any:
+        """Give `output` the values of all processes, joined along the first axis."""
+        _copy(output, wrap(collectives.all_gather(_node(x))).reshape(output.shape))
+        return _done([output])
+
+    _allgather_base = all_gather_single
+
+    def reduce_scatter(
+        self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None
+    ) -> Any:
+        """Give each tensor its share of the lists of all processes, combined."""
+        for out, shares in zip(outputs, inputs, strict=True):
+            self.reduce_scatter_single(out, torch.stack(list(shares)), opts)
+        return _done(outputs)
+
+    def reduce_scatter_single(
+        self, output: torch.Tensor, x: torch.Tensor, opts: Any = None
+    ) -> Any:
+        """Give `output` its share, along the first axis, of all processes' values, combined."""
+        rows = x.reshape(self.size(), *output.shape)
+        _write(output, self._reduced(collectives.reduce_scatter, rows, opts))
+        return _done([output])
+
+    _reduce_scatter_base = reduce_scatter_single
+
+    def scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None) -> Any:
+        """Give each tensor its share of the list that the process `opts.rootRank` has."""
+        for i, out in enumerate(outputs):
+            whole = out.new_zeros((self.size(), *out.shape))
+            if opts.rootRank == self.rank():
+                whole = torch.stack(list(inputs[i]))
+            _copy(out, wrap(collectives.broadcast(_node(whole), opts.rootRank))[self.rank()])
+        return _done(outputs)
+
+    def gather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> Any:
+        """As `allgather`, for the process `opts.rootRank` alone."""
+        for i, x in enumerate(inputs):
+            rows = wrap(collectives.all_gather(_node(x)))
+            if opts.rootRank == self.rank():
+                for row, out in zip(rows, outputs[i], strict=True):
+                    _copy(out, row)
+        return _done(outputs)
+
+    def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
+        """Give each tensor what the process of its number has for this one; of one shape all."""
+        rows = wrap(collectives.all_to_all(_node(torch.stack(list(inputs)))))
+        for row, out in zip(rows, outputs, strict=True):
+            _copy(out, row)
+        return _done(outputs)
+
+    def all_to_all_single(
+        self,
+        output: torch.Tensor,
+        x: torch.Tensor,
+        output_sizes: Sequence[int] | None = None,
+        input_sizes: Sequence[int] | None = None,
+        opts: Any = None,
+    ) -> Any:
+        """Exchange equal parts along the first axis."""
+        if len({*(output_sizes or ()), *(input_sizes or ())}) > 1:
+            raise _unsupported("all_to_all_single with parts of several sizes")
+        rows = x.reshape(self.size(), -1)
+        _copy(output, wrap(collectives.all_to_all(_node(rows))).reshape(output.shape))
+        return _done([output])
+
+    alltoall_base = all_to_all_single
+
+    def barrier(self, opts: Any = None) -> Any:
+        """Return when all processes have called this."""
+        self.allreduce([torch.ones(1, device=DEVICE)])
+        return _done([])
+
+    def send(self, tensors: Tensors, rank: int, tag: int) -> Any:
+        """Raises: Unsupported."""
+        raise _unsupported("send")
+
+    def recv(self, tensors: Tensors, rank: int, tag: int) -> Any:
+        """Raises: Unsupported."""
+        raise _unsupported("recv")
+
+    def _reduced(
+        self, collective: Callable[[Node, str], Node], x: torch.Tensor, opts: Any
+    ) -> Node:
+        kind = "SUM" if opts is None else opts.reduceOp.op.name
+        if kind not in KINDS:
+            raise _unsupported(f"the reduction {kind}")
+        made = collective(_node(x), KINDS[kind])
+        return node(wrap(made) / self.size()) if kind == "AVG" else made
+
+
+def _node(x: torch.Tensor) -> Node:
+    with torch.no_grad():
+        return node(x if is_lazy(x) else x.to(DEVICE))
+
+
+def _write(x: torch.Tensor, made: Node) -> None:
+    _copy(x, wrap(made))
+
+
+def _copy(x: torch.Tensor, value: torch.Tensor) -> None:
+    with torch.no_grad():
+        x.detach().copy_(value)
+
+
+def _done(result: Any) -> Any:
+    """Torch's object for a collective, which has ended."""
+    future: Future[Any] = Future()
+    future.set_result(list(result))
+    return _create_work_from_future(future)
+
+
+def _unsupported(what: str) -> Unsupported:
+    file = "lazytensor/frontends/torch/distributed/process_group.py"
+    return Unsupported(f"{what} between processes of the device {DEVICE}; edit {file}")
+
+
+def _made(store: Any, rank: int, size: int, timeout: Any) -> Group:
+    """The group of all processes, which are connected now if they were not."""
+    if distributed.size() == 1 and size > 1:
+        distributed.initialize(timeout=timeout.total_seconds())
+    if (distributed.rank(), distributed.size()) != (rank, size):
+        what = f"a group of {size} of {distributed.size()} processes"
+        raise _unsupported(what)
+    return Group(rank, size)
+
+
+def attach() -> None:
+    """Let torch make such groups, for tensors of the device and of the CPU."""
+    if dist.is_available():
+        dist.Backend.register_backend(DEVICE, _made, devices=[DEVICE, "cpu"])
