@@ -75,9 +75,7 @@ def _free_port() -> int:
         return port
 
 
-def _started(
-    command: Sequence[str], shared: Mapping[str, str], rank: int
-) -> subprocess.Popen[str]:
+def _started(command: Sequence[str], shared: Mapping[str, str], rank: int) -> subprocess.Popen[str]:
     """A process, in a group of its own: a Ctrl-C reaches it through us."""
     own = dict.fromkeys((launched.RANK, "RANK", "LOCAL_RANK"), str(rank))
     return subprocess.Popen(

@@ -12,7 +12,7 @@ from lazytensor.frontends.torch.device import (
     scopes,
 )
 from lazytensor.frontends.torch.dispatch import direct, fallback, forwards, refusals
-from lazytensor.frontends.torch.distributed import process_group
+from lazytensor.frontends.torch.distributed import functional, process_group
 from lazytensor.frontends.torch.host import kernels, layers
 from lazytensor.frontends.torch.linalg import decompositions, factorization, reflections
 from lazytensor.frontends.torch.nn import (
@@ -70,3 +70,4 @@ forwards.attach()
 compilation.attach()
 refusals.attach()
 process_group.attach()
+functional.attach()

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import torch
 import torch.distributed as dist
-from torch._C._distributed_c10d import _create_work_from_future
 from torch.futures import Future
 
 from lazytensor import distributed
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node
 from lazytensor.core.trace import collectives
+from lazytensor.frontends.torch.distributed import sharding_strategies
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node, wrap
 
@@ -45,14 +45,21 @@ class Group(dist.ProcessGroup):
         """The backend's name."""
         return DEVICE
 
-    def getBackendName(self) -> str:  # noqa: N802  torch's name
+    def getBackendName(self) -> str:
         """The backend's name."""
         return DEVICE
+
+    @property
+    def group_name(self) -> str:
+        """The name by which torch's functional collectives find the group."""
+        return str(dist.distributed_c10d._world.pg_names[self])
+
+    pg_name = group_name
 
     def allreduce(self, tensors: Tensors, opts: Any = None) -> Any:
         """Combine each tensor with the other processes'."""
         for x in tensors:
-            _write(x, self._reduced(collectives.all_reduce, x, opts))
+            _copy(x, reduced(collectives.all_reduce, x, _kind(opts)))
         return _done(tensors)
 
     allreduce_coalesced = allreduce
@@ -60,20 +67,18 @@ class Group(dist.ProcessGroup):
     def reduce(self, tensors: Tensors, opts: Any = None) -> Any:
         """As `allreduce`, for the process `opts.rootRank` alone."""
         for x in tensors:
-            made = self._reduced(collectives.all_reduce, x, opts)
+            made = reduced(collectives.all_reduce, x, _kind(opts))
             if opts.rootRank == self.rank():
-                _write(x, made)
+                _copy(x, made)
         return _done(tensors)
 
     def broadcast(self, tensors: Tensors, opts: Any = None) -> Any:
         """Give each tensor the value that the process `opts.rootRank` has."""
         for x in tensors:
-            _write(x, collectives.broadcast(_node(x), 0 if opts is None else opts.rootRank))
+            _copy(x, wrap(collectives.broadcast(_node(x), 0 if opts is None else opts.rootRank)))
         return _done(tensors)
 
-    def allgather(
-        self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None
-    ) -> Any:
+    def allgather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         """Give the tensors of each list the values of all processes."""
         for all_of, x in zip(outputs, inputs, strict=True):
             rows = wrap(collectives.all_gather(_node(x)))
@@ -88,20 +93,16 @@ class Group(dist.ProcessGroup):
 
     _allgather_base = all_gather_single
 
-    def reduce_scatter(
-        self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None
-    ) -> Any:
+    def reduce_scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None) -> Any:
         """Give each tensor its share of the lists of all processes, combined."""
         for out, shares in zip(outputs, inputs, strict=True):
             self.reduce_scatter_single(out, torch.stack(list(shares)), opts)
         return _done(outputs)
 
-    def reduce_scatter_single(
-        self, output: torch.Tensor, x: torch.Tensor, opts: Any = None
-    ) -> Any:
+    def reduce_scatter_single(self, output: torch.Tensor, x: torch.Tensor, opts: Any = None) -> Any:
         """Give `output` its share, along the first axis, of all processes' values, combined."""
         rows = x.reshape(self.size(), *output.shape)
-        _write(output, self._reduced(collectives.reduce_scatter, rows, opts))
+        _copy(output, reduced(collectives.reduce_scatter, rows, _kind(opts)))
         return _done([output])
 
     _reduce_scatter_base = reduce_scatter_single
@@ -141,7 +142,7 @@ class Group(dist.ProcessGroup):
     ) -> Any:
         """Exchange equal parts along the first axis."""
         if len({*(output_sizes or ()), *(input_sizes or ())}) > 1:
-            raise _unsupported("all_to_all_single with parts of several sizes")
+            raise unsupported("all_to_all_single with parts of several sizes")
         rows = x.reshape(self.size(), -1)
         _copy(output, wrap(collectives.all_to_all(_node(rows))).reshape(output.shape))
         return _done([output])
@@ -155,29 +156,28 @@ class Group(dist.ProcessGroup):
 
     def send(self, tensors: Tensors, rank: int, tag: int) -> Any:
         """Raises: Unsupported."""
-        raise _unsupported("send")
+        raise unsupported("send")
 
     def recv(self, tensors: Tensors, rank: int, tag: int) -> Any:
         """Raises: Unsupported."""
-        raise _unsupported("recv")
+        raise unsupported("recv")
 
-    def _reduced(
-        self, collective: Callable[[Node, str], Node], x: torch.Tensor, opts: Any
-    ) -> Node:
-        kind = "SUM" if opts is None else opts.reduceOp.op.name
-        if kind not in KINDS:
-            raise _unsupported(f"the reduction {kind}")
-        made = collective(_node(x), KINDS[kind])
-        return node(wrap(made) / self.size()) if kind == "AVG" else made
+
+def reduced(collective: Callable[[Node, str], Node], x: torch.Tensor, kind: str) -> torch.Tensor:
+    """A collective's result. kind: torch's name of a reduction. Raises: Unsupported."""
+    if kind not in KINDS:
+        raise unsupported(f"the reduction {kind}")
+    made: torch.Tensor = wrap(collective(_node(x), KINDS[kind]))
+    return made / dist.get_world_size() if kind == "AVG" else made
+
+
+def _kind(opts: Any) -> str:
+    return "SUM" if opts is None else str(opts.reduceOp.op.name)
 
 
 def _node(x: torch.Tensor) -> Node:
     with torch.no_grad():
         return node(x if is_lazy(x) else x.to(DEVICE))
-
-
-def _write(x: torch.Tensor, made: Node) -> None:
-    _copy(x, wrap(made))
 
 
 def _copy(x: torch.Tensor, value: torch.Tensor) -> None:
@@ -189,10 +189,11 @@ def _done(result: Any) -> Any:
     """Torch's object for a collective, which has ended."""
     future: Future[Any] = Future()
     future.set_result(list(result))
-    return _create_work_from_future(future)
+    return torch._C._distributed_c10d._create_work_from_future(future)  # type: ignore[attr-defined]
 
 
-def _unsupported(what: str) -> Unsupported:
+def unsupported(what: str) -> Unsupported:
+    """The error for what processes cannot do."""
     file = "lazytensor/frontends/torch/distributed/process_group.py"
     return Unsupported(f"{what} between processes of the device {DEVICE}; edit {file}")
 
@@ -203,7 +204,8 @@ def _made(store: Any, rank: int, size: int, timeout: Any) -> Group:
         distributed.initialize(timeout=timeout.total_seconds())
     if (distributed.rank(), distributed.size()) != (rank, size):
         what = f"a group of {size} of {distributed.size()} processes"
-        raise _unsupported(what)
+        raise unsupported(what)
+    sharding_strategies.attach()
     return Group(rank, size)
 
 

@@ -20,6 +20,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from lazytensor.core.ir.recording import thread
 from lazytensor.core.policy import PENDING_NODES_BOUND, PROGRAM_NODES_BOUND
@@ -107,7 +108,8 @@ def _starting(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Any, params: Any, defaults: dict[str, Any]) -> None:
         original(self, params, defaults)
         every = (p for group in self.param_groups for p in group["params"])
-        if any(is_lazy(p) and node(p).value is None for p in every):
+        own = (p for p in every if is_lazy(p) and not is_traceable_wrapper_subclass(p))
+        if any(node(p).value is None for p in own):
             scheduler.sync(cause="initial values of parameters")
 
     return init
