@@ -15,7 +15,7 @@ from typing import Final
 from jaxlib import _jax
 
 from lazytensor.backends.xla import processes, waiting
-from lazytensor.core.runtime.peers import BEATS, FINISHED
+from lazytensor.core.runtime.heartbeats import BEATS, FINISHED
 
 STARTING: Final = 600.0
 """Seconds for which the processes may take to come."""

@@ -209,11 +209,9 @@ def _all_of(mesh: Mesh) -> tuple[Any, ...]:
     if max(mesh.devices) >= len(there):
         raise ValueError(f"{mesh}: there are {len(there)} devices")
     found = tuple(there[i] for i in mesh.devices)
-    taking_part = {device.process_index for device in found}
     members = cluster()
-    if members is not None and len(taking_part) < members.size:
-        missing = min(set(range(members.size)) - taking_part)
-        raise ValueError(f"{mesh}: a device of each process was expected, none of {missing}'s is")
+    if members is not None and members.rank not in {device.process_index for device in found}:
+        raise ValueError(f"{mesh}: process {members.rank} has none of its devices")
     return found
 
 

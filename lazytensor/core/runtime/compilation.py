@@ -34,7 +34,12 @@ def obtain(run: Run) -> tuple[str, Change | None]:
     wanted, new = disk_cache.wanted(entry, run.owned), None
     among_others = peers.members and entry.program.meshes
     if among_others:
-        entry.agreed = peers.agree(disk_cache.identity(wanted), user_place(), sharded.given(run))
+        entry.agreed = peers.agree(
+            entry.program.meshes[0],
+            disk_cache.identity(wanted),
+            user_place(),
+            sharded.given(run),
+        )
     with peers.compiling() if among_others else nullcontext():
         found = disk_cache.find(wanted)
         if found is None:

@@ -179,7 +179,7 @@ def _execute(run: Run, entry: Entry) -> None:
     device, data = backend(), entry.history.data(run.packed)
     if entry.program.meshes:
         if peers.members:
-            peers.runs(entry.agreed, user_place())
+            peers.runs(entry.program.meshes[0], entry.agreed, user_place())
         buffers = sharded.arguments(run.found.leaves, shared, entry.program.meshes[0])
         buffers += sharded.slots(data, entry.program.meshes[0])
     else:

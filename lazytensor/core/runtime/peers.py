@@ -1,11 +1,12 @@
 """Several processes that run the same programs: that they do is checked, and waits are watched.
 
 Data flow: a program over a mesh is new → its text's hash, its line and a checksum of the values it
-is given go to the coordinator → rank 0 compares all with its own, the others theirs with rank 0's →
-all run it. While a run is waited for, the heartbeats of the others are looked at. Invariants:
+is given go to the coordinator → the first of the mesh's processes compares all with its own, the
+others theirs with the first's → all run it. While a run is waited for, the heartbeats of the others
+are looked at. Invariants:
 
-- Every process runs the programs over meshes in the same order. What clocks decide (tiers, NumPy's
-  account of what recording gains) is off: initialize sets the tier to `compile`.
+- The processes of a mesh run the programs over it in the same order. What clocks decide (tiers,
+  NumPy's account of what recording gains) is off: `join` sets the tier to `compile`.
 - A wait ends: with the result, or with an error that names the process that did not come.
 - A process that has met such an error does not wait for what it has under way when it exits.
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import socket
 import sys
 import threading
 import time
@@ -23,10 +23,10 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from hashlib import blake2b
 from itertools import count
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -35,23 +35,25 @@ from lazytensor.core.device.backend import backend
 from lazytensor.core.device.processes import Cluster, Messages
 from lazytensor.core.errors import ProcessError
 from lazytensor.core.ir.recording import Place
+from lazytensor.core.ir.sharding import Mesh
 from lazytensor.core.ir.source_location import describe
+from lazytensor.core.runtime.heartbeats import (
+    BEATS_APART,
+    COMPILING,
+    LEAVING,
+    RUNNING,
+    SILENCE,
+    Beat,
+    Heartbeats,
+)
 from lazytensor.core.settings import settings
 
-BEATS: Final = "beats"
-FINISHED: Final = "finished"
 CHECKS: Final = "programs"
 HISTORIES: Final = "histories"
 MEETINGS: Final = "meetings"
-"""Folders of messages: of each process what it does now, whether it has ended, what it is about to
-run, what it has run last, and where it waits for all others."""
-RUNNING, COMPILING, LEAVING = "running", "compiling", "leaving"
-"""What a process does."""
+"""Folders of messages: what each process is about to run, what it has run last, and where it waits
+for all others."""
 SAME: Final = "all must run the same ones, and ask for the same values in the same order"
-BEATS_APART: Final = 1.0
-"""Seconds between two heartbeats."""
-SILENCE: Final = 30.0
-"""Seconds without a heartbeat after which a process of another machine is taken for dead."""
 BEFORE_A_LOOK: Final = 1.0
 """Seconds that a result is waited for before the other processes are looked at."""
 BEFORE_A_COMPARISON: Final = 5.0
@@ -69,120 +71,119 @@ CHECKED_BYTES: Final = 2**20
 """How much of each value the processes compare."""
 
 
-class Beat(NamedTuple):
-    """What a process says of itself.
+class Claim(NamedTuple):
+    """What a process says of a program that it is about to run.
 
-    number: counts its heartbeats. home: its machine and its set of process numbers. pid, born: its
-    number there, and when it was started. doing: `RUNNING`, `COMPILING` or `LEAVING`. runs: how
-    many programs over meshes it has started. at: the user's line of the last.
+    digest: a hash of the program. at: the user's line. values, placed: checksums of what the
+    program is given, and of what was split over the mesh until now.
     """
 
-    number: int
-    home: str
-    pid: int
-    born: str
-    doing: str
-    runs: int
+    digest: str
     at: str
-
-    def is_gone(self) -> bool:
-        """Whether it was a process of this machine that has ended."""
-        return self.home == _home() and _born(self.pid) != self.born
+    values: int
+    placed: int
 
 
-def _home() -> str:
-    """This machine and its set of process numbers, as a container may have its own."""
-    with suppress(OSError):
-        return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
-    return socket.gethostname()
+class Circle:
+    """The processes of a mesh, and what this one has run with them.
 
+    checks: counts the programs that were compared. history: the last runs, each with the number of
+    its program's check and the user's line.
+    """
 
-def _born(pid: int) -> str:
-    """When the process of this number was started, in clock ticks; "" if it has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if fields[0] in "ZX" else fields[19]
+    def __init__(self, ranks: tuple[int, ...], own: int) -> None:
+        self.ranks = ranks
+        self.others = [rank for rank in ranks if rank != own]
+        self.name = blake2b(repr(ranks).encode(), digest_size=8).hexdigest()
+        self.checks = count()
+        self.runs = 0
+        self.placed = 0
+        self.history: deque[tuple[int, int, str]] = deque(maxlen=REMEMBERED_RUNS)
 
 
 class Member:
-    """This process among the others."""
+    """This process among the others.
+
+    circle: the processes of the last program that it was about to run. at: the user's line of that.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.messages: Messages | None = None
-        self.checks = count()
+        self.has_failed = False
         self.runs = 0
         self.at = ""
-        self.doing = RUNNING
-        self.placed = 0
-        self.history: deque[tuple[int, int, str]] = deque(maxlen=REMEMBERED_RUNS)
-        self.has_failed = False
-        self._beats, self._meetings = count(), count()
-        self._heard: dict[int, tuple[Beat, float]] = {}
+        self.circle = self._circle(tuple(range(cluster.size)))
+        self.messages: Messages
+        self.heartbeats: Heartbeats
+        self._meetings = count()
         self._noted = 0.0
 
-    def beat(self) -> None:
-        """Say what this process does."""
-        if self.messages is None:
-            return
-        pid = os.getpid()
-        said = Beat(next(self._beats), _home(), pid, _born(pid), self.doing, self.runs, self.at)
-        self.messages.tell(f"{BEATS}/{self.cluster.rank}", json.dumps(said))
+    @cache  # noqa: B019  there is one member in a process
+    def _circle(self, ranks: tuple[int, ...]) -> Circle:
+        return Circle(ranks, self.cluster.rank)
+
+    @cache  # noqa: B019
+    def circle_of(self, mesh: Mesh) -> Circle:
+        """The processes whose devices a mesh has."""
+        return self._circle(tuple(sorted({i // self.cluster.devices for i in mesh.devices})))
+
+    def connect(self, messages: Messages) -> None:
+        """Begin to listen to the others, and to speak."""
+        self.messages = messages
+        self.heartbeats = Heartbeats(messages, self.cluster.rank)
+        self.now(RUNNING)
 
     def now(self, doing: str) -> None:
-        """Say that this process does something else."""
-        self.doing = doing
-        self.beat()
+        """Say what this process does."""
+        self.heartbeats.doing = doing
+        self.heartbeats.beat(self.runs, self.at)
 
-    def runs_now(self, program: int, place: str) -> None:
+    def runs_now(self, circle: Circle, program: int, place: str) -> None:
         """Take note of a run. program: the number of the check that it passed."""
+        self.circle, self.at = circle, place
         self.runs += 1
-        self.at = place
-        self.history.append((self.runs, program, place))
+        circle.runs += 1
+        circle.history.append((circle.runs, program, place))
 
-    def agree(self, text: str, place: str, values: int) -> int:
+    def agree(self, circle: Circle, text: str, place: str, values: int) -> int:
         """Compare a new program with the other processes'; the number of the check.
 
         Raises: ProcessError if one differs.
         """
-        assert self.messages is not None
-        number = next(self.checks)
-        self.history.append((self.runs + 1, number, place))
+        self.circle, self.at = circle, place
+        number = next(circle.checks)
+        circle.history.append((circle.runs + 1, number, place))
         digest = blake2b(text.encode(), digest_size=16).hexdigest()
-        mine = [digest, place, values, self.placed]
-        self.at = place
-        folder = f"{CHECKS}/{number}"
+        mine = Claim(digest, place, values, circle.placed)
+        folder = f"{CHECKS}/{circle.name}/{number}"
         self.messages.tell(f"{folder}/{self.cluster.rank}", json.dumps(mine))
-        for rank in self.cluster.others if self.cluster.rank == 0 else [0]:
-            theirs = json.loads(self._awaited(f"{folder}/{rank}"))
+        first = circle.ranks[0]
+        for rank in circle.others if self.cluster.rank == first else [first]:
+            theirs = Claim(*json.loads(self._awaited(f"{folder}/{rank}")))
             if theirs != mine:
                 raise self._differs(f"{folder}.texts", rank, theirs, mine, text)
         return number
 
     def meet(self) -> None:
-        """See the function `meet`."""
-        assert self.messages is not None
+        """Return when all processes have called this. Raises: ProcessError if one does not come."""
         folder = f"{MEETINGS}/{next(self._meetings)}"
         self.messages.tell(f"{folder}/{self.cluster.rank}", "")
         for rank in self.cluster.others:
             self._awaited(f"{folder}/{rank}")
 
     def _differs(
-        self, folder: str, rank: int, theirs: list[Any], mine: list[Any], text: str
+        self, folder: str, rank: int, theirs: Claim, mine: Claim, text: str
     ) -> ProcessError:
         """The error for a program that is not that of another process."""
         self.has_failed = True
-        if theirs[0] == mine[0]:
-            said = f"process {rank} has other values for the program of {mine[1]}"
+        if theirs.digest == mine.digest:
+            said = f"process {rank} has other values for the program of {mine.at}"
             cure = "each process must give a program the same: seed what is random, or give each "
             return ProcessError(f"{said}: {cure}its own part by lazytensor.from_local")
-        assert self.messages is not None
         self.messages.tell(f"{folder}/{self.cluster.rank}", text)
         other = self.messages.heard(f"{folder}/{rank}", ANSWER_SECONDS)
         found = "" if other is None else _first_difference(text, other)
-        return self._other_program(mine[1], rank, theirs[1], found)
+        return self._other_program(mine.at, rank, theirs.at, found)
 
     def _other_program(self, here: str, rank: int, there: str, shown: str = "") -> ProcessError:
         self.has_failed = True
@@ -191,7 +192,6 @@ class Member:
 
     def _awaited(self, name: str) -> str:
         """A message of another process, waited for like a run."""
-        assert self.messages is not None
         start = time.monotonic()
         while (found := self.messages.heard(name, BEFORE_A_LOOK)) is None:
             self.waiting(time.monotonic() - start)
@@ -201,65 +201,54 @@ class Member:
         """Raises: ProcessError if a wait, so long by now, is in vain."""
         if seconds < BEFORE_A_LOOK:
             return
-        beats = self._listen()
-        for rank in self.cluster.others:
-            if reason := self._reason(rank, beats.get(rank)):
-                raise self._lost(rank, beats.get(rank), reason)
+        beats = self.heartbeats.heard()
+        if (lost := self._lost(beats)) is not None:
+            raise lost
         if seconds > BEFORE_A_COMPARISON:
             self._compare_histories()
-        slowest = min(beats, key=lambda rank: beats[rank].runs, default=None)
-        if slowest is None:
+        there = [rank for rank in self.circle.others if rank in beats]
+        if not there:
             return
-        beat = beats[slowest]
+        slowest = min(there, key=lambda rank: beats[rank].runs)
+        self._note(seconds, slowest, beats[slowest])
+        is_compiling = beats[slowest].doing == COMPILING
+        if seconds > (LONGEST_COMPILE if is_compiling else settings.peer_timeout):
+            raise self._absent(slowest, beats[slowest], f"has not come for {seconds:.0f} s")
+
+    def _note(self, seconds: float, slowest: int, beat: Beat) -> None:
+        """Say on standard error what is waited for, once in a while."""
         if seconds > BEFORE_A_NOTE and time.monotonic() - self._noted > NOTES_APART:
             self._noted = time.monotonic()
             text = f"waits for process {slowest}, which is {beat.doing} {beat.at or 'nothing yet'}"
             print(f"lazytensor: {self.at}: {text}", file=sys.stderr, flush=True)
-        if seconds > (LONGEST_COMPILE if beat.doing == COMPILING else settings.peer_timeout):
-            raise self._lost(slowest, beat, f"has not come for {seconds:.0f} s")
 
     def _compare_histories(self) -> None:
         """Raises: ProcessError if a process that waits, too, has run another program than this."""
-        assert self.messages is not None
-        self.messages.tell(f"{HISTORIES}/{self.cluster.rank}", json.dumps(list(self.history)))
-        mine = {run: (program, at) for run, program, at in self.history}
-        for rank, text in self.messages.told(HISTORIES).items():
+        folder = f"{HISTORIES}/{self.circle.name}"
+        self.messages.tell(f"{folder}/{self.cluster.rank}", json.dumps(list(self.circle.history)))
+        mine = {run: (program, at) for run, program, at in self.circle.history}
+        for rank, text in self.messages.told(folder).items():
             for run, program, at in json.loads(text):
                 if run in mine and mine[run][0] != program:
                     raise self._other_program(mine[run][1], int(rank), at)
 
-    def _listen(self) -> dict[int, Beat]:
-        """The last heartbeat of each other process that has said anything."""
-        assert self.messages is not None
-        now = time.monotonic()
-        for rank, text in self.messages.told(BEATS).items():
-            beat = Beat(*json.loads(text))
-            last = self._heard.get(int(rank))
-            if last is None or last[0] != beat:
-                self._heard[int(rank)] = beat, now
-        mine = self.cluster.rank
-        return {rank: beat for rank, (beat, _) in self._heard.items() if rank != mine}
+    def _lost(self, beats: dict[int, Beat]) -> ProcessError | None:
+        """The error for a process that has ended, if one has that this one needs."""
+        for rank in self.circle.others:
+            reason = self.heartbeats.end_of(rank)
+            beat = beats.get(rank)
+            is_one = len(self.circle.ranks) == self.cluster.size
+            if is_one and beat is not None and beat.doing == LEAVING and beat.runs < self.runs:
+                reason = reason or "is leaving"
+            if reason:
+                return self._absent(rank, beat, reason)
+        return None
 
-    def _reason(self, rank: int, beat: Beat | None) -> str:
-        """Why a process will not come; "" if it may."""
-        if beat is None:
-            return ""
-        assert self.messages is not None
-        finished = self.messages.told(FINISHED)
-        if str(rank) in finished:
-            return f"has ended {finished[str(rank)]}".rstrip()
-        if beat.is_gone():
-            return "has died"
-        if time.monotonic() - self._heard[rank][1] > SILENCE:
-            return f"has said nothing for {SILENCE:.0f} s"
-        return "is leaving" if beat.doing == LEAVING and beat.runs < self.runs else ""
-
-    def _lost(self, rank: int, beat: Beat | None, reason: str) -> ProcessError:
+    def _absent(self, rank: int, beat: Beat | None, reason: str) -> ProcessError:
         self.has_failed = True
-        who = f"process {rank}"
-        last = ""
+        who, last = f"process {rank}", ""
         if beat is not None:
-            who += f" ({beat.home.split()[0]}, pid {beat.pid})"
+            who = f"{who} ({beat})"
             last = f"; its last line was {beat.at}" if beat.at else "; it has run nothing yet"
         return ProcessError(f"{who} {reason}{last}; this process waits at {self.at}")
 
@@ -269,10 +258,8 @@ class Member:
         end = time.monotonic() + SILENCE + BEATS_APART
         is_cut = any(word in str(error) for word in ("closed", "reset", "refused", "imed out"))
         while time.monotonic() < end:
-            beats = self._listen()
-            for rank in self.cluster.others:
-                if reason := self._reason(rank, beats.get(rank)):
-                    return self._lost(rank, beats.get(rank), reason)
+            if (lost := self._lost(self.heartbeats.heard())) is not None:
+                return lost
             if not is_cut:
                 break
             time.sleep(BEATS_APART / 5)
@@ -288,31 +275,34 @@ def join(cluster: Cluster, seconds: float) -> None:
     member = Member(cluster)
     processes.joined.append(cluster)
     try:
-        member.messages = backend().join(cluster, seconds, member)
+        member.connect(backend().join(cluster, seconds, member))
     except BaseException:
         processes.joined.clear()
         raise
     if settings.tier == "auto":
         settings.tier = "compile"
-    member.beat()
     members.append(member)
     threading.Thread(target=_beat, args=(member,), daemon=True, name="heartbeats").start()
     atexit.register(_leave, member)
 
 
 def _beat(member: Member) -> None:
-    with suppress(Exception):  # the coordinator has gone: whoever waits hears of it
-        while member.doing != LEAVING:
-            member.beat()
+    with suppress(ProcessError):  # the coordinator has gone: whoever waits hears of it
+        while member.heartbeats.doing != LEAVING:
+            member.heartbeats.beat(member.runs, member.at)
             time.sleep(BEATS_APART)
 
 
-def agree(text: str, place: Place | None, values: Iterable[np.ndarray]) -> int:
-    """Check that all processes run this program next, with these values. The check's number."""
+def agree(mesh: Mesh, text: str, place: Place | None, values: Iterable[np.ndarray]) -> int:
+    """Check that a mesh's processes run this program next, with these values. The check's number.
+
+    Raises: ProcessError.
+    """
     checksum = 0
     for value in values:
         checksum = _checksum(value, checksum)
-    return members[0].agree(text, describe(place), checksum)
+    member = members[0]
+    return member.agree(member.circle_of(mesh), text, describe(place), checksum)
 
 
 def meet() -> None:
@@ -321,10 +311,11 @@ def meet() -> None:
         member.meet()
 
 
-def placed(value: np.ndarray) -> None:
+def placed(value: np.ndarray, mesh: Mesh) -> None:
     """Take note of a value that each process has split over a mesh: it is to be the same."""
     for member in members:
-        member.placed = _checksum(value, member.placed)
+        circle = member.circle_of(mesh)
+        circle.placed = _checksum(value, circle.placed)
 
 
 def _checksum(value: np.ndarray, start: int) -> int:
@@ -333,10 +324,10 @@ def _checksum(value: np.ndarray, start: int) -> int:
     return zlib.crc32(value.reshape(-1)[:most].tobytes(), said)
 
 
-def runs(program: int, place: Place | None) -> None:
+def runs(mesh: Mesh, program: int, place: Place | None) -> None:
     """Take note of a program over a mesh that starts to run. program: the number of its check."""
     for member in members:
-        member.runs_now(program, describe(place))
+        member.runs_now(member.circle_of(mesh), program, describe(place))
 
 
 @contextmanager
@@ -358,14 +349,6 @@ def _first_difference(mine: str, theirs: str) -> str:
     return "" if different is None else f"\n  here:  {different[0]}\n  there: {different[1]}"
 
 
-def _last_words() -> str:
-    """The uncaught exception that ends this process, in words; "" if there is none."""
-    error = getattr(sys, "last_value", None)
-    if error is None:
-        return ""
-    return f"with {type(error).__name__}: {error}".partition("\n")[0]
-
-
 def _leave(member: Member) -> None:
     """Wait for the runs under way, and say goodbye. A process that has failed waits for nothing."""
     from lazytensor.core.runtime import attendance
@@ -374,8 +357,7 @@ def _leave(member: Member) -> None:
         member.now(LEAVING)
         if not member.has_failed:
             attendance.wait_for_all()
-        assert member.messages is not None
-        member.messages.tell(f"{FINISHED}/{member.cluster.rank}", _last_words())
+        member.heartbeats.finish()
     except Exception as error:  # noqa: BLE001  it is the last thing that this process says
         print(f"lazytensor: {error}", file=sys.stderr)
         member.has_failed = True

@@ -2,7 +2,8 @@
 
 The values of all processes are the rows of one array that is split over a mesh with one device of
 each process. What a collective gives is a function of that array; its sharding says which part of
-the result each process gets. All processes call the same functions in the same order.
+the result each process gets. All processes of a group call the same functions in the same order.
+`ranks`: the processes of the group.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from lazytensor.core.ir.sharding import Mesh, Spec, sharding
 from lazytensor.core.runtime import scheduler
 from lazytensor.core.trace.splitting import joined, own_part
 
+Ranks = tuple[int, ...]
+
 AXIS: Final = "process"
 REDUCTIONS: Final[dict[str, Callable[..., Node]]] = {
     "sum": ops.reduce_sum,
@@ -35,43 +38,42 @@ REDUCTIONS: Final[dict[str, Callable[..., Node]]] = {
 
 
 @cache
-def _mesh() -> Mesh:
+def _mesh(ranks: Ranks) -> Mesh:
     members = cluster()
     if members is None:
         text = "this process is alone: call lazytensor.distributed.initialize() first"
         raise ProcessError(f"a collective: {text}")
-    first = range(0, members.size * members.devices, members.devices)
-    return Mesh((members.size,), (AXIS,), first)
+    return Mesh((len(ranks),), (AXIS,), [rank * members.devices for rank in ranks])
 
 
-def all_reduce(value: Node, kind: str) -> Node:
+def all_reduce(value: Node, kind: str, ranks: Ranks) -> Node:
     """All processes' values, combined. kind: a name in `REDUCTIONS`."""
-    return leaf(_exchanged(_own(value), partial(REDUCTIONS[kind], axes=(0,)), ()))
+    return leaf(_exchanged(_own(value), partial(REDUCTIONS[kind], axes=(0,)), (), ranks))
 
 
-def all_gather(value: Node) -> Node:
+def all_gather(value: Node, ranks: Ranks) -> Node:
     """All processes' values, stacked along a new first axis."""
-    return leaf(_exchanged(_own(value), lambda rows: rows, ()))
+    return leaf(_exchanged(_own(value), lambda rows: rows, (), ranks))
 
 
-def broadcast(value: Node, rank: int) -> Node:
+def broadcast(value: Node, rank: int, ranks: Ranks) -> Node:
     """The value of the process of this rank, to the bit; the others give any of its type."""
     members, own = cluster(), np.ascontiguousarray(_own(value))
     said = own.reshape(-1).view(np.uint8)
     if members is not None and members.rank != rank:
         said = np.zeros_like(said)
-    found = _exchanged(said, partial(ops.reduce_sum, axes=(0,)), ())
+    found = _exchanged(said, partial(ops.reduce_sum, axes=(0,)), (), ranks)
     return leaf(found.view(own.dtype).reshape(own.shape))
 
 
-def reduce_scatter(value: Node, kind: str) -> Node:
+def reduce_scatter(value: Node, kind: str, ranks: Ranks) -> Node:
     """The row of this process of all values, combined: a value has a row for each process."""
-    return leaf(_exchanged(_own(value), partial(REDUCTIONS[kind], axes=(0,)), (AXIS,))[0])
+    return leaf(_exchanged(_own(value), partial(REDUCTIONS[kind], axes=(0,)), (AXIS,), ranks)[0])
 
 
-def all_to_all(value: Node) -> Node:
+def all_to_all(value: Node, ranks: Ranks) -> Node:
     """This process's rows of all values, stacked: a value has a row for each process."""
-    found = _exchanged(_own(value), lambda rows: rows, (None, AXIS))
+    found = _exchanged(_own(value), lambda rows: rows, (None, AXIS), ranks)
     return leaf(found.reshape(value.type.shape))
 
 
@@ -79,10 +81,12 @@ def _own(value: Node) -> np.ndarray:
     return np.asarray(scheduler.observe(value))
 
 
-def _exchanged(own: np.ndarray, compute: Callable[[Node], Node], spec: Spec) -> np.ndarray:
+def _exchanged(
+    own: np.ndarray, compute: Callable[[Node], Node], spec: Spec, ranks: Ranks
+) -> np.ndarray:
     """This process's part of what is computed of all processes' values, which are its rows."""
-    made = compute(joined(own[np.newaxis], _mesh(), (AXIS,)))
-    named = sharding(_mesh(), spec, made.type.shape, "a collective")
+    made = compute(joined(own[np.newaxis], _mesh(ranks), (AXIS,)))
+    named = sharding(_mesh(ranks), spec, made.type.shape, "a collective")
     made = ops.sharding_constraint(made, sharding=named)
     scheduler.sync(made, cause="exchange between processes", alone=True)
     return own_part(made)

@@ -35,7 +35,7 @@ def split(node: Node, wanted: Sharding) -> Node:
     if is_elsewhere(value):
         value = scheduler.fetch(node)
     host = on_host(value)
-    peers.placed(host)
+    peers.placed(host, wanted.mesh)
     return leaf(Sharded(backend().place(host, wanted), wanted), node.type)
 
 

@@ -9,26 +9,25 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import torch
-import torch.distributed as dist
 
 from lazytensor.core.trace import collectives
+from lazytensor.core.trace.collectives import Ranks
 from lazytensor.frontends.torch.distributed.process_group import reduced, unsupported
 from lazytensor.frontends.torch.tensors.tensor import node, wrap
 
 Tensors = Sequence[torch.Tensor]
 
 
-def _check(group: Any) -> None:
-    """Raises: Unsupported for a group of fewer than all processes."""
-    name = group if isinstance(group, str) else group.group_name
-    size = dist.get_world_size() if name == dist.group.WORLD.group_name else 0
-    if size != dist.get_world_size():
-        raise unsupported("a group of fewer than all processes")
+def _ranks(group: Any) -> Ranks:
+    """The processes of a group, which is given by name or itself."""
+    if isinstance(group, str):
+        group = torch._C._distributed_c10d._resolve_process_group(group)
+    ranks: Ranks = group.ranks
+    return ranks
 
 
 def _all_reduce(x: torch.Tensor, kind: str, group: Any) -> torch.Tensor:
-    _check(group)
-    return reduced(collectives.all_reduce, x, kind.upper())
+    return reduced(collectives.all_reduce, x, kind.upper(), _ranks(group))
 
 
 def _all_reduce_(x: torch.Tensor, kind: str, group: Any) -> torch.Tensor:
@@ -36,8 +35,8 @@ def _all_reduce_(x: torch.Tensor, kind: str, group: Any) -> torch.Tensor:
 
 
 def _broadcast(x: torch.Tensor, rank: int, group: Any) -> torch.Tensor:
-    _check(group)
-    made: torch.Tensor = wrap(collectives.broadcast(node(x), rank))
+    ranks = _ranks(group)
+    made: torch.Tensor = wrap(collectives.broadcast(node(x), ranks[rank], ranks))
     return made
 
 
@@ -46,25 +45,23 @@ def _broadcast_(x: torch.Tensor, rank: int, group: Any) -> torch.Tensor:
 
 
 def _all_gather(x: torch.Tensor, size: int, group: Any) -> torch.Tensor:
-    _check(group)
-    made: torch.Tensor = wrap(collectives.all_gather(node(x)))
+    made: torch.Tensor = wrap(collectives.all_gather(node(x), _ranks(group)))
     return made.reshape(size * x.shape[0], *x.shape[1:])
 
 
 def _reduce_scatter(x: torch.Tensor, kind: str, size: int, group: Any) -> torch.Tensor:
-    _check(group)
     rows = x.reshape(size, x.shape[0] // size, *x.shape[1:])
-    return reduced(collectives.reduce_scatter, rows, kind.upper())
+    return reduced(collectives.reduce_scatter, rows, kind.upper(), _ranks(group))
 
 
 def _all_to_all(
     x: torch.Tensor, outputs: Sequence[int], inputs: Sequence[int], group: Any
 ) -> torch.Tensor:
-    _check(group)
     if len({*outputs, *inputs}) > 1:
         raise unsupported("all_to_all_single with parts of several sizes")
-    rows = x.reshape(dist.get_world_size(), -1)
-    made: torch.Tensor = wrap(collectives.all_to_all(node(rows)))
+    ranks = _ranks(group)
+    rows = x.reshape(len(ranks), -1)
+    made: torch.Tensor = wrap(collectives.all_to_all(node(rows), ranks))
     return made.reshape(x.shape)
 
 

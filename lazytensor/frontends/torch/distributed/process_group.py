@@ -17,6 +17,7 @@ from lazytensor import distributed
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.node import Node
 from lazytensor.core.trace import collectives
+from lazytensor.core.trace.collectives import Ranks
 from lazytensor.frontends.torch.distributed import sharding_strategies
 from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node, wrap
@@ -36,10 +37,11 @@ KINDS: Final = {
 
 
 class Group(dist.ProcessGroup):
-    """The group of all processes; smaller ones are not made."""
+    """A group of processes. ranks: their numbers among all."""
 
-    def __init__(self, rank: int, size: int) -> None:
-        super().__init__(rank, size)
+    def __init__(self, rank: int, ranks: tuple[int, ...]) -> None:
+        super().__init__(rank, len(ranks))
+        self.ranks = ranks
 
     def name(self) -> str:
         """The backend's name."""
@@ -59,7 +61,7 @@ class Group(dist.ProcessGroup):
     def allreduce(self, tensors: Tensors, opts: Any = None) -> Any:
         """Combine each tensor with the other processes'."""
         for x in tensors:
-            _copy(x, reduced(collectives.all_reduce, x, _kind(opts)))
+            _copy(x, reduced(collectives.all_reduce, x, _kind(opts), self.ranks))
         return _done(tensors)
 
     allreduce_coalesced = allreduce
@@ -67,28 +69,29 @@ class Group(dist.ProcessGroup):
     def reduce(self, tensors: Tensors, opts: Any = None) -> Any:
         """As `allreduce`, for the process `opts.rootRank` alone."""
         for x in tensors:
-            made = reduced(collectives.all_reduce, x, _kind(opts))
+            made = reduced(collectives.all_reduce, x, _kind(opts), self.ranks)
             if opts.rootRank == self.rank():
                 _copy(x, made)
         return _done(tensors)
 
     def broadcast(self, tensors: Tensors, opts: Any = None) -> Any:
         """Give each tensor the value that the process `opts.rootRank` has."""
+        root = self.ranks[0 if opts is None else opts.rootRank]
         for x in tensors:
-            _copy(x, wrap(collectives.broadcast(_node(x), 0 if opts is None else opts.rootRank)))
+            _copy(x, wrap(collectives.broadcast(_node(x), root, self.ranks)))
         return _done(tensors)
 
     def allgather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         """Give the tensors of each list the values of all processes."""
         for all_of, x in zip(outputs, inputs, strict=True):
-            rows = wrap(collectives.all_gather(_node(x)))
+            rows = wrap(collectives.all_gather(_node(x), self.ranks))
             for row, out in zip(rows, all_of, strict=True):
                 _copy(out, row)
         return _done(outputs)
 
     def all_gather_single(self, output: torch.Tensor, x: torch.Tensor, opts: Any = None) -> Any:
         """Give `output` the values of all processes, joined along the first axis."""
-        _copy(output, wrap(collectives.all_gather(_node(x))).reshape(output.shape))
+        _copy(output, wrap(collectives.all_gather(_node(x), self.ranks)).reshape(output.shape))
         return _done([output])
 
     _allgather_base = all_gather_single
@@ -102,24 +105,25 @@ class Group(dist.ProcessGroup):
     def reduce_scatter_single(self, output: torch.Tensor, x: torch.Tensor, opts: Any = None) -> Any:
         """Give `output` its share, along the first axis, of all processes' values, combined."""
         rows = x.reshape(self.size(), *output.shape)
-        _copy(output, reduced(collectives.reduce_scatter, rows, _kind(opts)))
+        _copy(output, reduced(collectives.reduce_scatter, rows, _kind(opts), self.ranks))
         return _done([output])
 
     _reduce_scatter_base = reduce_scatter_single
 
     def scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None) -> Any:
         """Give each tensor its share of the list that the process `opts.rootRank` has."""
+        root = self.ranks[opts.rootRank]
         for i, out in enumerate(outputs):
             whole = out.new_zeros((self.size(), *out.shape))
             if opts.rootRank == self.rank():
                 whole = torch.stack(list(inputs[i]))
-            _copy(out, wrap(collectives.broadcast(_node(whole), opts.rootRank))[self.rank()])
+            _copy(out, wrap(collectives.broadcast(_node(whole), root, self.ranks))[self.rank()])
         return _done(outputs)
 
     def gather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> Any:
         """As `allgather`, for the process `opts.rootRank` alone."""
         for i, x in enumerate(inputs):
-            rows = wrap(collectives.all_gather(_node(x)))
+            rows = wrap(collectives.all_gather(_node(x), self.ranks))
             if opts.rootRank == self.rank():
                 for row, out in zip(rows, outputs[i], strict=True):
                     _copy(out, row)
@@ -127,7 +131,7 @@ class Group(dist.ProcessGroup):
 
     def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         """Give each tensor what the process of its number has for this one; of one shape all."""
-        rows = wrap(collectives.all_to_all(_node(torch.stack(list(inputs)))))
+        rows = wrap(collectives.all_to_all(_node(torch.stack(list(inputs))), self.ranks))
         for row, out in zip(rows, outputs, strict=True):
             _copy(out, row)
         return _done(outputs)
@@ -144,7 +148,7 @@ class Group(dist.ProcessGroup):
         if len({*(output_sizes or ()), *(input_sizes or ())}) > 1:
             raise unsupported("all_to_all_single with parts of several sizes")
         rows = x.reshape(self.size(), -1)
-        _copy(output, wrap(collectives.all_to_all(_node(rows))).reshape(output.shape))
+        _copy(output, wrap(collectives.all_to_all(_node(rows), self.ranks)).reshape(output.shape))
         return _done([output])
 
     alltoall_base = all_to_all_single
@@ -163,12 +167,14 @@ class Group(dist.ProcessGroup):
         raise unsupported("recv")
 
 
-def reduced(collective: Callable[[Node, str], Node], x: torch.Tensor, kind: str) -> torch.Tensor:
+def reduced(
+    collective: Callable[[Node, str, Ranks], Node], x: torch.Tensor, kind: str, ranks: Ranks
+) -> torch.Tensor:
     """A collective's result. kind: torch's name of a reduction. Raises: Unsupported."""
     if kind not in KINDS:
         raise unsupported(f"the reduction {kind}")
-    made: torch.Tensor = wrap(collective(_node(x), KINDS[kind]))
-    return made / dist.get_world_size() if kind == "AVG" else made
+    made: torch.Tensor = wrap(collective(_node(x), KINDS[kind], ranks))
+    return made / len(ranks) if kind == "AVG" else made
 
 
 def _kind(opts: Any) -> str:
@@ -189,7 +195,7 @@ def _done(result: Any) -> Any:
     """Torch's object for a collective, which has ended."""
     future: Future[Any] = Future()
     future.set_result(list(result))
-    return torch._C._distributed_c10d._create_work_from_future(future)  # type: ignore[attr-defined]
+    return torch._C._distributed_c10d._create_work_from_future(future)
 
 
 def unsupported(what: str) -> Unsupported:
@@ -198,18 +204,18 @@ def unsupported(what: str) -> Unsupported:
     return Unsupported(f"{what} between processes of the device {DEVICE}; edit {file}")
 
 
-def _made(store: Any, rank: int, size: int, timeout: Any) -> Group:
-    """The group of all processes, which are connected now if they were not."""
+def _made(given: Any, _: Any) -> Group:
+    """The group that torch asks for. All processes are connected now if they were not."""
+    size = dist.get_world_size() if dist.is_initialized() else given.group_size
     if distributed.size() == 1 and size > 1:
-        distributed.initialize(timeout=timeout.total_seconds())
-    if (distributed.rank(), distributed.size()) != (rank, size):
-        what = f"a group of {size} of {distributed.size()} processes"
-        raise unsupported(what)
+        distributed.initialize(timeout=given.timeout.total_seconds())
+    if distributed.size() != size:
+        raise unsupported(f"groups of {size} processes, where {distributed.size()} are connected")
     sharding_strategies.attach()
-    return Group(rank, size)
+    return Group(given.group_rank, tuple(given.global_ranks_in_group or range(size)))
 
 
 def attach() -> None:
     """Let torch make such groups, for tensors of the device and of the CPU."""
     if dist.is_available():
-        dist.Backend.register_backend(DEVICE, _made, devices=[DEVICE, "cpu"])
+        dist.Backend.register_backend(DEVICE, _made, extended_api=True, devices=[DEVICE, "cpu"])

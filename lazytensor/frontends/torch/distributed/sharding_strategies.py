@@ -16,7 +16,6 @@ def attach() -> None:
 
     whole, parts, addends = Replicate(), Shard, Partial()
 
-    @register_sharding(torch.ops.aten.linear_backward.default)
     def strategies(x: Any, grad: Any, weight: Any, mask: Any) -> list[tuple[Any, Any]]:
         """Per strategy the results (of x, weight, bias) and the operands; the mask has none."""
         last = len(x.shape) - 1
@@ -25,6 +24,10 @@ def attach() -> None:
             ([addends, parts(0), parts(0)], [whole, parts(last), parts(0)]),  # by columns
             ([parts(last), parts(1), whole], [parts(last), whole, parts(1)]),  # by rows
         ]
-        for axis in range(last):  # by examples
-            found.append(([parts(axis), addends, addends], [parts(axis), parts(axis), whole]))
+        found += [  # by examples
+            ([parts(axis), addends, addends], [parts(axis), parts(axis), whole])
+            for axis in range(last)
+        ]
         return [(results, [*operands, None]) for results, operands in found]
+
+    register_sharding(torch.ops.aten.linear_backward.default)(strategies)
