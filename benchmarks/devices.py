@@ -2,7 +2,8 @@
 
 `python -m benchmarks.devices growth` compiles programs for 1 to 256 devices and reads their costs:
 none of them is run. `python -m benchmarks.devices dispatch` compares a call over eight virtual
-devices with `jax.jit` with the same shardings, on an idle machine.
+devices with `jax.jit` with the same shardings, on an idle machine; `lazytensor launch -n 2 -m
+benchmarks.devices processes` over the devices of two processes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy
+
+from lazytensor.launched import LOCAL_DEVICES
 
 DEVICES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ROWS: Final = 4096
@@ -96,9 +99,35 @@ def growth() -> None:
             print(f"| {devices} | {flops / 1e6:.2f} | {memory / 1e6:.3f} | {exchanged / 1e3:.1f} |")
 
 
-def dispatch(devices: int = 8) -> None:
-    """Print the medians of ours and of `jax.jit`, waited for and not, in microseconds a call."""
+def dispatch() -> None:
+    """Print the medians of ours and of `jax.jit`, waited for, over eight virtual devices."""
+    _show_as(8)
+    _compare(8)
+
+
+def in_processes() -> None:
+    """The same over the devices of the processes that `lazytensor launch` has started."""
+    import lazytensor
+
+    each = int(os.environ[LOCAL_DEVICES])
+    _show_as(each)
+    lazytensor.distributed.initialize()
+    import jax
+
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    address = f"127.0.0.1:{os.environ['MASTER_PORT']}"
+    rank, size = lazytensor.distributed.rank(), lazytensor.distributed.size()
+    jax.distributed.initialize(address, size, rank)
+    _compare(size * each, is_first=rank == 0)
+
+
+def _show_as(devices: int) -> None:
+    """Let jax show this process's CPU as so many devices."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+
+
+def _compare(devices: int, *, is_first: bool = True) -> None:
+    """Time ours and `jax.jit` in turn. is_first: whether this process prints."""
     import jax
     import jax.numpy as jnp
     from jax.sharding import NamedSharding, PartitionSpec
@@ -112,7 +141,9 @@ def dispatch(devices: int = 8) -> None:
     specs = ("x",), (), ()
     mine = [lazytensor.shard(a, mesh, s) for a, s in zip(arrays(), specs, strict=True)]
     theirs = [
-        jax.device_put(a, NamedSharding(there, PartitionSpec(*s)))
+        jax.make_array_from_callback(
+            a.shape, NamedSharding(there, PartitionSpec(*s)), a.__getitem__
+        )
         for a, s in zip(arrays(), specs, strict=True)
     ]
     compiled = jax.jit(partial(step, jnp))
@@ -136,6 +167,8 @@ def dispatch(devices: int = 8) -> None:
                 wait(call())
             seconds[name].append((time.perf_counter() - start) / CALLS)
     mine_took, theirs_took = (statistics.median(found) for found in seconds.values())
+    if not is_first:
+        return
     print(f"ours {mine_took * 1e6:.0f} us, jax.jit {theirs_took * 1e6:.0f} us a call, waited for: ")
     print(f"{mine_took / theirs_took:.2f} times jax.jit's time")
 
@@ -149,8 +182,9 @@ def wait(buffers: list[Any]) -> None:
 def main() -> int:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.devices", description=__doc__)
-    parser.add_argument("what", choices=("growth", "dispatch"))
-    {"growth": growth, "dispatch": dispatch}[parser.parse_args().what]()
+    commands = {"growth": growth, "dispatch": dispatch, "processes": in_processes}
+    parser.add_argument("what", choices=tuple(commands))
+    commands[parser.parse_args().what]()
     return 0
 
 

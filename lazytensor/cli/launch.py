@@ -22,7 +22,7 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 GRACE: Final = 20.0
 """Seconds that the others have to say why they end, once a process has failed."""
 LOOKS_APART: Final = 0.05
-GLOO: Final = re.compile(r"is connected to \d+ peer ranks\. Expected number|^\[Gloo\] Rank ")
+GLOO: Final = re.compile(r"connected (to \d+ )?peer ranks|^\[Gloo\] Rank ")
 """What gloo writes for each device when it connects, several at once."""
 
 

@@ -12,7 +12,10 @@ from lazytensor.reuse.source import python_files
 PACKAGE: Final = Path(lazytensor.__file__).parent
 CORE: Final = "core"
 BACKEND: Final = "backend"
-SHARED: Final = {CORE: ("core", "api.py"), BACKEND: ("backends", "environment.py")}
+SHARED: Final = {
+    CORE: ("core", "api.py", "checkpoint.py", "distributed.py", "launched.py", "sharding.py"),
+    BACKEND: ("backends", "environment.py"),
+}
 """Folders of the package that every frontend uses, ours or another's."""
 FRONTENDS: Final = {
     "numpy": ("frontends/numpy", "numpy"),

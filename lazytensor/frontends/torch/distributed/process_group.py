@@ -23,7 +23,7 @@ from lazytensor.frontends.torch.random.randomness import DEVICE
 from lazytensor.frontends.torch.tensors.tensor import is_lazy, node, wrap
 
 Tensors = Sequence[torch.Tensor]
-KINDS: Final = {
+REDUCTION_NAMES: Final = {
     "SUM": "sum",
     "AVG": "sum",
     "PRODUCT": "product",
@@ -171,9 +171,9 @@ def reduced(
     collective: Callable[[Node, str, Ranks], Node], x: torch.Tensor, kind: str, ranks: Ranks
 ) -> torch.Tensor:
     """A collective's result. kind: torch's name of a reduction. Raises: Unsupported."""
-    if kind not in KINDS:
+    if kind not in REDUCTION_NAMES:
         raise unsupported(f"the reduction {kind}")
-    made: torch.Tensor = wrap(collective(_node(x), KINDS[kind], ranks))
+    made: torch.Tensor = wrap(collective(_node(x), REDUCTION_NAMES[kind], ranks))
     return made / len(ranks) if kind == "AVG" else made
 
 
