@@ -204,3 +204,46 @@ def test_lists_and_arrays_of_numpys_are_split_too() -> None:
     x = shard(given, LINE, ("x",))
     given[...] = 0.0  # what was split is a copy
     numpy.testing.assert_array_equal(numpy.asarray(x), SQUARE)
+
+
+CREATIONS: dict[str, Callable[[Any], Any]] = {
+    "zeros": lambda d: lnp.zeros((16, 2), device=d),
+    "ones": lambda d: lnp.ones(16, device=d),
+    "empty": lambda d: lnp.empty(16, device=d) * 0,
+    "full": lambda d: lnp.full((16, 2), 3, device=d),
+    "full of a dtype": lambda d: lnp.full((16, 2), 3, "f4", device=d),
+    "zeros_like": lambda d: lnp.zeros_like(numpy.ones((16, 3)), device=d),
+    "ones_like": lambda d: lnp.ones_like(lnp.ones((16, 3)), device=d),
+    "full_like": lambda d: lnp.full_like(lnp.ones((16, 3)), 2, device=d),
+    "arange": lambda d: lnp.arange(16, device=d),
+    "arange of floats": lambda d: lnp.arange(0, 8, 0.5, device=d),
+    "asarray of a list": lambda d: lnp.asarray([1.0] * 16, device=d),
+    "asarray": lambda d: lnp.asarray(lnp.ones(16), device=d),
+    "to_device": lambda d: lnp.ones((16, 2)).to_device(d),
+}
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+def test_an_array_is_created_on_a_mesh(name: str) -> None:
+    mesh = Mesh((8,), ("x",))
+    found, expected = CREATIONS[name]((mesh, ("x",))), CREATIONS[name]("cpu")
+    assert found.sharding is not None
+    assert found.sharding.spec[0] == ("x",)
+    assert found.dtype == expected.dtype
+    numpy.testing.assert_array_equal(numpy.asarray(found), numpy.asarray(expected))
+
+
+def test_no_other_device_is_taken() -> None:
+    for device in ("gpu", (Mesh((8,), ("x",)),), 3):
+        with pytest.raises(ValueError, match="a mesh and a spec, was expected"):
+            lnp.zeros(8, device=device)
+
+
+@pytest.mark.parametrize("spec", [(), ("x",), (None, "y"), (("x", "y"),), ("y", "x")])
+def test_a_process_alone_has_the_whole(spec: Any) -> None:
+    found = lazytensor.from_local(SQUARE, GRID, spec)
+    assert found.sharding is shard(SQUARE, GRID, spec).sharding
+    numpy.testing.assert_array_equal(numpy.asarray(found), SQUARE)
+    numpy.testing.assert_array_equal(lazytensor.sharding.to_local(found), SQUARE)
+    with pytest.raises(lazytensor.ShapeError, match=r"axis 0 of a part of shape \(6,\) does not"):
+        lazytensor.from_local(numpy.ones(6), LINE, ("x",))

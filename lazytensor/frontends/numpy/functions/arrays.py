@@ -18,7 +18,7 @@ from lazytensor.frontends.numpy.functions.views import in_shape
 from lazytensor.frontends.numpy.host.fallback import called, real
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.interop.interchange import unpacked
-from lazytensor.frontends.numpy.modules.standard import check_device
+from lazytensor.frontends.numpy.modules.standard import check_device, placed
 from lazytensor.frontends.numpy.ufuncs.promotion import (
     is_special,
 )
@@ -111,10 +111,9 @@ def asarray_(
     like: Any = None,
 ) -> Any:
     """See numpy.asarray."""
-    if type(a) is ndarray and dtype is None and order is None and copy is None:
+    if type(a) is ndarray and dtype is None and order is None and copy is None and device is None:
         return a
-    check_device(device)
-    return array(a, dtype, copy=copy, order="K" if order is None else order)
+    return placed(array(a, dtype, copy=copy, order="K" if order is None else order), device)
 
 
 asarray_.__qualname__ = "asarray"
@@ -131,7 +130,7 @@ def asanyarray(
 ) -> Any:
     """See numpy.asanyarray."""
     if is_special(a):
-        return np.asanyarray(a, dtype, order, device=device, copy=copy)
+        return placed(np.asanyarray(a, dtype, order, copy=copy), device)
     return asarray_(a, dtype, order, device=device, copy=copy)
 
 

@@ -21,7 +21,7 @@ from lazytensor.frontends.numpy.functions.rebound import CREATION
 from lazytensor.frontends.numpy.host.fallback import real
 from lazytensor.frontends.numpy.host.small import entered
 from lazytensor.frontends.numpy.indexing.assignment import settled, stored
-from lazytensor.frontends.numpy.modules.standard import check_device
+from lazytensor.frontends.numpy.modules.standard import placed
 from lazytensor.frontends.numpy.ufuncs.errors import HostOnly
 from lazytensor.frontends.numpy.ufuncs.promotion import PYTHON_NUMBERS, canonical, number
 
@@ -86,11 +86,10 @@ def _constant(name: str, value: Any) -> Function:
             kind = dtype_of(dtype)
         except HostOnly:
             return real_function(real(shape), dtype, order)
-        check_device(device)
         made = wrap(filled(shape_of(shape), value, kind))
         if made.type.nbytes > sys.maxsize:
             real_function(made.shape, kind)  # raises
-        return laid_out(made, order)
+        return placed(laid_out(made, order), device)
 
     return dressed(create, real_function)
 
@@ -110,18 +109,18 @@ def full(
     like: Any = None,
 ) -> Any:
     """See numpy.full."""
-    check_device(device)
     try:
         if dtype is not None and type(fill_value) in PYTHON_NUMBERS.keys() - {complex}:
             kind = dtype_of(dtype)
-            return laid_out(wrap(filled(shape_of(shape), fill_value, kind)), order)
+            made = wrap(filled(shape_of(shape), fill_value, kind))
+            return placed(laid_out(made, order), device)
         value = operand(fill_value)
         kind = dtype_of(dtype, value.type.dtype)
     except (HostOnly, OverflowError):
         return np.full(real(shape), real(fill_value), dtype, order)
     made = wrap(filled(shape_of(shape), 0, kind))
     made.ref.write(stored(_strong(fill_value), made.type))
-    return laid_out(made, order)
+    return placed(laid_out(made, order), device)
 
 
 def _strong(value: Any) -> Any:
@@ -142,11 +141,10 @@ def _like(name: str) -> Function:
         *,
         device: Any = None,
     ) -> Any:
-        check_device(device)
         array = asarray(prototype)
         kind = dtype_of(dtype, array.dtype)
         made = wrap(filled(array.shape if shape is None else shape_of(shape), value, kind))
-        return laid_out_like(made, array, order)
+        return placed(laid_out_like(made, array, order), device)
 
     return dressed(create, real_function)
 
@@ -169,9 +167,9 @@ def full_like(
     device: Any = None,
 ) -> Any:
     """See numpy.full_like."""
-    made = _LIKE["empty_like"](a, dtype, order, subok, shape, device=device)
+    made = _LIKE["empty_like"](a, dtype, order, subok, shape)
     made.ref.write(stored(_strong(fill_value), made.type))
-    return made
+    return placed(made, device)
 
 
 _LIKE = {name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")}
@@ -179,14 +177,13 @@ _LIKE = {name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **kw: Any) -> Any:
     """See numpy.arange."""
-    check_device(device)
     given = [real(x) for x in args]
     whole = dtype is None and not kw and all(type(x) is int and abs(x) < 2**62 for x in given)
     if whole and 1 <= len(given) <= 3 and given[2:] != [0]:
         line = range(*given)
-        return wrap(_counted(line.start, len(line), line.step))
+        return placed(wrap(_counted(line.start, len(line), line.step)), device)
     rest = {name: real(value) for name, value in kw.items()}
-    return entered(np.arange(*given, dtype=dtype, device=device, **rest))
+    return placed(entered(np.arange(*given, dtype=dtype, **rest)), device)
 
 
 def _counted(start: int, size: int, step: int) -> Node:

@@ -7,7 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from lazytensor.frontends.numpy.arrays.array import Lazy, extends
+from lazytensor.core.ir.sharding import Mesh, sharding
+from lazytensor.core.trace import splitting
+from lazytensor.frontends.numpy.arrays.array import Lazy, extends, wrap
+from lazytensor.frontends.numpy.arrays.conversion import asarray
 
 VERSION: Final = "2025.12"
 VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
@@ -66,6 +69,21 @@ def check_device(device: Any) -> None:
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
 
 
+def placed(array: Any, device: Any) -> Any:
+    """A new array on a device: None or "cpu", or a mesh and a spec, over which it is split.
+
+    Raises: ValueError, ShapeError.
+    """
+    if device is None or device == "cpu":
+        return array
+    if type(device) is not tuple or len(device) != 2 or not isinstance(device[0], Mesh):
+        expected = '"cpu", or a mesh and a spec,'
+        raise ValueError(f"device: {expected} was expected, got {device!r}")
+    mesh, spec = device
+    node = asarray(array).node
+    return wrap(splitting.split(node, sharding(mesh, spec, node.type.shape, "device")))
+
+
 @extends(Lazy)
 class StandardMethods(Lazy):
     """Attributes and methods that the standard requires of arrays."""
@@ -76,12 +94,12 @@ class StandardMethods(Lazy):
         return "cpu"
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The array itself, as there is only one device."""
+        """The array itself on "cpu", a split one on a mesh and a spec. See `placed`."""
         if stream is not None:
             raise ValueError("The stream argument in to_device() is not supported")
-        if device != "cpu":
+        if isinstance(device, str | None) and device != "cpu":
             raise ValueError(f"Unsupported device: {device}.")
-        return self
+        return placed(self, device)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The module with the functions of arrays."""
