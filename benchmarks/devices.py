@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy
@@ -67,20 +68,17 @@ def cost(program: Callable[..., Any], devices: int) -> Cost:
     import lazytensor
     import lazytensor.numpy as lnp
     from lazytensor.core.device.backend import backend
-    from lazytensor.core.ir.graph import numbered, reachable
-    from lazytensor.core.ir.program import program_of
     from lazytensor.core.passes.specialize import SlotHistory, pack
-    from lazytensor.core.runtime.sharded import placement
+    from lazytensor.core.runtime.sharded import traced
 
     mesh = lazytensor.Mesh((devices,), ("x",))
     batch, *rest = arrays()
     given = [lazytensor.shard(batch, mesh, ("x",)), *(lazytensor.shard(a, mesh) for a in rest)]
     found = program(lnp, *given)
     outputs = [x.node for x in (found if isinstance(found, tuple) else (found,))]
-    graph = numbered(reachable(outputs), outputs)
-    made = program_of(graph, placement(graph).shardings)
-    history = SlotHistory(made.data)
-    history.observe(pack(made, graph.slots))
+    cut = traced(outputs)
+    made, history = cut.program, SlotHistory(cut.program.data)
+    history.observe(pack(made, cut.slots))
     executable: Any = backend().compile(made, history.assumptions(made), (), ())
     read = executable._loaded.cost_analysis()
     read = read[0] if isinstance(read, list) else read
@@ -88,15 +86,41 @@ def cost(program: Callable[..., Any], devices: int) -> Cost:
     return Cost(read["flops"], read["bytes accessed"], exchanged)
 
 
-def growth() -> None:
-    """Print the table."""
+def growth(plot: Path | None) -> None:
+    """Print the table, and draw it."""
+    found: dict[str, list[Cost]] = {}
     for name, program in PROGRAMS.items():
         print(
             f"\n{name}\n| devices | Mflop | MB read and written | kB exchanged |\n|---|---|---|---|"
         )
         for devices in DEVICES:
             flops, memory, exchanged = cost(program, devices)
+            found.setdefault(name, []).append(Cost(flops, memory, exchanged))
             print(f"| {devices} | {flops / 1e6:.2f} | {memory / 1e6:.3f} | {exchanged / 1e3:.1f} |")
+
+    if plot is not None:
+        _draw(found, plot)
+
+
+def _draw(found: dict[str, list[Cost]], path: Path) -> None:
+    """A picture: per program what one device does, beside what a part of one device's work is."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    pictures = figure.subplots(1, len(found))
+    for axes, (name, costs) in zip(pictures, found.items(), strict=True):
+        for field in Cost._fields:
+            values = [getattr(one, field) for one in costs]
+            first = next(filter(None, values))
+            axes.plot(DEVICES, [value / first or None for value in values], "o-", label=field)
+        axes.plot(DEVICES, [1 / n for n in DEVICES], "k:", label="1 / devices")
+        axes.set(title=name, xscale="log", yscale="log", xlabel="devices", xticks=DEVICES)
+        axes.set_xticklabels(map(str, DEVICES))
+        axes.minorticks_off()
+    pictures[0].set_ylabel("of one device, in its value for the fewest")
+    pictures[0].legend()
+    figure.savefig(path, dpi=120)
+    print(f"\n{path}")
 
 
 def dispatch() -> None:
@@ -182,9 +206,11 @@ def wait(buffers: list[Any]) -> None:
 def main() -> int:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.devices", description=__doc__)
-    commands = {"growth": growth, "dispatch": dispatch, "processes": in_processes}
-    parser.add_argument("what", choices=tuple(commands))
-    commands[parser.parse_args().what]()
+    parser.add_argument("what", choices=("growth", "dispatch", "processes"))
+    parser.add_argument("--plot", type=Path, help="growth: where to draw the table, as a picture")
+    given = parser.parse_args()
+    commands = {"growth": partial(growth, given.plot), "dispatch": dispatch}
+    commands.get(given.what, in_processes)()
     return 0
 
 

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from lazytensor.core.buffers.interop import shown
-from lazytensor.core.ir.graph import reachable
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import cut
-from lazytensor.core.runtime import scheduler
+from lazytensor.core.runtime import scheduler, sharded
 from lazytensor.core.runtime.program_cache import cache
 from lazytensor.core.trace import automatic_cut
 from lazytensor.inspection.program import Program
@@ -46,7 +44,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     outputs = list(_nodes([result]))
     if not outputs:
         raise TypeError(f"trace: the function must return lazy arrays, got {type(result).__name__}")
-    found = cut(reachable(outputs), outputs)
+    found = sharded.traced(outputs)
     found.note(None)
     return Program.of(found.program)
 

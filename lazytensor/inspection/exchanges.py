@@ -9,7 +9,9 @@ from typing import Final, NamedTuple
 from lazytensor.core.device.host_memory import in_words
 from lazytensor.core.ir.op import PARAMETER, element
 from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.sharding import Sharding
 from lazytensor.core.ir.source_location import describe
+from lazytensor.core.ops.sharding import sharding_constraint
 from lazytensor.core.passes.donation import version_of
 from lazytensor.core.runtime.program_cache import Entry, cache
 
@@ -48,6 +50,19 @@ def whole_results(program: Program) -> list[str]:
         is_new = lines[version_of(entry.program, at)][0] is not PARAMETER
         if sharding.is_replicated and is_new and lines[at][3].size >= sharding.mesh.size:
             found.append(f"{lines[at][3]} of {_line(entry.program, at)}")
+    return found
+
+
+def split(program: Program) -> dict[int, Sharding]:
+    """Per instruction how it is split, where that is known: inputs, constraints and results."""
+    inputs = zip(program.parameters, program.shardings, strict=False)
+    found = {at: sharding for at, sharding in inputs if sharding is not None}
+    for at, (op, _, attrs, _) in enumerate(program.instructions):
+        if op is sharding_constraint:
+            found[at] = attrs[0]
+    entry = _entry(program) if program.meshes else None
+    if entry is not None and entry.program == program and entry.executable is not None:
+        found |= dict(zip(program.outputs, entry.executable.shardings, strict=False))
     return found
 
 

@@ -7,8 +7,9 @@ import json
 import os
 import tempfile
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,18 +17,22 @@ from lazytensor.core.ir.composite import Composite
 from lazytensor.core.ir.op import PARAMETER, Attrs, Op, element
 from lazytensor.core.ir.program import INPUTS, Program, shown
 from lazytensor.core.ir.recording import Place
+from lazytensor.inspection.exchanges import split
 from lazytensor.inspection.explanation import where
 from lazytensor.inspection.source import source
 
 COLOURS: Final = {"parameter": "#cfe8cf", "scalar": "#eeeeee", "operation": "#dbe7f7"}
 """Per kind of vertex: its fill colour in Graphviz."""
+SPLIT_COLOURS: Final = ("#f6c9c0", "#fbe3a6", "#c9e7b0", "#b4e1e6", "#d3ccf2", "#f3c6e4")
+"""Per sharding of a program, in turn: the fill colour of what is split so."""
 
 
 class Vertex(NamedTuple):
     """An input or an operation of a program, or of a composite's body.
 
     `composite`: the composites around it, the outermost first, each with a number. `output`:
-    whether it is a result of the program.
+    whether it is a result of the program. `sharding`: how it is split over devices, where the
+    program says it, or XLA of its result; "" for others.
     """
 
     number: int
@@ -40,6 +45,7 @@ class Vertex(NamedTuple):
     module: str
     composite: tuple[str, ...]
     output: bool = False
+    sharding: str = ""
 
 
 class _Origin(NamedTuple):
@@ -64,6 +70,10 @@ class _Flat:
         results = self._add(program, list(origins), None)
         for number in {number for i in program.outputs for number in results[i]}:
             self.vertices[number] = self.vertices[number]._replace(output=True)
+        for index, sharding in split(program).items():
+            for number in results[index]:
+                said = self.vertices[number]._replace(sharding=str(sharding))
+                self.vertices[number] = said
 
     def _add(
         self, program: Program, origins: Sequence[_Origin], inputs: Results | None
@@ -129,24 +139,28 @@ def dot(program: Program) -> str:
     """The graph in Graphviz's language, a cluster for each composite."""
     found = vertices(program)
     lines = ["digraph program {", '  node [shape=box, style=filled, fontname="monospace"];']
-    lines += _clusters(found, (), "  ")
+    names = dict.fromkeys(v.sharding for v in found if v.sharding)
+    colours = dict(zip(names, cycle(SPLIT_COLOURS), strict=False))
+    lines += _clusters(found, (), "  ", colours)
     lines += [f"  {j} -> {v.number};" for v in found for j in v.operands]
     return "\n".join([*lines, "}"])
 
 
-def _clusters(found: list[Vertex], inside: tuple[str, ...], indent: str) -> Iterator[str]:
+def _clusters(
+    found: list[Vertex], inside: tuple[str, ...], indent: str, colours: Mapping[str, str]
+) -> Iterator[str]:
     depth = len(inside)
     within = [v for v in found if v.composite[:depth] == inside]
     for vertex in within:
         if len(vertex.composite) == depth:
             label = json.dumps(f"{vertex.op}\n{vertex.type}")
             wide = ", penwidth=3" if vertex.output else ""
-            colour = COLOURS[vertex.kind]
+            colour = colours.get(vertex.sharding, COLOURS[vertex.kind])
             yield f'{indent}{vertex.number} [label={label}, fillcolor="{colour}"{wide}];'
     for name in dict.fromkeys(v.composite[depth] for v in within if len(v.composite) > depth):
         yield f"{indent}subgraph {json.dumps(f'cluster {name}')} {{"
         yield f"{indent}  label={json.dumps(name.split()[0])};"
-        yield from _clusters(within, (*inside, name), f"{indent}  ")
+        yield from _clusters(within, (*inside, name), f"{indent}  ", colours)
         yield f"{indent}}}"
 
 

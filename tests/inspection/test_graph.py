@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import lazytensor
+import lazytensor.numpy as lnp
 from lazytensor.core import ops
 from lazytensor.core.buffers.cell import Cell
 from lazytensor.core.ir.op import leaf
@@ -75,6 +76,34 @@ def test_graphviz_text() -> None:
     edges = sum(len(vertex.operands) for vertex in graph.vertices(program))
     assert len(re.findall(r"^ *\d+ -> \d+;$", text, re.MULTILINE)) == edges
     assert 'subgraph "cluster softmax ' in text
+
+
+def split() -> Program:
+    mesh = lazytensor.Mesh((2,), ("x",))
+    x = lazytensor.shard(np.ones((4, 6)), mesh, ("x",))
+    y = lazytensor.shard(lnp.exp(x), mesh, (None, "x"))
+    lazytensor.sync(y)
+    del x, y
+    return lazytensor.programs()[0]
+
+
+def test_what_is_split_has_a_colour_for_each_way() -> None:
+    program = split()
+    found = {v.op: v.sharding for v in graph.vertices(program)}
+    rows, columns = "Sharding(Mesh(x=2): x, -)", "Sharding(Mesh(x=2): -, x)"
+    assert found == {"parameter": rows, "exp": "", "sharding_constraint": columns}
+    text = program.dot()
+    for colour in graph.SPLIT_COLOURS[:2]:
+        assert text.count(colour) == 1
+    style = (Path(graph.__file__).parent / "pages" / "graph.css").read_text()
+    for number, colour in enumerate(graph.SPLIT_COLOURS):
+        assert f".box.split{number} rect {{ fill: {colour}; }}" in style
+
+
+def test_a_trace_says_how_its_inputs_are_split() -> None:
+    mesh = lazytensor.Mesh((2,), ("x",))
+    x = lazytensor.shard(np.ones((4, 6)), mesh, ("x",))
+    assert "Sharding(Mesh(x=2): x, -)" in str(lazytensor.trace(lnp.exp, x))
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:

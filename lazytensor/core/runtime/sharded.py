@@ -25,9 +25,9 @@ from lazytensor.core.device.backend import Executable, backend, gathered, on_hos
 from lazytensor.core.device.processes import cluster
 from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
-from lazytensor.core.ir.graph import NumberedGraph
+from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node
-from lazytensor.core.ir.program import SLOTS, Program
+from lazytensor.core.ir.program import SLOTS, Cut, Program, program_of
 from lazytensor.core.ir.sharding import Mesh, Sharding, first_axis, replicated
 from lazytensor.core.ops import sharding_constraint
 from lazytensor.core.runtime.guards import Failure
@@ -56,6 +56,14 @@ def placement(graph: NumberedGraph) -> Placement:
     over = _spread(graph.leaves, graph.outputs)
     shardings = _of_leaves(graph.leaves)
     return Placement(_key_with(graph.key, shardings, over), shardings, over)
+
+
+def traced(outputs: Sequence[Node]) -> Cut:
+    """The program that computes the outputs, with the shardings of its inputs."""
+    graph = numbered(reachable(outputs), outputs)
+    found = placement(graph)
+    program = program_of(graph, found.shardings, found.spread)
+    return Cut(program, graph.nodes, graph.leaves, graph.slots)
 
 
 def together(nodes: Sequence[Node], outputs: list[Node]) -> list[Node]:

@@ -22,9 +22,14 @@ const FIELDS = {
   "function": (v) => v.function,
   "module": (v) => v.module,
   "composite": (v) => v.composite.join(" › "),
+  "sharding": (v) => v.sharding,
   "operands": (v) => v.operands.map((n) => `${vertices[n].op} ${vertices[n].type}`).join("\n"),
 };
 const [CHARACTER, HEIGHT, ACROSS, DOWN] = [7.3, 52, 24, 44];
+
+// Boxes that are split over devices in one way have one colour: a class of the page's style.
+const shardings = [...new Set(vertices.map((v) => v.sharding).filter(Boolean))];
+const SPLIT_COLOURS = 6;
 
 const opened = new Set(); // groups whose members are shown
 let boxes = []; // what is drawn, operands first
@@ -68,7 +73,10 @@ function describe(box) {
   const kind = isGroup ? "group" : first.kind;
   const output = box.members.some((vertex) => vertex.output) ? " output" : "";
   const width = Math.max(...rows.map((row) => row.length)) * CHARACTER + 16;
-  return { rows, width, style: `box ${kind}${output}` };
+  const ways = new Set(box.members.map((vertex) => vertex.sharding));
+  const way = ways.size === 1 ? shardings.indexOf(first.sharding) : -1;
+  const split = way < 0 ? "" : ` split${way % SPLIT_COLOURS}`;
+  return { rows, width, style: `box ${kind}${output}${split}` };
 }
 
 // Layers by the longest way from an input; in a layer, boxes lie near what they are computed from.

@@ -53,7 +53,7 @@ _LAZY: Final = (Lazy, Mesh)  # what is put on a mesh is lazy
 
 
 def has_lazy(*values: Any) -> bool:
-    """Whether `values`, nested lists and tuples included, hold a lazy array or scalar, or a mesh."""
+    """Whether `values`, nested lists and tuples included, hold a lazy array, a scalar, a mesh."""
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
