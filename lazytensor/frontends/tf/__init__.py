@@ -7,7 +7,7 @@ from os.path import dirname
 import tensorflow
 
 from lazytensor.core.ir import library_files
-from lazytensor.frontends.tf.dispatch import bridge, steps
+from lazytensor.frontends.tf.dispatch import bridge, keras_distribution, steps
 from lazytensor.frontends.tf.dispatch.switch import disable, enable, enabled
 from lazytensor.frontends.tf.host import convolution as host_convolution
 from lazytensor.frontends.tf.host import raw_ops as host_raw_ops
@@ -39,6 +39,7 @@ from lazytensor.frontends.tf.tensors import sharing
 lists.attach()
 sharing.attach()
 steps.attach()
+keras_distribution.attach()
 for folder in (dirname(tensorflow.__file__), dirname(dirname(tensorflow.__file__)) + "/keras"):
     library_files.hide_folder(folder)
 

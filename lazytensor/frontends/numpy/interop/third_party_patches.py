@@ -14,15 +14,14 @@ Invariants:
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
-from importlib.machinery import ModuleSpec
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
+from lazytensor.core.device.module_changes import when_imported
 from lazytensor.frontends.numpy.arrays import scalar
 from lazytensor.frontends.numpy.arrays.array import Lazy, Scalar, ndarray
 from lazytensor.frontends.numpy.host.fallback import lazies
@@ -36,45 +35,13 @@ def watch() -> Callable[[], None]:
 
     Returns: a function that undoes all changes.
     """
-    for name, change in CHANGES.items():
-        if name in sys.modules:
-            change(sys.modules[name])
-    finder: Any = _Finder()
-    sys.meta_path.insert(0, finder)
+    stop = when_imported(CHANGES)
 
     def undo() -> None:
-        sys.meta_path.remove(finder)
+        stop()
         put_back()
 
     return undo
-
-
-class _Finder:
-    """Finds no module itself, but changes those of the table that other finders find."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        change = CHANGES.get(name)
-        if change is None:
-            return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    _change_after(spec.loader, change)
-                return spec
-        return None
-
-
-def _change_after(loader: Any, change: Callable[[ModuleType], None]) -> None:
-    run = loader.exec_module
-
-    def exec_module(module: ModuleType) -> None:
-        run(module)
-        change(module)
-
-    loader.exec_module = exec_module
 
 
 def _asked(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

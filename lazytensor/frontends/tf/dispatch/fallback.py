@@ -11,7 +11,7 @@ from tensorflow.python.eager.record import stop_recording
 
 from lazytensor.core.observe.host_call import HostCall
 from lazytensor.core.runtime import scheduler
-from lazytensor.frontends.tf.dispatch import opdef
+from lazytensor.frontends.tf.dispatch import keras_distribution, opdef
 from lazytensor.frontends.tf.tensors.tensor import (
     EagerTensor,
     LazyTensor,
@@ -63,7 +63,8 @@ def untouched(ctx: Any, op: str, name: Any, args: tuple[Any, ...]) -> Any:
         settle(x)
     if op in PYTHON and state.on:
         return _in_python(ctx, op, name, *args)
-    return execute(ctx, op, name, *args)
+    made = execute(ctx, op, name, *args)
+    return keras_distribution.batch(made) if op in keras_distribution.BATCHES else made
 
 
 def _in_python(ctx: Any, op: str, name: Any, *args: Any) -> Any:
