@@ -24,16 +24,16 @@ from lazytensor.core.trace.splitting import joined, split
 from lazytensor.frontends.tf.tensors.tensor import EagerTensor, LazyTensor, node_of, state
 from lazytensor.frontends.tf.tensors.variables import cell_of, hold
 
-BACKEND: Final = "keras.src.backend.tensorflow.distribution_lib"
-VARIABLES: Final = "keras.src.backend.tensorflow.core"
-DISTRIBUTION: Final = "keras.src.distribution.distribution_lib"
+KERAS_BACKEND: Final = "keras.src.backend.tensorflow.distribution_lib"
+KERAS_VARIABLES: Final = "keras.src.backend.tensorflow.core"
+KERAS_DISTRIBUTION: Final = "keras.src.distribution.distribution_lib"
 BATCHES: Final = frozenset(["IteratorGetNext", "IteratorGetNextSync"])
 """Raw ops that take a batch from a data set."""
 
 
 def _current() -> Any:
     """Keras's distribution, if one is set and this thread records."""
-    module = sys.modules.get(DISTRIBUTION)
+    module = sys.modules.get(KERAS_DISTRIBUTION)
     return module.distribution() if module is not None and state.on else None
 
 
@@ -158,4 +158,4 @@ def _part(place: Any, x: Any) -> Any:
 
 def attach() -> None:
     """Answer Keras once it is imported."""
-    when_imported({BACKEND: _answer, VARIABLES: _split_variables})
+    when_imported({KERAS_BACKEND: _answer, KERAS_VARIABLES: _split_variables})
