@@ -69,12 +69,16 @@ def to_local(x: Any) -> np.ndarray:
 def mark_sharding(x: Any, mesh: Mesh, spec: Spec = ()) -> Any:
     """Split `x`, a lazy array of any frontend, in place; the result is `x`. See `shard`.
 
-    Raises: ValueError for a view, which has a part of another array's memory, and for a tensor that
-    never changes, as TensorFlow's do.
+    Raises: ValueError for a view, which has a part of another array's memory, and for what is
+    read-only, as TensorFlow's tensors are.
     """
     offer = _offer(x, "mark_sharding")
     wanted = sharding(mesh, spec, offer.node.type.shape, "mark_sharding")
-    offer.change(splitting.split(offer.node, wanted))
+    try:
+        change = offer.change
+    except ValueError as error:
+        raise ValueError(f"mark_sharding: {error}") from None
+    change(splitting.split(offer.node, wanted))
     return x
 
 

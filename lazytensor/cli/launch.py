@@ -19,7 +19,7 @@ import click
 from lazytensor import launched
 
 INTERRUPTED: Final = 128 + signal.SIGINT
-GRACE: Final = 20.0
+GRACE: Final = 10.0
 """Seconds that the others have to say why they end, once a process has failed."""
 LOOKS_APART: Final = 0.05
 GLOO: Final = re.compile(r"connected (to \d+ )?peer ranks|^\[Gloo\] Rank ")

@@ -91,6 +91,8 @@ class Pair:
         x, mesh = self.lazy.names.get(name), self.meshes[number % len(self.meshes)]
         if number % 2 or not isinstance(x, Lazy) or type(x.ref) is not Cell:
             return
+        if not x.flags.writeable:
+            return
         axes = [axis for axis, n in enumerate(x.shape) if n and n % mesh.size == 0]
         if axes:
             axis = axes[number // 2 % len(axes)]

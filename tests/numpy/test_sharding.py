@@ -234,8 +234,9 @@ def test_an_array_is_created_on_a_mesh(name: str) -> None:
 
 
 def test_no_other_device_is_taken() -> None:
-    for device in ("gpu", (Mesh((8,), ("x",)),), 3):
-        with pytest.raises(ValueError, match="a mesh and a spec, was expected"):
+    refused = {"gpu": 'Only "cpu" is allowed', 3: 'Only "cpu" is allowed', (LINE,): "a mesh and a"}
+    for device, message in refused.items():
+        with pytest.raises(ValueError, match=message):
             lnp.zeros(8, device=device)
 
 

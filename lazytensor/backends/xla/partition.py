@@ -140,14 +140,20 @@ def place(array: np.ndarray, sharding: Sharding, within: Within | None = None) -
     """
     parts, devices = [], []
     named = _sharding(sharding)
-    shape, start = within or (array.shape, (0,) * array.ndim)
+    shape = array.shape if within is None else within.shape
     for device, region in named.addressable_devices_indices_map(shape).items():
-        moved = (s.indices(n)[:2] for s, n in zip(region, shape, strict=True))
-        own = (slice(a - at, b - at) for (a, b), at in zip(moved, start, strict=True))
-        parts.append(np.asarray(array[tuple(own)], order="C"))
+        own = region if within is None else _moved(region, within)
+        parts.append(np.asarray(array[own], order="C"))
         devices.append(device)
     kind = _array_type(shape, array.dtype)
     return _jax.batched_device_put(kind, named, parts, devices, committed=True, enable_x64=True)
+
+
+def _moved(region: tuple[slice, ...], within: Within) -> tuple[slice, ...]:
+    """A region of the whole, in this process's part of it."""
+    ends = (s.indices(n)[:2] for s, n in zip(region, within.shape, strict=True))
+    moved = zip(ends, within.start, strict=True)
+    return tuple(slice(start - first, stop - first) for (start, stop), first in moved)
 
 
 def parts(buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:

@@ -51,15 +51,15 @@ class Offer(NamedTuple):
     def change(self) -> Callable[[Node], None]:
         """What gives the array another value of this type.
 
-        Raises: ValueError for a view, which has a part of another array's memory, and for a tensor
-        that never changes.
+        Raises: ValueError for a view, which has a part of another array's memory, and for what
+        cannot be written to.
         """
         if self.assign is not None:
             return self.assign
         if isinstance(self.held, Cell):
             return self.held.write
         is_view = isinstance(self.held, View)
-        raise ValueError("a view changes with its array" if is_view else "it never changes")
+        raise ValueError("a view changes with its array" if is_view else "it is read-only")
 
     @property
     def copy(self) -> Cell:

@@ -18,11 +18,6 @@ class Cluster(NamedTuple):
     rank: int
     devices: int
 
-    @property
-    def others(self) -> list[int]:
-        """The ranks of the other processes."""
-        return [rank for rank in range(self.size) if rank != self.rank]
-
 
 class Messages(Protocol):
     """Short texts that all processes of a cluster can read, by name."""

@@ -166,9 +166,10 @@ class Member:
 
     def meet(self) -> None:
         """Return when all processes have called this. Raises: ProcessError if one does not come."""
+        self.circle = self._circle(tuple(range(self.cluster.size)))
         folder = f"{MEETINGS}/{next(self._meetings)}"
         self.messages.tell(f"{folder}/{self.cluster.rank}", "")
-        for rank in self.cluster.others:
+        for rank in self.circle.others:
             self._awaited(f"{folder}/{rank}")
 
     def _differs(

@@ -92,13 +92,12 @@ def own_part(node: Node) -> np.ndarray:
     if block is None:
         text = f"this process's devices have no single block of an array with {value.sharding}"
         raise ValueError(f"to_local: {text}")
-    made = np.empty([stop - start for start, stop in block], node.type.dtype)
-    for region, part in backend().parts(value.buffer):
-        moved = zip(region, node.type.shape, block, strict=True)
-        ends = ((s.indices(n)[:2], start) for s, n, (start, _) in moved)
-        made[tuple(slice(a - start, b - start) for (a, b), start in ends)] = backend().host_view(
-            part
-        )
+    made, there = np.empty([stop - start for start, stop in block], node.type.dtype), backend()
+    for region, part in there.parts(value.buffer):
+        ends = (s.indices(n)[:2] for s, n in zip(region, node.type.shape, strict=True))
+        moved = zip(ends, block, strict=True)
+        own = tuple(slice(start - first, stop - first) for (start, stop), (first, _) in moved)
+        made[own] = there.host_view(part)
     return made
 
 

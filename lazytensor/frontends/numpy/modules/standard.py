@@ -76,9 +76,10 @@ def placed(array: Any, device: Any) -> Any:
     """
     if device is None or device == "cpu":
         return array
-    if type(device) is not tuple or len(device) != 2 or not isinstance(device[0], Mesh):
-        expected = '"cpu", or a mesh and a spec,'
-        raise ValueError(f"device: {expected} was expected, got {device!r}")
+    if type(device) is not tuple:
+        check_device(device)  # raises
+    if len(device) != 2 or not isinstance(device[0], Mesh):
+        raise ValueError(f"device: a mesh and a spec was expected, got {device!r}")
     mesh, spec = device
     node = asarray(array).node
     return wrap(splitting.split(node, sharding(mesh, spec, node.type.shape, "device")))
