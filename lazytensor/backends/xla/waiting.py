@@ -17,9 +17,9 @@ from lazytensor.core.device.processes import Watch
 T = TypeVar("T")
 LOOKING: Final = 200e-6
 """Seconds for which a thread polls for a result before it sleeps."""
-LONGEST_SLEEP: Final = 2e-3
+LONGEST_SLEEP: Final = 1e-3
 """Seconds between two looks at a result of several processes."""
-SLEEP_SHARE: Final = 0.1
+SLEEP_SHARE: Final = 0.03
 """How long a look may come too late, as a share of the wait until then."""
 WATCHES_APART: Final = 0.25
 """Seconds after which the watch is asked again."""
