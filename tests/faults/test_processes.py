@@ -3,12 +3,14 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -71,24 +73,55 @@ CASES: dict[str, tuple[str, str]] = {
 }
 
 
+class Scenario(NamedTuple):
+    """A program for several processes, and seconds for which they wait for each other."""
+
+    text: str
+    size: int = 2
+    devices: int = 2
+    timeout: int = 8
+
+
+SCENARIOS = {case: Scenario(f"{BEGIN}\n    {what}\n{GO_ON}") for case, (what, _) in CASES.items()}
+SCENARIOS["the first dies"] = Scenario(
+    f"{BEGIN}\n    if me == 0: os.kill(os.getpid(), signal.SIGKILL)\n{GO_ON}", 3, 1
+)
+SCENARIOS["is slow"] = Scenario(
+    f"""{BEGIN}
+    if me == 1: time.sleep(12)
+    print(float(step(x).sum()), os.environ["LAZYTENSOR_COORDINATOR"])
+    """,
+    timeout=60,
+)
+SCENARIOS["a small program"] = Scenario(
+    f"""{BEGIN.replace("before = float(x.sum())", "float(x[0].sum())")}
+    if me == 1: time.sleep(60)
+    print(float(x[0].sum()))
+    """,
+    devices=1,
+)
+
+
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, float]]:
-    """How each case ended, after how long. Several run at once, as they mostly wait."""
+    """How each scenario ended, after how long. Several run at once, as they mostly wait."""
 
-    def run(case: str) -> tuple[Done, float]:
-        program = f"{BEGIN}\n    {CASES[case][0]}\n{GO_ON}"
-        folder, start = tmp_path_factory.mktemp("case"), time.monotonic()
-        done = launch(program, 2, 2, folder=folder, LAZYTENSOR_PEER_TIMEOUT="8")
+    def run(name: str) -> tuple[Done, float]:
+        text, size, devices, timeout = SCENARIOS[name]
+        folder, start = tmp_path_factory.mktemp("scenario"), time.monotonic()
+        most = str(timeout)
+        done = launch(text, size, devices, folder=folder, LAZYTENSOR_PEER_TIMEOUT=most)
         return done, time.monotonic() - start
 
-    with ThreadPoolExecutor(4) as pool:
-        return dict(zip(CASES, pool.map(run, CASES), strict=True))
+    with ThreadPoolExecutor(6) as pool:
+        return dict(zip(SCENARIOS, pool.map(run, SCENARIOS), strict=True))
+
+
+Outcomes = dict[str, tuple[Done, float]]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_others_hear_which_process_it_is(
-    case: str, outcomes: dict[str, tuple[Done, float]]
-) -> None:
+def test_the_others_hear_which_process_it_is(case: str, outcomes: Outcomes) -> None:
     message, (done, seconds) = CASES[case][1], outcomes[case]
     assert seconds < 60
     assert done.returncode != 0
@@ -96,33 +129,29 @@ def test_the_others_hear_which_process_it_is(
     assert "Check failure" not in done.stderr  # XLA would end all processes so
 
 
-def test_the_first_process_may_die_too(tmp_path: Path) -> None:
-    kill = "if me == 0: os.kill(os.getpid(), signal.SIGKILL)"
-    done = launch(f"{BEGIN}\n    {kill}\n{GO_ON}", 3, 1, folder=tmp_path)
+def test_the_first_process_may_die_too(outcomes: Outcomes) -> None:
+    done, _ = outcomes["the first dies"]
     assert done.returncode == 128 + signal.SIGKILL
     for rank in (1, 2):
         assert re.search(r"ProcessError: process \d \(.*\) has (died|ended)", done.stderr)
         assert "ProcessError" in "".join(said_by(rank, done.stderr))
 
 
-def test_another_program_is_shown_by_its_first_line_that_differs(tmp_path: Path) -> None:
-    done = launch(f"{BEGIN}\n    x = x.T @ x if me else x - 1.0\n{GO_ON}", 2, 1, folder=tmp_path)
+def test_another_program_is_shown_by_its_first_line_that_differs(outcomes: Outcomes) -> None:
+    done, _ = outcomes["runs another program"]
     assert "there: %1: f64[8,96] = transpose(%0, axes=(1, 0))" in said_by(0, done.stderr)[-1]
     assert "transpose" in said_by(1, done.stderr)[-2]
 
 
-def test_a_slow_process_is_waited_for(tmp_path: Path) -> None:
-    slow = "if me == 1: time.sleep(12)"
-    done = launch(f"{BEGIN}\n    {slow}\n    print(float(step(x).sum()))", 2, 1, folder=tmp_path)
+def test_a_slow_process_is_waited_for(outcomes: Outcomes) -> None:
+    done, _ = outcomes["is slow"]
     assert done.returncode == 0, done.stderr
     assert said_by(0, done.stdout) == said_by(1, done.stdout) != []
     assert "waits for process 1, which is running" in done.stderr
 
 
-def test_a_small_program_that_xla_runs_at_once_is_watched(tmp_path: Path) -> None:
-    program = f"{BEGIN}\n    if me == 1: time.sleep(60)\n    print(float(x[0].sum()))"
-    known = program.replace("before = float(x.sum())", "float(x[0].sum())")
-    done = launch(known, 2, 1, folder=tmp_path, LAZYTENSOR_PEER_TIMEOUT="4")
+def test_a_small_program_that_xla_runs_at_once_is_watched(outcomes: Outcomes) -> None:
+    done, _ = outcomes["a small program"]
     assert "has not come for" in done.stderr
 
 
@@ -197,11 +226,8 @@ def test_a_process_uses_meshes_with_devices_of_its_own(tmp_path: Path) -> None:
     ]
 
 
-def test_no_coordinator_is_left(tmp_path: Path) -> None:
-    done = launch(
-        f"{BEGIN}\n    print(os.environ['LAZYTENSOR_COORDINATOR'])", 2, 1, folder=tmp_path
-    )
-    address = said_by(0, done.stdout)[0]
+def test_no_coordinator_is_left(outcomes: Outcomes) -> None:
+    address = said_by(0, outcomes["is slow"][0].stdout)[0].split()[-1]
     end = time.monotonic() + 30
     while _coordinators(address) and time.monotonic() < end:
         time.sleep(0.5)
@@ -216,3 +242,31 @@ def _coordinators(address: str) -> list[str]:
             if address.encode() in words:
                 found.append(name)
     return found
+
+
+def test_an_address_that_is_taken_is_an_error() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        program = f"""
+            import lazytensor
+            lazytensor.distributed.initialize("{address}", 1, 0, timeout=5)
+            """
+        done = attempt(program)
+    assert f"ProcessError: no coordinator can listen at {address}" in done.stderr
+
+
+def test_a_fork_waits_for_runs_and_the_parent_goes_on(tmp_path: Path) -> None:
+    program = f"""{BEGIN}
+    x = step(step(x))
+    child = os.fork()
+    if not child:
+        os._exit(3)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(status, float(step(x).sum()))
+    """
+    done = launch(program, 2, 2, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert said_by(0, done.stdout) == said_by(1, done.stdout)
+    assert said_by(0, done.stdout)[0].startswith("3 ")

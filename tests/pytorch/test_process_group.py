@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -135,7 +134,7 @@ BEGIN = """
     if backend == "lazytensor":
         import lazytensor.torch
     dist.init_process_group(backend)
-    me, n, found = dist.get_rank(), dist.get_world_size(), []
+    me, n, found, results = dist.get_rank(), dist.get_world_size(), [], []
     torch.manual_seed(0)
     """
 TRAINING = {
@@ -197,24 +196,37 @@ TRAINING = {
     found += part.full_tensor().flatten().tolist()
     """,
 }
+NEXT = """
+    results.append(found)
+    found = []
+    torch.manual_seed(0)
+    """
 END = """
-    print(json.dumps(found), flush=True)
+    print(json.dumps(results), flush=True)
     dist.barrier()
     if backend == "gloo":
         os._exit(0)  # torch's own threads abort the process now and then when it exits
     dist.destroy_process_group()
     """
+Found = dict[str, list[list[list[float]]]]
 
 
-def losses(name: str, backend: str, size: int, folder: Path) -> list[list[Any]]:
-    done = launch(BEGIN + TRAINING[name] + END, size, 1, backend, folder=folder)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(said_by(rank, done.stdout)[-1]) for rank in range(size)]
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """Per backend and process what each program has found."""
+    text = BEGIN + "".join(program + NEXT for program in TRAINING.values()) + END
+
+    def of(backend: str) -> list[list[list[float]]]:
+        done = launch(text, 4, 1, backend, folder=tmp_path_factory.mktemp(backend))
+        assert done.returncode == 0, done.stderr
+        return [json.loads(said_by(rank, done.stdout)[-1]) for rank in range(4)]
+
+    return {backend: of(backend) for backend in ("lazytensor", "gloo")}
 
 
 @pytest.mark.parametrize("name", TRAINING)
-def test_training_goes_as_with_gloo(name: str, tmp_path: Path) -> None:
-    size = 4 if "two axes" in name else 2
-    ours, theirs = (losses(name, backend, size, tmp_path) for backend in ("lazytensor", "gloo"))
+def test_training_goes_as_with_gloo(name: str, found: Found) -> None:
+    at = list(TRAINING).index(name)
+    ours, theirs = ([one[at] for one in found[backend]] for backend in ("lazytensor", "gloo"))
     assert len(ours[0]) >= 4
     np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)

@@ -45,7 +45,7 @@ class Partitioned(client.Executable):
         self._is_inline = _is_inline(loaded)
 
     def start(self, buffers: Sequence[client.Buffer]) -> Iterator[list[client.Buffer]]:
-        """See `client.Executable`."""
+        """See `client.Executable`. A Ctrl-C may lose the results of a run that is watched here."""
         runs = super().start(buffers)
         return map(waiting.watched_call, (lambda: next(runs),)) if self._is_inline else runs
 

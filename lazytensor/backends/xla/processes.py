@@ -74,6 +74,10 @@ clients: Final[list[Any]] = []
 """The client with the devices of all processes, if this process is one of several."""
 
 
+_started: Final[list[subprocess.Popen[str]]] = []
+"""The coordinator, if this process has started it."""
+
+
 def connected(address: str, node: int) -> Any:
     """A client of the coordination service, waited for without an end: XLA ends the process else.
 
@@ -118,7 +122,15 @@ def join(cluster: Cluster, devices: int, seconds: float, watch: Watch) -> Messag
         collectives=collectives,
         num_devices=devices,
     )
-    watch_forks(made.live_arrays, (made, service))
+
+    def finish() -> list[Any]:
+        """Wait for all runs, watched, before a fork."""
+        for array in made.live_arrays():
+            if not array.is_deleted():
+                waiting.wait(array)
+        return []
+
+    watch_forks(finish, (made, service))
     clients.append(made)
     waiting.watches.append(watch)
     return ThroughCoordinator(service, cluster.address)
@@ -129,7 +141,7 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or host.startswith("127.")
 
 
-def start_coordinator(address: str, size: int) -> subprocess.Popen[str]:
+def start_coordinator(address: str, size: int) -> None:
     """Start the coordinator, and return when it listens. It ends after the last of its processes.
 
     Raises: ProcessError if it cannot listen there.
@@ -150,4 +162,4 @@ def start_coordinator(address: str, size: int) -> subprocess.Popen[str]:
             said = made.stderr.read().strip().splitlines()
             reason = said[-1] if said else f"status {made.wait()}"
             raise ProcessError(f"no coordinator can listen at {address}: {reason}")
-    return made
+    _started.append(made)
