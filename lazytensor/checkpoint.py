@@ -25,7 +25,7 @@ from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import DTypeError, ShapeError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
-from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, sharding
+from lazytensor.core.ir.sharding import Mesh, Sharding, Spec, region_of, sharding
 from lazytensor.core.runtime import peers, scheduler
 from lazytensor.core.trace import splitting
 
@@ -207,8 +207,8 @@ def _write(store: Any, node: Node) -> Iterator[Any]:
     members = cluster()
     regions = value.sharding.regions(node.type.shape)
     for place, part in backend().parts(value.buffer):
-        ends = (s.indices(n)[:2] for s, n in zip(place, node.type.shape, strict=True))
-        owner = min(regions[tuple(ends)])  # of the devices with copies of this part
+        # Of the devices with copies of this part, the first one's process writes it.
+        owner = min(regions[region_of(place, node.type.shape)])
         if members is None or owner // members.devices == members.rank:
             yield store[place].write(backend().host_view(part))
 

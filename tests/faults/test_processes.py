@@ -104,7 +104,7 @@ SCENARIOS["a small program"] = Scenario(
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, float]]:
-    """How each scenario ended, after how long. Several run at once, as they mostly wait."""
+    """How each scenario ended, after how long. Two run at once, as they mostly wait."""
 
     def run(name: str) -> tuple[Done, float]:
         text, size, devices, timeout = SCENARIOS[name]
@@ -113,7 +113,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, 
         done = launch(text, size, devices, folder=folder, LAZYTENSOR_PEER_TIMEOUT=most)
         return done, time.monotonic() - start
 
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(2) as pool:
         return dict(zip(SCENARIOS, pool.map(run, SCENARIOS), strict=True))
 
 

@@ -29,7 +29,15 @@ from lazytensor.backends.xla.session import cpu_client, jax, session
 from lazytensor.core.device.backend import Collective, Within
 from lazytensor.core.device.processes import Cluster, Messages, Watch, cluster
 from lazytensor.core.errors import ProcessError
-from lazytensor.core.ir.sharding import Mesh, Names, Sharding, interned, replicated
+from lazytensor.core.ir.sharding import (
+    Mesh,
+    Names,
+    Sharding,
+    interned,
+    region_of,
+    replicated,
+    slices_in,
+)
 from lazytensor.core.ir.types import Shape, TensorType
 from lazytensor.core.runtime.attendance import RUNS_UNDER_WAY
 
@@ -142,18 +150,13 @@ def place(array: np.ndarray, sharding: Sharding, within: Within | None = None) -
     named = _sharding(sharding)
     shape = array.shape if within is None else within.shape
     for device, region in named.addressable_devices_indices_map(shape).items():
-        own = region if within is None else _moved(region, within)
+        own = region
+        if within is not None:
+            own = slices_in(region_of(region, shape), within.start)
         parts.append(np.asarray(array[own], order="C"))
         devices.append(device)
     kind = _array_type(shape, array.dtype)
     return _jax.batched_device_put(kind, named, parts, devices, committed=True, enable_x64=True)
-
-
-def _moved(region: tuple[slice, ...], within: Within) -> tuple[slice, ...]:
-    """A region of the whole, in this process's part of it."""
-    ends = (s.indices(n)[:2] for s, n in zip(region, within.shape, strict=True))
-    moved = zip(ends, within.start, strict=True)
-    return tuple(slice(start - first, stop - first) for (start, stop), first in moved)
 
 
 def parts(buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:

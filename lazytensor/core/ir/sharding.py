@@ -23,6 +23,18 @@ Region = tuple[tuple[int, int], ...]
 """A part of an array: per axis from where to where."""
 
 
+def region_of(place: tuple[slice, ...], shape: tuple[int, ...]) -> Region:
+    """The part of an array of this shape that slices take, with steps of one."""
+    ends = (s.indices(n)[:2] for s, n in zip(place, shape, strict=True))
+    return tuple(ends)
+
+
+def slices_in(region: Region, start: Sequence[int]) -> tuple[slice, ...]:
+    """What takes a region of the whole out of a block of it that begins at `start`."""
+    moved = zip(region, start, strict=True)
+    return tuple(slice(first - at, stop - at) for (first, stop), at in moved)
+
+
 class Mesh:
     """Devices in an array whose axes have names: `Mesh((4, 2), ("data", "model"))`.
 

@@ -14,7 +14,15 @@ from lazytensor.core.errors import ShapeError
 from lazytensor.core.ir.node import Node
 from lazytensor.core.ir.op import leaf
 from lazytensor.core.ir.program import SLOTS
-from lazytensor.core.ir.sharding import Mesh, Region, Sharding, Spec, sharding
+from lazytensor.core.ir.sharding import (
+    Mesh,
+    Region,
+    Sharding,
+    Spec,
+    region_of,
+    sharding,
+    slices_in,
+)
 from lazytensor.core.ir.types import Shape, tensor_type
 from lazytensor.core.runtime import peers, scheduler
 from lazytensor.core.runtime.guards import Failure
@@ -93,11 +101,9 @@ def own_part(node: Node) -> np.ndarray:
         text = f"this process's devices have no single block of an array with {value.sharding}"
         raise ValueError(f"to_local: {text}")
     made, there = np.empty([stop - start for start, stop in block], node.type.dtype), backend()
-    for region, part in there.parts(value.buffer):
-        ends = (s.indices(n)[:2] for s, n in zip(region, node.type.shape, strict=True))
-        moved = zip(ends, block, strict=True)
-        own = tuple(slice(start - first, stop - first) for (start, stop), (first, _) in moved)
-        made[own] = there.host_view(part)
+    start = [first for first, _ in block]
+    for place, part in there.parts(value.buffer):
+        made[slices_in(region_of(place, node.type.shape), start)] = there.host_view(part)
     return made
 
 
