@@ -146,7 +146,7 @@ def in_processes() -> None:
 
 
 def _show_as(devices: int) -> None:
-    """Let jax show this process's CPU as so many devices."""
+    """Let jax show this process's CPU as this number of devices."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
 
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from lazytensor import distributed
 from lazytensor.core.buffers.interop import shown
 from lazytensor.core.device.backend import Within, backend
 from lazytensor.core.device.processes import cluster
@@ -48,7 +49,7 @@ def save(folder: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
     nodes = {name: _node(name, x) for name, x in arrays.items()}
     scheduler.sync(*nodes.values(), cause="checkpoint")
     new = target.with_name(f"{target.name}.new")
-    if _is_first():
+    if distributed.rank() == 0:
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(parents=True)
         for name, node in nodes.items():
@@ -58,7 +59,7 @@ def save(folder: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
     for job in under_way:
         job.result()
     peers.meet()
-    if _is_first():
+    if distributed.rank() == 0:
         index = {"format": FORMAT, "arrays": list(nodes)}
         (new / INDEX).write_text(json.dumps(index, indent=1))
         _replace(target, new)
@@ -106,11 +107,6 @@ def load(
         for name, store in stores.items()
     }
     return {name: wrap(_read(store, wanted[name])) for name, store in stores.items()}
-
-
-def _is_first() -> bool:
-    members = cluster()
-    return members is None or members.rank == 0
 
 
 def _node(name: str, x: Any) -> Node:
@@ -201,7 +197,7 @@ def _write(store: Any, node: Node) -> Iterator[Any]:
     """Write this process's parts; the jobs under way."""
     value = node.value
     if value.__class__ is not Sharded:
-        if _is_first():
+        if distributed.rank() == 0:
             yield store.write(scheduler.observe(node))
         return
     members = cluster()

@@ -24,7 +24,7 @@ from lazytensor.inspection.source import source
 COLOURS: Final = {"parameter": "#cfe8cf", "scalar": "#eeeeee", "operation": "#dbe7f7"}
 """Per kind of vertex: its fill colour in Graphviz."""
 SPLIT_COLOURS: Final = ("#f6c9c0", "#fbe3a6", "#c9e7b0", "#b4e1e6", "#d3ccf2", "#f3c6e4")
-"""Per sharding of a program, in turn: the fill colour of what is split so."""
+"""Fill colours of vertices in Graphviz. Each sharding of a program gets the next one."""
 
 
 class Vertex(NamedTuple):

@@ -143,8 +143,8 @@ def load(data: bytes, mesh: Mesh) -> Partitioned:
 def place(array: np.ndarray, sharding: Sharding, within: Within | None = None) -> Any:
     """A buffer with a part of the array, which nobody will write to, on each device.
 
-    within: of what the array is this process's part. On a CPU a part that lies in one piece is not
-    copied.
+    within: where the array lies in the whole, if it is this process's part only. On a CPU a part
+    that lies in one piece is not copied.
     """
     parts, devices = [], []
     named = _sharding(sharding)

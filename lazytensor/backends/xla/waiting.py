@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Callable
 from math import inf
-from threading import Thread
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
 from jaxlib import _jax
 
+from lazytensor.core.device.backend import in_thread
 from lazytensor.core.device.processes import Watch
 
 T = TypeVar("T")
@@ -55,18 +55,7 @@ def watched_call(function: Callable[[], T], most: float = inf) -> T:
 
     Raises: TimeoutError after `most` seconds. The thread goes on.
     """
-    from concurrent.futures import Future
-
-    done: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(function())
-        except BaseException as error:  # noqa: BLE001  it is for who waits
-            done.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    start = perf_counter()
+    done, start = in_thread(function), perf_counter()
     while True:
         try:
             return done.result(WATCHES_APART)
@@ -83,7 +72,7 @@ def watched_call(function: Callable[[], T], most: float = inf) -> T:
 
 
 def _watched(buffer: Any, watch: Watch) -> None:
-    """Wait by looking: XLA itself would wait for ever for a process that never comes."""
+    """Wait by looking. XLA itself does not stop to wait for a process that never comes."""
     start = asked = perf_counter()
     while not buffer.is_deleted() and not buffer.is_ready():
         now = perf_counter()

@@ -20,6 +20,8 @@ from lazytensor.core.device.sharded import Sharded
 from lazytensor.core.errors import ShardingError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from lazytensor.core.device.processes import Cluster, Messages, Watch
     from lazytensor.core.ir.assumptions import Assumptions
     from lazytensor.core.ir.program import Program
@@ -181,17 +183,17 @@ class Backend(Protocol):
     def place(self, array: np.ndarray, sharding: Sharding, within: Within | None = None) -> Any:
         """A buffer with the array's parts on the devices of a mesh.
 
-        within: of what the array is this process's part, where it is not the whole.
+        within: where the array lies in the whole, if it is this process's part only.
         """
 
     def parts(self, buffer: Any) -> Iterator[tuple[tuple[slice, ...], Any]]:
         """The parts on this process's devices of a mesh, each once: its region, a buffer."""
 
     def join(self, members: Cluster, seconds: float, watch: Watch) -> Messages:
-        """Connect with the other processes of a cluster, which have so many seconds to come.
+        """Connect with the other processes of a cluster.
 
-        watch: is asked while results are waited for that others take part in. Raises: ProcessError
-        if they do not come, or a mesh is in use already.
+        seconds: how long they may take to come. watch: is asked while results are waited for that
+        others take part in. Raises: ProcessError if they do not come, or a mesh is in use already.
         """
 
     def copy_sharded(self, buffer: Any, sharding: Sharding) -> Any:
@@ -249,6 +251,12 @@ def undisturbed(function: Callable[[], T]) -> T:
 
     What imports parts of jax could otherwise be left half imported, and unusable from then on.
     """
+    with gil.uncollected():  # a finalizer might wait there for a lock of the waiting thread
+        return in_thread(function).result()
+
+
+def in_thread(function: Callable[[], T]) -> Future[T]:
+    """The future result of `function()`, which a thread of its own runs."""
     from concurrent.futures import Future  # takes milliseconds
 
     done: Future[T] = Future()
@@ -259,9 +267,8 @@ def undisturbed(function: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001  it is for who waits
             done.set_exception(error)
 
-    with gil.uncollected():  # a finalizer might wait in `run` for a lock of the waiting thread
-        Thread(target=run, daemon=True).start()
-        return done.result()
+    Thread(target=run, daemon=True).start()
+    return done
 
 
 def _import(module: str) -> Any:

@@ -6,7 +6,7 @@ others theirs with the first's → all run it. While a run is waited for, the he
 are looked at. Invariants:
 
 - The processes of a mesh run the programs over it in the same order. What clocks decide (tiers,
-  NumPy's account of what recording gains) is off: `join` sets the tier to `compile`.
+  NumPy's account of recording) is off: `join` sets the tier to `compile`.
 - A wait ends: with the result, or with an error that names the process that did not come.
 - A process that has met such an error does not wait for what it has under way when it exits.
 """
@@ -74,8 +74,8 @@ CHECKED_BYTES: Final = 2**20
 class Claim(NamedTuple):
     """What a process says of a program that it is about to run.
 
-    digest: a hash of the program. at: the user's line. values, placed: checksums of what the
-    program is given, and of what was split over the mesh until now.
+    digest: a hash of the program. at: the user's line. values: a checksum of the program's inputs.
+    placed: a checksum of all values that were split over the mesh before.
     """
 
     digest: str

@@ -84,7 +84,7 @@ def _own(value: Node) -> np.ndarray:
 def _exchanged(
     own: np.ndarray, compute: Callable[[Node], Node], spec: Spec, ranks: Ranks
 ) -> np.ndarray:
-    """This process's part of what is computed of all processes' values, which are its rows."""
+    """This process's part of `compute(rows)`. Row i is the value `own` of the group's process i."""
     made = compute(joined(own[np.newaxis], _mesh(ranks), (AXIS,)))
     named = sharding(_mesh(ranks), spec, made.type.shape, "a collective")
     made = ops.sharding_constraint(made, sharding=named)

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lazytensor import distributed
 from lazytensor.core.device.module_changes import when_imported
 from lazytensor.core.device.processes import cluster
 from lazytensor.core.ir.sharding import Mesh, sharding
@@ -64,19 +65,7 @@ def _distribute(tensor: Any, layout: Any) -> Any:
     return LazyTensor(split(tensor.node, wanted))
 
 
-def _process_id() -> int:
-    members = cluster()
-    return 0 if members is None else members.rank
-
-
-def _num_processes() -> int:
-    members = cluster()
-    return 1 if members is None else members.size
-
-
 def _initialize(addresses: Any, size: Any, rank: Any) -> None:
-    from lazytensor import distributed
-
     address = None if addresses is None else addresses.split(",")[0]
     distributed.initialize(address, size, rank)
 
@@ -85,8 +74,8 @@ ANSWERS: Final[dict[str, Callable[..., Any]]] = {
     "list_devices": _list_devices,
     "get_device_count": _get_device_count,
     "initialize": _initialize,
-    "num_processes": _num_processes,
-    "process_id": _process_id,
+    "num_processes": distributed.size,
+    "process_id": distributed.rank,
     "distribute_tensor": _distribute,
     "distribute_value": _distribute,
     "_to_backend_mesh": _mesh,

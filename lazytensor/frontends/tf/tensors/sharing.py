@@ -65,7 +65,7 @@ def from_local(local: Any, mesh: Mesh, spec: Spec = ()) -> Any:
 
 
 def _recorded(name: str, x: Any) -> Node:
-    """The node of what TensorFlow makes a tensor of. Raises: RuntimeError, naming the function."""
+    """The node of `x` as a tensor. name: the user's function. Raises: RuntimeError, naming it."""
     if not state.on:
         text = "this thread does not record; call lazytensor.tf.enable() first"
         raise RuntimeError(f"{name}: {text}")
