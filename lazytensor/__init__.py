@@ -4,7 +4,10 @@ import lazytensor.numpy as np      # a lazy NumPy
 lazytensor.sync()                  # compute everything pending now; never needed
 lazytensor.trace(fn, *args)        # the Program of a function's result
 lazytensor.metrics.report()        # counts and seconds
+lazytensor.export(fn, *args)       # a program that runs without this code; `load` reads it
 """
+
+from typing import TYPE_CHECKING, Any
 
 from lazytensor.core import binaries  # isort: skip  # noqa: F401  # first: it chooses what is imported
 from lazytensor import checkpoint, distributed, environment, sharding
@@ -27,6 +30,9 @@ from lazytensor.inspection import explain, load_ipython_extension, profile
 from lazytensor.inspection.program import Program
 from lazytensor.sharding import Mesh, from_local, shard
 
+if TYPE_CHECKING:
+    from lazytensor.artifacts import Artifact, export, load
+
 environment.prepare()
 backend.provide("lazytensor.backends.xla", environment.is_accelerator_likely)
 fork.watch()
@@ -41,7 +47,18 @@ if settings.eager or settings.check:
 
 __version__ = "0.1.0"
 
+
+def __getattr__(name: str) -> Any:
+    """`export`, `load` and `Artifact`, whose modules most programs do not need."""
+    if name not in ("Artifact", "export", "load"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lazytensor import artifacts
+
+    return getattr(artifacts, name)
+
+
 __all__ = [
+    "Artifact",
     "DTypeError",
     "LazyTensorError",
     "LazyTensorWarning",
@@ -54,7 +71,9 @@ __all__ = [
     "checkpoint",
     "distributed",
     "explain",
+    "export",
     "from_local",
+    "load",
     "load_ipython_extension",
     "metrics",
     "profile",

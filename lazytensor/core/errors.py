@@ -27,6 +27,10 @@ class Unsupported(LazyTensorError, NotImplementedError):
     """Something that is not written yet; the text names the file to edit."""
 
 
+class NoValue(Unsupported):
+    """A value was asked for in the body of a function, where there are none."""
+
+
 class DataError(LazyTensorError, IndexError):
     """A value met while a program ran that the op does not take (an index out of range)."""
 

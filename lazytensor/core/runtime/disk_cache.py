@@ -14,7 +14,7 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
@@ -196,13 +196,32 @@ def make(
 
 def _store(this: Wanted, executable: Executable) -> None:
     text = _text(this.program)
-    key = _key(this, text)
+    label = f"{this.program.size} instructions"
+    keep(_key(this, text), label, executable.serialize)
+    if this.history.changes:
+        keep(text.encode(), label, this.history.known, SLOTS_SUFFIX)
+
+
+def kept(key: bytes) -> bytes | None:
+    """What `keep` put on disk under this key, if it is there."""
+    if not settings.disk:
+        return None
+    path = _path(key)
+    payload = _read(path, key)
+    if payload is not None:
+        with suppress(OSError):
+            os.utime(path)
+    return payload
+
+
+def keep(
+    key: bytes, label: str, payload: Callable[[], bytes], suffix: str = SUFFIX
+) -> None:
+    """Put an executable on disk. A folder that cannot be written to is warned of once."""
+    if not settings.disk:
+        return
     try:
-        label = f"{this.program.size} instructions"
-        _write(_path(key), key, label, executable.serialize())
-        if this.history.changes:
-            key = text.encode()
-            _write(_path(key, SLOTS_SUFFIX), key, label, this.history.known())
+        _write(_path(key, suffix), key, label, payload())
     except Exception as error:  # noqa: BLE001  a full disk, or what XLA cannot serialise
         # Not the whole text of an OSError, which names a file that is another each time.
         reason = error.strerror if isinstance(error, OSError) else error

@@ -27,7 +27,7 @@ from lazytensor.core.device import host_memory
 from lazytensor.core.device.backend import backend, is_host, on_host
 from lazytensor.core.device.gil import garbage
 from lazytensor.core.device.sharded import Sharded
-from lazytensor.core.errors import Unsupported
+from lazytensor.core.errors import NoValue
 from lazytensor.core.ir.graph import NumberedGraph, numbered, reachable
 from lazytensor.core.ir.node import Node, TupleNode
 from lazytensor.core.ir.op import elements
@@ -67,7 +67,7 @@ def sync(
     """
     recorder = thread.recorder
     if recorder.tracing:
-        raise Unsupported(f"{cause}: there are no values in the body of a composite")
+        raise NoValue(f"{cause}: there are no values in the body of a composite")
     with lock:
         only = _only(recorder, nodes) if nodes or not alone else None
         if only is not None:

@@ -94,6 +94,17 @@ def inlined(function: Function) -> Lowering:
     return lower
 
 
+def _lowered(traced: Any, platform: str) -> Any:
+    """What jax lowers a function to. Of a platform that it does not know it gives general forms.
+
+    Where it has none, it gives a TPU's, which call what every XLA has.
+    """
+    try:
+        return traced.lower(lowering_platforms=(platform,))
+    except NotImplementedError:
+        return traced.lower(lowering_platforms=("tpu",))
+
+
 @lru_cache(maxsize=SIGNATURES_KEPT)
 def bytecode(
     function: Function, types: tuple[TensorType, ...], attrs: Attributes, platform: str
@@ -107,7 +118,7 @@ def bytecode(
     arguments = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
     with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"):  # for this thread only
         traced = jax.jit(library, keep_unused=True).trace(*arguments)
-        lowered = traced.lower(lowering_platforms=(platform,))
+        lowered = _lowered(traced, platform)
     buffer = io.BytesIO()
     lowered.compiler_ir("stablehlo").operation.write_bytecode(buffer)
     return buffer.getvalue()

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.recording import thread
 from lazytensor.frontends.numpy import laziness
 from lazytensor.frontends.numpy.arrays.array import Lazy
 from lazytensor.frontends.numpy.functions.entry import Function, dressed, has_lazy
@@ -28,6 +30,8 @@ def drawn(name: str, function: Function) -> Function:
     """A function or method that draws, with lazy results."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if thread.recorder.tracing:
+            raise Unsupported(f"{name}: random numbers differ from call to call: pass them in")
         if not args and not kwargs:
             return function()
         if not kwargs and NUMBERS.issuperset(map(type, args)):  # loops that draw numbers

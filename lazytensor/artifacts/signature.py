@@ -1,0 +1,105 @@
+"""What a program takes and gives: names, dtypes, shapes, and the form of the arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lazytensor.artifacts import trees
+from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.types import TensorType, tensor_type
+
+Size = int | str
+
+
+_SIZE: Final = re.compile(r"(?:(\d+)\*)?([A-Za-z_]\w*)([+-]\d+)?")
+
+
+def size_of(size: Size, sizes: Mapping[str, int]) -> int:
+    """A size as a number. Raises: ValueError for a text that says none."""
+    if isinstance(size, int):
+        return size
+    found = _SIZE.fullmatch(size)
+    if found is None or found[2] not in sizes:
+        raise ValueError(f"{size!r:.80} is no size of {', '.join(sizes)}")
+    return int(found[1] or 1) * sizes[found[2]] + int(found[3] or 0)
+
+
+def said(scale: int, symbol: str, offset: int) -> str:
+    """The text of a size: `batch`, `2*batch+1`."""
+    return (f"{scale}*" if scale != 1 else "") + symbol + (f"{offset:+d}" if offset else "")
+
+
+class Port(NamedTuple):
+    """An input or output. A size that is known at run time only is text, as `size_of` reads it."""
+
+    name: str
+    dtype: np.dtype
+    shape: tuple[Size, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+    def sized(self, sizes: Mapping[str, int]) -> TensorType:
+        """The type, with sizes by name."""
+        return tensor_type(self.dtype, tuple(size_of(n, sizes) for n in self.shape))
+
+
+class Signature(NamedTuple):
+    """Inputs, outputs, and how they lie in arguments and results.
+
+    arguments: the form of each argument, by name. results: that of what a call gives. symbol: the
+    name of the size that is known at run time only, if there is one. weights: the parameters after
+    the inputs.
+    """
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    arguments: Mapping[str, trees.Form]
+    results: trees.Form
+    weights: tuple[Port, ...]
+    symbol: str = ""
+
+    def arrays(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The arrays in the arguments of a call, in the order of the inputs. Raises: TypeError."""
+        names = list(self.arguments)
+        if len(args) > len(names):
+            text = f"{', '.join(names)} are taken; got {len(args)} arguments"
+            raise TypeError(text)
+        given = dict(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in self.arguments or name in given:
+                why = "given twice" if name in given else f"no argument; there are {names}"
+                raise TypeError(f"{name}: {why}")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise TypeError(f"{', '.join(missing)}: the program needs a value")
+        return list(self._spread(given))
+
+    def _spread(self, given: Mapping[str, Any]) -> Iterator[Any]:
+        for name, form in self.arguments.items():
+            yield from trees.arrays_of(form, given[name], name)
+
+    def sizes(self, arrays: Sequence[Any]) -> dict[str, int]:
+        """The sizes that have a name. Raises: ShapeError, DTypeError for other arrays."""
+        found: dict[str, int] = {}
+        for port, x in zip(self.inputs, arrays, strict=True):
+            fits = len(x.shape) == len(port.shape)
+            for wanted, n in zip(port.shape, x.shape, strict=False):
+                if isinstance(wanted, str):
+                    wanted = found.setdefault(wanted, n)
+                fits = fits and wanted == n
+            if not fits:
+                known = "".join(f" ({name} is {n})" for name, n in found.items())
+                raise ShapeError(f"{port} was expected, got the shape {tuple(x.shape)}{known}")
+            if x.dtype != port.dtype:
+                raise DTypeError(f"{port} was expected, got the dtype {x.dtype}")
+        return found
+
+    def built(self, outputs: Iterator[Any]) -> Any:
+        """What a call gives, from its outputs in order."""
+        return trees.built(self.results, outputs)

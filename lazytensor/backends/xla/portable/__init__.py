@@ -1,0 +1,1 @@
+"""Programs that leave: StableHLO in its portable, versioned form, written, read, compiled."""

@@ -1,0 +1,133 @@
+"""Modules in StableHLO's portable form: from a program, to text, without what only XLA reads.
+
+A portable module has one function, `main`, in forms that every compiler knows, without calls of
+ours. It is read by a StableHLO of its own version and of later ones, for five years.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+from jaxlib.mlir.passmanager import PassManager
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.module import PORTABLE, module_of
+from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.assumptions import Assumptions
+from lazytensor.core.ir.program import Program
+from lazytensor.core.ir.recording import Place
+
+TIDIED: Final = (
+    "builtin.module(inline,func.func(chlo-legalize-to-stablehlo),canonicalize,cse,symbol-dce)"
+)
+"""One function, of StableHLO alone, each value once."""
+CALLED: Final = frozenset(["ApproxTopK", "Eigh", "ProductOfElementaryHouseholderReflectors", "Qr"])
+"""Custom calls that every XLA knows as operations of its own. They call no function."""
+_PLACE: Final = re.compile(r'loc\("([^"]+)":(\d+):0')
+
+
+def emitted(program: Program, places: Sequence[Place | None]) -> ir.Module:
+    """The module of a program, whose scalars are its constants. places: see `Backend.compile`."""
+    baked = {
+        i: np.asarray(number, program.instructions[i][3].dtype)
+        for i, number in zip(program.slots, program.constants, strict=True)
+    }
+    made = module_of(
+        program, Assumptions(baked, {}), (), places, is_portable=True, platform=PORTABLE
+    )
+    with client.context():
+        _passes()(made.module.operation)
+    check_operations(made.module)
+    return made.module
+
+
+def serialized(module: ir.Module) -> bytes:
+    """The module in portable form, of the version that was current twelve weeks ago."""
+    with client.context():
+        # Serialising changes a module; one with an op that it does not know crashes.
+        copied = ir.Module.parse(module.operation.get_asm(enable_debug_info=True, binary=False))
+        requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
+        version = stablehlo.get_version_from_compatibility_requirement(requirement)
+        made: bytes = stablehlo.serialize_portable_artifact(copied, version)
+        return made
+
+
+def parsed(data: bytes) -> ir.Module:
+    """The module of a portable form. Raises: ValueError for damaged bytes."""
+    with client.context() as context:
+        said: list[str] = []
+        handler = context.attach_diagnostic_handler(lambda x: bool(said.append(str(x))) or True)
+        try:
+            found: ir.Module = stablehlo.deserialize_portable_artifact(context, data)
+            main(found)
+        except (StopIteration, ValueError, ir.MLIRError):
+            why = "; ".join(said) or "it has no function main"
+            raise ValueError(f"the bytes are no portable StableHLO: {why}") from None
+        finally:
+            handler.detach()
+        return found
+
+
+def text(data: bytes) -> str:
+    """The module as text."""
+    return str(parsed(data))
+
+
+def operations(root: Any) -> Iterator[Any]:
+    """Every operation in a module or an operation, those of regions after the one that has them."""
+    todo = [root.operation]
+    while todo:
+        op = todo.pop()
+        yield op
+        inner = [x.operation for region in op.regions for block in region.blocks for x in block]
+        todo += reversed(inner)
+
+
+def main(module: ir.Module) -> Any:
+    """The function `main`."""
+    return next(op for op in module.body.operations if str(op.name) == '"main"')
+
+
+def check_operations(module: ir.Module) -> None:
+    """Raises: Unsupported for an operation that is not StableHLO's, and a call of a function."""
+    with client.context():
+        for op in operations(module):
+            _check(op)
+
+
+def _check(op: Any) -> None:
+    if op.name == "stablehlo.custom_call":
+        target = ir.StringAttr(op.attributes["call_target_name"]).value
+        if target in CALLED:
+            for name in list(op.attributes):  # those of jax, which only jax reads
+                name = getattr(name, "name", name)
+                if "." in name:
+                    del op.attributes[name]
+            return
+        what = f"a call of {target}"
+    elif op.name.startswith(("stablehlo.", "func.", "builtin.")):
+        return
+    else:
+        what = op.name
+    place = place_of(op)
+    where = f" (recorded at {place})" if place else ""
+    raise Unsupported(f"{what}{where} has no portable form; see docs/export.md")
+
+
+def place_of(op: Any) -> str:
+    """The user's line that an operation is of: `file.py:12`, or empty."""
+    found = _PLACE.search(str(op.location))
+    return f"{found[1]}:{found[2]}" if found else ""
+
+
+@cache
+def _passes() -> Any:
+    stablehlo.register_stablehlo_passes()
+    with client.context():
+        return PassManager.parse(TIDIED).run

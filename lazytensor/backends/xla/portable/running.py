@@ -1,0 +1,93 @@
+"""Portable modules, compiled for this machine and kept on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jaxlib import _jax
+from jaxlib.mlir import ir
+
+from lazytensor.backends.xla import client
+from lazytensor.backends.xla.portable.modules import main, parsed
+from lazytensor.core.errors import LazyTensorError
+from lazytensor.core.ir.types import TensorType
+from lazytensor.core.observe import metrics
+from lazytensor.core.runtime import disk_cache
+
+
+class NotPortable(LazyTensorError, ValueError):
+    """A module that XLA refuses."""
+
+
+def executable(
+    data: bytes, inputs: Sequence[TensorType], results: Sequence[TensorType]
+) -> client.Executable:
+    """The executable of a portable module for inputs of these types.
+
+    It comes from disk, if it was compiled before. Raises: ValueError for damaged bytes; NotPortable
+    where XLA refuses the module.
+    """
+    said = "\n".join(map(str, (*inputs, "->", *results)))
+    key = data + said.encode() + client.fingerprint()
+    found = _known(key)
+    if found is None:
+        with metrics.timed("compiling"):
+            found = _compiled(data, inputs)
+        metrics.count("compiles")
+        disk_cache.keep(key, "an artifact", found.serialize)
+    found.expect(results)
+    return found
+
+
+def _known(key: bytes) -> client.Executable | None:
+    with metrics.timed("loading"):
+        kept = disk_cache.kept(key)
+        if kept is None:
+            return None
+        try:
+            found = client.deserialize(kept)
+        except client.CorruptExecutable:
+            return None
+    metrics.count("disk_hits")
+    return found
+
+
+def _compiled(data: bytes, inputs: Sequence[TensorType]) -> client.Executable:
+    module = parsed(data)
+    try:
+        if _is_dynamic(module):
+            return client.compile(refined(module, inputs))
+        return client.compile(module)
+    except (ir.MLIRError, client.ExecutionError) as error:
+        raise NotPortable(f"XLA refuses the program: {error}") from error
+
+
+def refined(module: ir.Module, inputs: Sequence[TensorType]) -> bytes:
+    """The module with the sizes that follow from those of its inputs."""
+    from lazytensor.backends.xla.attributes import ir_type
+
+    with client.context():
+        function = main(module)
+        block = function.regions[0].blocks[0]
+        for argument, type in zip(block.arguments, inputs, strict=True):
+            argument.set_type(ir_type(type))
+        ends = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        known = ir.FunctionType.get([x.type for x in block.arguments], ends.results)
+        function.attributes["function_type"] = ir.TypeAttr.get(known)
+        made: bytes = _jax.mlir.refine_polymorphic_shapes(
+            _bytecode(module), enable_shape_assertions=False, validate_static_shapes=True
+        )
+    return made
+
+
+def _is_dynamic(module: ir.Module) -> bool:
+    arguments = main(module).regions[0].blocks[0].arguments
+    return not all(ir.RankedTensorType(x.type).has_static_shape for x in arguments)
+
+
+def _bytecode(module: ir.Module) -> bytes:
+    from io import BytesIO
+
+    out = BytesIO()
+    module.operation.write_bytecode(out)
+    return out.getvalue()

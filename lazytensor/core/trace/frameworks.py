@@ -1,0 +1,43 @@
+"""What a function or model of a framework is, for who records its body from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType
+
+
+class Framework(NamedTuple):
+    """What is asked of a frontend.
+
+    is_array: whether a value is an array of this framework. type_of: its type. array: an array that
+    shows a node. value_of: an array's value. model: what a function or model calls (see `Model`),
+    or None if it has nothing of this framework. recording: in its block the framework records
+    everything, as the body of a function.
+    """
+
+    is_array: Callable[[Any], bool]
+    type_of: Callable[[Any], TensorType]
+    array: Callable[[Node], Any]
+    value_of: Callable[[Any], np.ndarray]
+    model: Callable[[Any], Model | None]
+    recording: Callable[[], AbstractContextManager[None]]
+
+
+class Model(NamedTuple):
+    """A function or model with arrays of its own.
+
+    call: is called in its place. signature: that of the user's function. weights: the arrays by
+    name, as they are now.
+    """
+
+    call: Callable[..., Any]
+    signature: Callable[..., Any]
+    weights: Callable[[], Mapping[str, Node]]
+
+

@@ -1,0 +1,63 @@
+"""Recording a function's body: no cuts, and no values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from lazytensor.core.ir.graph import reachable
+from lazytensor.core.ir.node import Input, Node
+from lazytensor.core.ir.op import PARAMETER
+from lazytensor.core.ir.program import Program, cut
+from lazytensor.core.ir.recording import Place, thread
+from lazytensor.core.ir.types import tensor_type
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """Record a body in this block: who asks for a value gets a `NoValue`, and nothing is cut."""
+    recorder = thread.recorder
+    before = recorder.work, recorder.busy, recorder.tracing
+    recorder.busy, recorder.tracing = recorder.busy + 1, True
+    try:
+        yield
+    finally:
+        recorder.work, recorder.busy, recorder.tracing = before
+
+
+class Body(NamedTuple):
+    """A function as a program.
+
+    program: with the function's inputs as its first parameters, and its scalars as constants.
+    places: where each instruction was recorded. leaves: the arrays from outside that it uses, which
+    are the other parameters.
+    """
+
+    program: Program
+    places: tuple[Place | None, ...]
+    leaves: list[Node]
+
+
+def traced(function: Callable[[list[Node]], Sequence[Node]], values: Sequence[np.ndarray]) -> Body:
+    """The body of a function of nodes.
+
+    values: what the function's inputs are afterwards. Until then they have none.
+    """
+    inputs: list[Node] = [Input(PARAMETER, tensor_type(x.dtype, x.shape)) for x in values]
+    try:
+        with tracing():
+            return _body(inputs, list(function(inputs)))
+    finally:
+        for node, x in zip(inputs, values, strict=True):
+            node.settle(x)
+
+
+def _body(inputs: list[Node], results: list[Node]) -> Body:
+    found = reachable([*inputs, *results])
+    made = cut([*inputs, *(node for node in found if node.op is not PARAMETER)], results)
+    lines, outputs = made.program.instructions, made.program.outputs
+    places = tuple(None if node is None else node.place for node in made.nodes)
+    return Body(Program(lines, outputs, True, tuple(made.slots)), places, made.leaves)

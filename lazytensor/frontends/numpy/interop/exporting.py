@@ -1,0 +1,35 @@
+"""NumPy's arrays as arguments of a function whose body is recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lazytensor.core.ir.types import TensorType, tensor_type
+from lazytensor.core.runtime.scheduler import fetch
+from lazytensor.core.trace.frameworks import Framework
+from lazytensor.frontends.numpy.arrays.array import Lazy, wrap
+from lazytensor.frontends.numpy.host.bound import everything_lazy
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray | Lazy)
+
+
+def _type_of(x: Any) -> TensorType:
+    return tensor_type(x.dtype, tuple(x.shape))
+
+
+def _value_of(x: Any) -> np.ndarray:
+    return fetch(x.node) if isinstance(x, Lazy) else np.array(x)
+
+
+FRAMEWORK = Framework(
+    is_array=_is_array,
+    type_of=_type_of,
+    array=wrap,
+    value_of=_value_of,
+    model=lambda _: None,
+    recording=everything_lazy,
+)

@@ -1,0 +1,112 @@
+"""TF's tensors, and models with variables, as arguments and bodies of functions recorded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lazytensor.core.buffers.interop import shown
+from lazytensor.core.errors import NoValue
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType, tensor_type
+from lazytensor.core.trace.frameworks import Framework, Model
+from lazytensor.frontends.tf.dispatch import steps
+from lazytensor.frontends.tf.dispatch.switch import enabled
+from lazytensor.frontends.tf.tensors.tensor import LazyTensor, ValueNeeded, state
+
+
+def _model(function: Any) -> Model | None:
+    """A Keras model or layer, a `tf.Module`, a `tf.function`, or a function that uses some."""
+    variables = dict(_variables_of(function))
+    if not variables:
+        return None
+    return Model(_call(function), _signature(function), partial(_now, variables))
+
+
+def _call(function: Any) -> Any:
+    """What is called: a Keras layer computes as for inference; a value asked for is a `NoValue`."""
+    is_trained = getattr(function, "_call_has_training_arg", False)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = {"training": False, **kwargs} if is_trained else kwargs
+        try:
+            return function(*args, **given)
+        except ValueNeeded as error:
+            raise NoValue("a value of a function's argument") from error
+
+    return call
+
+
+def _signature(function: Any) -> Any:
+    is_layer = hasattr(function, "call_signature_parameters")
+    return function.call if is_layer else getattr(function, "python_function", function)
+
+
+def _variables_of(function: Any) -> Iterator[tuple[str, Any]]:
+    """Variables by name: of an object, or of what a function refers to."""
+    if hasattr(function, "call_signature_parameters"):  # Keras's
+        yield from ((x.path, x.value) for x in function.weights)
+    elif isinstance(function, tf.Module):
+        yield from _named(function.variables)
+    else:
+        inner = inspect.unwrap(getattr(function, "python_function", function))
+        try:
+            seen = inspect.getclosurevars(inner)
+        except TypeError:  # it is not written in Python
+            return
+        for name, x in {**seen.globals, **seen.nonlocals, "self": _self(inner)}.items():
+            if isinstance(x, tf.Variable):
+                yield name, x
+            elif isinstance(x, tf.Module) or hasattr(x, "call_signature_parameters"):
+                yield from ((f"{name}.{inside}", v) for inside, v in _variables_of(x))
+
+
+def _self(function: Any) -> Any:
+    return getattr(function, "__self__", None)
+
+
+def _named(variables: Any) -> Iterator[tuple[str, Any]]:
+    seen: dict[str, int] = {}
+    for x in variables:
+        name = x.name.removesuffix(":0")
+        seen[name] = seen.get(name, -1) + 1
+        yield f"{name}_{seen[name]}" if seen[name] else name, x
+
+
+def _now(variables: dict[str, Any]) -> dict[str, Node]:
+    offers = {name: shown(x) for name, x in variables.items()}
+    return {name: offer.node for name, offer in offers.items() if offer is not None}
+
+
+@contextmanager
+def _recording() -> Iterator[None]:
+    """Record the body of a function. What it demands of values is not checked."""
+    with enabled():
+        steps.settle_variables()
+        flags, state.flags = state.flags, []
+        state.tracing += 1
+        try:
+            yield
+        finally:
+            state.tracing -= 1
+            state.flags = flags
+
+
+def _type_of(x: Any) -> TensorType:
+    return tensor_type(np.dtype(x.dtype.as_numpy_dtype), tuple(x.shape))
+
+
+FRAMEWORK = Framework(
+    is_array=tf.is_tensor,
+    type_of=_type_of,
+    array=LazyTensor,
+    value_of=lambda x: np.array(x),
+    model=_model,
+    recording=_recording,
+)

@@ -1,0 +1,83 @@
+"""torch's tensors and modules as arguments and bodies of functions that are recorded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch.func import functional_call
+
+from lazytensor.core.ir.node import Node
+from lazytensor.core.ir.types import TensorType, tensor_type
+from lazytensor.core.runtime.scheduler import fetch
+from lazytensor.core.trace.frameworks import Framework, Model
+from lazytensor.frontends.torch.tensors.tensor import from_cpu, is_lazy, numpy_dtype, value, wrap
+
+
+class _Holder(torch.nn.Module):
+    """A function with the modules that it uses as children, so that torch can replace weights."""
+
+    def __init__(self, function: Any, modules: Mapping[str, torch.nn.Module]) -> None:
+        super().__init__()
+        self.forward = function
+        for name, module in modules.items():
+            self.add_module(name, module)
+
+
+def _model(function: Any) -> Model | None:
+    """A module, or a function that uses some: its own variables, its object, or globals."""
+    if isinstance(function, torch.nn.Module):
+        holder, signature = function, function.forward
+    else:
+        modules = _modules_of(function)
+        if not modules:
+            return None
+        holder, signature = _Holder(function, modules), function
+    named = [*holder.named_parameters(), *holder.named_buffers()]
+    weights = {name: _there(x) for name, x in named}
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return functional_call(holder, weights, args, kwargs)
+
+    return Model(call, signature, lambda: {name: value(x) for name, x in weights.items()})
+
+
+def _modules_of(function: Any) -> dict[str, torch.nn.Module]:
+    """The modules that a function refers to, by its names for them."""
+    found: dict[str, Any] = {}
+    own = getattr(function, "__self__", None)
+    if own is not None:
+        found["self"] = own
+    try:
+        seen = inspect.getclosurevars(inspect.unwrap(function))
+    except TypeError:  # it is not written in Python
+        return {}
+    found |= {**seen.globals, **seen.nonlocals}
+    return {name: x for name, x in found.items() if isinstance(x, torch.nn.Module)}
+
+
+def _there(x: torch.Tensor) -> torch.Tensor:
+    """A tensor of its own on the device, with the value of `x`."""
+    made: torch.Tensor = wrap(value(x) if is_lazy(x) else from_cpu(x.detach()))
+    return made
+
+
+def _type_of(x: torch.Tensor) -> TensorType:
+    return tensor_type(numpy_dtype(x.dtype), tuple(x.shape))
+
+
+def _value_of(x: torch.Tensor) -> np.ndarray:
+    return fetch(value(x) if is_lazy(x) else from_cpu(x))
+
+
+FRAMEWORK = Framework(
+    is_array=lambda x: isinstance(x, torch.Tensor),
+    type_of=_type_of,
+    array=wrap,
+    value_of=_value_of,
+    model=_model,
+    recording=torch.no_grad,
+)
