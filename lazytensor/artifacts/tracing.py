@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from os.path import basename
@@ -127,10 +127,10 @@ class Example:
             program,
             tuple(map(_short, places)),
             [(k, tensor_type(x.dtype, x.shape)) for k, x in zip(self.arrays, values, strict=True)],
-            list(zip(_output_names(names), outs, strict=True)),
+            list(zip(_output_names(names, self.arrays), outs, strict=True)),
             self.arguments(),
             trees.form_of(results[0], _is_lazy),
-            _named(found.leaves, weights),
+            _named(found.leaves, weights, self.arrays),
         )
 
     def _called(self, inputs: list[Node]) -> Any:
@@ -151,12 +151,17 @@ def _check_unchanged(before: Sequence[Weights], after: Sequence[Weights]) -> Non
         raise Unsupported(f"export: the call changes {', '.join(changed[:5])}; {text}")
 
 
-def _named(leaves: Sequence[Node], weights: Sequence[Weights]) -> dict[str, Node]:
+def _named(
+    leaves: Sequence[Node], weights: Sequence[Weights], inputs: Container[str]
+) -> dict[str, Node]:
     """The weights that are used, by their models' names for them; others by number."""
     known = {node: name for each in weights for name, node in each.items()}
     found: dict[str, Node] = {}
     for leaf in leaves:
-        found[known.get(leaf, f"constant_{len(found)}")] = leaf
+        name = known.get(leaf, f"constant_{len(found)}")
+        while name in inputs or name in found:
+            name = f"weight_{name}"
+        found[name] = leaf
     return found
 
 
@@ -203,8 +208,10 @@ def _node(x: Any) -> Node:
     return offer.node
 
 
-def _output_names(paths: list[str]) -> list[str]:
-    return [f"output_{path}" if path[:1].isdigit() else path or "output" for path in paths]
+def _output_names(paths: list[str], inputs: Container[str]) -> list[str]:
+    """Names that no input has."""
+    names = [f"output_{path}" if path[:1].isdigit() else path or "output" for path in paths]
+    return [f"output_{name}" if name in inputs else name for name in names]
 
 
 def _asked(error: NoValue) -> str:

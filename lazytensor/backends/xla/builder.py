@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from jaxlib.mlir import ir
@@ -13,6 +13,8 @@ from lazytensor.backends.xla.attributes import element_type, ir_type
 from lazytensor.core.ir.types import TensorType
 
 create = ir.Operation.create
+PORTABLE: Final = "portable"
+"""The platform of modules that leave: forms of no device."""
 
 
 def barrier(value: ir.Value) -> ir.Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
@@ -24,10 +24,6 @@ from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place
 from lazytensor.core.ir.sharding import Sharding, replicated
 from lazytensor.core.ir.types import TensorType, tensor_type
-
-
-PORTABLE: Final = "portable"
-"""The platform of modules that leave: no device's forms."""
 
 
 class Emitted(NamedTuple):

@@ -18,7 +18,7 @@ from jaxlib.mlir import ir
 
 from lazytensor.backends.xla import workarounds
 from lazytensor.backends.xla.attributes import element_type, i64, i64s
-from lazytensor.backends.xla.builder import Value
+from lazytensor.backends.xla.builder import PORTABLE, Value
 from lazytensor.backends.xla.elementwise.arithmetic import compare
 from lazytensor.backends.xla.emitter import Emitter, Lowering, Rows
 from lazytensor.backends.xla.lowerings.expansion import expansion
@@ -332,7 +332,9 @@ def arg_reduction(kind: str) -> Lowering:
         if not type.size:
             return e.full(0, type)
         lines = e.reshape(x, (type.size // after, n, after))
-        if after == 1 and (n <= SEARCHED or x.type.size <= ONE_GO_ELEMENTS):
+        if e.platform == PORTABLE:  # few compilers reduce pairs
+            found = by_value(e, type, lines)
+        elif after == 1 and (n <= SEARCHED or x.type.size <= ONE_GO_ELEMENTS):
             found = _extreme_of_short(e, lines, kind)
         elif after == 1 and n >= SEARCHED_LINE_ELEMENTS:
             found = blocks(e, type, e.reshape(lines, lines.type.shape[:2]))

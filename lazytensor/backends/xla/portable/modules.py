@@ -1,6 +1,6 @@
 """Modules in StableHLO's portable form: from a program, to text, without what only XLA reads.
 
-A portable module has one function, `main`, in forms that every compiler knows, without calls of
+A portable module has a function `main`, in forms that every compiler knows, without calls of
 ours. It is read by a StableHLO of its own version and of later ones, for five years.
 """
 
@@ -17,16 +17,18 @@ from jaxlib.mlir.dialects import stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
 from lazytensor.backends.xla import client
-from lazytensor.backends.xla.module import PORTABLE, module_of
+from lazytensor.backends.xla.builder import PORTABLE
+from lazytensor.backends.xla.module import module_of
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.assumptions import Assumptions
 from lazytensor.core.ir.program import Program
 from lazytensor.core.ir.recording import Place
 
 TIDIED: Final = (
-    "builtin.module(inline,func.func(chlo-legalize-to-stablehlo),canonicalize,cse,symbol-dce)"
+    "builtin.module(inline{max-iterations=64},func.func(chlo-legalize-to-stablehlo),"
+    "canonicalize,cse,symbol-dce)"
 )
-"""One function, of StableHLO alone, each value once."""
+"""StableHLO alone, each value once."""
 CALLED: Final = frozenset(["ApproxTopK", "Eigh", "ProductOfElementaryHouseholderReflectors", "Qr"])
 """Custom calls that every XLA knows as operations of its own. They call no function."""
 _PLACE: Final = re.compile(r'loc\("([^"]+)":(\d+):0')

@@ -72,7 +72,7 @@ def read(data: bytes) -> Module:
     """The module of a portable form. Raises: ValueError for damaged bytes, or another signature."""
     module = parsed(data)
     with client.context():
-        return _Reader().module(main(module))
+        return _Reader().module(module)
 
 
 class _Port(Protocol):
@@ -108,14 +108,31 @@ class _Reader:
         self.numbers: dict[Any, int] = {}
         self.dtypes = {str(element_type(dtype)): dtype for dtype in STORED}
 
-    def module(self, function: Any) -> Module:
-        return Module(self.block(function.regions[0].blocks[0]), tuple(self.types))
+    def module(self, module: Any) -> Module:
+        self.functions = {x.attributes["sym_name"].value: x for x in module.body.operations}
+        return Module(self.block(self.functions["main"].regions[0].blocks[0]), tuple(self.types))
 
     def block(self, block: Any) -> Block:
         arguments = tuple(map(self.value, block.arguments))
+        operations, results = self.inside(block)
+        return Block(arguments, tuple(operations), results)
+
+    def inside(self, block: Any) -> tuple[list[Operation], tuple[int, ...]]:
+        """The operations of a block, those of the functions that it calls in their places."""
         *inner, last = (op.operation for op in block.operations)
-        operations = tuple(map(self.operation, inner))
-        return Block(arguments, operations, tuple(self.numbers[x] for x in last.operands))
+        found: list[Operation] = []
+        for op in inner:
+            if op.name != "func.call":
+                found.append(self.operation(op))
+                continue
+            callee = self.functions[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
+            called = callee.regions[0].blocks[0]
+            given = [self.numbers[x] for x in op.operands]
+            self.numbers.update(zip(called.arguments, given, strict=True))
+            operations, results = self.inside(called)
+            found += operations
+            self.numbers.update(zip(op.results, results, strict=True))
+        return found, tuple(self.numbers[x] for x in last.operands)
 
     def operation(self, op: Any) -> Operation:
         operands = tuple(self.numbers[x] for x in op.operands)
@@ -185,7 +202,7 @@ def _plain(given: Any) -> Any:
         return named[1]
     lists = {name: _ints(body) for name, body in _LISTS.findall(said)}
     numbers = {name: int(number) for name, number in _NUMBERS.findall(said)}
-    return {**numbers, **lists} if lists or numbers else said
+    return {**numbers, **lists} if lists or numbers or said.endswith("<>") else said
 
 
 def _ints(body: str) -> tuple[int, ...]:
