@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -91,9 +92,8 @@ def check(data: bytes, inputs: Sequence[_Port], outputs: Sequence[_Port]) -> Non
     with client.context():
         function = main(module)
         ends = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        reader = _Reader()
         for side, said in ((ends.inputs, inputs), (ends.results, outputs)):
-            found = list(map(reader.type, side))
+            found = list(map(type_of, side))
             wanted = [
                 Type(x.dtype, tuple(-1 if isinstance(n, str) else n for n in x.shape)) for x in said
             ]
@@ -106,7 +106,6 @@ class _Reader:
     def __init__(self) -> None:
         self.types: list[Type] = []
         self.numbers: dict[Any, int] = {}
-        self.dtypes = {str(element_type(dtype)): dtype for dtype in STORED}
 
     def module(self, module: Any) -> Module:
         self.functions = {x.attributes["sym_name"].value: x for x in module.body.operations}
@@ -145,21 +144,28 @@ class _Reader:
 
     def value(self, value: Any) -> int:
         number = self.numbers[value] = len(self.types)
-        self.types.append(self.type(value.type))
+        self.types.append(type_of(value.type))
         return number
-
-    def type(self, given: Any) -> Type:
-        found = ir.RankedTensorType(given)
-        dtype = self.dtypes.get(str(found.element_type))
-        if dtype is None:
-            raise Unsupported(f"{given}: a dtype that NumPy lacks")
-        unknown = ir.ShapedType.get_dynamic_size()
-        return Type(dtype, tuple(-1 if n == unknown else n for n in found.shape))
 
     def attributes(self, op: Any) -> dict[str, Any]:
         if op.name == "stablehlo.constant":
-            return {"value": constant(op, self.type(op.results[0].type))}
+            return {"value": constant(op, type_of(op.results[0].type))}
         return {name: _plain(op.attributes[name]) for name in _names(op)}
+
+
+def type_of(given: Any) -> Type:
+    """A tensor's type. Needs the client's context to be current."""
+    found = ir.RankedTensorType(given)
+    dtype = _dtypes().get(str(found.element_type))
+    if dtype is None:
+        raise Unsupported(f"{given}: a dtype that NumPy lacks")
+    unknown = ir.ShapedType.get_dynamic_size()
+    return Type(dtype, tuple(-1 if n == unknown else n for n in found.shape))
+
+
+@cache
+def _dtypes() -> dict[str, np.dtype]:
+    return {str(element_type(dtype)): dtype for dtype in STORED}
 
 
 def constant(op: Any, type: Type) -> np.ndarray:

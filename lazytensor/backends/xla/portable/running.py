@@ -66,7 +66,7 @@ def refined(module: ir.Module, inputs: Sequence[TensorType]) -> bytes:
     """The module with the sizes that follow from those of its inputs."""
     from lazytensor.backends.xla.attributes import ir_type
 
-    with client.context():
+    with client.context(), ir.Location.unknown():
         function = main(module)
         block = function.regions[0].blocks[0]
         for argument, type in zip(block.arguments, inputs, strict=True):
