@@ -98,7 +98,9 @@ class Artifact:
         from lazytensor.backends.xla.portable import jax_export
 
         weights = list(self.weights.values())
-        exported = jax_export.exported(self.name, self.program, self.signature)
+        exported = jax_export.exported(
+            self.name, self.program, [*self.inputs, *self.signature.weights], self.outputs
+        )
 
         def call(*args: Any, **kwargs: Any) -> Any:
             arrays = self.signature.arrays(args, kwargs)

@@ -9,8 +9,9 @@ import numpy as np
 
 from lazytensor.artifacts.archive import Contents
 from lazytensor.artifacts.artifact import Artifact
-from lazytensor.artifacts.signature import Port, Signature, Size, said
+from lazytensor.artifacts.signature import Port, Signature
 from lazytensor.artifacts.tracing import Example, Traced, type_name
+from lazytensor.core.ir.sizes import Size, fitted
 from lazytensor.core.ir.types import TensorType
 from lazytensor.core.runtime.scheduler import fetch
 
@@ -133,13 +134,11 @@ def _for_all_sizes(
 
 
 def _open(shapes: list[tuple[int, ...]], sizes: list[int], symbol: str) -> tuple[Size, ...]:
-    from lazytensor.backends.xla.portable.symbolic import fitted
-
     found: list[Size] = []
     for values in zip(*shapes, strict=True):
         size = fitted(values, sizes)
         assert size is not None
-        found.append(said(size.scale, symbol, size.offset) if size.scale else size.offset)
+        found.append(size.text(symbol))
     return tuple(found)
 
 

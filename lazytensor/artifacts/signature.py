@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lazytensor.artifacts import trees
 from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.ir.sizes import Size, number_of
 from lazytensor.core.ir.types import TensorType, tensor_type
-
-Size = int | str
-
-
-_SIZE: Final = re.compile(r"(?:(\d+)\*)?([A-Za-z_]\w*)([+-]\d+)?")
-
-
-def size_of(size: Size, sizes: Mapping[str, int]) -> int:
-    """A size as a number. Raises: ValueError for a text that says none."""
-    if isinstance(size, int):
-        return size
-    found = _SIZE.fullmatch(size)
-    if found is None or found[2] not in sizes:
-        raise ValueError(f"{size!r:.80} is no size of {', '.join(sizes)}")
-    return int(found[1] or 1) * sizes[found[2]] + int(found[3] or 0)
-
-
-def said(scale: int, symbol: str, offset: int) -> str:
-    """The text of a size: `batch`, `2*batch+1`."""
-    return (f"{scale}*" if scale != 1 else "") + symbol + (f"{offset:+d}" if offset else "")
 
 
 class Port(NamedTuple):
-    """An input or output. A size that is known at run time only is text, as `size_of` reads it."""
+    """An input or output. A size that is known at run time only is text (see `core.ir.sizes`)."""
 
     name: str
     dtype: np.dtype
@@ -45,7 +25,7 @@ class Port(NamedTuple):
 
     def sized(self, sizes: Mapping[str, int]) -> TensorType:
         """The type, with sizes by name."""
-        return tensor_type(self.dtype, tuple(size_of(n, sizes) for n in self.shape))
+        return tensor_type(self.dtype, tuple(number_of(n, sizes) for n in self.shape))
 
 
 class Signature(NamedTuple):

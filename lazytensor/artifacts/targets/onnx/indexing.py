@@ -172,4 +172,15 @@ def _linear(g: Graph, whole: str, shape: Sequence[int]) -> str:
     return g.reshape(g.node("Where", is_inside, at, g.constant(prod(shape), INT64)), [-1])
 
 
-ROWS: Final[dict[str, Rule]] = {"gather": _gather, "scatter": _scatter}
+def _dynamic_gather(g: Graph, op: Operation, x: str, starts: str, sizes: str) -> str:
+    """One slice, moved to where it fits: a slice whose size is known at run time only."""
+    said, rank = op.attributes["dimension_numbers"], len(g.type(op.operands[0]).shape)
+    if len(g.type(op.operands[1]).shape) != 1 or len(said.get("offset_dims", ())) != rank:
+        raise Refused("a gather of a size that is known at run time only")
+    starts, sizes = g.cast(starts, INT64), g.cast(sizes, INT64)
+    last = g.node("Sub", g.sizes(op.operands[0]), sizes)
+    first = g.node("Min", g.node("Max", starts, g.ints([0] * rank)), last)
+    return g.node("Slice", x, first, g.node("Add", first, sizes), g.ints(range(rank)))
+
+
+ROWS: Final[dict[str, Rule]] = {"dynamic_gather": _dynamic_gather, "gather": _gather, "scatter": _scatter}

@@ -123,12 +123,29 @@ def _dynamic_slice(g: Graph, op: Operation, x: str, *_: str) -> str:
 
 
 def _dynamic_update_slice(g: Graph, op: Operation, x: str, update: str, *_: str) -> str:
-    shape, part = (g.static(v, "an update of a slice") for v in op.operands[:2])
-    if not shape:
+    shape, part = (g.type(value).shape for value in op.operands[:2])
+    partly = [i for i, (n, k) in enumerate(zip(shape, part, strict=True)) if n != k]
+    if not partly:
         return g.node("Identity", update)
+    if len(partly) == 1:
+        return _between(g, op, x, update, partly[0])
+    for value in op.operands[:2]:
+        g.static(value, "an update of a slice")
     grid = np.stack(np.meshgrid(*map(np.arange, part), indexing="ij"), axis=-1)
     starts = starts_of(g, op, 2, shape, part)
     return g.node("ScatterND", x, g.node("Add", g.constant(grid, INT64), starts), update)
+
+
+def _between(g: Graph, op: Operation, x: str, update: str, axis: int) -> str:
+    """What lies before and after an update that is whole on all axes but this one."""
+    n, part = (g.type(value).shape[axis] for value in op.operands[:2])
+    if min(n, part) < 0:
+        raise Refused("an update of a slice of a size that is known at run time only")
+    start = g.reshape(g.cast(g.names[op.operands[2 + axis]], INT64), [1])
+    start = g.node("Min", g.node("Max", start, g.ints([0])), g.ints([n - part]))
+    first = g.node("Slice", x, g.ints([0]), start, g.ints([axis]))
+    rest = g.node("Slice", x, g.node("Add", start, g.ints([part])), g.ints([n]), g.ints([axis]))
+    return g.node("Concat", first, update, rest, axis=axis)
 
 
 def _concatenate(g: Graph, op: Operation, *xs: str) -> str:

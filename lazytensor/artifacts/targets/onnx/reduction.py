@@ -39,8 +39,6 @@ def _dot_general(g: Graph, op: Operation, x: str, y: str) -> str:
         for each, value in zip((left, right), op.operands, strict=True)
     )
     inner = prod(shape[i] for i in contract)
-    if inner < 0:
-        raise Refused("a product over a size that is known at run time only")
     batches = [shape[i] for i in batch]
     left = _folded(g, left, batches, [shape[i] for i in rows], [inner], len(contract))
     right = _folded(g, right, batches, [inner], [other[i] for i in columns], len(theirs))
@@ -58,10 +56,9 @@ def _folded(
     if count == len(first) == len(second) == 1:
         return x
     sizes = [*batches, prod(first), prod(second)]
-    unknown = [n for n in (*batches, *first, *second) if n == -1]
-    if len(unknown) > 1:
+    if sum(n < 0 for n in (*batches, *first, *second)) > 1:
         raise Refused("a product of arrays with several sizes that are known at run time only")
-    return g.reshape(x, [-1 if n < 0 else n for n in sizes])
+    return g.reshape(x, [max(n, -1) for n in sizes])
 
 
 def _unfolded(

@@ -9,7 +9,7 @@ are computed from n at the start. What differs otherwise has no such form, and i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from jaxlib.mlir import ir
@@ -19,30 +19,12 @@ from lazytensor.backends.xla.portable import operations
 from lazytensor.backends.xla.portable.modules import main, place_of, tidy
 from lazytensor.backends.xla.portable.modules import operations as operations_of
 from lazytensor.core.errors import Unsupported
+from lazytensor.core.ir.sizes import Affine, fitted
 
 Ops = Sequence[Any]
 """The same operation of each module."""
 VECTOR_BOUND: Final = 64
 """Elements of a constant that differs with the size."""
-
-
-class Affine(NamedTuple):
-    """`scale * n + offset`."""
-
-    scale: int
-    offset: int
-
-    def at(self, n: int) -> int:
-        """The value for a size."""
-        return self.scale * n + self.offset
-
-
-def fitted(values: Sequence[int], sizes: Sequence[int]) -> Affine | None:
-    """What integers are of the sizes; None if they are no affine function of them."""
-    scale, rest = divmod(values[1] - values[0], sizes[1] - sizes[0])
-    found = Affine(scale, values[0] - scale * sizes[0])
-    fits = not rest and [found.at(n) for n in sizes] == list(values)
-    return found if fits else None
 
 
 def unified(modules: Sequence[ir.Module], sizes: Sequence[int]) -> ir.Module:
