@@ -43,7 +43,10 @@ def emitted(program: Program, places: Sequence[Place | None]) -> ir.Module:
     made = module_of(
         program, Assumptions(baked, {}), (), places, is_portable=True, platform=PORTABLE
     )
+    from lazytensor.backends.xla.portable.loops import trim  # it uses this module
+
     tidy(made.module)
+    trim(made.module)
     check_operations(made.module)
     return made.module
 

@@ -44,6 +44,8 @@ def unified(modules: Sequence[ir.Module], sizes: Sequence[int]) -> ir.Module:
         for ops in pairs:
             unifier.unify(ops)
         unifier.finish()
+        # By this name TensorFlow, too, knows that the sizes are found before it compiles.
+        modules[0].operation.attributes["jax.uses_shape_polymorphism"] = ir.BoolAttr.get(True)
         if not modules[0].operation.verify():
             raise Unsupported("export: the program for all sizes is not valid StableHLO")
     tidy(modules[0])
