@@ -13,17 +13,17 @@ that no name matters. What is read is checked before it is used; nothing is exec
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from lazytensor.artifacts import trees
+from lazytensor.artifacts.files import replace
 from lazytensor.artifacts.signature import Port, Signature
 from lazytensor.core.errors import LazyTensorError
 from lazytensor.core.ir.dtypes import STORED
@@ -57,28 +57,33 @@ class Contents(NamedTuple):
 
 def write(path: Path, contents: Contents, beside: bool = False) -> None:
     """Write an artifact. The file is there when all of it is. beside: weights in an own file."""
+    name = path.with_suffix(".safetensors").name if beside else ""
+    if beside:
+        weights = _packed(contents.weights)
+        replace(path.with_name(name), lambda new: new.write_bytes(weights))
+    replace(path, lambda new: new.write_bytes(packed(contents, name)))
+
+
+def packed(contents: Contents, beside: str = "") -> bytes:
+    """An artifact as bytes. beside: the name of the file that has the weights, if it has not."""
     weights = _packed(contents.weights)
     files = {PROGRAM: contents.program, WEIGHTS: weights}
-    name = path.with_suffix(".safetensors").name if beside else ""
     description = {
         "format": FORMAT,
         "name": contents.name,
         "versions": dict(contents.versions),
         "signature": _signature_as_json(contents.signature),
-        "weights": name,
+        "weights": beside,
         "sha256": {k: hashlib.sha256(data).hexdigest() for k, data in files.items()},
     }
-    said = json.dumps(description, indent=1).encode()
     if beside:
-        _replace(path.with_name(name), lambda file: file.write(files.pop(WEIGHTS)))
-
-    def fill(file: Any) -> None:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            for member, data in {DESCRIPTION: said, **files}.items():
-                # Always the same date, so that equal artifacts are equal files.
-                archive.writestr(zipfile.ZipInfo(member), data)
-
-    _replace(path, fill)
+        del files[WEIGHTS]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        for member, data in {DESCRIPTION: json.dumps(description, indent=1), **files}.items():
+            # Always the same date, so that equal artifacts are equal files.
+            archive.writestr(zipfile.ZipInfo(member), data)
+    return out.getvalue()
 
 
 def read(path: Path) -> Contents:
@@ -224,16 +229,3 @@ def _port(said: Any) -> Port:
     if not isinstance(name, str) or not isinstance(dtype, str) or not sizes:
         raise ValueError(f"{said!r:.80} is no name, dtype and shape")
     return Port(name, _DTYPES[dtype], tuple(shape))
-
-
-def _replace(path: Path, fill: Any) -> None:
-    """Write beside, then rename: a reader sees the whole file, or what was there before."""
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        with new.open("wb") as file:
-            fill(file)
-        os.replace(new, path)
-    except BaseException:
-        with suppress(OSError):
-            new.unlink()
-        raise

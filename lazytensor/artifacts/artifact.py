@@ -36,6 +36,11 @@ class Artifact:
         self._held: list[Any] | None = None
 
     @property
+    def contents(self) -> Contents:
+        """All that it has."""
+        return self._contents
+
+    @property
     def name(self) -> str:
         """The program's name."""
         return self._contents.name
