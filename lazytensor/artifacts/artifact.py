@@ -14,7 +14,7 @@ from lazytensor.artifacts import archive
 from lazytensor.artifacts.archive import BadArtifact, Contents
 from lazytensor.artifacts.signature import Port, Signature
 from lazytensor.core.device.backend import backend
-from lazytensor.core.errors import DTypeError, ShapeError
+from lazytensor.core.errors import Unsupported
 from lazytensor.core.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def load(path: str | os.PathLike[str]) -> Artifact:
     inputs = [*contents.signature.inputs, *contents.signature.weights]
     try:
         operations.check(contents.program, inputs, contents.signature.outputs)
-    except ValueError as error:
+    except (ValueError, Unsupported) as error:
         raise BadArtifact(f"{path}: {error}") from error
     return Artifact(contents)
 
@@ -181,5 +181,3 @@ def _array(x: Any) -> np.ndarray:
         x = x.detach().cpu()
     return np.asarray(x, order="C")
 
-
-__all__ = ["Artifact", "BadArtifact", "DTypeError", "ShapeError", "load"]

@@ -24,7 +24,9 @@ def compiled(artifact: Artifact, backend: str = "llvm-cpu") -> bytes:
     if backend not in BACKENDS:
         raise ValueError(f"iree: backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
     data = weights.inlined(artifact.program, list(artifact.weights.values()))
-    flags = ["--iree-llvmcpu-target-cpu=generic"] if backend == "llvm-cpu" else []
+    flags = ["--iree-input-demote-f64-to-f32=false", "--iree-input-demote-i64-to-i32=false"]
+    if backend == "llvm-cpu":
+        flags.append("--iree-llvmcpu-target-cpu=generic")
     try:
         found: bytes = compile_str(
             modules.text(data).encode(),

@@ -16,7 +16,8 @@ class Framework(NamedTuple):
     """What is asked of a frontend.
 
     is_array: whether a value is an array of this framework. type_of: its type. array: an array that
-    shows a node. value_of: an array's value. model: what a function or model calls (see `Model`),
+    shows a node. value_of: an array's value. from_host: an array with NumPy's values. is_model: whether a function is an object of this
+    framework. model: what a function or model calls (see `Model`),
     or None if it has nothing of this framework. recording: in its block the framework records
     everything, as the body of a function.
     """
@@ -25,6 +26,8 @@ class Framework(NamedTuple):
     type_of: Callable[[Any], TensorType]
     array: Callable[[Node], Any]
     value_of: Callable[[Any], np.ndarray]
+    from_host: Callable[[np.ndarray], Any]
+    is_model: Callable[[Any], bool]
     model: Callable[[Any], Model | None]
     recording: Callable[[], AbstractContextManager[None]]
 

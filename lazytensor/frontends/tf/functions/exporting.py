@@ -67,6 +67,12 @@ def _variables_of(function: Any) -> Iterator[tuple[str, Any]]:
                 yield from ((f"{name}.{inside}", v) for inside, v in _variables_of(x))
 
 
+def _is_model(function: Any) -> bool:
+    """Whether a function is a Keras layer, a `tf.Module` or a `tf.function`."""
+    marks = ("call_signature_parameters", "python_function")
+    return isinstance(function, tf.Module) or any(hasattr(function, mark) for mark in marks)
+
+
 def _self(function: Any) -> Any:
     return getattr(function, "__self__", None)
 
@@ -107,6 +113,8 @@ FRAMEWORK = Framework(
     type_of=_type_of,
     array=LazyTensor,
     value_of=lambda x: np.array(x),
+    from_host=tf.constant,
+    is_model=_is_model,
     model=_model,
     recording=_recording,
 )

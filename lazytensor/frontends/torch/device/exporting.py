@@ -78,6 +78,8 @@ FRAMEWORK = Framework(
     type_of=_type_of,
     array=wrap,
     value_of=_value_of,
+    from_host=torch.from_numpy,
+    is_model=lambda function: isinstance(function, torch.nn.Module),
     model=_model,
     recording=torch.no_grad,
 )
