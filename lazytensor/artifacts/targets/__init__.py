@@ -12,25 +12,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lazytensor.artifacts.files import replace
+from lazytensor.artifacts.targets.lacking import (
+    LACKING_IN_IREE,
+    LACKING_IN_TFLITE,
+    STABLEHLO,
+)
 from lazytensor.core.errors import Unsupported
 
 if TYPE_CHECKING:
     from lazytensor.artifacts.artifact import Artifact
 
-Bytes = Callable[..., bytes]
-Fill = Callable[..., None]
+Write = Callable[..., None]
+"""`write(artifact, path)`, and options of the target's own."""
 
 
 class Target(NamedTuple):
-    """A format. make: gives a file's bytes. fill: writes into a new folder. One of them is None.
+    """A format. put: writes a new file or folder.
 
-    extra: what pip installs for it; empty if nothing more is needed. lacks: the operations of
-    StableHLO that it does not have. is_open: whether it has sizes that are known at run time only.
-    runs: what runs it.
+    suffix: what files' names end with; empty for a folder. extra: what pip installs for it. lacks:
+    what it does not have of StableHLO: operations, or `operation:dtype`. is_open: whether it has
+    sizes that are known at run time only. runs: what runs it.
     """
 
-    make: Bytes | None
-    fill: Fill | None
+    put: Write
     suffix: str
     extra: str
     lacks: Callable[[], frozenset[str]]
@@ -38,51 +42,54 @@ class Target(NamedTuple):
     runs: str
 
 
-def _stablehlo(artifact: Artifact) -> bytes:
+def _stablehlo(artifact: Artifact, path: Path) -> None:
     from lazytensor.artifacts import archive
 
-    return archive.packed(artifact.contents)
+    path.write_bytes(archive.packed(artifact.contents))
 
 
-def _jax(artifact: Artifact) -> bytes:
+def _jax(artifact: Artifact, path: Path) -> None:
     from lazytensor.backends.xla.portable import jax_export, weights
 
     data = weights.inlined(artifact.program, list(artifact.weights.values()))
     made = jax_export.exported(artifact.name, data, artifact.inputs, artifact.outputs, every=True)
-    return bytes(made.serialize())
+    path.write_bytes(made.serialize())
 
 
-def _savedmodel(artifact: Artifact, folder: Path) -> None:
-    from lazytensor.artifacts.targets import savedmodel
+def _savedmodel(artifact: Artifact, path: Path) -> None:
+    from lazytensor.artifacts.targets import apart
 
-    savedmodel.write(artifact, folder)
-
-
-def _tflite(artifact: Artifact) -> bytes:
-    from lazytensor.artifacts.targets import savedmodel
-
-    return savedmodel.tflite(artifact)
+    apart.convert([(artifact, "savedmodel", path)])
 
 
-def _onnx(artifact: Artifact) -> bytes:
+def _tflite(artifact: Artifact, path: Path) -> None:
+    from lazytensor.artifacts.targets import apart
+
+    apart.convert([(artifact, "tflite", path)])
+
+
+def _onnx(artifact: Artifact, path: Path) -> None:
     from lazytensor.artifacts.targets import onnx
 
     try:
-        return bytes(onnx.model(artifact).SerializeToString())
+        path.write_bytes(onnx.model(artifact).SerializeToString())
     except onnx.Refused as refused:
         raise Unsupported(refusal("onnx", str(refused), refused.place)) from refused
 
 
-def _iree(artifact: Artifact, backend: str = "llvm-cpu") -> bytes:
+def _iree(artifact: Artifact, path: Path, backend: str = "llvm-cpu") -> None:
     from lazytensor.artifacts.targets import iree
 
-    return iree.compiled(artifact, backend)
+    path.write_bytes(iree.compiled(artifact, backend))
 
 
-def _web(artifact: Artifact, folder: Path) -> None:
+def _web(artifact: Artifact, path: Path, runtime: str = "") -> None:
     from lazytensor.artifacts.targets import web
 
-    web.write(artifact, folder)
+    try:
+        web.write(artifact, path, runtime)
+    except web.Refused as refused:
+        raise Unsupported(refusal("web", str(refused), refused.place)) from refused
 
 
 def _of_onnx() -> frozenset[str]:
@@ -91,33 +98,20 @@ def _of_onnx() -> frozenset[str]:
     return STABLEHLO - convert.rows.keys()
 
 
-STABLEHLO: Final = frozenset(
-    """abs add and atan2 batch_norm_grad batch_norm_inference batch_norm_training bitcast_convert
-    broadcast_in_dim case cbrt ceil cholesky clamp compare complex concatenate constant convert
-    convolution cosine count_leading_zeros custom_call divide dot_general dynamic_broadcast_in_dim
-    dynamic_gather dynamic_iota dynamic_pad dynamic_reshape dynamic_slice dynamic_update_slice
-    exponential exponential_minus_one fft floor gather get_dimension_size if imag iota is_finite log
-    log_plus_one logistic maximum minimum multiply negate not optimization_barrier or pad popcnt
-    power real real_dynamic_slice reduce reduce_precision reduce_window remainder reshape reverse
-    rng_bit_generator round_nearest_afz round_nearest_even rsqrt scatter select select_and_scatter
-    shift_left shift_right_arithmetic shift_right_logical sign sine slice sort sqrt subtract tan
-    tanh transpose triangular_solve while xor""".split()
-)
-"""The operations that portable programs have; each target has those that it does not lack."""
-LACKING_IN_TFLITE: Final = frozenset(["custom_call"])
-LACKING_IN_IREE: Final = frozenset(["custom_call"])
 TARGETS: Final[dict[str, Target]] = {
     "stablehlo": Target(
-        _stablehlo, None, ".zip", "export", frozenset, True, "`lazytensor.load`, any StableHLO"
+        _stablehlo, ".zip", "export", frozenset, True, "`lazytensor.load`; all that reads StableHLO"
     ),
-    "jax": Target(_jax, None, ".jax", "export", frozenset, True, "`jax.export.deserialize`"),
+    "jax": Target(_jax, ".jax", "export", frozenset, True, "`jax.export.deserialize`"),
     "savedmodel": Target(
-        None, _savedmodel, "", "tf", frozenset, True, "`tf.saved_model.load`, TF Serving"
+        _savedmodel, "", "tf", frozenset, True, "`tf.saved_model.load`, TensorFlow Serving"
     ),
-    "tflite": Target(_tflite, None, ".tflite", "tf", lambda: LACKING_IN_TFLITE, True, "LiteRT, LiteRT.js"),
-    "onnx": Target(_onnx, None, ".onnx", "onnx", _of_onnx, True, "onnxruntime"),
-    "iree": Target(_iree, None, ".vmfb", "iree", lambda: LACKING_IN_IREE, False, "IREE"),
-    "web": Target(None, _web, "", "onnx", _of_onnx, True, "a browser"),
+    "tflite": Target(
+        _tflite, ".tflite", "tf", lambda: LACKING_IN_TFLITE, True, "LiteRT, LiteRT.js"
+    ),
+    "onnx": Target(_onnx, ".onnx", "onnx", _of_onnx, True, "onnxruntime"),
+    "iree": Target(_iree, ".vmfb", "iree", lambda: LACKING_IN_IREE, False, "IREE"),
+    "web": Target(_web, "", "onnx", _of_onnx, True, "a browser"),
 }
 
 
@@ -128,12 +122,7 @@ def write(artifact: Artifact, target: str, path: Path, **options: Any) -> Path:
         raise ValueError(f"a target was expected, one of {', '.join(TARGETS)}; got {target!r}")
     try:
         check(artifact, target, row)
-        if row.make is not None:
-            data = row.make(artifact, **options)
-            replace(path, lambda new: new.write_bytes(data))
-        elif row.fill is not None:
-            fill = row.fill
-            replace(path, lambda new: fill(artifact, new, **options))
+        replace(path, lambda new: row.put(artifact, new, **options))
     except ModuleNotFoundError as error:
         text = f"{target} needs {error.name}: pip install 'lazytensor[{row.extra}]'"
         raise ImportError(text) from error
@@ -149,10 +138,13 @@ def check(artifact: Artifact, name: str, target: Target) -> None:
         raise Unsupported(f"{text}: export with a fixed size, or for {others}")
     from lazytensor.backends.xla.portable import operations
 
-    lacking = target.lacks()
-    for op in operations.read(artifact.program).operations():
-        if op.name in lacking:
-            raise Unsupported(refusal(name, op.name, op.place))
+    lacking, module = target.lacks(), operations.read(artifact.program)
+    for op in module.operations():
+        values = op.operands[:1] or op.results
+        dtype = module.types[values[0]].dtype.name if values else ""
+        for what in (op.name, f"{op.name}:{dtype}"):
+            if what in lacking:
+                raise Unsupported(refusal(name, what.replace(":", " of "), op.place))
 
 
 def refusal(target: str, operation: str, place: str) -> str:
@@ -166,5 +158,5 @@ def _having(target: str, operation: str) -> Iterator[str]:
     for name, row in TARGETS.items():
         with suppress(ImportError):
             is_other = row.lacks is not TARGETS[target].lacks
-            if is_other and operation not in row.lacks():
+            if is_other and not row.lacks() & {operation, operation.replace(" of ", ":")}:
                 yield name

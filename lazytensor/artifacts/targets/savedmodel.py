@@ -7,8 +7,6 @@ converter turns that operation into TFLite's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -56,15 +54,14 @@ class _Model(tf.Module):
 
 def write(artifact: Artifact, path: Path) -> None:
     """Write a folder that `tf.saved_model.load` reads; its signature is `serving_default`."""
-    with _by_tensorflow():
-        _save(artifact, artifact.program, path)
+    _save(artifact, artifact.program, path)
 
 
 def tflite(artifact: Artifact) -> bytes:
     """The program as a TFLite model. Raises: Unsupported with what the converter says."""
     from lazytensor.backends.xla.portable.simplified import simplified
 
-    with _by_tensorflow(), TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         _save(artifact, simplified(artifact.program), Path(folder))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder)
         try:
@@ -77,22 +74,6 @@ def tflite(artifact: Artifact) -> bytes:
 def _save(artifact: Artifact, program: bytes, path: Path) -> None:
     model = _Model(artifact, program)
     tf.saved_model.save(model, str(path), signatures={"serving_default": model.call})
-
-
-@contextmanager
-def _by_tensorflow() -> Iterator[None]:
-    """Let TensorFlow compute in this block, where this thread records."""
-    import sys
-
-    switch: Any = sys.modules.get("lazytensor.frontends.tf.dispatch.switch")
-    is_on = switch is not None and switch.state.on
-    if is_on:
-        switch.disable()
-    try:
-        yield
-    finally:
-        if is_on:
-            switch.enable()
 
 
 def _spec(port: Port) -> Any:

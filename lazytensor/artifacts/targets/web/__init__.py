@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from lazytensor.artifacts.files import replace
 from lazytensor.artifacts.targets import onnx
+from lazytensor.artifacts.targets.onnx import Refused
 from lazytensor.core.errors import Unsupported
 from lazytensor.core.runtime import disk_cache
 
@@ -36,6 +37,8 @@ DTYPES: Final = frozenset(
 )
 """Dtypes of inputs and outputs that the page reads and shows."""
 NPM_SECONDS: Final = 300
+
+__all__ = ["Refused", "write"]
 
 
 def write(artifact: Artifact, folder: Path, runtime: str = "") -> None:
