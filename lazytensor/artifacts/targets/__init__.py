@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -120,6 +121,10 @@ def write(artifact: Artifact, target: str, path: Path, **options: Any) -> Path:
     row = TARGETS.get(target)
     if row is None:
         raise ValueError(f"a target was expected, one of {', '.join(TARGETS)}; got {target!r}")
+    takes = [*signature(row.put).parameters][2:]
+    for option in options:
+        if option not in takes:
+            raise ValueError(f"{target} takes no option {option}; it takes {takes or 'none'}")
     try:
         check(artifact, target, row)
         replace(path, lambda new: row.put(artifact, new, **options))

@@ -32,7 +32,8 @@ _OF_A_TPU: Final = {
     **dict.fromkeys(DECOMPOSITIONS, frozenset([F64])),
     **dict.fromkeys(("eig", "eigvals"), STORED),
 }
-LIMITS: Final[Mapping[str, Rows]] = {"tpu": _OF_A_TPU}
+_OF_WHAT_LEAVES: Final = dict.fromkeys(("eig", "eigvals"), STORED)
+LIMITS: Final[Mapping[str, Rows]] = {"tpu": _OF_A_TPU, "portable": _OF_WHAT_LEAVES}
 """Per platform and operation, the dtypes of operands and results that are refused."""
 
 

@@ -18,6 +18,7 @@ from lazytensor.artifacts.targets.onnx import (
 )
 from lazytensor.artifacts.targets.onnx.graph import Graph, Refused, info
 from lazytensor.backends.xla.portable import operations
+from lazytensor.backends.xla.portable.simplified import simplified
 
 if TYPE_CHECKING:
     from lazytensor.artifacts.artifact import Artifact
@@ -30,7 +31,7 @@ __all__ = ["Refused", "model"]
 
 def model(artifact: Artifact) -> Any:
     """The ONNX model of an artifact, checked. Raises: Refused for an operation that ONNX lacks."""
-    module = operations.read(artifact.program)
+    module = operations.read(simplified(artifact.program))
     g = Graph(module)
     inputs, outputs = artifact.inputs, artifact.outputs
     names = [port.name for port in (*inputs, *artifact.signature.weights)]
@@ -47,5 +48,8 @@ def model(artifact: Artifact) -> Any:
     opsets = [helper.make_opsetid("", g.opset)]
     found = helper.make_model(graph, opset_imports=opsets, producer_name="lazytensor")
     found.ir_version = helper.find_min_ir_version_for(opsets)
-    onnx.checker.check_model(found, full_check=True)
+    try:
+        onnx.checker.check_model(found, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        raise Refused(f"this program: {' '.join(str(error).split())[:300]}") from error
     return found

@@ -68,7 +68,7 @@ def _log_plus_one(g: Graph, op: Operation, x: str) -> str:
     is_one = g.node("Equal", u, one)
     safe = g.node("Where", is_one, one, less)
     scaled = g.node("Div", g.node("Mul", g.node("Log", u), x), safe)
-    is_large = g.node("IsInf", x)
+    is_large = g.node("IsInf", x, detect_negative=0)
     return g.node("Where", g.node("Or", is_one, is_large), x, scaled)
 
 
@@ -95,8 +95,8 @@ def _atan2(g: Graph, op: Operation, y: str, x: str) -> str:
     is_left, is_below = g.node("Less", x, zero), g.node("Less", y, zero)
     turned = g.node("Where", is_below, g.node("Sub", at, pi), g.node("Add", at, pi))
     found = g.node("Where", is_left, turned, at)
-    both = g.node("And", g.node("Equal", x, zero), g.node("Equal", y, zero))
-    return g.node("Where", both, zero, found)
+    upright = g.node("Mul", g.node("Sign", y), number(g, op, np.pi / 2))
+    return g.node("Where", g.node("Equal", x, zero), upright, found)
 
 
 def _compare(g: Graph, op: Operation, x: str, y: str) -> str:
@@ -138,6 +138,12 @@ def _remainder(g: Graph, op: Operation, x: str, y: str) -> str:
         return g.node("Mod", x, y, fmod=1)
     rest = g.node("Mod", x, _safe(g, op, y), fmod=1)
     return _where_unsafe(g, op, y, x, lambda: number(g, op, 0), rest)
+
+
+def _power(g: Graph, op: Operation, x: str, y: str) -> str:
+    if _kind(g, op) != "f":
+        raise Refused(f"power of {g.type(op.operands[0]).dtype}, which wraps around")
+    return g.node("Pow", x, y)
 
 
 def _safe(g: Graph, op: Operation, y: str) -> str:
@@ -227,7 +233,7 @@ _ARITHMETIC: Final = {
 }
 _SAME: Final = {
     "abs": "Abs", "ceil": "Ceil", "cosine": "Cos", "exponential": "Exp",
-    "floor": "Floor", "log": "Log", "logistic": "Sigmoid", "negate": "Neg", "power": "Pow",
+    "floor": "Floor", "log": "Log", "logistic": "Sigmoid", "negate": "Neg",
     "round_nearest_even": "Round", "sign": "Sign", "sine": "Sin",
     "sqrt": "Sqrt", "subtract": "Sub", "tan": "Tan", "tanh": "Tanh",
 }  # fmt: skip
@@ -246,6 +252,7 @@ ROWS: Final[dict[str, Rule]] = {
     "is_finite": _is_finite,
     "log_plus_one": _log_plus_one,
     "optimization_barrier": identity,
+    "power": _power,
     "reduce_precision": _reduce_precision,
     "remainder": _remainder,
     "round_nearest_afz": _round_away,

@@ -135,12 +135,17 @@ function showInput(port) {
   const note = make("p", box, "one number stands for all; drop a file here, or ", "hint");
   const pick = make("input", note);
   pick.type = "file";
+  const seen = make("img", note, "", "seen");
+  seen.alt = "the file";
+  seen.hidden = true;
   port.read = () => port.held ?? numbersOf(text.value);
   text.addEventListener("input", () => { port.held = null; });
   const take = async (file) => {
     try {
       port.held = await read(file, port);
       text.value = `${file.name}: ${port.held.length} numbers`;
+      seen.hidden = !file.type.startsWith("image/");
+      seen.src = seen.hidden ? "" : URL.createObjectURL(file);
       fail("");
     } catch (error) {
       fail(error.message);
@@ -160,7 +165,18 @@ function fail(text) {
   element("error").textContent = text;
 }
 
-function showOutput(port, tensor) {
+// The place of a number in an array: "1, 3".
+function placeOf(i, dims) {
+  const found = [];
+  for (const n of [...dims].reverse()) {
+    found.unshift(i % n);
+    i = Math.floor(i / n);
+  }
+  return found.join(", ");
+}
+
+// most: the number whose bar is the longest, of all outputs.
+function showOutput(port, tensor, most) {
   const box = make("div", element("outputs"), "", "port");
   const title = make("h3", box, `${port.name} `);
   make("span", title, `${port.dtype}[${tensor.dims.join(", ")}]`, "type");
@@ -170,14 +186,14 @@ function showOutput(port, tensor) {
       (numbers.length > 100 ? `  … ${numbers.length} numbers` : ""));
     return;
   }
-  const most = Math.max(...numbers.map(Math.abs)) || 1;
   const table = make("table", box);
   numbers.forEach((x, i) => {
     const row = make("tr", table);
-    make("td", row, String(i));
+    make("td", row, placeOf(i, tensor.dims), "place");
     make("td", row, Number.isInteger(x) ? String(x) : x.toPrecision(6));
     const bar = make("i", make("td", row, "", "bar"));
     bar.style.width = `${(100 * Math.abs(x)) / most}%`;
+    bar.classList.toggle("negative", x < 0);
   });
 }
 
@@ -208,7 +224,10 @@ async function start() {
     const spent = performance.now() - from;
     element("time").textContent = `${spent.toFixed(spent < 10 ? 2 : 0)} ms`;
     element("outputs").replaceChildren();
-    for (const port of outputs) showOutput(port, results[port.name]);
+    const few = outputs.map((port) => results[port.name]).filter((x) => x.size <= SHOWN);
+    const finite = few.flatMap((x) => Array.from(x.data, Number)).filter(Number.isFinite);
+    const most = Math.max(...finite.map(Math.abs), 0) || 1;
+    for (const port of outputs) showOutput(port, results[port.name], most);
     globalThis.RESULTS = Object.fromEntries(outputs.map((port) => [port.name,
       {dims: [...results[port.name].dims], data: Array.from(results[port.name].data, Number)}]));
   };
